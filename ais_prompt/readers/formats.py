@@ -116,9 +116,15 @@ def _open(path: Path) -> Iterator[IO[bytes]]:
     """Open a file for reading, unpacked, and show how much of it was read."""
     with path.open("rb", buffering=0) as raw:
         size = os.fstat(raw.fileno()).st_size
+        if size <= _BUFFER_BYTES:  # one reading takes all of it: there is no progress to show
+            yield _unpacked(path, io.BufferedReader(raw, max(size, io.DEFAULT_BUFFER_SIZE)))
+            return
         with tracking(f"reading {path.name}", size, "B") as advance:
-            stream = io.BufferedReader(_CountedReads(raw, advance), _BUFFER_BYTES)
-            yield cast(IO[bytes], gzip.GzipFile(fileobj=stream)) if path.suffix == ".gz" else stream
+            yield _unpacked(path, io.BufferedReader(_CountedReads(raw, advance), _BUFFER_BYTES))
+
+
+def _unpacked(path: Path, stream: io.BufferedReader) -> IO[bytes]:
+    return cast(IO[bytes], gzip.GzipFile(fileobj=stream)) if path.suffix == ".gz" else stream
 
 
 class _CountedReads(io.RawIOBase):

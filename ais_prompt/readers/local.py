@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -55,7 +56,9 @@ class LocalDataset:
         self._join_lines = join_lines
         self._delimiter = delimiter
         self._encoding = encoding
-        saved = self._path is not None and not data_files and is_saved(self._path)
+        # Path.is_file raises an error for a name that is too long.
+        self._is_file = self._path is not None and os.path.isfile(self._path)  # noqa: PTH113
+        saved = self._path is not None and not data_files and not self._is_file and is_saved(self._path)
         self._saved = HuggingFaceDataset(str(self._path)) if saved else None
 
     def splits(self) -> tuple[str, ...]:
@@ -84,6 +87,8 @@ class LocalDataset:
         """The files of each split; `splits` and `read` look for them once."""
         if self._path is None or self._data_files:
             return _named_files(self._path or Path(), self._data_files or ())
+        if self._is_file:
+            return {split_name(self._path)[0]: [self._path]}
         with reading(self._path):  # a name may be too long for the system
             return _files_of_folder(self._path, self._format) if self._path.is_dir() else _single_file(self._path)
 

@@ -33,6 +33,8 @@ def check_regular(path: Path) -> os.stat_result:
         OSError: there is no file, or it is a link to itself, pipe, socket, device or folder; the message names it.
     """
     status = path.stat()
+    if stat.S_ISREG(status.st_mode):
+        return status
     for is_kind, name in _KINDS:
         if is_kind(status.st_mode):
             raise OSError(errno.EINVAL, f"it is {name}, not a regular file", str(path))
