@@ -6,6 +6,7 @@ import ast
 import keyword
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from ais_prompt.config.redact import redacted
@@ -71,11 +72,12 @@ def _literal(value: Any, depth: int) -> str:
 
 
 def _dict(value: Mapping[Any, Any], depth: int) -> str:
-    if all(_can_be_keyword(key) for key in value):
+    if all(map(_can_be_keyword, value)):
         return _lines("dict(", [f"{key}={_literal(item, depth + 1)}" for key, item in value.items()], ")", depth)
     return _lines("{", [f"{_literal(key, 0)}: {_literal(item, depth + 1)}" for key, item in value.items()], "}", depth)
 
 
+@lru_cache(4096)
 def _can_be_keyword(key: Any) -> bool:
     # Python normalises other letters in a keyword (ﬁ becomes fi), and nothing may assign to __debug__.
     is_name = isinstance(key, str) and key.isascii() and key.isidentifier()
@@ -89,8 +91,9 @@ def _sequence(value: list[Any] | tuple[Any, ...], depth: int) -> str:
 
 def _lines(begin: str, items: list[str], end: str, depth: int) -> str:
     """Write a short flat value on one line, otherwise one item a line; the last comma also makes tuples of one."""
-    flat = f"{begin}{', '.join(items)}{',' if begin == '(' and len(items) == 1 else ''}{end}"
-    if len(flat) <= 80 and "\n" not in flat and sum(flat.count(sign) for sign in "([{") <= 1:
-        return flat
+    if sum(map(len, items)) <= 80:
+        flat = f"{begin}{', '.join(items)}{',' if begin == '(' and len(items) == 1 else ''}{end}"
+        if len(flat) <= 80 and "\n" not in flat and flat.count("(") + flat.count("[") + flat.count("{") <= 1:
+            return flat
     indent = "    " * (depth + 1)
     return "".join([begin, "\n", *(f"{indent}{item},\n" for item in items), "    " * depth, end])
