@@ -79,13 +79,12 @@ class StoredBatches:
             StoreError: it cannot be written.
         """
         # Metadata of other programs may be longer than a batch.
-        batch = batch.replace_schema_metadata()
-        rows = max(1, batch.num_rows * 2 * BATCH_BYTES // max(1, batch.nbytes))
+        if batch.schema.metadata is not None:
+            batch = batch.replace_schema_metadata()
         if self._last is not None:
             self._put_away(self._last)
             self._last = None
-        for start in range(0, batch.num_rows, rows):
-            piece = batch.slice(start, rows)
+        for piece in _pieces(batch):
             self.starts.append(self.starts[-1] + piece.num_rows)
             if piece.num_rows == batch.num_rows:  # a part of it would keep all of it in memory
                 self._last = piece
@@ -119,6 +118,14 @@ class StoredBatches:
             return batch
         columns = [widened(column, field.type) for column, field in zip(batch.columns, self.schema, strict=True)]
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+
+def _pieces(batch: pa.RecordBatch) -> list[pa.RecordBatch]:
+    """Return a batch in pieces of at most twice the usual size."""
+    if batch.num_rows and batch.get_total_buffer_size() <= 2 * BATCH_BYTES:  # found more quickly than `nbytes`
+        return [batch]
+    rows = max(1, batch.num_rows * 2 * BATCH_BYTES // max(1, batch.nbytes))
+    return [batch.slice(start, rows) for start in range(0, batch.num_rows, rows)]
 
 
 def widened(column: pa.Array, kind: pa.DataType) -> pa.Array:

@@ -65,7 +65,7 @@ class Column:
         if self.first_whole is None and isinstance(pattern, int | float):
             whole = (number for number, value in zip(numbers, values, strict=True) if isinstance(value, int))
             self.first_whole = next(whole, None)
-        return found[-len(values) :]
+        return found[-len(values) :] if len(found) > len(values) else found
 
     def misfit(self, values: Sequence[Any]) -> Misfit:
         """The first of these values that does not go with those before; `convert` gave None."""
@@ -139,6 +139,8 @@ def _pattern(values: pa.Array) -> Any:
     import pyarrow as pa
 
     kind = values.type
+    if pa.types.is_string(kind):  # most columns
+        return ""
     if pa.types.is_list(kind):
         return [_pattern(values.flatten())]
     if pa.types.is_struct(kind):
@@ -146,4 +148,4 @@ def _pattern(values: pa.Array) -> Any:
     if pa.types.is_integer(kind):
         # Not `pyarrow.compute`: to import it takes as long as to read a small dataset.
         return max((number for number in values.to_pylist() if number is not None), key=abs)
-    return {pa.null(): None, pa.bool_(): True, pa.float64(): 0.0, pa.string(): ""}[kind]
+    return {pa.null(): None, pa.bool_(): True, pa.float64(): 0.0}[kind]

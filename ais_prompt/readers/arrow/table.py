@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 
 from ais_prompt.readers.arrow.batches import Batches
@@ -39,7 +39,7 @@ class Table:
         self.columns: tuple[str, ...] = tuple(batches.schema.names)
         self.origins = tuple(origins)
         self._ids: dict[tuple[str, ...], RowIds] = {}
-        self._columns_of = lru_cache(_BATCHES_KEPT)(partial(_named_columns, batches))
+        self._columns_of = lru_cache(_BATCHES_KEPT)(lambda number: _named_columns(batches, number))
 
     @classmethod
     def of_rows(cls, rows: Iterable[Mapping[str, Any]], origins: Sequence[str] = ()) -> Self:
