@@ -19,7 +19,9 @@ def resolve_data_path(path: str, config_dir: Path | None) -> Path | None:
     if not path:
         return None
     expanded = expand(path)
-    for folder in (Path(), config_dir, shipped_root()):
+    if _exists(expanded):
+        return expanded.absolute()
+    for folder in (config_dir, shipped_root()):
         if folder is not None and _exists(found := folder / expanded):
             return found.absolute()
     return None

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from types import NoneType
+from typing import Any, Final
 
 from ais_prompt.config.schema import CONFIG
 from ais_prompt.errors import ConfigError
+
+_PLAIN: Final = frozenset((str, int, float, bool, NoneType))
+"""Types of values that have no values inside."""
 
 
 def plain_config(variables: dict[str, Any]) -> dict[str, Any]:
@@ -36,10 +40,13 @@ def plain_value(value: Any, where: str) -> Any:
     Raises:
         ConfigError: as `plain_config`.
     """
-    if value is None or type(value) in (str, int, float, bool):
+    if type(value) in _PLAIN:
         return value
     if isinstance(value, dict):
-        return {_plain_key(key, where): plain_value(item, _below(where, key)) for key, item in value.items()}
+        return {
+            _plain_key(key, where): item if type(item) in _PLAIN else plain_value(item, _below(where, key))
+            for key, item in value.items()
+        }
     if type(value) in (list, tuple):
         return type(value)(plain_value(item, f"{where}[{index}]") for index, item in enumerate(value))
     if callable(value):
@@ -52,7 +59,7 @@ def plain_value(value: Any, where: str) -> Any:
 
 
 def _plain_key(key: Any, where: str) -> Any:
-    if key is None or type(key) in (str, int, float, bool):
+    if type(key) in _PLAIN:
         return key
     raise ConfigError(f"{key!r:.60} cannot be the key of a dict in a config", where=where, fix="use a text or a number")
 

@@ -7,6 +7,7 @@ The arguments of parts are not listed here: they are the parameters of the class
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any, Final
 
 from msgspec import Struct
@@ -33,7 +34,7 @@ class Key(Struct, frozen=True):
     default: str = "none"
 
 
-class Table(Struct, frozen=True):
+class Table(Struct, frozen=True, dict=True):
     """One kind of dict.
 
     Attributes:
@@ -48,7 +49,7 @@ class Table(Struct, frozen=True):
     about: str
     keys: tuple[Key, ...]
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Return the names of the keys."""
         return tuple(key.name for key in self.keys)

@@ -27,7 +27,7 @@ def parse_dataset(section: ConfigSection, find: Callable[[str], Path | None]) ->
     """
     section.refuse_misspelt(("eval_cfg",))
     source = section.as_part(leave_out=DATASET.names, default_type="LocalDataset")
-    abbr = parse_abbr(section, derived_abbr(section.values, ("path",)))
+    abbr = parse_abbr(section, "" if "abbr" in section.values else derived_abbr(section.values, ("path",)))
     reader_section = section.section("reader_cfg")
     reader = parse_reader(reader_section) if reader_section else None
     infer_section = section.section("infer_cfg")
