@@ -46,8 +46,11 @@ def unfilled_warning(mark: str, column: str, named: str, probe: PromptProbe, whe
 
 def unfilled_marks(texts: Sequence[str], neutral: Preview, columns: Sequence[str]) -> dict[str, str]:
     """Return each placeholder in the texts that is sent, with the column that it misspells; "" if it is near none."""
-    sent = "\n".join(sent_texts(neutral.prompt))
     marks: dict[str, str] = {}
+    texts = [text for text in texts if "{" in text]
+    if not texts:
+        return marks
+    sent = "\n".join(sent_texts(neutral.prompt))
     for text in texts:
         plain = {found[2] for found in PLACEHOLDER.finditer(text) if not found[1]}
         for found in IN_BRACES.finditer(text):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final
 
 from ais_prompt.errors import PromptError
@@ -137,7 +138,7 @@ class PromptBuilder:
             )
         return template.dialogue(sample.fields, self.output_column)
 
-    @property
+    @cached_property
     def may_hold_media(self) -> bool:
         """Whether a prompt can contain media: only if a template overrides `Template.media`."""
         templates = filter(None, (self.prompt_template, self.ice_template))

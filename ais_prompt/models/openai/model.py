@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import ClassVar
 from urllib.parse import urlsplit
 
@@ -43,7 +44,7 @@ class OpenAIModel(ApiModel):
 
     _likelihoods: LikelihoodClient | None = None
 
-    @property
+    @cached_property
     def knows_stop_tokens(self) -> bool:  # type: ignore[override]
         """Whether the server accepts ``stop_token_ids``, as vLLM and SGLang do; OpenAI and Azure refuse the field."""
         hosts = (urlsplit(public_address(url)).hostname or "" for url in self.base_urls)
