@@ -107,8 +107,10 @@ class GateKeeper:
             for line in gate_lines(verdicts):
                 click.echo(hanging(line[:_MARK], line[_MARK:]))
         name = "/".join(root.parts[-2:])
-        _write(self.junit, to_junit(verdicts, name))
-        _write(self.markdown, to_pull_request(verdicts, rows, name).encode())
+        if self.junit is not None:
+            _write(self.junit, to_junit(verdicts, name))
+        if self.markdown is not None:
+            _write(self.markdown, to_pull_request(verdicts, rows, name).encode())
         return all(verdict.passed for verdict in verdicts)
 
 
@@ -131,9 +133,8 @@ def read_gates(
     return GateKeeper(open_gates(plan, gates, baseline, min_drop, level), junit, markdown)
 
 
-def _write(path: str | None, content: bytes) -> None:
+def _write(path: str, content: bytes) -> None:
     from ais_prompt.store.disk import replacing
 
-    if path is not None:
-        with replacing(Path(path)) as stream:
-            stream.write(content)
+    with replacing(Path(path)) as stream:
+        stream.write(content)

@@ -103,6 +103,7 @@ class TaskJob:
         self._shard = self._asking.shard[task.name] if self._asking.shard is not None else None
         self._portion = self._shard.portion if self._shard else None
         self._files = ExitStack()
+        self._shown = ExitStack()
         self._lock = threading.Lock()
         self._abandoned = False
 
@@ -172,7 +173,7 @@ class TaskJob:
         """Show the task from now on."""
         task, memory, total = self.task, self._memory, self._total
         show = self._open_progress if total else silent_progress
-        progress = self._files.enter_context(show(task.name, total, self._known))
+        progress = self._shown.enter_context(show(task.name, total, self._known))
         if memory.has_answers:
             progress.note(_reuse_note(task, self._known, total, self._unused, memory.from_cache))
         watch_of = self._asking.watch_of
@@ -228,6 +229,7 @@ class TaskJob:
         self._failures.conclude()
         self._session.tell_end(self._total)
         self._predictions.write(self._folder.predictions(*self._names))
+        self._shown.close()
 
     def close(self) -> None:
         """Close the files, and tell what came of it.
@@ -254,6 +256,7 @@ class TaskJob:
         """Close the files of a task that failed or was stopped; what was answered is in the journal."""
         with self._lock:
             self._abandoned = True
+        self._shown.close()
         try:
             self._files.__exit__(type(error), error, error.__traceback__)
         except StoreError:  # what ended the task says more

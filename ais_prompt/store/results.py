@@ -60,15 +60,16 @@ def read_scores(path: Path) -> list[Score]:
         raise _no_results(path, str(error)) from None
 
 
-def read_sensitivity(path: Path) -> Sensitivity | None:
-    """Read the scores under other postprocessors from a file of `write_results`; None if it has none.
+def read_head(path: Path) -> tuple[list[Score], Sensitivity | None]:
+    """Return what `read_scores` does, and the scores under other postprocessors; None if there are none.
 
     Raises:
-        StoreError: as `read_scores`.
+        ConfigError, StoreError: as `read_scores`.
     """
-    values = _head(path).get("extraction")
+    values = _head(path)
     try:
-        return Sensitivity.from_json(check_shape(values, Sensitivity)) if values else None
+        scores, other = check_scores(values), values.get("extraction")
+        return scores, Sensitivity.from_json(check_shape(other, Sensitivity)) if other else None
     except ValueError as error:
         raise _no_results(path, str(error)) from None
 

@@ -36,7 +36,7 @@ class TaskTotals:
         task: whose samples they are.
         seconds: how long each answer took; samples without one are left out.
         trouble: why samples are missing; empty if none are.
-        sensitivity: from `sensitivity_of`.
+        sensitivity: the scores under other postprocessors; None if there are none.
         breakdowns: None until the metric of the task is known.
         is_whole: set when all samples are added; breakdowns are left out before, since they take long.
     """

@@ -11,11 +11,12 @@ from msgspec import Struct
 from ais_prompt.errors import StoreError
 from ais_prompt.store.disk import reading
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.results import read_details, read_scores, read_sensitivity
+from ais_prompt.store.results import read_details, read_head
 from ais_prompt.store.shapes import check_shape
 from ais_prompt.store.writer_lock import try_file_lock
 from ais_prompt.summary.rows import Row
 from ais_prompt.types import SampleScore
+from ais_prompt.types.sensitivity import Sensitivity
 from ais_prompt.utils.jsonl import decode
 
 FIX: Final = "make the summary again: give the run's command again with -m viz -r"
@@ -99,6 +100,7 @@ class Results:
         metric: the main metric; None if the task was not scored.
         fraction: whether its values are parts of 1: 1 is right, and 0 is wrong.
         is_mean: whether the score is the mean of the values of the samples.
+        sensitivity: the scores under other postprocessors, as JSON values; None if there are none.
     """
 
     def __init__(
@@ -108,10 +110,17 @@ class Results:
         details: Iterable[SampleScore] = (),
         *,
         is_mean: bool = False,
+        sensitivity: Sensitivity | None = None,
     ) -> None:
         self.metric = metric
         self.fraction = fraction
         self.is_mean = is_mean
+        self.sensitivity: Mapping[str, Any] | None = None
+        if sensitivity is not None:
+            self.sensitivity = {
+                **sensitivity.to_json(),
+                "far": [other.postprocessor for other in sensitivity.far],
+            }
         self._details = iter(details)
         self._passed: dict[str, SampleScore] = {}  # those that were read but not asked for yet
 
@@ -139,17 +148,6 @@ def results_of(task: ShownTask, folder: RunFolder) -> Results:
     if not task.scored:
         return Results()
     path = folder.results(task.model, task.dataset)
-    main = read_scores(path)[0]
-    return Results(main.metric, main.fraction, read_details(path), is_mean=main.is_mean)
-
-
-def sensitivity_of(task: ShownTask, folder: RunFolder) -> dict[str, Any] | None:
-    """Return the scores of a task under other postprocessors as JSON values; None if there are none.
-
-    Raises:
-        StoreError: the results are not there, or broken.
-    """
-    found = read_sensitivity(folder.results(task.model, task.dataset)) if task.scored else None
-    if found is None:
-        return None
-    return {**found.to_json(), "far": [other.postprocessor for other in found.far]}
+    scores, sensitivity = read_head(path)
+    main = scores[0]
+    return Results(main.metric, main.fraction, read_details(path), is_mean=main.is_mean, sensitivity=sensitivity)

@@ -9,7 +9,7 @@ from ais_prompt.errors import AisPromptError
 from ais_prompt.report.html.breakdown import Breakdowns
 from ais_prompt.report.html.overview import TaskTotals
 from ais_prompt.report.html.rows import row
-from ais_prompt.report.html.run_files import results_of, sensitivity_of
+from ais_prompt.report.html.run_files import results_of
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
 from ais_prompt.types import Prediction, SampleScore
@@ -26,7 +26,7 @@ def samples_of(
     task = totals.task
     try:
         results = results_of(task, folder)
-        totals.sensitivity = sensitivity_of(task, folder)
+        totals.sensitivity = results.sensitivity
         totals.breakdowns = breakdowns = Breakdowns(results.metric if results.is_mean else None)
         predictions = read_predictions(folder.predictions(task.model, task.dataset))
         for prediction in tracked(predictions, f"reporting {task.model}/{task.dataset}", unit="samples"):
