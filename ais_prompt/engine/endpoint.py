@@ -29,9 +29,9 @@ Ended: TypeAlias = Callable[[Job, AisPromptError | None], None]
 
 READY: Final = 2
 """Tasks with conversations to start that are open at a time: the next one is made ready while one is asked."""
-SMALL_TASKS: Final = 16
+SMALL_TASKS: Final = 32
 """Small tasks that are prepared together, at most."""
-GATHER_SECONDS: Final = 0.02
+GATHER_SECONDS: Final = 0.1
 """Seconds in which tasks that are over gather, to be closed together, while others are asked."""
 UNDER_WAY: Final = 64
 """Tasks that are open at a time, the slow answers of the last ones included; each has files open."""
