@@ -80,6 +80,8 @@ class Judgements:
     def __init__(self, folder: RunFolder, model: str, dataset: str) -> None:
         self._places: defaultdict[str, list[tuple[Path, int]]] = defaultdict(list)
         judge = folder.judge(model)
+        if not judge.root.exists():  # most tasks have no judge
+            return
         name = judge.predictions("", dataset).name
         for path in sorted(judge.root.glob("predictions/*")):
             if (path / name).exists():
