@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ais_prompt.models.huggingface.cache.reuse import reuse_of
 from ais_prompt.models.huggingface.generation import StopTexts, completion_of, end_tokens, generation_options
-from ais_prompt.models.huggingface.library import quiet
+from ais_prompt.models.huggingface.library import cache_for_generate, quiet
 from ais_prompt.types import Completion, Decoding, Failure
 
 
@@ -97,7 +97,7 @@ class Generator:
                 pad_token_id=self._tokenizer.pad_token_id,
                 stopping_criteria=[StopTexts(self._tokenizer, width, decoding.stop)] if decoding.stop else None,
                 logits_processor=[not_a_number],
-                past_key_values=cache,
+                **cache_for_generate(cache),
             )
         answers = [tuple(new) for new in output[:, width:].tolist()]
         completions = [

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ais_prompt.errors import AisPromptError, ModelError
 from ais_prompt.types import Failure
@@ -28,6 +29,23 @@ def quiet() -> Iterator[None]:
         logging.set_verbosity(verbosity)
         if bars:
             logging.enable_progress_bar()
+
+
+def cache_for_forward(network: Any, cache: Any) -> dict[str, Any]:
+    """Return a cache as the argument of a network: ``cache`` from transformers 5.24 on, ``past_key_values`` before."""
+    return {_cache_name(network.forward): cache}
+
+
+def cache_for_generate(cache: Any) -> dict[str, Any]:
+    """Return a cache as the argument of ``generate``, as `cache_for_forward` does."""
+    from transformers import GenerationMixin
+
+    # `generate` itself takes any arguments.
+    return {_cache_name(GenerationMixin.prepare_inputs_for_generation): cache}
+
+
+def _cache_name(call: Callable[..., Any]) -> str:
+    return "cache" if "cache" in inspect.signature(call).parameters else "past_key_values"
 
 
 @contextmanager

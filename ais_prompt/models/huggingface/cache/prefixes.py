@@ -19,6 +19,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct, field
 
+from ais_prompt.models.huggingface.library import cache_for_forward
 from ais_prompt.models.huggingface.log_probs import Row, wanted_log_probs
 from ais_prompt.models.likelihood import common_length
 
@@ -152,8 +153,8 @@ class _Reader:
                 input_ids=torch.tensor([tokens], device=device),
                 attention_mask=mask,
                 position_ids=torch.tensor([positions], device=device),
-                past_key_values=self._cache,
                 use_cache=self._cache is not None,
+                **cache_for_forward(self._network, self._cache),
                 **options,
             ).logits[0]
         return wanted_log_probs(logits, ([at[place] if options else place for place in places],), wanted)

@@ -18,7 +18,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from ais_prompt.models.huggingface.cache.prefix_cache import Block, Found, PrefixCache, Tokens
-from ais_prompt.models.huggingface.library import first_line, quiet
+from ais_prompt.models.huggingface.library import cache_for_forward, cache_for_generate, first_line, quiet
 from ais_prompt.models.huggingface.log_probs import tolerance
 from ais_prompt.models.likelihood import common_length
 
@@ -90,7 +90,8 @@ class Reuse:
         cache = DynamicCache(config=self._network.config)
         tokens = torch.tensor([trunk], device=self._network.device)
         with torch.inference_mode():
-            self._network.base_model(input_ids=tokens, past_key_values=cache, use_cache=True)
+            base = self._network.base_model
+            base(input_ids=tokens, use_cache=True, **cache_for_forward(base, cache))
         self._keep([trunk], [0], cache, len(trunk))
 
     def _keep(self, texts: Sequence[Tokens], starts: Sequence[int], cache: Any, columns: int) -> None:
@@ -199,7 +200,7 @@ def _next_log_probs(network: Any, rows: Sequence[Tokens], cache: Any) -> Any:
         output = network.generate(
             input_ids=torch.tensor(padded, device=network.device),
             attention_mask=torch.tensor(mask, device=network.device),
-            past_key_values=cache,
+            **cache_for_generate(cache),
             pad_token_id=0,
             max_new_tokens=1,
             do_sample=False,

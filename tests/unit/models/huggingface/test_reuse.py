@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from ais_prompt.models.huggingface.cache.growing import ROOM, growing_cache
 from ais_prompt.models.huggingface.cache.reuse import Reuse, reuse_of
 from ais_prompt.models.huggingface.generator import Generator
+from ais_prompt.models.huggingface.library import cache_for_generate
 from ais_prompt.models.huggingface.model import HuggingFaceBaseModel, HuggingFaceChatModel
 from ais_prompt.types import Completion, Decoding, Request
 
@@ -80,7 +81,7 @@ def together(network: Any, rows: Sequence[tuple[int, ...]], length: int, reuse: 
     output = network.generate(
         torch.tensor([(0,) * (width - len(row)) + row for row in rows]),
         attention_mask=torch.tensor([(0,) * (width - len(row)) + (1,) * len(row) for row in rows]),
-        past_key_values=cache,
+        **cache_for_generate(cache),
         do_sample=False,
         max_new_tokens=length,
         pad_token_id=0,
