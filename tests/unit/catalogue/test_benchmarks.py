@@ -65,6 +65,7 @@ def known_answers(datasets: list[dict[str, Any]], number: int) -> dict[str, str]
     return found
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "config"),
     [pytest.param(*pair, marks=[pytest.mark.process] if pair[0] in PROCESSES else []) for pair in CONFIGS],

@@ -119,6 +119,7 @@ def test_standard_error_is_the_default(capsys: pytest.CaptureFixture[str]) -> No
     assert "1/1 100 %" in captured.err
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("columns", [60, 80, 160])
 def test_a_terminal_shows_a_board_that_gives_way_to_the_last_line(
     columns: int, monkeypatch: pytest.MonkeyPatch
@@ -270,6 +271,7 @@ def test_a_run_of_several_endpoints_says_what_each_is_doing() -> None:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("columns", [80, 120])
 def test_the_board_of_a_large_run_fits_into_a_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "DELAY", 0.0)

@@ -274,6 +274,7 @@ def test_pieces_reach_the_sink_before_the_reply_is_whole(client: str) -> None:
     assert isinstance(against(serve, work), Reply)
 
 
+@pytest.mark.thorough
 def test_a_stalled_reply_is_a_timeout_and_its_connection_is_not_used_again(client: str) -> None:
     server = FakeServer([b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhi", OK])
     failure, reply = posted(client, server, 2, timeout=1.0)
@@ -282,6 +283,7 @@ def test_a_stalled_reply_is_a_timeout_and_its_connection_is_not_used_again(clien
     assert server.connections == 2
 
 
+@pytest.mark.thorough
 def test_each_request_has_a_timeout_of_its_own(client: str) -> None:
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
