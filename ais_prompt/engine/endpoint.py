@@ -116,7 +116,7 @@ class Endpoint:
                 await self._changed.wait()
             self._opening = True
             is_first = jobs is self._first
-            together = _next_together(jobs)
+            together = _next_together(jobs, min(SMALL_TASKS, UNDER_WAY - len(self._under_way)))
             for job, error in zip(together, await self._threads.run(lambda: _prepare(together)), strict=True):  # noqa: B023
                 await self._make_ready(job, error, is_first=is_first)
                 self._wake()
@@ -362,10 +362,10 @@ class _UnderWay:
         self.is_concluded = False
 
 
-def _next_together(jobs: deque[Job]) -> list[Job]:
-    """Take the next job from a queue, and the small ones after it if it is small too."""
+def _next_together(jobs: deque[Job], most: int) -> list[Job]:
+    """Take the next job from a queue, and the small ones after it if it is small too, ``most`` in all."""
     together = [jobs.popleft()]
-    while together[0].is_small and jobs and jobs[0].is_small and len(together) < SMALL_TASKS:
+    while together[0].is_small and jobs and jobs[0].is_small and len(together) < most:
         together.append(jobs.popleft())
     return together
 
