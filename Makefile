@@ -16,7 +16,6 @@ gate: .venv/installed
 # For every change: under a minute. All tests without one of the markers browser, process, slow, thorough and torch, with
 # few examples of each property. Bytecode is kept, since compiling the tests takes ten seconds.
 quick: export PYTHONDONTWRITEBYTECODE =
-quick: export PYTHONPYCACHEPREFIX = $(CURDIR)/.venv/pycache
 quick: .venv/installed-dev
 	$(BIN)/python -m pytest --numprocesses 2 --quick
 

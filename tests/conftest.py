@@ -84,6 +84,11 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_sessionfinish() -> None:
+    """Spare pytest's own five collections at the end what it would look through: all that the tests have left."""
+    gc.freeze()
+
+
 def limit_examples(item: pytest.Item) -> None:
     """Let a property with settings of its own draw no more examples than the others."""
     test = getattr(item, "obj", None)

@@ -47,14 +47,18 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 
 @cache
-def tree(file: Path) -> ast.Module:
-    return ast.parse(file.read_text("utf-8"))
+def content(file: Path) -> tuple[list[ast.Import | ast.ImportFrom], list[Measured]]:
+    """Return the imports of a file, at its top or inside functions, and its functions.
+
+    Its tree is not kept: those of all files would take 100 MB to the end of the tests.
+    """
+    tree = ast.parse(file.read_text("utf-8"))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    return imports, list(measured_functions(tree))
 
 
-@cache
 def imports(file: Path) -> list[ast.Import | ast.ImportFrom]:
-    """Return the imports of a file, at its top or inside functions."""
-    return [node for node in ast.walk(tree(file)) if isinstance(node, ast.Import | ast.ImportFrom)]
+    return content(file)[0]
 
 
 def imported(file: Path) -> Iterator[str]:
@@ -70,10 +74,9 @@ def imported(file: Path) -> Iterator[str]:
                 yield name.split(".")[1]
 
 
-@cache
 def measured() -> list[tuple[str, Measured]]:
     """Return every function of the package, with its file."""
-    return [(shown(file), function) for file in FILES for function in measured_functions(tree(file))]
+    return [(shown(file), function) for file in FILES for function in content(file)[1]]
 
 
 def owner(file: Path) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.errors import ConfigError
+from ais_prompt.report import server as report_server
 from ais_prompt.report.server import LOOPBACK, ReportServer, report_of
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.results import write_json_atomic
@@ -152,7 +153,10 @@ def test_the_page_of_a_run_asks_for_rows_and_samples(server: ReportServer, folde
     assert ask(server, f"{address}/rows?from=x&to=-3")[0] == 200
 
 
-def test_events_say_the_state_of_a_run(server: ReportServer, folder: RunFolder) -> None:
+def test_events_say_the_state_of_a_run(
+    server: ReportServer, folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report_server, "EVENT_SECONDS", 0.01)
     status, headers, body = ask(server, f"{server.address(folder)}/events")
     assert (status, headers["Content-Type"]) == (200, "text/event-stream")
     state = json.loads(body.removeprefix(b"data: "))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ais_prompt.models.server import announced
 from ais_prompt.models.server.announced import AnnouncedServer, SharedServers
 from ais_prompt.models.server.options import read_server
 from ais_prompt.models.server.started import StartedServers
@@ -51,6 +52,7 @@ def test_what_is_waited_for_is_shown_until_it_is_there(
     tmp_path: Path, prepare: Callable[[Path], Waiting], shown: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    monkeypatch.setattr(announced, "LOOK_SECONDS", 0.01)
     lines: list[str] = []
 
     @contextmanager

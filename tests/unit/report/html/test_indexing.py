@@ -127,6 +127,7 @@ def test_a_search_finds_the_same_after_each_pause(
     folder: RunFolder, monkeypatch: pytest.MonkeyPatch, text: str, numbers: Any
 ) -> None:
     monkeypatch.setattr(full_text, "PAUSE_SECONDS", -1.0)  # after every step
+    monkeypatch.setattr(full_text, "FIRST_SECONDS", 0.01)
     monkeypatch.setattr(full_text, "BLOCK_BYTES", 1)
     finder, end = Finder(Indexing(folder).whole()), time.monotonic() + WATCHDOG_SECONDS
     while (found := finder.find(Query(text=text))).share < 1:
