@@ -7,7 +7,9 @@ import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Protocol, Self
+
+from msgspec.structs import replace
 
 from ais_prompt.errors import PartError
 from ais_prompt.plan.plan import Task
@@ -17,6 +19,7 @@ from ais_prompt.scoring.process import AnswerReader, ScoringProcess
 from ais_prompt.scoring.verdicts import Question
 from ais_prompt.scoring.worker import ScoreCall, Scored, is_risky, parts_of
 from ais_prompt.store.layout import RunFolder
+from ais_prompt.types import TaskSpec
 from ais_prompt.utils.worker import WorkerDied
 
 logger = logging.getLogger(__name__)
@@ -27,6 +30,16 @@ BATCH_SAMPLES: Final = 1_000
 """Samples of small tasks that a worker scores in one call: each call costs as much as scoring ten samples."""
 GATHER_SECONDS: Final = 0.25
 """Seconds in which tasks gather for such a call while models are asked."""
+
+
+class Further(Protocol):
+    """What else is made of each task in the process that scores it while models are asked."""
+
+    def maker(self, task: TaskSpec) -> Callable[[], Any] | None:
+        """Return what is called there, a value that can be pickled; None for nothing."""
+
+    def receive(self, made: Any) -> None:
+        """Take what it returned, or None if it failed."""
 
 
 class BackgroundScoring:
@@ -40,10 +53,14 @@ class BackgroundScoring:
         folder: of the run.
         config: of the run, resolved.
         tasks: those that will be scored.
+        further: what else is made of them, if there is time beside the asking.
     """
 
-    def __init__(self, folder: RunFolder, config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
+    def __init__(
+        self, folder: RunFolder, config: Mapping[str, Any], tasks: Sequence[Task], further: Further | None = None
+    ) -> None:
         self._folder = folder
+        self._further = further
         self._risky = {task.name for task in tasks if is_risky(task)}
         self._waiting: deque[AnsweredTask] = deque()
         self._left: list[AnsweredTask] = []
@@ -132,7 +149,7 @@ class BackgroundScoring:
         with self._changed:
             taken: list[AnsweredTask] = []
             for answered in [one for one in self._waiting if (one.task.name in self._risky) is risky]:
-                size = 1 + (BATCH_SAMPLES if answered.asked is None else answered.asked)
+                size = _size(answered)
                 if taken and size > room:
                     break
                 room -= size
@@ -160,12 +177,17 @@ class BackgroundScoring:
             with self._changed:
                 self._changed.wait_for(lambda: self._waiting or self._over.is_set())
             batch = self._take(risky=True)
-            if not batch and not self._over.wait(GATHER_SECONDS):
+            if not batch and not self._over.wait(self._gather_seconds()):
                 batch = self._take(risky=False, room=BATCH_SAMPLES)
             if batch:
                 self._keep(batch, self._score_in_worker(batch))
             elif self._over.is_set():
                 return
+
+    def _gather_seconds(self) -> float:
+        """Return how long more tasks may gather for a call: not at all if there are enough."""
+        with self._changed:
+            return GATHER_SECONDS if sum(map(_size, self._waiting)) < BATCH_SAMPLES else 0.0
 
     def _start(self) -> None:
         why = self._process.start()
@@ -181,7 +203,13 @@ class BackgroundScoring:
             return [found]
         for level, name, text in (line for scored in found for line in scored.log):
             logging.getLogger(name).log(level, "%s", text)
-        return found
+        return [self._received(scored) for scored in found]
+
+    def _received(self, scored: Scored) -> Scored:
+        """Pass on what else was made of a task, which takes much memory."""
+        if self._further:
+            self._further.receive(scored.made)
+        return replace(scored, made=None)
 
     def _answer_of_worker(self, batch: Sequence[AnsweredTask]) -> list[Scored] | Scored:
         """Return what came of each task; a single value if one of them ended the call."""
@@ -200,4 +228,10 @@ class BackgroundScoring:
 
     def _call(self, answered: AnsweredTask) -> ScoreCall:
         spec = answered.task.spec
-        return ScoreCall(spec, self._folder, answered.asked, answered.stopped_of, parts_of(spec))
+        further = self._further.maker(spec) if self._further else None
+        return ScoreCall(spec, self._folder, answered.asked, answered.stopped_of, parts_of(spec), further)
+
+
+def _size(answered: AnsweredTask) -> int:
+    """Return how much work a task is, in samples."""
+    return 1 + (BATCH_SAMPLES if answered.asked is None else answered.asked)

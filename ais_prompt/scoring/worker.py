@@ -6,7 +6,7 @@ import logging
 import os
 import pickle
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
@@ -29,6 +29,8 @@ from ais_prompt.utils.log_once import OnceFilter
 from ais_prompt.utils.progress import Advance, shown_on
 from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.worker import serve
+
+logger = logging.getLogger(__name__)
 
 
 class Surroundings(Struct, frozen=True):
@@ -69,6 +71,7 @@ class ScoreCall(Struct, frozen=True):
     Attributes:
         task, folder, asked, stopped_of: as for `ais_prompt.scoring.score.score`.
         parts: where the caller finds the parts of its own, see `parts_of`.
+        further: makes something else of the task once it is scored; a function of a module, or a ``partial`` of one.
     """
 
     task: TaskSpec
@@ -76,6 +79,7 @@ class ScoreCall(Struct, frozen=True):
     asked: int | None
     stopped_of: int | None
     parts: Sequence[str]
+    further: Callable[[], Any] | None = None
 
 
 class Scored(Struct, frozen=True):
@@ -87,6 +91,7 @@ class Scored(Struct, frozen=True):
         error: why it could not be scored.
         log: level, logger and text of each message.
         unresolved: why its parts cannot be used in this process; nothing was done then.
+        made: what `ScoreCall.further` returned; None if it failed, which does no harm to scores.
     """
 
     scores: Sequence[Score] = ()
@@ -94,6 +99,7 @@ class Scored(Struct, frozen=True):
     error: AisPromptError | None = None
     log: Sequence[tuple[int, str, str]] = ()
     unresolved: str = ""
+    made: Any = None
 
 
 class WatchCall(Struct, frozen=True):
@@ -239,9 +245,17 @@ def _score(call: ScoreCall) -> Scored:
     with _collected() as log, shown_on(_hidden):
         try:
             scores = score(task, call.folder, call.asked, call.stopped_of)
-            return Scored(scores, isolation_of(task.dataset), log=log)
+            return Scored(scores, isolation_of(task.dataset), log=log, made=_made(call))
         except Exception as error:
             return Scored(error=error_of(error), log=log)
+
+
+def _made(call: ScoreCall) -> Any:
+    try:
+        return call.further() if call.further else None
+    except Exception:
+        logger.info("[%s] nothing more was made of its scores beside the asking", call.task.name, exc_info=True)
+        return None
 
 
 @contextmanager

@@ -120,7 +120,7 @@ class IndexWriter:
         Raises:
             StoreError: the record of the run, or a part, cannot be read.
         """
-        return Index(self._folder, overview(self._folder, self._rows, self._totals), self.parts)
+        return Index(self._folder, self._overview(), self.parts)
 
     def end(self) -> Index:
         """Write what waits, and then the overview; return the whole index.
@@ -130,12 +130,15 @@ class IndexWriter:
         """
         if self._batches:
             self._write_part()
-        values = overview(self._folder, self._rows, self._totals)
+        values = self._overview()
         values |= {"index_version": VERSION, "index_parts": self.parts}
         with replacing(self._folder.view / "overview.json", json=True) as stream:
             stream.write(encode_finite(values))
         forget_parts(self._folder, self.parts)
         return Index(self._folder, values, self.parts)
+
+    def _overview(self) -> dict[str, Any]:
+        return overview(self._folder, self._rows, [one.overview() for one in self._totals])
 
     def _write_part(self) -> None:
         import pyarrow as pa

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
@@ -23,11 +23,20 @@ Samples: TypeAlias = list[SampleScore]
 """Samples with one value each, `_VALUE`, and names that are their own in the run."""
 
 
-def long_contexts(tasks: Iterable[tuple[str, Breakdowns]]) -> list[dict[str, Any]]:
+Context: TypeAlias = tuple[str | None, int | None, str | None, str | None, int | None]
+"""Values of `COLUMNS` and the depth; None where a sample has none."""
+
+
+def context_samples(breakdowns: Breakdowns) -> dict[Context, Samples]:
+    """Return the samples of a task that count; none if they are not those of `RulerDataset`."""
+    return breakdowns.samples_by(COLUMNS, "depth")
+
+
+def long_contexts(tasks: Iterable[tuple[str, Mapping[Context, Sequence[SampleScore]]]]) -> list[dict[str, Any]]:
     """Return the scores of each model and language as JSON values.
 
     Args:
-        tasks: model and samples of each task of the run.
+        tasks: model and samples of each task of the run, from `context_samples`.
 
     Returns:
         For each model and language: ``model``, ``language``, ``estimated`` (whether lengths are estimates), ``tasks``,
@@ -36,9 +45,9 @@ def long_contexts(tasks: Iterable[tuple[str, Breakdowns]]) -> list[dict[str, Any
     """
     found: dict[tuple[str, str], dict[tuple[str, int, int | None], Samples]] = {}
     estimated = set[tuple[str, str]]()
-    for number, (model, breakdowns) in enumerate(tasks):
-        for (task, length, language, tokens_by, depth), samples in breakdowns.samples_by(COLUMNS, "depth").items():
-            if None in (task, length, language, tokens_by):
+    for number, (model, contexts) in enumerate(tasks):
+        for (task, length, language, tokens_by, depth), samples in contexts.items():
+            if task is None or length is None or language is None or tokens_by is None:
                 continue
             cells = found.setdefault((model, language), {})
             cells.setdefault((task, length, depth), []).extend(_renamed(number, one) for one in samples)

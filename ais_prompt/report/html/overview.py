@@ -10,16 +10,18 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
+from msgspec import Struct
+
 from ais_prompt.report.formats import precision_notes
 from ais_prompt.report.html.breakdown import Breakdowns
-from ais_prompt.report.html.long_contexts import long_contexts
+from ais_prompt.report.html.long_contexts import Context, context_samples, long_contexts
 from ais_prompt.report.html.packing import finite_json
 from ais_prompt.report.html.run_files import ShownTask
 from ais_prompt.store.disk import reading
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.run_file import read_run_file
 from ais_prompt.summary.rows import Row
-from ais_prompt.types import TaskFacts
+from ais_prompt.types import SampleScore, TaskFacts
 
 UNITS: Final = ("tokens", "characters")
 """Units of the length of answers."""
@@ -29,12 +31,36 @@ _WIDE: Final = 20
 """The axis is logarithmic if the largest value is more than this many times the median."""
 
 
+class TaskOverview(Struct, frozen=True):
+    """What the overview shows of a task.
+
+    Attributes:
+        model: its ``abbr``.
+        values: names and counts as JSON values.
+        unit: one of `UNITS`.
+        lengths: of the answers, in that unit.
+        seconds: how long each answer took; samples without one are left out.
+        contexts: its samples, if they are those of a `RulerDataset`.
+    """
+
+    model: str
+    values: Mapping[str, Any]
+    unit: str
+    lengths: Sequence[float]
+    seconds: Sequence[float]
+    contexts: Mapping[Context, Sequence[SampleScore]]
+
+    @property
+    def samples(self) -> int:
+        """How many samples it has."""
+        return int(self.values["samples"])
+
+
 class TaskTotals:
     """Totals of one task for the overview: counts, and a few bytes for each sample.
 
     Attributes:
         task: whose samples they are.
-        seconds: how long each answer took; samples without one are left out.
         trouble: why samples are missing; empty if none are.
         sensitivity: the scores under other postprocessors; None if there are none.
         breakdowns: None until the metric of the task is known.
@@ -42,7 +68,6 @@ class TaskTotals:
     """
 
     def __init__(self, task: ShownTask) -> None:
-        self.seconds = array("d")
         self.trouble = ""
         self.sensitivity: Mapping[str, Any] | None = None
         self.breakdowns: Breakdowns | None = None
@@ -51,6 +76,7 @@ class TaskTotals:
         self._samples = 0
         self._states: Counter[str] = Counter()
         self._reasons: Counter[str] = Counter()
+        self._seconds = array("d")
         self._tokens = array("d")
         self._characters = array("d")
         self._tokens_known = True
@@ -62,7 +88,7 @@ class TaskTotals:
         if row["reason"]:
             self._reasons[row["reason"]] += 1
         self._tokens_known &= row["tokens"] is not None or row["characters"] is None
-        for name, values in (("tokens", self._tokens), ("characters", self._characters), ("seconds", self.seconds)):
+        for name, values in (("tokens", self._tokens), ("characters", self._characters), ("seconds", self._seconds)):
             if row[name] is not None:
                 values.append(row[name])
 
@@ -71,17 +97,17 @@ class TaskTotals:
         """One of `UNITS`: characters if the tokens of an answer are unknown."""
         return "tokens" if self._tokens_known else "characters"
 
-    @property
-    def lengths(self) -> Sequence[float]:
-        """Lengths of the answers, in that unit."""
-        return self._tokens if self._tokens_known else self._characters
-
     @cached_property
     def _whole_breakdowns(self) -> list[dict[str, Any]]:
         return self.breakdowns.to_json() if self.breakdowns else []
 
-    def to_json(self) -> dict[str, Any]:
-        """Return names and counts as JSON values."""
+    def overview(self) -> TaskOverview:
+        """Return what the overview shows of the samples so far."""
+        lengths = self._tokens if self._tokens_known else self._characters
+        contexts = context_samples(self.breakdowns) if self.breakdowns else {}
+        return TaskOverview(self.task.model, self._values(), self.unit, lengths, self._seconds, contexts)
+
+    def _values(self) -> dict[str, Any]:
         return {
             "model": self.task.model,
             "dataset": self.task.dataset,
@@ -96,7 +122,7 @@ class TaskTotals:
         }
 
 
-def overview(folder: RunFolder, rows: Sequence[Row], tasks: Sequence[TaskTotals]) -> dict[str, Any]:
+def overview(folder: RunFolder, rows: Sequence[Row], tasks: Sequence[TaskOverview]) -> dict[str, Any]:
     """Return the overview of a run as JSON values with finite numbers.
 
     Args:
@@ -121,8 +147,8 @@ def overview(folder: RunFolder, rows: Sequence[Row], tasks: Sequence[TaskTotals]
         "config": config,
         "scores": [row.to_json() for row in rows],
         "precision": precision_notes(rows),
-        "tasks": [task.to_json() for task in tasks],
-        "long_contexts": long_contexts([(task.task.model, task.breakdowns) for task in tasks if task.breakdowns]),
+        "tasks": [task.values for task in tasks],
+        "long_contexts": long_contexts([(task.model, task.contexts) for task in tasks]),
         "lengths": {
             unit: distributions([task.lengths if task.unit == unit else () for task in tasks]) for unit in UNITS
         },

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.report.html.breakdown import MOST_GROUPS, Breakdowns
-from ais_prompt.report.html.long_contexts import long_contexts
+from ais_prompt.report.html.long_contexts import context_samples, long_contexts
 from ais_prompt.summary.averages import with_averages
 from ais_prompt.summary.rows import score_row
 from ais_prompt.types import Completion, Prediction, SampleScore, SummaryEntry, SummaryGroup
@@ -38,7 +38,7 @@ def context(rows: list[tuple[Any, ...]], metric: str | None = "m", **more: Any) 
         prediction = Prediction(f"s{number}", number, "?", "", "", (Completion(""),), columns=columns)
         detail = SampleScore(f"s{number}", status, values={"m": value} if status == "scored" else {})
         datasets.setdefault((task, length), Breakdowns(metric)).add(prediction, detail, None)
-    return long_contexts(("model", one) for one in datasets.values())
+    return long_contexts(("model", context_samples(one)) for one in datasets.values())
 
 
 @given(ROWS)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ais_prompt.errors import StoreError
-from ais_prompt.report.html import write_report, writer
+from ais_prompt.report.html import task_parts, write_report, writer
 from ais_prompt.store.predictions import write_predictions
 from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, Prediction, SampleScore, Usage
 from tests.unit.report.html.making import make_run, prediction, scored
@@ -154,7 +154,7 @@ def test_samples_lie_in_chunks_that_the_table_knows(tmp_path: Path) -> None:
 
 
 def test_the_table_of_many_samples_has_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer, "TABLE_CHUNKS", 2)
+    monkeypatch.setattr(task_parts, "TABLE_CHUNKS", 2)
     report = written(tmp_path, [prediction(number, f"{number}+1=?") for number in range(450)])
     parts = [report.unpacked(name) for name in report.blocks if "table" in name]
     assert [part["chunks"] for part in parts] == [[200, 200], [50]]
