@@ -6,10 +6,14 @@ import time
 from array import array
 from collections import Counter
 from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 
 from ais_prompt.types import Completion, Speed, Times
+
+FEW: Final = 1_000
+"""Values that are sorted without handing Python's lock to other threads."""
 
 
 class SpeedMeter:
@@ -73,7 +77,8 @@ def _times(values: array[float]) -> Times | None:
     """Percentiles with linear interpolation between the values, as `numpy.percentile`, which is slow for a few."""
     if not values:
         return None
-    seconds = np.sort(np.frombuffer(values))
+    # While numpy sorts, other threads run, and getting Python's lock back takes longer than sorting a few values.
+    seconds = np.array(sorted(values)) if len(values) <= FEW else np.sort(np.frombuffer(values))
 
     def percentile(share: float) -> float:
         place = share * (len(seconds) - 1)

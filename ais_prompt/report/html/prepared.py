@@ -51,12 +51,13 @@ class PreparedParts:
         self._folder = folder
         self._overviews: dict[ShownTask, TaskOverview] = {}
         self._starts: dict[ShownTask, int] = {}
+        self._samples = 0
         self._is_full = False
         self._stream = SpooledTemporaryFile[bytes](IN_MEMORY, dir=str(folder.root))  # closed at the exit
 
     def maker(self, task: TaskSpec) -> Callable[[], TaskPart | None] | None:
         """Return what makes the part of a scored task, in any process; None if there is no room for more."""
-        if self._is_full or sum(one.samples for one in self._overviews.values()) > MOST_SAMPLES:
+        if self._is_full or self._samples > MOST_SAMPLES:
             return None
         return partial(make_part, ShownTask(task.model.abbr, task.dataset.abbr, task.is_scored), self._folder)
 
@@ -66,6 +67,7 @@ class PreparedParts:
             return
         self._starts[part.task] = self._stream.tell()
         self._overviews[part.task] = part.overview
+        self._samples += part.overview.samples
         try:
             pickle.dump(part.pieces, self._stream)
             self._stream.flush()
