@@ -14,7 +14,6 @@ from typing import Any, Final, Protocol, runtime_checkable
 
 from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.metrics.aggregate import mean_scores
-from ais_prompt.postprocess.judge import generic_llmjudge_postprocess, judge_rating_postprocess
 from ais_prompt.registry import EVALUATORS, POSTPROCESSORS
 from ais_prompt.types import JudgeVerdict, SampleScore, Score
 
@@ -96,6 +95,9 @@ class GenericLLMEvaluator:
         false_tag: str = "B",
         verdict_postprocessor: Mapping[str, Any] | None = None,
     ) -> None:
+        # Its patterns take milliseconds to compile, and few runs have a judge.
+        from ais_prompt.postprocess.judge import generic_llmjudge_postprocess
+
         self.true_tag = true_tag
         default = partial(generic_llmjudge_postprocess, true_tag=true_tag, false_tag=false_tag)
         self._verdict = make_postprocessor(verdict_postprocessor) or default
@@ -143,6 +145,8 @@ class LLMRatingEvaluator:
 
     def verdict(self, text: str) -> str | None:
         """Return the rating if the prompt allows it; else None."""
+        from ais_prompt.postprocess.judge import judge_rating_postprocess
+
         rating: str | None = judge_rating_postprocess(text)
         return rating if rating is not None and self.worst <= float(rating) <= self.best else None
 

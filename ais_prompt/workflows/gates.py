@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -11,13 +12,12 @@ from ais_prompt.config.parse.gates import parse_gate
 from ais_prompt.errors import ConfigError, ConfigFaults
 from ais_prompt.plan.check_gates import gate_faults
 from ais_prompt.plan.plan import Plan
-from ais_prompt.regression.baseline import check_run, open_baseline
-from ais_prompt.regression.claims import check_claims
-from ais_prompt.regression.gates import Verdict, check_gates
-from ais_prompt.regression.runs import read_stored_run
 from ais_prompt.store.baseline_file import Baseline
 from ais_prompt.summary.rows import Row
 from ais_prompt.types import Gate
+
+if TYPE_CHECKING:  # most runs have no gates, and all of them are quick to start
+    from ais_prompt.regression.gates import Verdict
 
 
 class RunGates(Struct, frozen=True):
@@ -59,6 +59,13 @@ class RunGates(Struct, frozen=True):
         Raises:
             StoreError: results are missing or broken.
         """
+        if not self.gates and self.baseline is None:
+            return []
+        from ais_prompt.regression.baseline import check_run
+        from ais_prompt.regression.claims import check_claims
+        from ais_prompt.regression.gates import check_gates
+        from ais_prompt.regression.runs import read_stored_run
+
         claims = [gate for gate in self.gates if gate.confidence is not None]
         found = check_gates([gate for gate in self.gates if gate.confidence is None], rows)
         if claims:
@@ -86,5 +93,8 @@ def open_gates(plan: Plan, gates: Sequence[str], baseline: str | None, min_drop:
     if baseline is None and (drops := [gate for gate in conditions if gate.limits_drop]):
         what = f"the gate {drops[0].text!r} needs a baseline to measure the drop from"
         raise ConfigError(what, where=drops[0].where, fix="give --baseline RUN|FILE")
-    held = None if baseline is None else open_baseline(baseline)
-    return RunGates(conditions, held, min_drop, level)
+    if baseline is None:
+        return RunGates(conditions, None, min_drop, level)
+    from ais_prompt.regression.baseline import open_baseline
+
+    return RunGates(conditions, open_baseline(baseline), min_drop, level)
