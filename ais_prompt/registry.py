@@ -215,7 +215,7 @@ def import_dotted(path: str) -> Callable[..., Any]:
     try:
         part = getattr(owner, attribute)
     except AttributeError:
-        near = difflib.get_close_matches(attribute, dir(owner), n=1)
+        near = difflib.get_close_matches(attribute, {*dir(owner), *getattr(owner, "__all__", ())}, n=1)
         fix = f"did you mean {module_name}.{near[0]}?" if near else "check the spelling"
         raise ConfigError(f"module {module_name!r} has no {attribute!r}", fix=fix) from None
     if not callable(part):

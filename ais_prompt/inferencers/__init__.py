@@ -1,4 +1,9 @@
-"""Inferencers: which requests are sent for a sample, and what becomes its prediction."""
+"""Inferencers: which requests are sent for a sample, and what becomes its prediction.
+
+Every inferencer can be imported from here; the module that defines it is loaded when its name is first used.
+"""
+
+from typing import TYPE_CHECKING, Any
 
 from ais_prompt.inferencers.base import (
     Conversation,
@@ -8,17 +13,20 @@ from ais_prompt.inferencers.base import (
     Preview,
     RepeatingInferencer,
 )
-from ais_prompt.inferencers.chat import ChatInferencer
-from ais_prompt.inferencers.choices import ChoicesInferencer
-from ais_prompt.inferencers.clp import CLPInferencer
-from ais_prompt.inferencers.gen import GenInferencer
-from ais_prompt.inferencers.ll import LLInferencer
-from ais_prompt.inferencers.multi_turn import MultiTurnGenInferencer
-from ais_prompt.inferencers.multi_turn_tools import MultiTurnToolCallInferencer
-from ais_prompt.inferencers.ppl import PPLInferencer
-from ais_prompt.inferencers.ppl_only import PPLOnlyInferencer
 from ais_prompt.inferencers.running_conversation import RunningConversation
-from ais_prompt.inferencers.tool_calls import ToolCallInferencer
+from ais_prompt.registry import INFERENCERS
+
+if TYPE_CHECKING:
+    from ais_prompt.inferencers.chat import ChatInferencer
+    from ais_prompt.inferencers.choices import ChoicesInferencer
+    from ais_prompt.inferencers.clp import CLPInferencer
+    from ais_prompt.inferencers.gen import GenInferencer
+    from ais_prompt.inferencers.ll import LLInferencer
+    from ais_prompt.inferencers.multi_turn import MultiTurnGenInferencer
+    from ais_prompt.inferencers.multi_turn_tools import MultiTurnToolCallInferencer
+    from ais_prompt.inferencers.ppl import PPLInferencer
+    from ais_prompt.inferencers.ppl_only import PPLOnlyInferencer
+    from ais_prompt.inferencers.tool_calls import ToolCallInferencer
 
 __all__ = [
     "CLPInferencer",
@@ -39,3 +47,7 @@ __all__ = [
     "RunningConversation",
     "ToolCallInferencer",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    return INFERENCERS.attribute(__name__, name)

@@ -1,13 +1,21 @@
-"""Models: a prompt in, a completion out."""
+"""Models: a prompt in, a completion out.
 
-from ais_prompt.models.anthropic.model import AnthropicModel
+Every model can be imported from here; the module that defines it is loaded when its name is first used.
+"""
+
+from typing import TYPE_CHECKING, Any
+
 from ais_prompt.models.base import AsyncModel, BatchModel, Model
-from ais_prompt.models.huggingface.model import HuggingFaceBaseModel, HuggingFaceChatModel
-from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIResponsesModel
 from ais_prompt.models.options import Batching, Limits, Loading, Retry, Sampling, Wire
 from ais_prompt.models.reasoning import THINK_TAGS, split_reasoning
-from ais_prompt.models.scripted import ScriptedModel
-from ais_prompt.models.triton.model import TritonModel
+from ais_prompt.registry import MODELS
+
+if TYPE_CHECKING:
+    from ais_prompt.models.anthropic.model import AnthropicModel
+    from ais_prompt.models.huggingface.model import HuggingFaceBaseModel, HuggingFaceChatModel
+    from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIResponsesModel
+    from ais_prompt.models.scripted import ScriptedModel
+    from ais_prompt.models.triton.model import TritonModel
 
 __all__ = [
     "THINK_TAGS",
@@ -30,3 +38,7 @@ __all__ = [
     "Wire",
     "split_reasoning",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    return MODELS.attribute(__name__, name)

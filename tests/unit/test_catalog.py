@@ -60,6 +60,7 @@ def test_a_dotted_path_is_a_part_too() -> None:
     ("path", "fix"),
     [
         ("ais_prompt.inferencers.GenInferencr", "did you mean ais_prompt.inferencers.GenInferencer?"),
+        ("ais_prompt.evaluators.RougeEvaluatr", "did you mean ais_prompt.evaluators.RougeEvaluator?"),
         ("ais_promt.inferencers.GenInferencer", "did you mean ais_prompt.inferencers.GenInferencer?"),
         ("no_such_module_at_all.Part", "check the spelling, or install it"),
     ],
