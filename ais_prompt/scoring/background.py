@@ -32,7 +32,7 @@ GATHER_SECONDS: Final = 0.25
 """Seconds in which tasks gather for such a call while models are asked."""
 
 
-class Further(Protocol):
+class FollowUp(Protocol):
     """What else is made of each task in the process that scores it while models are asked."""
 
     def maker(self, task: TaskSpec) -> Callable[[], Any] | None:
@@ -53,14 +53,14 @@ class BackgroundScoring:
         folder: of the run.
         config: of the run, resolved.
         tasks: those that will be scored.
-        further: what else is made of them, if there is time beside the asking.
+        follow_up: what else is made of them, if there is time beside the asking.
     """
 
     def __init__(
-        self, folder: RunFolder, config: Mapping[str, Any], tasks: Sequence[Task], further: Further | None = None
+        self, folder: RunFolder, config: Mapping[str, Any], tasks: Sequence[Task], follow_up: FollowUp | None = None
     ) -> None:
         self._folder = folder
-        self._further = further
+        self._follow_up = follow_up
         self._risky = {task.name for task in tasks if is_risky(task)}
         self._waiting: deque[AnsweredTask] = deque()
         self._left: list[AnsweredTask] = []
@@ -207,8 +207,8 @@ class BackgroundScoring:
 
     def _received(self, scored: Scored) -> Scored:
         """Pass on what else was made of a task, which takes much memory."""
-        if self._further:
-            self._further.receive(scored.made)
+        if self._follow_up:
+            self._follow_up.receive(scored.made)
         return replace(scored, made=None)
 
     def _answer_of_worker(self, batch: Sequence[AnsweredTask]) -> list[Scored] | Scored:
@@ -228,8 +228,8 @@ class BackgroundScoring:
 
     def _call(self, answered: AnsweredTask) -> ScoreCall:
         spec = answered.task.spec
-        further = self._further.maker(spec) if self._further else None
-        return ScoreCall(spec, self._folder, answered.asked, answered.stopped_of, parts_of(spec), further)
+        follow_up = self._follow_up.maker(spec) if self._follow_up else None
+        return ScoreCall(spec, self._folder, answered.asked, answered.stopped_of, parts_of(spec), follow_up)
 
 
 def _size(answered: AnsweredTask) -> int:

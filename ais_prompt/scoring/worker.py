@@ -71,7 +71,7 @@ class ScoreCall(Struct, frozen=True):
     Attributes:
         task, folder, asked, stopped_of: as for `ais_prompt.scoring.score.score`.
         parts: where the caller finds the parts of its own, see `parts_of`.
-        further: makes something else of the task once it is scored; a function of a module, or a ``partial`` of one.
+        follow_up: makes something else of the task once it is scored; a function of a module, or a ``partial`` of one.
     """
 
     task: TaskSpec
@@ -79,7 +79,7 @@ class ScoreCall(Struct, frozen=True):
     asked: int | None
     stopped_of: int | None
     parts: Sequence[str]
-    further: Callable[[], Any] | None = None
+    follow_up: Callable[[], Any] | None = None
 
 
 class Scored(Struct, frozen=True):
@@ -91,7 +91,7 @@ class Scored(Struct, frozen=True):
         error: why it could not be scored.
         log: level, logger and text of each message.
         unresolved: why its parts cannot be used in this process; nothing was done then.
-        made: what `ScoreCall.further` returned; None if it failed, which does no harm to scores.
+        made: what `ScoreCall.follow_up` returned; None if it failed, which does no harm to scores.
     """
 
     scores: Sequence[Score] = ()
@@ -252,7 +252,7 @@ def _score(call: ScoreCall) -> Scored:
 
 def _made(call: ScoreCall) -> Any:
     try:
-        return call.further() if call.further else None
+        return call.follow_up() if call.follow_up else None
     except Exception:
         logger.info("[%s] nothing more was made of its scores beside the asking", call.task.name, exc_info=True)
         return None

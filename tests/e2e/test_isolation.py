@@ -44,7 +44,7 @@ PARTS = {
 """Kind of part → the breakable parts, which have all members of its protocols between them."""
 
 OUR_OWN = {
-    *("Batches", "CompiledTemplate", "ChatFormat", "Display", "Further", "Job", "MessagesFormat"),
+    *("Batches", "CompiledTemplate", "ChatFormat", "Display", "FollowUp", "Job", "MessagesFormat"),
     *("OpenProgress", "Progress", "Waiter", "Watch", "WireFormat"),
     *("Draft", "Maker", "TokenCounter"),  # of one reader, `RulerDataset`
     *("HasTokenizerPath", "ServedModel", "StartsServer"),  # attributes of models that are shown, or are part of a key

@@ -41,7 +41,7 @@ def measure(trees: Sequence[Path], repeats: int, folder: Path, server: socket.so
         "import click": lambda: _seconds([sys.executable, "-c", "import click"], folder, {}),
     }
     for tree in trees:
-        name, path = tree.resolve().name, {"PYTHONPATH": str(tree.resolve())}
+        name, path = "this" if tree == ROOT else str(tree), {"PYTHONPATH": str(tree.resolve())}
         ways |= {
             f"{name}: --help": lambda path=path: _seconds([*PROGRAM, "--help"], folder, path),  # type: ignore[misc]
             f"{name}: list": lambda path=path: _seconds([*PROGRAM, "list"], folder, path),  # type: ignore[misc]
