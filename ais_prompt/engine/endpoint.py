@@ -20,6 +20,7 @@ from ais_prompt.inferencers import RunningConversation
 from ais_prompt.inferencers.containment import ends_task, failure_of
 from ais_prompt.inferencers.secrets import without_secrets
 from ais_prompt.models.base import AsyncModel
+from ais_prompt.store.flush import FlushProcess
 from ais_prompt.types import Completion, Request
 
 logger = logging.getLogger(__name__)
@@ -66,6 +67,7 @@ class Endpoint:
         self._idle: deque[asyncio.Future[None]] = deque()  # one for each place that waits for a conversation
         self._group = asyncio.TaskGroup()
         self._threads = FileThreads()
+        self._flushing = FlushProcess()
         self._places = 0
         self._passed = 0
         self._models: dict[int, _OpenModel] = {}  # by the id of the model
@@ -102,6 +104,7 @@ class Endpoint:
                 if not entry.ending or entry in self._over:
                     entry.job.abandon(asyncio.CancelledError())
             self._threads.close()
+            self._flushing.stop()
             for opened in self._models.values():
                 await _close(opened.model)
 
@@ -117,7 +120,8 @@ class Endpoint:
             self._opening = True
             is_first = jobs is self._first
             together = _next_together(jobs, min(SMALL_TASKS, UNDER_WAY - len(self._under_way)))
-            for job, error in zip(together, await self._threads.run(lambda: _prepare(together)), strict=True):  # noqa: B023
+            faults = await self._threads.run(lambda: [_fault_of(job.prepare) for job in together])  # noqa: B023
+            for job, error in zip(together, faults, strict=True):
                 await self._make_ready(job, error, is_first=is_first)
                 self._wake()
             self._opening = False
@@ -296,6 +300,7 @@ class Endpoint:
         self._changed.set()
 
     def _close(self, over: Sequence[_UnderWay]) -> None:
+        self._flushing.flush([flush for entry in over for flush in entry.job.flushes])
         for entry in over:
             if entry.error is None and not entry.is_concluded:
                 self._attempt(entry, entry.job.conclude)
@@ -311,11 +316,9 @@ class Endpoint:
         Raises:
             StoreError: a full disk is full for all tasks.
         """
-        try:
-            action()
-        except Exception as fault:
+        if (fault := _fault_of(action)) is not None:
             if ends_run(fault):
-                raise
+                raise fault
             entry.error = error_of(fault)
 
     async def _report(self, job: Job, error: AisPromptError) -> None:
@@ -370,17 +373,13 @@ def _next_together(jobs: deque[Job], most: int) -> list[Job]:
     return together
 
 
-def _prepare(jobs: Sequence[Job]) -> list[Exception | None]:
-    """Prepare jobs, and return the error of each that cannot be asked."""
-    errors: list[Exception | None] = []
-    for job in jobs:
-        try:
-            job.prepare()
-        except Exception as error:
-            errors.append(error)
-        else:
-            errors.append(None)
-    return errors
+def _fault_of(action: Callable[[], None]) -> Exception | None:
+    """Do something, and return what it raises in place of raising it."""
+    try:
+        action()
+    except Exception as fault:
+        return fault
+    return None
 
 
 async def _close(model: AsyncModel) -> None:

@@ -28,6 +28,7 @@ from ais_prompt.plan.cluster import check_cluster
 from ais_prompt.plan.media import check_media, taken_kinds
 from ais_prompt.plan.plan import PlannedDataset, Task
 from ais_prompt.store.cache import open_cache
+from ais_prompt.store.flush import BackgroundFlush
 from ais_prompt.store.journal import Journal, JournalView
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import prediction_sorter
@@ -164,6 +165,7 @@ class TaskJob:
             self._total = self._count()
             self._known, used = _known(task, memory, self._portion) if memory.has_answers else (0, 0)
             self._memory, self._predictions, self._unused = memory, predictions, len(journal) - used
+            self._journal = journal
             with self._lock:
                 if self._abandoned:
                     raise ModelError("the run was stopped")
@@ -214,6 +216,11 @@ class TaskJob:
             StoreError: the disk does not take it.
         """
         self._session.finished(conversation)
+
+    @property
+    def flushes(self) -> Sequence[BackgroundFlush]:
+        """The journal must be on the disk when it is closed."""
+        return (self._journal.flush,)
 
     @property
     def concludes_quickly(self) -> bool:
@@ -271,7 +278,7 @@ class TaskJob:
     def _release(self) -> None:
         """Let go of the data: a job may be kept until the end of the run."""
         self.task.release()
-        for name in ("_memory", "_predictions", "_session", "_failures", "_conversations", "_watch"):
+        for name in ("_journal", "_memory", "_predictions", "_session", "_failures", "_conversations", "_watch"):
             vars(self).pop(name, None)
 
 

@@ -1,36 +1,52 @@
-"""Flush a file to the disk now and then, beside the thread that writes it."""
+"""Flush files to the disk beside the thread that writes them: a busy disk takes a second, an event loop has none."""
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
+
+from ais_prompt.utils.worker import Worker, WorkerDied
+
+logger = logging.getLogger(__name__)
 
 FLUSH_SECONDS: Final = 1.0
 """Seconds of writing that a power failure can lose; a killed process loses nothing."""
+MANY: Final = 8
+"""Files for which a process of its own is worth a call."""
 
 
 class BackgroundFlush:
-    """Flushes an open file at intervals, in a thread: a busy disk takes a second, which an event loop must not wait.
+    """Flushes an open file at intervals, in a thread.
 
     Args:
-        descriptor: of the file.
+        path, descriptor: of the file.
+
+    Attributes:
+        path: of the file.
+        is_due: whether `finish` has something to flush.
     """
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self.path = path
+        self.is_due = False
         self._descriptor = descriptor
         self._last = time.monotonic()
         self._thread: threading.Thread | None = None
         self._error: OSError | None = None
 
     def at_times(self) -> None:
-        """Begin to flush what was written, unless that was done a moment ago.
+        """Begin to flush what was written just now, unless something was flushed a moment ago.
 
         Raises:
             OSError: an earlier flush failed.
         """
         self._raise_error()
+        self.is_due = True
         now = time.monotonic()
         if now - self._last < FLUSH_SECONDS or (self._thread is not None and self._thread.is_alive()):
             return
@@ -46,7 +62,9 @@ class BackgroundFlush:
         """
         if self._thread is not None:
             self._thread.join()
-        self._flush()
+        if self.is_due:
+            self._flush()
+        self.is_due = False
         self._raise_error()
 
     def _flush(self) -> None:
@@ -58,3 +76,48 @@ class BackgroundFlush:
     def _raise_error(self) -> None:
         if self._error is not None:
             raise self._error
+
+
+class FlushProcess:
+    """Flushes many files at once, in a process of its own.
+
+    In a thread, each file would take Python's lock twice from the thread that asks, which waits for it longer than the
+    flush takes. What is not flushed here, for whatever reason, `BackgroundFlush.finish` flushes.
+    """
+
+    def __init__(self) -> None:
+        self._worker: Worker | None = None
+        self._is_over = False
+        self._lock = threading.Lock()
+
+    def flush(self, files: Sequence[BackgroundFlush]) -> None:
+        """Flush files to which nothing more is written, in any thread. The first call only starts the process."""
+        due = [file for file in files if file.is_due]
+        if len(due) < MANY or (worker := self._started()) is None:
+            return
+        try:
+            flushed = worker.call([str(file.path.absolute()) for file in due])
+        except WorkerDied as error:
+            logger.info("the process that flushes files ended: %s", error)
+            return
+        for file, is_flushed in zip(due, flushed, strict=True):
+            file.is_due = not is_flushed
+
+    def stop(self) -> None:
+        """End the process, from any thread."""
+        with self._lock:
+            self._is_over = True
+            if self._worker is not None:
+                self._worker.stop()
+
+    def _started(self) -> Worker | None:
+        """Return the process; None if it starts just now, cannot be started, or is no longer needed."""
+        with self._lock:
+            if self._is_over or self._worker is not None:
+                return self._worker
+            try:
+                self._worker = Worker("ais_prompt.utils.flush_worker")
+            except OSError as error:
+                logger.info("no process to flush files: %s", error)
+                self._is_over = True
+            return None

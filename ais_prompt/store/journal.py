@@ -37,6 +37,7 @@ class Journal:
 
     Attributes:
         path: the file.
+        flush: writes it to the disk at intervals, and when it is closed.
         skipped: number of lines that could not be read when it was opened; their requests are sent again.
         has_former_keys: whether it had answers of an earlier version when it was opened.
     """
@@ -50,7 +51,7 @@ class Journal:
         self._lines: BinaryIO | None = None  # to read, where there is something to be read
         self._answers: dict[str, int] = {}  # key → where its line begins, in bytes
         self._end = 0
-        self._flush = BackgroundFlush(descriptor)
+        self.flush = BackgroundFlush(path, descriptor)
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -130,7 +131,7 @@ class Journal:
             self._answers[key] = self._end
         self._end += len(line)
         try:
-            self._flush.at_times()
+            self.flush.at_times()
         except OSError as error:
             raise unwritable(self.path, error) from error
 
@@ -140,7 +141,7 @@ class Journal:
             return
         try:
             with writing(self.path):
-                self._flush.finish()
+                self.flush.finish()
         finally:
             self._close_files()
 

@@ -23,7 +23,7 @@ def test_a_slow_disk_holds_up_nothing_but_the_end(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(flush, "FLUSH_SECONDS", 0.0)
     monkeypatch.setattr(os, "fsync", slow)
     with (tmp_path / "file").open("wb") as file:
-        background = BackgroundFlush(file.fileno())
+        background = BackgroundFlush(tmp_path / "file", file.fileno())
         for _ in range(3):  # each would wait for the disk if it was not done beside
             background.at_times()
         released.set()
@@ -38,7 +38,7 @@ def test_a_flush_that_failed_is_told_by_the_next_call(tmp_path: Path, monkeypatc
     monkeypatch.setattr(flush, "FLUSH_SECONDS", 0.0)
     monkeypatch.setattr(os, "fsync", broken)
     with (tmp_path / "file").open("wb") as file:
-        background = BackgroundFlush(file.fileno())
+        background = BackgroundFlush(tmp_path / "file", file.fileno())
         background.at_times()
         with pytest.raises(OSError, match="no disk"):
             background.finish()
@@ -51,8 +51,16 @@ def test_nothing_is_flushed_more_often_than_at_intervals(tmp_path: Path, monkeyp
     monkeypatch.setattr(flush, "FLUSH_SECONDS", 3600.0)
     monkeypatch.setattr(os, "fsync", flushes.append)
     with (tmp_path / "file").open("wb") as file:
-        background = BackgroundFlush(file.fileno())
+        background = BackgroundFlush(tmp_path / "file", file.fileno())
         for _ in range(1000):
             background.at_times()
         background.finish()
     assert len(flushes) == 1
+
+
+def test_nothing_is_flushed_if_nothing_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    flushes: list[int] = []
+    monkeypatch.setattr(os, "fsync", flushes.append)
+    with (tmp_path / "file").open("wb") as file:
+        BackgroundFlush(tmp_path / "file", file.fileno()).finish()
+    assert not flushes
