@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from tools.bench.engine import Cost, lean_server, run_command
-from tools.bench.suite import CONCURRENCY, compare, evaluate, middle, write_parts
+from tools.bench.suite import CONCURRENCY, compare, evaluate, in_turns, write_parts
 
 TASK: Final = """
 task: part{number}
@@ -68,8 +68,11 @@ def main() -> None:
     parts = round(57 * options.share)
     samples = 50 * parts
     with lean_server(1.0, 1.0) as url, tempfile.TemporaryDirectory() as work:
-        ours = middle(options.rounds, lambda: evaluate([url], parts, samples, Path(work)))
-        theirs = middle(options.rounds, lambda: evaluate_there(python, url, parts, samples))
+        ours, theirs = in_turns(
+            options.rounds,
+            lambda: evaluate([url], parts, samples, Path(work)),
+            lambda: evaluate_there(python, url, parts, samples),
+        )
     compare(f"{samples:,} samples in {parts} datasets, heavy tail: ours against lm-evaluation-harness", ours, theirs)
 
 

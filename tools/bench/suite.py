@@ -21,8 +21,8 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
-from statistics import median
 from typing import Final
 
 from tools.bench.engine import ROOT, Cost, lean_server, run_command
@@ -149,8 +149,7 @@ def report_suite(rounds: int, share: float) -> None:
     parts = round(57 * share)
     samples = 50 * parts
     with lean_server(1.0, 1.0) as url, tempfile.TemporaryDirectory() as work:
-        one = middle(rounds, lambda: evaluate([url], 1, samples, Path(work)))
-        many = middle(rounds, lambda: evaluate([url], parts, samples, Path(work)))
+        many, one = in_turns(rounds, *(partial(evaluate, [url], number, samples, Path(work)) for number in (parts, 1)))
     compare(f"{samples:,} samples, heavy tail: {parts} datasets against 1", many, one)
 
 
@@ -160,8 +159,7 @@ def report_servers(rounds: int, share: float) -> None:
     with ExitStack() as stack:
         urls = [stack.enter_context(lean_server(1.0, 1.0)) for _ in range(2)]
         work = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        one = middle(rounds, lambda: evaluate(urls[:1], 10, samples, work))
-        two = middle(rounds, lambda: evaluate(urls, 10, samples, work))
+        two, one = in_turns(rounds, *(partial(evaluate, asked, 10, samples, work) for asked in (urls, urls[:1])))
     compare(f"{samples:,} samples in 10 datasets, heavy tail: 2 models on 2 servers against 1", two, one)
 
 
@@ -170,8 +168,7 @@ def report_small(rounds: int, share: float) -> None:
     parts = round(1_000 * share)
     samples = 10 * parts
     with lean_server(0.0) as url, tempfile.TemporaryDirectory() as work:
-        one = middle(rounds, lambda: evaluate([url], 1, samples, Path(work)))
-        many = middle(rounds, lambda: evaluate([url], parts, samples, Path(work)))
+        many, one = in_turns(rounds, *(partial(evaluate, [url], number, samples, Path(work)) for number in (parts, 1)))
     compare(f"{samples:,} samples, no latency: {parts:,} datasets against 1", many, one)
 
 
@@ -207,10 +204,13 @@ def _write_rows(path: Path, rows: Sequence[tuple[str, str]]) -> None:
     path.write_text("".join(json.dumps({"question": question, "answer": answer}) + "\n" for question, answer in rows))
 
 
-def middle(rounds: int, measure: Callable[[], Cost]) -> Cost:
-    """Measure so many times, and return the cost with the median time."""
-    costs = sorted((measure() for _ in range(rounds)), key=lambda cost: cost.wall)
-    return next(cost for cost in costs if cost.wall >= median(cost.wall for cost in costs))
+def in_turns(rounds: int, *measures: Callable[[], Cost]) -> list[Cost]:
+    """Measure several things in turns, so many times each, and return the cost of each with the median time.
+
+    What else the host of the machine does then makes them slower alike.
+    """
+    measured = [[measure() for measure in measures] for _ in range(rounds)]
+    return [sorted(costs, key=lambda cost: cost.wall)[rounds // 2] for costs in zip(*measured, strict=True)]
 
 
 def compare(what: str, ours: Cost, other: Cost) -> None:
