@@ -96,7 +96,8 @@ class FlushProcess:
         if len(due) < MANY or (worker := self._started()) is None:
             return
         try:
-            flushed = worker.call([str(file.path.absolute()) for file in due])
+            here = Path.cwd()
+            flushed = worker.call([str(here / file.path) for file in due])
         except WorkerDied as error:
             logger.info("the process that flushes files ended: %s", error)
             return
