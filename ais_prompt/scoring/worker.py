@@ -264,21 +264,26 @@ def _hidden(description: str, total: int | None, unit: str) -> Iterator[Advance]
     yield lambda _count: None
 
 
+class _Collector(logging.Handler):
+    """Collects level, logger and text of what is logged about one task; the parent writes it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.log: list[tuple[int, str, str]] = []
+        self.addFilter(OnceFilter())
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.log.append((record.levelno, record.name, self.format(record)))
+
+
 @contextmanager
 def _collected() -> Iterator[list[tuple[int, str, str]]]:
-    """Collect what is logged; the parent writes it."""
-    log: list[tuple[int, str, str]] = []
-
-    class Collector(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            log.append((record.levelno, record.name, self.format(record)))
-
-    handler = Collector()
-    handler.addFilter(OnceFilter())
+    handler = _Collector()
     ROOT.addHandler(handler)
-    ROOT.setLevel(logging.INFO)
+    if ROOT.level != logging.INFO:  # setting it lets all loggers forget what they log, which takes long
+        ROOT.setLevel(logging.INFO)
     try:
-        yield log
+        yield handler.log
     finally:
         ROOT.removeHandler(handler)
 

@@ -45,6 +45,8 @@ def printable(text: str) -> str:
 
 def escaped(text: str) -> str:
     """Do the same as `printable`, but keep secrets."""
+    if text.isascii() and text.isprintable():  # nearly all texts, and found out sooner than by a search
+        return text
     return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
