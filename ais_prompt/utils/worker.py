@@ -18,11 +18,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
 PACKAGE_FOLDER: Final = Path(__file__).resolve().parents[2]
+_FOR_THE_PARENT: Final = [getattr(signal, name) for name in ("SIGINT", "SIGUSR1") if hasattr(signal, name)]
+"""Ctrl-C goes to all processes of a terminal, SIGUSR1 of Slurm to all of a job: the parent decides what it means."""
 _LOOK_SECONDS: Final = 1.0
 """How often a call that waits looks whether the worker still lives."""
 
@@ -50,7 +53,8 @@ class Worker:
         # -P keeps files of the working directory from hiding the standard library.
         command = [sys.executable, "-P", "-m", module]
         variables = {**_environment(), **(environment or {})}
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=variables)
+        with _signals_held_back():
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=variables)
         self._calling = threading.Lock()
 
     def call(self, value: Any, seconds: float | None = None) -> Any:
@@ -116,10 +120,10 @@ def serve(answer: Callable[[bytes], Any]) -> None:
         answer: takes a pickled value and returns the reply. It unpickles the value itself, since that may fail. An
             exception ends the worker.
     """
-    # Ctrl-C goes to all processes of a terminal, SIGUSR1 of Slurm to all of a job: the parent decides.
-    for name in ("SIGINT", "SIGUSR1"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
+    for number in _FOR_THE_PARENT:
+        signal.signal(number, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _FOR_THE_PARENT)
     calls, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     with Path(os.devnull).open("rb") as nothing:
         os.dup2(nothing.fileno(), 0)
@@ -138,6 +142,22 @@ def serve(answer: Callable[[bytes], Any]) -> None:
         reply = pickle.dumps(answer(waiting.get()))
         pickle.dump(reply, replies)
         replies.flush()
+
+
+@contextmanager
+def _signals_held_back() -> Iterator[None]:
+    """Let a process that starts meanwhile inherit blocked signals, which wait until `serve` ignores them.
+
+    Else Ctrl-C, while it still imports its modules, would make it print a traceback.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _FOR_THE_PARENT)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _environment() -> Mapping[str, str]:

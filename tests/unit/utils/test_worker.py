@@ -162,3 +162,20 @@ def test_ctrl_c_is_left_to_the_parent(module: str) -> None:
         assert worker.call(2) == (pid, 2)
     finally:
         worker.stop()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGUSR1])
+def test_signals_are_left_to_the_parent_while_the_worker_starts(module: str, tmp_path: Path, number: int) -> None:
+    started = tmp_path / "started"
+    (tmp_path / "slow_worker.py").write_text(
+        f"import time\nopen({str(started)!r}, 'w').close()\ntime.sleep(0.3)\nimport {module}\n"
+    )
+    worker = Worker("slow_worker")
+    try:
+        while not started.exists():
+            time.sleep(0.01)
+        os.kill(worker._process.pid, number)
+        assert worker.call(1)[1] == 1
+    finally:
+        worker.stop()
+    assert not signal.pthread_sigmask(signal.SIG_BLOCK, [])
