@@ -219,7 +219,7 @@ class TaskJob:
 
     @property
     def flushes(self) -> Sequence[BackgroundFlush]:
-        """The journal must be on the disk when it is closed."""
+        """What is flushed when the files are closed: the journal."""
         return (self._journal.flush,)
 
     @property

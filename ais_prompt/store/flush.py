@@ -1,4 +1,4 @@
-"""Flush files to the disk beside the thread that writes them: a busy disk takes a second, an event loop has none."""
+"""Flush files to the disk without holding up the thread that writes them: a busy disk can take a second."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class BackgroundFlush:
 
     Attributes:
         path: of the file.
-        is_due: whether `finish` has something to flush.
+        is_due: whether `finish` flushes; an earlier process may have written what it did not flush.
     """
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path = path
-        self.is_due = False
+        self.is_due = True
         self._descriptor = descriptor
         self._last = time.monotonic()
         self._thread: threading.Thread | None = None
@@ -46,7 +46,6 @@ class BackgroundFlush:
             OSError: an earlier flush failed.
         """
         self._raise_error()
-        self.is_due = True
         now = time.monotonic()
         if now - self._last < FLUSH_SECONDS or (self._thread is not None and self._thread.is_alive()):
             return
@@ -81,8 +80,8 @@ class BackgroundFlush:
 class FlushProcess:
     """Flushes many files at once, in a process of its own.
 
-    In a thread, each file would take Python's lock twice from the thread that asks, which waits for it longer than the
-    flush takes. What is not flushed here, for whatever reason, `BackgroundFlush.finish` flushes.
+    A thread that flushes hands Python's lock to and fro with the thread that asks, for each file, and slows it down
+    (`tools.bench.suite --only small`). What the process does not flush, `BackgroundFlush.finish` flushes.
     """
 
     def __init__(self) -> None:

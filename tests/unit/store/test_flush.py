@@ -58,9 +58,12 @@ def test_nothing_is_flushed_more_often_than_at_intervals(tmp_path: Path, monkeyp
     assert len(flushes) == 1
 
 
-def test_nothing_is_flushed_if_nothing_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_an_earlier_process_wrote_is_flushed_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     flushes: list[int] = []
     monkeypatch.setattr(os, "fsync", flushes.append)
-    with (tmp_path / "file").open("wb") as file:
-        BackgroundFlush(tmp_path / "file", file.fileno()).finish()
-    assert not flushes
+    (tmp_path / "file").write_text("answers of a process that was killed")
+    with (tmp_path / "file").open("ab") as file:
+        background = BackgroundFlush(tmp_path / "file", file.fileno())
+        background.finish()
+        background.finish()
+    assert len(flushes) == 1

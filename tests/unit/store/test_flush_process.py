@@ -25,7 +25,6 @@ class Written:
         for number in range(MANY):
             path = folder / f"{number}.jsonl"
             self.files.append(BackgroundFlush(path, opened.enter_context(path.open("wb")).fileno()))
-            self.files[-1].at_times()
 
     @property
     def due(self) -> int:
