@@ -219,7 +219,8 @@ def import_dotted(path: str) -> Callable[..., Any]:
         fix = f"did you mean {module_name}.{near[0]}?" if near else "check the spelling"
         raise ConfigError(f"module {module_name!r} has no {attribute!r}", fix=fix) from None
     if not callable(part):
-        raise ConfigError(f"{path!r} is a {type(part).__name__}, not a class or function")
+        what = f"{path!r} is a {type(part).__name__}, not a class or function"
+        raise ConfigError(what, fix="name the class or function itself")
     return part  # type: ignore[no-any-return]
 
 
@@ -230,7 +231,8 @@ def _import_module(module_name: str, path: str) -> Any:
     except ModuleNotFoundError as error:
         raise _missing_module(error.name or "", module_name, path) from error
     except ImportError as error:
-        raise ConfigError(f"cannot import {path!r}: {error}") from error
+        fix = "repair the import in its module, or install what it needs"
+        raise ConfigError(f"cannot import {path!r}: {error}", fix=fix) from error
     except BaseException as error:  # a module of the user's own can raise whatever it likes
         if ends_program(error):
             raise

@@ -64,7 +64,7 @@ def make_chat_format(
     if style == "text":
         if spec is not None and spec.messages:
             what = "meta_template must be a mapping with 'round'; only a chat model may have a list of messages"
-            raise ConfigError(what, where=WHERE)
+            raise ConfigError(what, where=WHERE, fix="write meta_template=dict(round=[...]), or use a chat model")
         return LanguageModelFormat(resolve_tokens(spec, tokenizer) if spec else None, tokenizer)
     messages = _messages_format(spec, tokenizer)
     return messages if style == "messages" else TokenizerChatFormat(messages, tokenizer, media_kinds)

@@ -180,7 +180,10 @@ def _append_round(turns: Round, meta: MetaTemplate, builder: MessageBuilder, *, 
     """Add the messages of one round; True if the prompt ends here."""
     for index, slot in enumerate(meta.round):
         if isinstance(slot, str):
-            raise ConfigError(f"the meta template of an API model has a text in its round: {slot!r}")
+            raise ConfigError(
+                f"the meta template of an API model has a text in its round: {slot!r}",
+                fix="write turns only: dict(role='HUMAN', api_role='HUMAN')",
+            )
         turn = turns.get(index, EMPTY_TURN)
         if cut and slot.generates(turn):
             return True

@@ -50,9 +50,15 @@ class Message:
         self.ipython = ipython
         self.eot = eot
         if ipython and role != "assistant":
-            raise PromptError(f"only the assistant calls tools, not {role!r}: {self.text_content!r:.80}")
+            raise PromptError(
+                f"only the assistant calls tools, not {role!r}: {self.text_content!r:.80}",
+                fix="set ipython=True on messages of the assistant only",
+            )
         if ipython and self.contains_media:
-            raise PromptError(f"a call of a tool cannot hold an image: {self.text_content!r:.80}")
+            raise PromptError(
+                f"a call of a tool cannot hold an image: {self.text_content!r:.80}",
+                fix="put the image into a message of its own",
+            )
 
     @property
     def text_content(self) -> str:

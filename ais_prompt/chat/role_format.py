@@ -134,7 +134,11 @@ def apply_template(
     formatted: list[Message] = guarded_call(template, list[Any], name)(messages, inference=inference)
     for message in formatted:
         if not (hasattr(message, "role") and isinstance(getattr(message, "text_content", None), str)):
-            raise PartError(f"{name} returns {message!r:.80}, which is not a message", where=defined_at(template))
+            raise PartError(
+                f"{name} returns {message!r:.80}, which is not a message",
+                where=defined_at(template),
+                fix="return a list of Message",
+            )
     return formatted
 
 

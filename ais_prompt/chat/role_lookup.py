@@ -48,7 +48,7 @@ def parse_role_template(config: Mapping[str, Any] | str) -> RoleTemplateInterfac
         raise
     except Exception as error:  # the user's own code can raise anything
         what = f"the role template {config} cannot be created: {exception_line(error)}"
-        raise ConfigError(what, where=users_line(error)) from error
+        raise ConfigError(what, where=users_line(error), fix="repair its __init__, or what it calls") from error
     if not callable(template):
         raise ConfigError(
             f"{config} is a {type(template).__name__}, which is not a role template",

@@ -182,7 +182,10 @@ def _warn_lost(system: Sequence[Part]) -> None:
 
 def _check_table(template: Any) -> None:
     if not isinstance(template, Mapping):
-        raise PromptError(f"a role template is a table of role → (before, after), not {template!r:.80}")
+        raise PromptError(
+            f"a role template is a table of role → (before, after), not {template!r:.80}",
+            fix="e.g. dict(user=('Question: ', '\\n'), assistant=('Answer: ', '\\n'))",
+        )
     for role, tags in template.items():
         if isinstance(tags, str) or not isinstance(tags, Sequence) or len(tags) != 2:
             raise PromptError(

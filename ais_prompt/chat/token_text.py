@@ -28,7 +28,9 @@ def text_of_tokens(value: Any, tokenizer: Callable[[], Any], where: str) -> str:
     pieces = list(value) if isinstance(value, list | tuple) else [value]
     if not all(isinstance(piece, str) or is_token_id(piece) for piece in pieces):
         raise ConfigError(
-            f"begin and end must be a text, a token id, or a list of them, not {value!r:.80}", where=where
+            f"begin and end must be a text, a token id, or a list of them, not {value!r:.80}",
+            where=where,
+            fix="e.g. begin='<s>' or begin=[1]",
         )
     ids = [piece for piece in pieces if not isinstance(piece, str)]
     known = tokenizer() if ids else None

@@ -127,7 +127,8 @@ def _applied(tokenizer: Any, messages: Sequence[ChatMessage], mode: Mode, tools:
             **given,
         )
     except Exception as error:  # Jinja templates can raise anything
-        raise PromptError(f"the tokenizer's chat template rejects the messages: {error}") from error
+        what = f"the tokenizer's chat template rejects the messages: {error}"
+        raise PromptError(what, fix="give the prompt the roles that it takes, in its order") from error
     return text
 
 

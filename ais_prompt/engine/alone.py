@@ -25,7 +25,10 @@ def ask_alone(job: Job) -> None:
     job.open()
     try:
         if not isinstance(job.model, BatchModel):
-            raise ModelError(f"{type(job.model).__name__} answers neither batches nor single requests")
+            raise ModelError(
+                f"{type(job.model).__name__} answers neither batches nor single requests",
+                fix="give it a method generate (a batch) or complete (one request)",
+            )
         job.begin()
         ask_in_batches(job, job.model)
         job.conclude()

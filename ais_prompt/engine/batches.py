@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from typing import Final
 
 from ais_prompt.engine.job import Job
 from ais_prompt.errors import ModelError
@@ -13,6 +14,7 @@ from ais_prompt.inferencers.secrets import without_secrets
 from ais_prompt.models.base import BatchModel, LikelihoodModel
 from ais_prompt.types import Completion, LikelihoodQuery, Request
 
+_ONE_EACH: Final = "return one completion for each request, in their order"
 WINDOW = 16
 """Conversations of a batch model that are open at a time, in batches: enough to put prompts of like length together."""
 
@@ -60,7 +62,8 @@ def _answers(model: BatchModel, requests: Sequence[Request]) -> Iterator[tuple[i
         for number, completion in _ask(model, requests):
             if number not in left:
                 raise ModelError(
-                    f"{type(model).__name__} answered request {number} of {len(requests)} unasked or twice"
+                    f"{type(model).__name__} answered request {number} of {len(requests)} unasked or twice",
+                    fix=_ONE_EACH,
                 )
             left.remove(number)
             yield number, completion
@@ -76,7 +79,7 @@ def _answers(model: BatchModel, requests: Sequence[Request]) -> Iterator[tuple[i
         return
     if left:
         answered = len(requests) - len(left)
-        raise ModelError(f"{type(model).__name__} answered {answered} of {len(requests)} requests")
+        raise ModelError(f"{type(model).__name__} answered {answered} of {len(requests)} requests", fix=_ONE_EACH)
 
 
 def _ask(model: BatchModel, requests: Sequence[Request]) -> Iterable[tuple[int, Completion]]:

@@ -17,7 +17,7 @@ from ais_prompt.engine.failures import FailureWatch
 from ais_prompt.engine.memory import Memory
 from ais_prompt.engine.progress import OpenProgress, silent_progress
 from ais_prompt.engine.session import TaskSession, is_known
-from ais_prompt.engine.spending import Spending
+from ais_prompt.engine.spending import GO_ON, Spending
 from ais_prompt.engine.watch import NeverEnough, Watch
 from ais_prompt.errors import ModelError, StoreError
 from ais_prompt.inferencers import RunningConversation
@@ -168,7 +168,7 @@ class TaskJob:
             self._journal = journal
             with self._lock:
                 if self._abandoned:
-                    raise ModelError("the run was stopped")
+                    raise ModelError("the run was stopped", fix=GO_ON)
                 self._files = files.pop_all()
 
     def begin(self) -> None:

@@ -42,7 +42,10 @@ class CascadeEvaluator:
         self._rule_answer = make_postprocessor(rule_postprocessor)
         judge = _build(llm_evaluator)
         if isinstance(self._rule, JudgeEvaluator) or not isinstance(judge, JudgeEvaluator):
-            raise ConfigError("rule_evaluator must not ask a judge, and llm_evaluator must ask one")
+            raise ConfigError(
+                "rule_evaluator must not ask a judge, and llm_evaluator must ask one",
+                fix="e.g. AccEvaluator for rule_evaluator, GenericLLMEvaluator for llm_evaluator",
+            )
         if judge.metrics[0] != "accuracy":
             raise ConfigError(
                 f"llm_evaluator gives {judge.metrics[0]}, which cannot be put together with the rule's accuracy",

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, Final, TypeAlias, TypedDict, TypeVar
+from typing import Annotated, Any, Final, TypeAlias, TypedDict, TypeVar, get_type_hints
 
 import msgspec
 from msgspec import Struct
@@ -16,6 +17,7 @@ from ais_prompt.config.keys import advice
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.options import Batching, Limits, Loading, LogprobsVia, MaxTokensField, Retry, Sampling, Wire
 from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.utils.type_words import type_words
 
 Value = TypeVar("Value", bound=Struct)
 Fields: TypeAlias = dict[str, Any]
@@ -162,10 +164,17 @@ def read_value(name: str, kind: type[Value], given: Value | Mapping[str, Any]) -
     except msgspec.ValidationError as error:
         what, _, path = str(error).partition(" - at ")
         place = path.strip("`").replace("$", name, 1) or name
-        shown = SECRETS.hide_in_value(dict(given))
-        raise ConfigError(f"{name} cannot be {shown!r}: {what[:1].lower()}{what[1:]}", where=place) from None
+        problem = f"{name} cannot be {SECRETS.hide_in_value(dict(given))!r}: {what[:1].lower()}{what[1:]}"
+        raise ConfigError(problem, where=place, fix=_takes(kind, place)) from None
     # Not what `convert` returns: temperature=1 would become 1.0, and change the key of every answer.
     return kind(**given)
+
+
+def _takes(kind: type[Struct], place: str) -> str:
+    """Say what the field at a place such as ``sampling.max_out_len`` takes."""
+    hints = get_type_hints(kind)
+    field = next(name for name in re.findall(r"\w+", place) if name in hints)
+    return f"{field} takes {type_words(hints[field])}"
 
 
 def read_retry(given: int | Retry | Mapping[str, Any]) -> Retry:

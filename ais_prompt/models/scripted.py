@@ -269,7 +269,7 @@ class ScriptedLikelihoods:
             self._rules = [(re.compile(pattern), surprise) for pattern, surprise in script.items()]
         except re.error as error:
             what = f"likelihoods has {error.pattern!r}, which is not a regular expression: {error}"
-            raise ConfigError(what) from None
+            raise ConfigError(what, fix="repair it; re.escape of a text finds just that text") from None
 
     def log_likelihood(self, prompt: str, query: LikelihoodQuery) -> Completion:
         """Return the log-likelihood of a prompt or its continuation, or the log-probabilities of choices."""

@@ -186,7 +186,8 @@ def _inside(root: Path, path: Path) -> Path | None:
     if not path.resolve().is_relative_to(root.resolve()):
         raise DataError("the name leads out of the run folder", where=str(path), fix="put the file itself there")
     if (size := path.stat().st_size) > LARGEST:
-        raise DataError(f"the file is too large: {size:,} bytes, at most {LARGEST:,}", where=str(path))
+        what = f"the file is too large: {size:,} bytes, at most {LARGEST:,}"
+        raise DataError(what, where=str(path), fix="take it out of the run folder, or split it by dataset")
     return path
 
 

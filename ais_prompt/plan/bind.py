@@ -14,6 +14,7 @@ from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.text import listed
+from ais_prompt.utils.type_words import type_words
 
 PARTS_KEPT: Final = 512
 """Signatures of parts, and checks of types, that are kept."""
@@ -111,7 +112,8 @@ def _fault(hint: Any, value: Any, name: str) -> ConfigError | None:
         _adapter(hint).validate_python(value)
     except ValidationError as error:
         problem = "; ".join(dict.fromkeys(_worded(item["msg"]) for item in error.errors()))
-        return ConfigError(f"{name} cannot be {SECRETS.hide_in_value(value)!r}: {problem}")
+        what = f"{name} cannot be {SECRETS.hide_in_value(value)!r}: {problem}"
+        return ConfigError(what, fix=f"it takes {type_words(hint)}")
     except ConfigError as error:
         return error
     except PydanticUserError:  # the hint brings its own config (a pydantic model, a TypedDict)

@@ -265,7 +265,7 @@ def _check_question(question: _Question, data: Dataset, faults: FaultList) -> No
 def _rows(train: Sequence[Sample], chosen: ShotIds, retriever: Retriever) -> list[Sample]:
     if wrong := [row for row in chosen if not 0 <= row < len(train)]:
         what = f"{type(retriever).__name__}.trial gives row {wrong[0]} of {len(train)} train rows"
-        raise PartError(what, where=defined_at(retriever))
+        raise PartError(what, where=defined_at(retriever), fix="return numbers of train rows, from 0")
     return [train[row] for row in chosen]
 
 

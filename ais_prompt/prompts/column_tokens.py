@@ -35,7 +35,10 @@ class ColumnTokens:
             raise PromptError("column_token_map must be a mapping", fix="e.g. column_token_map={'question': '</Q>'}")
         for column, token in column_token_map.items():
             if not isinstance(token, str) or not token:
-                raise PromptError(f"the token of column {column!r} must be a text that is not empty, not {token!r}")
+                raise PromptError(
+                    f"the token of column {column!r} must be a text that is not empty, not {token!r}",
+                    fix="write a text that the template has in its place, such as '</Q>'",
+                )
         if len(set(column_token_map.values())) < len(column_token_map):
             raise PromptError("two columns of column_token_map share a token", fix="give each a token of its own")
         if (selected_column_name is None) != (selected_column_map is None):

@@ -233,7 +233,10 @@ def _check_media_turns(items: Sequence[Item]) -> None:
 
 def _check_entries(entries: Any) -> None:
     if not isinstance(entries, Mapping) or not entries:
-        raise PromptError(f"prompt_mm must be a mapping from modality to part, not {entries!r}")
+        raise PromptError(
+            f"prompt_mm must be a mapping from modality to part, not {entries!r}",
+            fix="e.g. prompt_mm=dict(text=dict(type='text', text='{question}'))",
+        )
     for modality, part in entries.items():
         if modality not in PLACEHOLDERS:
             raise PromptError(

@@ -128,7 +128,8 @@ def _is_expansion(message: Any) -> bool:
 
 def _check_message(message: Any, name: str) -> None:
     if not isinstance(message, Mapping) or not {"role", "content"} <= set(message):
-        raise PromptError(f"{name} must be a mapping with role and content, not {message!r}")
+        what = f"{name} must be a mapping with role and content, not {message!r}"
+        raise PromptError(what, fix="e.g. dict(role='user', content='{question}')")
 
 
 def _check_written_message(message: Any, name: str) -> None:

@@ -11,7 +11,8 @@ from ais_prompt.errors import AisPromptError, PromptError, raise_all
 from ais_prompt.prompts.prompt_list import Item, text_of
 
 SECTIONS: Final = TEMPLATE.names
-ROUND: Final = "round=[dict(role='HUMAN', prompt='...')]"
+_TURN_FIX: Final = "dict(role='HUMAN', prompt='...')"
+ROUND: Final = f"round=[{_TURN_FIX}]"
 
 
 def check_round(template: Mapping[str, Any]) -> None:
@@ -33,7 +34,7 @@ def section_items(section: Any) -> list[Item]:
     items = list(section) if isinstance(section, list | tuple) else [section]
     for item in items:
         if fault := _item_fault(item):
-            raise PromptError(fault)
+            raise PromptError(fault, fix=_TURN_FIX)
     return items
 
 
@@ -78,7 +79,7 @@ def check_dialogue(template: Any, owner: str) -> Mapping[str, Any]:
 
 def _turn_faults(item: Any, where: str) -> Iterator[AisPromptError]:
     if fault := _item_fault(item):
-        yield PromptError(fault, where=where)
+        yield PromptError(fault, where=where, fix=_TURN_FIX)
     elif isinstance(item, Mapping):
         speaks = "prompt" in item or "prompt_mm" in item
         for key, fix in TURN.unknown(item):
@@ -87,7 +88,7 @@ def _turn_faults(item: Any, where: str) -> Iterator[AisPromptError]:
                 yield PromptError(f"a turn has no key {key!r}", where=f"{where}.{key}", fix=fix)
         if not isinstance(item.get("role"), str):
             what = f"a turn needs the text 'role', which says who speaks, not {item.get('role')!r:.80}"
-            yield PromptError(what, where=where, fix="dict(role='HUMAN', prompt='...')")
+            yield PromptError(what, where=where, fix=_TURN_FIX)
 
 
 def _item_fault(item: Any) -> str:

@@ -176,10 +176,12 @@ def _form(template: Any) -> Form:
     if isinstance(template, str):
         return "string"
     if not isinstance(template, Mapping):
-        raise PromptError(f"a template must be a string or a mapping, not {type(template).__name__}")
+        what = f"a template must be a string or a mapping, not {type(template).__name__}"
+        raise PromptError(what, fix="e.g. template='Question: {question}\\nAnswer: {answer}'")
     for key, value in template.items():
         if not isinstance(value, str | list | tuple | Mapping):
-            raise PromptError(f"template[{key!r}] must be a string, list or mapping, not {value!r}")
+            what = f"template[{key!r}] must be a string, list or mapping, not {value!r}"
+            raise PromptError(what, fix="write the prompt of this label as a text, or as dict(round=[...])")
     return "dialogue" if set(template) <= set(SECTIONS) else "labels"
 
 

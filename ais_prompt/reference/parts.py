@@ -17,8 +17,9 @@ from ais_prompt.models.flat_options import FLAT_NAMES, LocalNames, SamplingNames
 from ais_prompt.models.options import Batching, Limits, Loading, Retry, Sampling, Wire
 from ais_prompt.models.server.options import ServerOptions
 from ais_prompt.reference.docstring import read_docstring
-from ais_prompt.reference.entry import REQUIRED, Argument, Entry, default_text, field_defaults, hints_of, type_words
+from ais_prompt.reference.entry import REQUIRED, Argument, Entry, default_text, field_defaults, hints_of
 from ais_prompt.utils.plugins import load_plugins
+from ais_prompt.utils.type_words import type_words
 
 OPTIONS: Final[dict[str, type[Struct]]] = {
     "sampling": Sampling,

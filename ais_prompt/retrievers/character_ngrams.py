@@ -32,7 +32,8 @@ class CharacterNgramEncoder:
     def __init__(self, n: int = 3, dimensions: int = 1024) -> None:
         for name, value in (("n", n), ("dimensions", dimensions)):
             if value < 1:
-                raise ConfigError(f"{name} of CharacterNgramEncoder must be at least 1, not {value}")
+                what = f"{name} of CharacterNgramEncoder must be at least 1, not {value}"
+                raise ConfigError(what, fix=f"leave {name} out for the default")
         self.n = n
         self.dimensions = dimensions
 

@@ -48,7 +48,8 @@ class HuggingFaceEncoder:
         if path.startswith((".", "/", "~")) and not Path(path).expanduser().is_dir():
             raise ModelError(f"the encoder's folder does not exist: {path}", fix="check the path, or give a hub id")
         if batch_size < 1 or max_length < 1:
-            raise ConfigError("batch_size and max_length of HuggingFaceEncoder must be at least 1")
+            what = "batch_size and max_length of HuggingFaceEncoder must be at least 1"
+            raise ConfigError(what, fix="leave them out for the defaults")
         self.path = path
         self.batch_size = batch_size
         self.max_length = max_length

@@ -129,7 +129,8 @@ class LocalRunner:
                         start_new_session=True,
                     )
             except OSError as error:
-                raise ModelError(f"shard {shard} cannot be started: {error}", where=str(log)) from error
+                what = f"shard {shard} cannot be started: {error}"
+                raise ModelError(what, where=str(log), fix="free memory or processes, and go on with -r") from error
             self._running[shard] = process, gpus
 
     def _gpus_each(self, work: ShardWork) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any, Final, Self, cast
 
+from ais_prompt.engine.spending import GO_ON
 from ais_prompt.errors import ModelError
 from ais_prompt.models.base import BatchModel, LikelihoodModel
 from ais_prompt.models.server.started import StartedServers
@@ -73,7 +74,7 @@ class ModelWorkers:
             environment[THREADS] = str(max(1, usable_cores() // self._beside))
         with self._lock:
             if self._is_over:
-                raise ModelError("the run was stopped")
+                raise ModelError("the run was stopped", fix=GO_ON)
             worker = Worker("ais_prompt.runners.model_worker", environment)
             self._running.append(worker)
         logger.info("%s is loaded in a worker process, GPUs: %s", spec.abbr, ",".join(gpus or ()) or "as they are")

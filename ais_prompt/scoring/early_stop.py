@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from msgspec import Struct
 
-from ais_prompt.errors import AisPromptError, GoldError, PartError
+from ais_prompt.errors import AisPromptError, ConfigError, GoldError, PartError
 from ais_prompt.metrics.aggregate import AnswerCounts, exact
 from ais_prompt.plan.plan import Task
 from ais_prompt.scoring.score import AnyScorer, scorer_of
@@ -49,7 +49,11 @@ class SampleWise:
         if self._scorer is None:
             self._scorer = scorer_of(self._task, prediction)
             if self._scorer is None:
-                raise AisPromptError("there is no evaluator, or it needs a judge")
+                raise ConfigError(
+                    "there is no evaluator, or it needs a judge",
+                    where=self._task.spec.dataset.eval.where,
+                    fix="ask all samples, or set an evaluator that scores them one by one",
+                )
         try:
             score, usable = self._scorer.score(prediction), True
         except (GoldError, PartError) as error:

@@ -65,7 +65,8 @@ class JudgedScorer(Struct, frozen=True):
         for metric in self.evaluator.metrics:
             if metric not in values:
                 where = defined_at(self.evaluator, "without_judge")
-                raise PartError(f"{type(self.evaluator).__name__} gives no {metric!r}", where=where)
+                what = f"{type(self.evaluator).__name__} gives no {metric!r}"
+                raise PartError(what, where=where, fix="return a value for each of its metrics")
         return dict(values)
 
     def _judged(self, sample: SampleScore, prediction: Prediction) -> SampleScore:

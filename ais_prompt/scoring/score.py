@@ -200,7 +200,9 @@ def sample_scores(task: Task, predictions: Sequence[Prediction]) -> list[SampleS
         scorer = scorer_of(task, predictions[0])
     if scorer is None:
         raise ConfigError(
-            f"{task.name} is scored by a judge, who is not asked here", where=task.spec.dataset.eval.where
+            f"{task.name} is scored by a judge, who is not asked here",
+            where=task.spec.dataset.eval.where,
+            fix="score it with `aisprompt score RUN`",
         )
     return list(_sample_scores(task.name, scorer, Clusters(task.dataset).named(predictions)))
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from ais_prompt.config.custom_imports import import_custom_modules
 from ais_prompt.engine.failures import error_of
-from ais_prompt.errors import AisPromptError, PartError
+from ais_prompt.errors import AisPromptError
 from ais_prompt.plan.plan import Task
 from ais_prompt.registry import EVALUATORS, INFERENCERS, POSTPROCESSORS, is_shipped
 from ais_prompt.scoring.early_stop import SampleWise, Seen
@@ -203,7 +203,7 @@ def answer(message: bytes) -> Scored | list[Scored] | list[Seen] | ToJudge | Non
 def _built(spec: TaskSpec, parts: Sequence[str]) -> Task:
     """Return a task with the parts that score it; raise an error if they are not those of the parent."""
     if parts_of(spec) != parts:
-        raise PartError("a part has changed in a new process")
+        raise RuntimeError("a part has changed in a new process")
     task = Task.of(spec)
     _ = (task.dataset.evaluator, task.dataset.answer_of, task.dataset.gold_of, task.dataset.has_turns)
     return task

@@ -88,7 +88,8 @@ def parse_shard(text: str, environment: Mapping[str, str] = os.environ) -> Shard
     """
     number, _, count = text.partition("/")
     if not count.isdecimal() or not (number.isdecimal() or number == "auto"):
-        raise ConfigError(f"a shard is written 0/8 to 7/8, or auto/8, not {text!r}", where="--shard")
+        what = f"a shard is written 0/8 to 7/8, or auto/8, not {text!r}"
+        raise ConfigError(what, where="--shard", fix="e.g. --shard 0/8")
     index = _job_index(environment) if number == "auto" else int(number)
     if not 0 <= index < int(count):
         raise ConfigError(

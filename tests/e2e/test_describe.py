@@ -10,7 +10,6 @@ from typing import Any
 import jsonschema
 import pytest
 
-from ais_prompt.reference.entry import type_words
 from ais_prompt.reference.files import FILES, FileKind, schema_of
 from ais_prompt.reference.lookup import entries
 from ais_prompt.reference.terminal import entry_text
@@ -73,14 +72,6 @@ def test_no_text_is_wider_than_the_terminal() -> None:
         for line in entry_text(entry, 80).splitlines():
             is_code = line.startswith("      ") or ">>>" in line or not line.strip().count(" ")
             assert len(line) <= 80 or is_code, f"{entry.name}: {line}"
-
-
-def test_types_are_said_in_words() -> None:
-    assert type_words(int | None) == "int or None"
-    assert type_words(list[str] | str) == "list of str or str"
-    assert type_words(dict[str, Any]) == "dict"
-    assert type_words(tuple[str, int]) == "(str, int)"
-    assert type_words(Path) == "path"
 
 
 @pytest.mark.parametrize("file", WITH_SCHEMA, ids=lambda file: file.name)

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import ast
 import pickle
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +12,23 @@ from ais_prompt.errors import AisPromptError, ConfigError, ConfigFaults, DataErr
 
 KINDS = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, AisPromptError)]
 SINGLE = [kind for kind in KINDS if kind is not ConfigFaults]
+ENDS_OF_A_RUN = {"Interrupted", "Terminated", "InternalError"}
+"""Users know why they stop a run; what to do about a fault of the program is said in one place."""
+PACKAGE = Path(errors.__file__).parent
+
+
+def without_fix(file: Path) -> Iterator[str]:
+    """Yield the places where a file makes an error that does not tell what to do."""
+    kinds = {kind.__name__ for kind in SINGLE} - ENDS_OF_A_RUN
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in kinds:
+            fix = next((one.value for one in node.keywords if one.arg == "fix"), None)
+            if fix is None or (isinstance(fix, ast.Constant) and not fix.value):
+                yield f"{file.relative_to(PACKAGE)}:{node.lineno}: {node.func.id}"
+
+
+def test_every_error_says_what_to_do() -> None:
+    assert not [place for file in sorted(PACKAGE.rglob("*.py")) for place in without_fix(file)]
 
 
 @pytest.mark.parametrize("kind", SINGLE)

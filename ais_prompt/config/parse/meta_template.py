@@ -127,4 +127,5 @@ def _role_faults(item: Any, where: str) -> Iterator[ConfigError]:
         yield ConfigError(what, where=where, fix=ROLES_FIX)
     for key in ("prompt", "api_role"):
         if not isinstance(item.get(key), str | None):
-            yield ConfigError(f"{key!r} of a role must be a text, not {item[key]!r:.80}", where=f"{where}.{key}")
+            what = f"{key!r} of a role must be a text, not {item[key]!r:.80}"
+            yield ConfigError(what, where=f"{where}.{key}", fix=f"write a text, or leave {key!r} out")

@@ -145,7 +145,7 @@ class MBPPEvaluator(CodeEvaluator):
         try:
             names, modules = tested_names(f"{setup}\n{tests}\n")
         except (SyntaxError, ValueError) as error:
-            raise DataError(f"the tests are no Python: {error}") from error
+            raise DataError(f"the tests are no Python: {error}", fix="repair them in the data") from error
         imports = [f"import {module}" for module in modules]
         return Task(answer, [(names, "\n".join([*imports, setup])), ([], tests)], prelude=setup)
 

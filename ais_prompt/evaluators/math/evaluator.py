@@ -49,7 +49,10 @@ class MathProcess:
         except (TimeoutError, WorkerDied) as error:
             worker.stop()
             why = str(error) or f"no reply in {START_SECONDS} s"
-            raise ModelError(f"the process that compares mathematical answers does not start: {why}") from error
+            raise ModelError(
+                f"the process that compares mathematical answers does not start: {why}",
+                fix="stop other work on this machine, and score again",
+            ) from error
         return worker
 
 

@@ -55,7 +55,8 @@ def fingerprint(folder: Path) -> dict[str, str]:
             elif file.suffix in _WEIGHT_SUFFIXES:
                 digests[file.name] = _sampled_digest(file)
     except OSError as error:
-        raise ModelError(f"the model folder cannot be read: {error}", where=str(folder)) from error
+        what = f"the model folder cannot be read: {error}"
+        raise ModelError(what, where=str(folder), fix="check that you may read all of its files") from error
     return digests
 
 

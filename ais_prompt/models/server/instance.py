@@ -137,7 +137,9 @@ class ServerInstance:
         try:
             return GuardedProcess(words, own, self._log)
         except OSError as error:
-            raise ModelError(f"the server of {self._name} cannot be started: {error}", where=str(self._log)) from error
+            what = f"the server of {self._name} cannot be started: {error}"
+            fix = "run its command by hand to see what is missing"
+            raise ModelError(what, where=str(self._log), fix=fix) from error
 
     async def _wait_until_ready(self, process: GuardedProcess, tick: Callable[[], None]) -> None:
         options, started = self._server.options, time.monotonic()

@@ -56,7 +56,8 @@ def tokenizer_digests(path: str) -> dict[str, str]:
             else:
                 digests[file.relative_to(folder).as_posix()] = file_digest(file)[:_DIGITS]
     except (OSError, ValueError) as error:
-        raise ModelError(f"the tokenizer's files cannot be read: {error}", where=path) from error
+        what = f"the tokenizer's files cannot be read: {error}"
+        raise ModelError(what, where=path, fix="check that they are whole and that you may read them") from error
     return digests
 
 

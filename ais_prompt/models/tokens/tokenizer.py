@@ -94,7 +94,8 @@ def prompt_token_ids(tokenizer: Any, prompt: str | Sequence[dict[str, Any]]) -> 
             prompt, add_generation_prompt=True, tokenize=True, return_dict=False
         )
     except Exception as error:  # Jinja templates can raise anything
-        raise PromptError(f"the tokenizer's chat template refuses the messages: {error}") from error
+        what = f"the tokenizer's chat template refuses the messages: {error}"
+        raise PromptError(what, fix="give a tokenizer_path whose chat template takes these roles") from error
     return ids
 
 

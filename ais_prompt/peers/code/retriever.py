@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from ais_prompt.errors import PartError
 from ais_prompt.peers.code.arrow_file import write_table
@@ -15,6 +15,8 @@ from ais_prompt.registry import RETRIEVERS
 from ais_prompt.retrievers.base import ShotIds
 from ais_prompt.retrievers.choice import RowLists
 from ais_prompt.types import Sample
+
+_RETRIEVER_FIX: Final = "repair its retrieve method, which returns a list of numbers of train rows for each question"
 
 
 @RETRIEVERS.register_module()
@@ -64,9 +66,10 @@ class PeerRetriever:
             call = RetrieveCall(self._cls, self._kwargs, files[0], files[1], self._input_columns)
             found: list[list[int]] = call_peer(call, self._cls, LOAD_SECONDS)
         if len(found) != len(test):
-            raise PartError(f"{self._cls} chooses examples for {len(found):,} of {len(test):,} questions")
+            what = f"{self._cls} chooses examples for {len(found):,} of {len(test):,} questions"
+            raise PartError(what, fix=_RETRIEVER_FIX)
         for row in (row for rows in found for row in rows if not 0 <= row < len(train)):
-            raise PartError(f"{self._cls} chooses row {row} of {len(train):,} train rows")
+            raise PartError(f"{self._cls} chooses row {row} of {len(train):,} train rows", fix=_RETRIEVER_FIX)
         return RowLists(found)
 
     def candidates(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[Collection[int]]:

@@ -92,7 +92,8 @@ class Session:
                 what = f"{path} ended its process: {error}" + (f"; its last line: {last}" if last else "")
                 raise PartError(what, fix="repair their code, or take the dataset out") from None
             except OSError as error:
-                raise PartError(f"no process for the code of {peer_of(path)}: {error}") from error
+                what = f"no process for the code of {peer_of(path)}: {error}"
+                raise PartError(what, fix="free memory or processes, and score again") from error
             except BaseException:  # Ctrl-C: the reply that comes later must not be taken for that of the next call
                 self._stop()
                 raise

@@ -75,7 +75,8 @@ class TokenizerTokens:
         try:
             text = self._tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
         except Exception as error:  # Jinja templates can raise anything
-            raise PromptError(f"the chat template of {self._path} refuses the prompt: {error}") from error
+            what = f"the chat template of {self._path} refuses the prompt: {error}"
+            raise PromptError(what, fix="name a tokenizer whose chat template takes a user's message") from error
         return self._lengths([text])[0]
 
     def costs(self, pieces: Sequence[str], joint: str, language: Language) -> NDArray[np.float64]:

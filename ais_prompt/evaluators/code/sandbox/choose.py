@@ -18,6 +18,7 @@ from ais_prompt.evaluators.code.sandbox.spare import end_spares
 from ais_prompt.utils.imports import install_command
 
 _TRIAL: Final = Task("import tempfile\ndef double(x):\n    return 2 * x\n", [(["double"], "assert double(2) == 4")])
+_COMMAND_FIX: Final = "sandbox='podman run --rm -i --network none IMAGE'"
 _TRIAL_SECONDS: Final = 60.0
 _TRIAL_MEGABYTES: Final = 512
 
@@ -67,9 +68,9 @@ def _command(sandbox: str) -> Isolation:
     try:
         command = tuple(shlex.split(sandbox))
     except ValueError as error:
-        raise ConfigError(f"sandbox={sandbox!r} is no command line: {error}") from error
+        raise ConfigError(f"sandbox={sandbox!r} is no command line: {error}", fix=_COMMAND_FIX) from error
     if not command:
-        raise ConfigError("sandbox='' names no command", fix="sandbox='podman run --rm -i --network none IMAGE'")
+        raise ConfigError("sandbox='' names no command", fix=_COMMAND_FIX)
     isolation = Isolation("command", command)
     if reason := _reason_against(isolation):
         fix = f"try it: {sandbox} python3 -c 'print(1)'; it needs Python 3.11 or newer, and passes standard input on"
