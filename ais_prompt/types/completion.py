@@ -33,10 +33,10 @@ class Usage(Struct, frozen=True):
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values; details that are not known are left out."""
-        values = asdict(self)
+        values = {"prompt_tokens": self.prompt_tokens, "completion_tokens": self.completion_tokens}
         for name in _USAGE_DETAILS:
-            if values[name] is None:
-                del values[name]
+            if (count := getattr(self, name)) is not None:
+                values[name] = count
         return values
 
 
