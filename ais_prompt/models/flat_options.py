@@ -17,6 +17,7 @@ from ais_prompt.config.keys import advice
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.options import Batching, Limits, Loading, LogprobsVia, MaxTokensField, Retry, Sampling, Wire
 from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.utils.text import listed
 from ais_prompt.utils.type_words import type_words
 
 Value = TypeVar("Value", bound=Struct)
@@ -165,16 +166,16 @@ def read_value(name: str, kind: type[Value], given: Value | Mapping[str, Any]) -
         what, _, path = str(error).partition(" - at ")
         place = path.strip("`").replace("$", name, 1) or name
         problem = f"{name} cannot be {SECRETS.hide_in_value(dict(given))!r}: {what[:1].lower()}{what[1:]}"
-        raise ConfigError(problem, where=place, fix=_takes(kind, place)) from None
+        raise ConfigError(problem, where=place, fix=_takes(kind, place.removeprefix(name))) from None
     # Not what `convert` returns: temperature=1 would become 1.0, and change the key of every answer.
     return kind(**given)
 
 
 def _takes(kind: type[Struct], place: str) -> str:
-    """Say what the field at a place such as ``sampling.max_out_len`` takes."""
+    """Say what the field at a place such as ``.stop[0]`` takes; of a whole value, what its fields are."""
     hints = get_type_hints(kind)
-    field = next(name for name in re.findall(r"\w+", place) if name in hints)
-    return f"{field} takes {type_words(hints[field])}"
+    field = next(iter(re.findall(r"\w+", place)), "")
+    return f"{field} takes {type_words(hints[field])}" if field in hints else f"its fields are {listed(hints)}"
 
 
 def read_retry(given: int | Retry | Mapping[str, Any]) -> Retry:

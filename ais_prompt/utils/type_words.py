@@ -15,7 +15,7 @@ def type_words(annotation: Any) -> str:
     if isinstance(annotation, str):
         return annotation
     origin, args = get_origin(annotation), get_args(annotation)
-    if origin is typing.Annotated:
+    if origin in (typing.Annotated, typing.Required, typing.NotRequired):
         return type_words(args[0])
     if origin is Literal:
         return " or ".join(map(repr, args))
@@ -44,7 +44,7 @@ def _generic_words(annotation: Any, origin: Any, args: tuple[Any, ...]) -> str:
     """Return a type with a type in brackets, such as ``Sequence[str]``, as people read it."""
     if origin in (Mapping, dict):
         return "dict"
-    if issubclass(origin, Callable):  # type: ignore[arg-type]
+    if isinstance(origin, type) and issubclass(origin, Callable):  # type: ignore[arg-type]
         return "function"
     if origin is tuple and Ellipsis not in args:
         return f"({', '.join(map(type_words, args))})"

@@ -128,6 +128,8 @@ def test_the_check_of_a_config_offers_flat_names_and_values(kind: Any) -> None:
     [
         ({"sampling": {"temprature": 1.0}}, "sampling.temprature", "did you mean 'temperature'"),
         ({"sampling": {"temperature": "hot"}}, "sampling.temperature", "expected `float"),
+        ({"sampling": {"max_out_len": "many"}}, "sampling.max_out_len", "max_out_len takes int"),
+        ({"sampling": {"stop": ["END", 1]}}, "sampling.stop[1]", "stop takes list of str"),
         ({"sampling": {"stop": "END"}}, "sampling.stop", "expected `array"),
         ({"sampling": {"extra": {"seed": 1}}}, "sampling", "write seed=..."),
         ({"sampling": {"max_out_len": 0}}, "sampling", "max_out_len must be at least 1"),
@@ -143,6 +145,7 @@ def test_a_wrong_field_is_found_by_the_check_of_a_config(arguments: dict[str, An
     [fault] = argument_faults(OpenAIChatModel, {"model": "m", **arguments}, "models[0]")
     assert fault.where == f"models[0].{where}"
     assert words in " ".join(fault.lines())
+    assert fault.fix
     with pytest.raises(ConfigError):
         OpenAIChatModel("m", **arguments)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 import pytest
 
@@ -23,6 +23,7 @@ from ais_prompt.utils.type_words import type_words
         (Literal["chat", "base"], "'chat' or 'base'"),
         (Annotated[float, "seconds"], "float"),
         (Callable[[str], str], "function"),
+        (NotRequired[int], "int"),
     ],
 )
 def test_types_are_said_in_words(annotation: Any, words: str) -> None:
