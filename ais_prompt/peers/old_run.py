@@ -187,7 +187,7 @@ def _inside(root: Path, path: Path) -> Path | None:
         raise DataError("the name leads out of the run folder", where=str(path), fix="put the file itself there")
     if (size := path.stat().st_size) > LARGEST:
         what = f"the file is too large: {size:,} bytes, at most {LARGEST:,}"
-        raise DataError(what, where=str(path), fix="take it out of the run folder, or split it by dataset")
+        raise DataError(what, where=str(path), fix="take it out of the run folder")
     return path
 
 

@@ -33,10 +33,10 @@ class Usage(Struct, frozen=True):
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values; details that are not known are left out."""
-        values = {"prompt_tokens": self.prompt_tokens, "completion_tokens": self.completion_tokens}
+        values = asdict(self)
         for name in _USAGE_DETAILS:
-            if (count := getattr(self, name)) is not None:
-                values[name] = count
+            if values[name] is None:
+                del values[name]
         return values
 
 

@@ -35,9 +35,6 @@ class Replica(Struct, frozen=True, eq=False):
 Once: TypeAlias = Callable[[Transport], Awaitable[Attempt]]
 """Makes one attempt with the transport of a replica. Failures are returned, not raised."""
 
-_Slot: TypeAlias = tuple[Replica, Callable[[], None]]
-"""A replica, and what gives the slot there back."""
-
 _answered: ContextVar[tuple[str, Replica] | None] = ContextVar("_answered", default=None)
 """The conversation that this task was last answered in, and by which replica."""
 
@@ -120,9 +117,9 @@ class Dispatcher:
 
     async def _ask(self, asking: _Asking) -> Completion:
         while True:
-            replica, leave = self._take_free_slot(asking) or await self._wait_for_slot(asking)
+            replica, leave = await self._take_slot(asking)
             try:
-                if replica.traffic.has_rates and not await self._wait_for_turn(replica, asking.tokens):
+                if not await self._wait_for_turn(replica, asking.tokens):
                     continue  # an outage has begun meanwhile
                 attempt, seconds = await self._send(replica, asking.once)
                 wait = self._wait_after(asking, replica, attempt, seconds)
@@ -137,14 +134,11 @@ class Dispatcher:
             if wait:
                 await self._wait(wait)
 
-    def _take_free_slot(self, asking: _Asking) -> _Slot | None:
-        """Take a slot that is free now; None if there is none, or others wait for it."""
-        others_wait = any(replica.traffic.waiters for replica in self.replicas)
-        free = None if others_wait and self._stays(asking) is None else self._choose(asking)
-        return (free, free.traffic.enter()) if free else None
-
-    async def _wait_for_slot(self, asking: _Asking) -> _Slot:
-        """Wait for a slot after the requests that wait already."""
+    async def _take_slot(self, asking: _Asking) -> tuple[Replica, Callable[[], None]]:
+        """Wait for a slot, and return the replica and what gives the slot back."""
+        is_next = self._stays(asking) is not None or not any(one.traffic.waiters for one in self.replicas)
+        if is_next and (free := self._choose(asking)):
+            return free, free.traffic.enter()
         waiter = _Waiter(lambda: self._choose(asking), [replica.traffic for replica in self.replicas])
         self._held_back[waiter] = None
         waiter.queue()
@@ -160,18 +154,13 @@ class Dispatcher:
         """Return the replica for a request; None if none has a slot now."""
         if stays := self._stays(asking):
             return stays if stays.traffic.has_room() else None
-        failed = asking.failed
-        if failed and not any(one.traffic.is_up() and one not in failed for one in self.replicas):
-            failed = set()
-        chosen = None
-        for replica in self.replicas:
-            if not replica.traffic.has_room():
-                continue
+        free = [replica for replica in self.replicas if replica.traffic.has_room()]
+        for replica in free:
             if replica.traffic.outage.lasts:
                 return replica  # it is time to probe it
-            if replica not in failed and (chosen is None or replica.traffic.load < chosen.traffic.load):
-                chosen = replica
-        return chosen
+        if asking.failed and any(one.traffic.is_up() and one not in asking.failed for one in self.replicas):
+            free = [replica for replica in free if replica not in asking.failed]
+        return min(free, key=lambda replica: replica.traffic.load, default=None)
 
     def _stays(self, asking: _Asking) -> Replica | None:
         """Return the replica that has answered in this conversation; None without one that is up."""
@@ -182,6 +171,8 @@ class Dispatcher:
 
     async def _wait_for_turn(self, replica: Replica, tokens: float) -> bool:
         """Wait for the rate limits; False if the replica is down afterwards."""
+        if not replica.traffic.has_rates:
+            return True
         is_probe = replica.traffic.outage.lasts
         await self._wait(_Wait(replica.traffic.seconds_to_start(), "request_rate"))
         await self._wait(_Wait(replica.traffic.seconds_to_tokens(tokens), "tokens_per_minute"))
@@ -306,7 +297,7 @@ class _Waiter:
     def __init__(self, choose: Callable[[], Replica | None], at: Sequence[Traffic]) -> None:
         self._choose = choose
         self.at = at
-        self.slot: asyncio.Future[_Slot] = asyncio.get_running_loop().create_future()
+        self.slot: asyncio.Future[tuple[Replica, Callable[[], None]]] = asyncio.get_running_loop().create_future()
 
     def queue(self) -> None:
         """Wait for a slot after the requests that wait already."""

@@ -93,7 +93,7 @@ class Session:
                 raise PartError(what, fix="repair their code, or take the dataset out") from None
             except OSError as error:
                 what = f"no process for the code of {peer_of(path)}: {error}"
-                raise PartError(what, fix="free memory or processes, and score again") from error
+                raise PartError(what, fix="free memory or processes, and start again") from error
             except BaseException:  # Ctrl-C: the reply that comes later must not be taken for that of the next call
                 self._stop()
                 raise
