@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
@@ -43,7 +43,7 @@ class ApiClient:
         self._stream = stream
         self._fields = fields
 
-    async def generate(self, body: Mapping[str, Any], tokens: float = 0, conversation: str = "") -> Completion:
+    def generate(self, body: Mapping[str, Any], tokens: float = 0, conversation: str = "") -> Awaitable[Completion]:
         """Return the answer to a request body, retries included. Failures are returned, not raised.
 
         Args:
@@ -52,7 +52,7 @@ class ApiClient:
             conversation: as for `Dispatcher.ask`.
         """
         once = self._once_streamed if self._stream else self._once
-        return await self.dispatcher.ask(lambda transport: once(transport, body), tokens, conversation)
+        return self.dispatcher.ask(lambda transport: once(transport, body), tokens, conversation)
 
     async def close(self) -> None:
         """Close the connections to all replicas."""

@@ -35,6 +35,9 @@ class Replica(Struct, frozen=True, eq=False):
 Once: TypeAlias = Callable[[Transport], Awaitable[Attempt]]
 """Makes one attempt with the transport of a replica. Failures are returned, not raised."""
 
+_Slot: TypeAlias = tuple[Replica, Callable[[], None]]
+"""A replica, and what gives the slot there back."""
+
 _answered: ContextVar[tuple[str, Replica] | None] = ContextVar("_answered", default=None)
 """The conversation that this task was last answered in, and by which replica."""
 
@@ -90,7 +93,7 @@ class Dispatcher:
         )
         return Activity(self._in_flight, waiting, reason, max(0.0, until - now) if waiting else 0.0, away)
 
-    async def ask(self, once: Once, tokens: float = 0, conversation: str = "") -> Completion:
+    def ask(self, once: Once, tokens: float = 0, conversation: str = "") -> Awaitable[Completion]:
         """Make attempts until there is an answer, or until a retry makes no sense.
 
         Args:
@@ -106,20 +109,20 @@ class Dispatcher:
         before, replica = _answered.get() or ("", None)
         home = replica if conversation == before and replica in self.replicas else None
         asking = _Asking(once, tokens, conversation, home, self._clock())
-        if self._deadline is None:
-            return await self._ask(asking)
+        return self._ask(asking) if self._deadline is None else self._ask_within(asking, self._deadline)
+
+    async def _ask_within(self, asking: _Asking, seconds: float) -> Completion:
         try:
-            async with asyncio.timeout(self._deadline):
+            async with asyncio.timeout(seconds):
                 return await self._ask(asking)
         except TimeoutError:
-            words = f"no answer within {self._deadline:g} s, all attempts together"
-            return Completion(failure=Failure("deadline", words))
+            return Completion(failure=Failure("deadline", f"no answer within {seconds:g} s, all attempts together"))
 
     async def _ask(self, asking: _Asking) -> Completion:
         while True:
-            replica, leave = await self._take_slot(asking)
+            replica, leave = self._take_free_slot(asking) or await self._wait_for_slot(asking)
             try:
-                if not await self._wait_for_turn(replica, asking.tokens):
+                if replica.traffic.has_rates and not await self._wait_for_turn(replica, asking.tokens):
                     continue  # an outage has begun meanwhile
                 attempt, seconds = await self._send(replica, asking.once)
                 wait = self._wait_after(asking, replica, attempt, seconds)
@@ -134,11 +137,14 @@ class Dispatcher:
             if wait:
                 await self._wait(wait)
 
-    async def _take_slot(self, asking: _Asking) -> tuple[Replica, Callable[[], None]]:
-        """Wait for a slot, and return the replica and what gives the slot back."""
-        is_next = self._stays(asking) is not None or not any(one.traffic.waiters for one in self.replicas)
-        if is_next and (free := self._choose(asking)):
-            return free, free.traffic.enter()
+    def _take_free_slot(self, asking: _Asking) -> _Slot | None:
+        """Take a slot that is free now; None if there is none, or others wait for it."""
+        others_wait = any(replica.traffic.waiters for replica in self.replicas)
+        free = None if others_wait and self._stays(asking) is None else self._choose(asking)
+        return (free, free.traffic.enter()) if free else None
+
+    async def _wait_for_slot(self, asking: _Asking) -> _Slot:
+        """Wait for a slot after the requests that wait already."""
         waiter = _Waiter(lambda: self._choose(asking), [replica.traffic for replica in self.replicas])
         self._held_back[waiter] = None
         waiter.queue()
@@ -154,13 +160,18 @@ class Dispatcher:
         """Return the replica for a request; None if none has a slot now."""
         if stays := self._stays(asking):
             return stays if stays.traffic.has_room() else None
-        free = [replica for replica in self.replicas if replica.traffic.has_room()]
-        for replica in free:
+        failed = asking.failed
+        if failed and not any(one.traffic.is_up() and one not in failed for one in self.replicas):
+            failed = set()
+        chosen = None
+        for replica in self.replicas:
+            if not replica.traffic.has_room():
+                continue
             if replica.traffic.outage.lasts:
                 return replica  # it is time to probe it
-        if asking.failed and any(one.traffic.is_up() and one not in asking.failed for one in self.replicas):
-            free = [replica for replica in free if replica not in asking.failed]
-        return min(free, key=lambda replica: replica.traffic.load, default=None)
+            if replica not in failed and (chosen is None or replica.traffic.load < chosen.traffic.load):
+                chosen = replica
+        return chosen
 
     def _stays(self, asking: _Asking) -> Replica | None:
         """Return the replica that has answered in this conversation; None without one that is up."""
@@ -171,8 +182,6 @@ class Dispatcher:
 
     async def _wait_for_turn(self, replica: Replica, tokens: float) -> bool:
         """Wait for the rate limits; False if the replica is down afterwards."""
-        if not replica.traffic.has_rates:
-            return True
         is_probe = replica.traffic.outage.lasts
         await self._wait(_Wait(replica.traffic.seconds_to_start(), "request_rate"))
         await self._wait(_Wait(replica.traffic.seconds_to_tokens(tokens), "tokens_per_minute"))
@@ -297,7 +306,7 @@ class _Waiter:
     def __init__(self, choose: Callable[[], Replica | None], at: Sequence[Traffic]) -> None:
         self._choose = choose
         self.at = at
-        self.slot: asyncio.Future[tuple[Replica, Callable[[], None]]] = asyncio.get_running_loop().create_future()
+        self.slot: asyncio.Future[_Slot] = asyncio.get_running_loop().create_future()
 
     def queue(self) -> None:
         """Wait for a slot after the requests that wait already."""

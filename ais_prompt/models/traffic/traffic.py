@@ -76,17 +76,19 @@ class Traffic:
 
     def enter(self) -> Callable[[], None]:
         """Take a slot, and return what gives it back. During an outage the request is a probe."""
-        probes = self.outage.lasts
         self.load += 1
-        self._probing = self._probing or probes
+        if not self.outage.lasts:
+            return self._leave
+        self._probing = True
+        return self._end_probe
 
-        def leave() -> None:
-            self.load -= 1
-            if probes:
-                self._probing = False
-            self.serve()
+    def _leave(self) -> None:
+        self.load -= 1
+        self.serve()
 
-        return leave
+    def _end_probe(self) -> None:
+        self._probing = False
+        self._leave()
 
     def serve(self) -> None:
         """Give free slots to the requests that wait, in their order."""
