@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from contextvars import ContextVar
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final
@@ -14,6 +14,7 @@ from ais_prompt.models.transport.base import CONNECT_SECONDS, Reply, Server, Sin
 from ais_prompt.models.transport.environment import proxy_for, tls_context
 from ais_prompt.registry import TRANSPORTS
 from ais_prompt.types import Failure
+from ais_prompt.utils.time_limit import TimeLimit
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession, TCPConnector
@@ -40,7 +41,7 @@ class AiohttpTransport:
     """
 
     def __init__(self, server: Server) -> None:
-        self._timeout = server.timeout
+        self._limit = TimeLimit(server.timeout)
         self._connect_seconds = min(CONNECT_SECONDS, server.timeout)
         self._url = lru_cache(partial(join_address, server.base_url))
         self._headers = server.headers
@@ -48,9 +49,11 @@ class AiohttpTransport:
         self._session: ClientSession | None = None
         self._options: dict[str, Any] = {"allow_redirects": False, "proxy": proxy_for(server.base_url)}
 
-    async def send(self, method: str, path: str, body: bytes | None, sink: Sink | None) -> Reply | Failure:
+    def send(
+        self, method: str, path: str, body: bytes | None, sink: Sink | None
+    ) -> Coroutine[Any, Any, Reply | Failure]:
         """As `Transport.send`."""
-        return await self.request(method, self._url(path), body, sink)
+        return self.request(method, self._url(path), body, sink)
 
     async def request(
         self,
@@ -61,30 +64,37 @@ class AiohttpTransport:
         headers: Mapping[str, str] | None = None,
     ) -> Reply | Failure:
         """Send a request to an address, with further headers."""
+        try:
+            with self._limit:
+                return await _read(await self._start(method, url, body, headers), url, sink)
+        except Exception as error:
+            return self._failure_of(error, url)
+
+    def _failure_of(self, error: Exception, url: str) -> Failure:
+        """Return what an exception of a request means; raise it if it is none of those of aiohttp or the system."""
         import aiohttp
         from aiohttp.http_exceptions import ContentEncodingError
 
-        try:
-            response = await self._start(method, url, body, headers)
-            return await _read(response, url, sink)
-        except aiohttp.ConnectionTimeoutError:
-            return not_connected(TimeoutError(f"no connection within {self._connect_seconds:g} s"), url)
-        except TimeoutError:
-            return timed_out(self._timeout, url)
-        except aiohttp.ClientHttpProxyError as error:
-            return not_connected(ConnectionError(f"the proxy refuses: {error.status} {error.message}"), url)
-        except (aiohttp.ClientConnectorError, aiohttp.InvalidURL) as error:
-            return not_connected(error, url)
-        except aiohttp.ServerDisconnectedError:
-            return broken("the server closed the connection before it answered", url)
-        except aiohttp.ClientPayloadError as error:
-            if isinstance(error.__cause__, ContentEncodingError):
-                return broken(f"the reply cannot be decompressed: {error.__cause__.message}", url)
-            return broken("the server closed the connection in the middle of its reply", url)
-        except aiohttp.ClientResponseError as error:
-            return broken(f"the reply is not HTTP: {error.message}", url)
-        except (aiohttp.ClientError, OSError) as error:
-            return broken(error, url)
+        match error:
+            case aiohttp.ConnectionTimeoutError():
+                return not_connected(TimeoutError(f"no connection within {self._connect_seconds:g} s"), url)
+            case TimeoutError():
+                return timed_out(self._limit.seconds, url)
+            case aiohttp.ClientHttpProxyError():
+                return not_connected(ConnectionError(f"the proxy refuses: {error.status} {error.message}"), url)
+            case aiohttp.ClientConnectorError() | aiohttp.InvalidURL():
+                return not_connected(error, url)
+            case aiohttp.ServerDisconnectedError():
+                return broken("the server closed the connection before it answered", url)
+            case aiohttp.ClientPayloadError(__cause__=ContentEncodingError(message=cause)):
+                return broken(f"the reply cannot be decompressed: {cause}", url)
+            case aiohttp.ClientPayloadError():
+                return broken("the server closed the connection in the middle of its reply", url)
+            case aiohttp.ClientResponseError():
+                return broken(f"the reply is not HTTP: {error.message}", url)
+            case aiohttp.ClientError() | OSError():
+                return broken(error, url)
+        raise error
 
     async def close(self) -> None:
         """Close all connections. May be called more than once."""
@@ -100,7 +110,7 @@ class AiohttpTransport:
             connector=_connector(limit=0, ssl=self._tls or True),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=self._headers,
-            timeout=aiohttp.ClientTimeout(total=self._timeout, connect=self._connect_seconds),
+            timeout=aiohttp.ClientTimeout(total=None, connect=self._connect_seconds),
         )
         return self._session
 
@@ -128,17 +138,17 @@ class AiohttpTransport:
 
 
 async def _read(response: ClientResponse, url: str, sink: Sink | None) -> Reply:
-    async with response:
-        status, body = response.status, b""
-        if status < 200:  # 101: another protocol follows, which never ends
-            response.close()
-        elif sink is not None and status < 300:
+    status, body = response.status, b""
+    if status < 200:  # 101: another protocol follows, which never ends
+        response.close()
+    elif sink is not None and status < 300:
+        async with response:
             async for piece in response.content.iter_any():
                 sink(piece)
-        else:
-            body = await response.read()
-        headers = response.headers
-        return Reply(status, body, headers.get("Retry-After"), headers.get("Location"), url)
+    else:
+        body = await response.read()  # this gives the connection back, or closes it
+    headers = response.headers
+    return Reply(status, body, headers.get("Retry-After"), headers.get("Location"), url)
 
 
 def _connector(**options: Any) -> TCPConnector:

@@ -1,0 +1,93 @@
+"""One timer ends whatever takes too long, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ais_prompt.utils.time_limit import TimeLimit
+from tests.simulated import in_no_time
+
+LIMIT = 10.5
+
+
+class Work:
+    """Works for some seconds with a limit, and notes how that ends, and when."""
+
+    def __init__(self, limit: TimeLimit, start: float, seconds: float) -> None:
+        self.limit = limit
+        self.start = start
+        self.seconds = seconds
+        self.end: tuple[str, float] | None = None
+
+    async def run(self) -> None:
+        await asyncio.sleep(self.start)
+        try:
+            with self.limit:
+                await asyncio.sleep(self.seconds)
+            how = "done"
+        except TimeoutError:
+            how = "late"
+        except asyncio.CancelledError:
+            how = "cancelled"
+        self.end = how, asyncio.get_running_loop().time()
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 30), st.integers(0, 20), st.none() | st.integers(0, 20).map(lambda at: at + 0.25)),
+        max_size=20,
+    )
+)
+def test_whatever_takes_too_long_is_ended_in_time_and_nothing_else(plans: list[tuple[int, int, float | None]]) -> None:
+    async def run() -> list[tuple[str, float] | None]:
+        limit = TimeLimit(LIMIT)
+        works = [Work(limit, start, seconds) for start, seconds, _ in plans]
+        tasks = [asyncio.create_task(work.run()) for work in works]
+        for task, (start, _, cancelled) in zip(tasks, plans, strict=True):
+            if cancelled is not None:
+                asyncio.get_running_loop().call_at(start + cancelled, task.cancel)
+        await asyncio.gather(*tasks)
+        return [work.end for work in works]
+
+    def expected(start: int, seconds: int, cancelled: float | None) -> tuple[str, float]:
+        ends = {seconds: "done", LIMIT: "late"} | ({} if cancelled is None else {cancelled: "cancelled"})
+        return ends[min(ends)], start + min(ends)
+
+    assert in_no_time(run())[0] == [expected(*plan) for plan in plans]
+
+
+def test_a_task_that_is_stopped_when_it_is_late_is_stopped() -> None:
+    async def run() -> tuple[str, float] | None:
+        work = Work(TimeLimit(LIMIT), 0.0, 20.0)
+        task = asyncio.create_task(work.run())
+        asyncio.get_running_loop().call_at(LIMIT, task.cancel)
+        await asyncio.wait([task])
+        return work.end
+
+    assert in_no_time(run())[0] == ("cancelled", LIMIT)
+
+
+def test_a_late_task_goes_on_and_may_enter_again() -> None:
+    async def run() -> None:
+        limit = TimeLimit(LIMIT)
+        for _ in range(2):
+            with pytest.raises(TimeoutError), limit:
+                await asyncio.sleep(20.0)
+        task = asyncio.current_task()
+        assert task is not None
+        assert not task.cancelling()
+
+    assert in_no_time(run())[1] == 2 * LIMIT
+
+
+def test_other_errors_pass() -> None:
+    async def run() -> None:
+        with pytest.raises(ZeroDivisionError), TimeLimit(LIMIT):
+            await asyncio.sleep(1.0)
+            raise ZeroDivisionError
+
+    in_no_time(run())
