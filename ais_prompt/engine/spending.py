@@ -58,8 +58,6 @@ class Spending:
         Raises:
             Paused: none may.
         """
-        if not (self._has_limit or self._without_quota):  # the usual run, once for each of its requests
-            return count
         with self._lock:
             self._check(model)
             most = self._budget.max_requests

@@ -14,7 +14,7 @@ from ais_prompt.models.transport.base import CONNECT_SECONDS, Reply, Server, Sin
 from ais_prompt.models.transport.environment import proxy_for, tls_context
 from ais_prompt.registry import TRANSPORTS
 from ais_prompt.types import Failure
-from ais_prompt.utils.time_limit import TimeLimit
+from ais_prompt.utils.shared_timeout import SharedTimeout
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession, TCPConnector
@@ -41,7 +41,7 @@ class AiohttpTransport:
     """
 
     def __init__(self, server: Server) -> None:
-        self._limit = TimeLimit(server.timeout)
+        self._timeout = SharedTimeout(server.timeout)
         self._connect_seconds = min(CONNECT_SECONDS, server.timeout)
         self._url = lru_cache(partial(join_address, server.base_url))
         self._headers = server.headers
@@ -65,7 +65,7 @@ class AiohttpTransport:
     ) -> Reply | Failure:
         """Send a request to an address, with further headers."""
         try:
-            with self._limit:
+            with self._timeout:
                 return await _read(await self._start(method, url, body, headers), url, sink)
         except Exception as error:
             return self._failure_of(error, url)
@@ -79,7 +79,7 @@ class AiohttpTransport:
             case aiohttp.ConnectionTimeoutError():
                 return not_connected(TimeoutError(f"no connection within {self._connect_seconds:g} s"), url)
             case TimeoutError():
-                return timed_out(self._limit.seconds, url)
+                return timed_out(self._timeout.seconds, url)
             case aiohttp.ClientHttpProxyError():
                 return not_connected(ConnectionError(f"the proxy refuses: {error.status} {error.message}"), url)
             case aiohttp.ClientConnectorError() | aiohttp.InvalidURL():

@@ -1,4 +1,4 @@
-"""One timer ends whatever takes too long, and nothing else."""
+"""Blocks that take too long time out, and no others."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.utils.time_limit import TimeLimit
+from ais_prompt.utils.shared_timeout import SharedTimeout
 from tests.simulated import in_no_time
 
-LIMIT = 10.5
+SECONDS = 10.5
 
 
 class Work:
-    """Works for some seconds with a limit, and notes how that ends, and when."""
+    """Work for some seconds with a timeout, and note how that ends, and when."""
 
-    def __init__(self, limit: TimeLimit, start: float, seconds: float) -> None:
-        self.limit = limit
+    def __init__(self, timeout: SharedTimeout, start: float, seconds: float) -> None:
+        self.timeout = timeout
         self.start = start
         self.seconds = seconds
         self.end: tuple[str, float] | None = None
@@ -26,11 +26,11 @@ class Work:
     async def run(self) -> None:
         await asyncio.sleep(self.start)
         try:
-            with self.limit:
+            with self.timeout:
                 await asyncio.sleep(self.seconds)
             how = "done"
         except TimeoutError:
-            how = "late"
+            how = "timeout"
         except asyncio.CancelledError:
             how = "cancelled"
         self.end = how, asyncio.get_running_loop().time()
@@ -42,10 +42,10 @@ class Work:
         max_size=20,
     )
 )
-def test_whatever_takes_too_long_is_ended_in_time_and_nothing_else(plans: list[tuple[int, int, float | None]]) -> None:
+def test_blocks_that_take_too_long_time_out_and_no_others(plans: list[tuple[int, int, float | None]]) -> None:
     async def run() -> list[tuple[str, float] | None]:
-        limit = TimeLimit(LIMIT)
-        works = [Work(limit, start, seconds) for start, seconds, _ in plans]
+        timeout = SharedTimeout(SECONDS)
+        works = [Work(timeout, start, seconds) for start, seconds, _ in plans]
         tasks = [asyncio.create_task(work.run()) for work in works]
         for task, (start, _, cancelled) in zip(tasks, plans, strict=True):
             if cancelled is not None:
@@ -54,39 +54,39 @@ def test_whatever_takes_too_long_is_ended_in_time_and_nothing_else(plans: list[t
         return [work.end for work in works]
 
     def expected(start: int, seconds: int, cancelled: float | None) -> tuple[str, float]:
-        ends = {seconds: "done", LIMIT: "late"} | ({} if cancelled is None else {cancelled: "cancelled"})
+        ends = {seconds: "done", SECONDS: "timeout"} | ({} if cancelled is None else {cancelled: "cancelled"})
         return ends[min(ends)], start + min(ends)
 
     assert in_no_time(run())[0] == [expected(*plan) for plan in plans]
 
 
-def test_a_task_that_is_stopped_when_it_is_late_is_stopped() -> None:
+def test_a_task_that_is_cancelled_when_it_times_out_stays_cancelled() -> None:
     async def run() -> tuple[str, float] | None:
-        work = Work(TimeLimit(LIMIT), 0.0, 20.0)
+        work = Work(SharedTimeout(SECONDS), 0.0, 20.0)
         task = asyncio.create_task(work.run())
-        asyncio.get_running_loop().call_at(LIMIT, task.cancel)
+        asyncio.get_running_loop().call_at(SECONDS, task.cancel)
         await asyncio.wait([task])
         return work.end
 
-    assert in_no_time(run())[0] == ("cancelled", LIMIT)
+    assert in_no_time(run())[0] == ("cancelled", SECONDS)
 
 
-def test_a_late_task_goes_on_and_may_enter_again() -> None:
+def test_a_task_goes_on_after_a_timeout_and_may_enter_again() -> None:
     async def run() -> None:
-        limit = TimeLimit(LIMIT)
+        timeout = SharedTimeout(SECONDS)
         for _ in range(2):
-            with pytest.raises(TimeoutError), limit:
+            with pytest.raises(TimeoutError), timeout:
                 await asyncio.sleep(20.0)
         task = asyncio.current_task()
         assert task is not None
         assert not task.cancelling()
 
-    assert in_no_time(run())[1] == 2 * LIMIT
+    assert in_no_time(run())[1] == 2 * SECONDS
 
 
 def test_other_errors_pass() -> None:
     async def run() -> None:
-        with pytest.raises(ZeroDivisionError), TimeLimit(LIMIT):
+        with pytest.raises(ZeroDivisionError), SharedTimeout(SECONDS):
             await asyncio.sleep(1.0)
             raise ZeroDivisionError
 
