@@ -1,4 +1,4 @@
-"""Imports point down, the layers being those of the architecture (docs/concepts.md); files and functions are small."""
+"""Imports point down, the layers being those of the architecture (docs/concepts.md)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from ais_prompt.prompt_locks.render import template_parts
 from ais_prompt.types import MetaTemplateSpec, ModelSpec, PartSpec, RoleSpec, TaskSpec
 from ais_prompt.utils.digest import digest
 from tests.parts import task_spec
-from tools.bench.shape import Measured, measured_functions
 
 PACKAGE = Path(__file__).parents[2] / "ais_prompt"
 
@@ -41,24 +40,14 @@ ALLOWED_SIBLINGS = {
     ("registry", "catalog"),
     ("names", "catalog"),
 }
-MOST_COMPLEX = 0.02
-"""Share of the functions that may have a cyclomatic complexity above 10: before the package was divided into rooms."""
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
 @cache
-def content(file: Path) -> tuple[list[ast.Import | ast.ImportFrom], list[Measured]]:
-    """Return the imports of a file, at its top or inside functions, and its functions.
-
-    Its tree is not kept: those of all files would take 100 MB to the end of the tests.
-    """
-    tree = ast.parse(file.read_text("utf-8"))
-    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
-    return imports, list(measured_functions(tree))
-
-
 def imports(file: Path) -> list[ast.Import | ast.ImportFrom]:
-    return content(file)[0]
+    """Return the imports of a file, at its top or inside functions. Its tree would take 100 MB for all files."""
+    tree = ast.parse(file.read_text("utf-8"))
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
 
 
 def imported(file: Path) -> Iterator[str]:
@@ -72,11 +61,6 @@ def imported(file: Path) -> Iterator[str]:
         for name in names:
             if name.startswith("ais_prompt."):
                 yield name.split(".")[1]
-
-
-def measured() -> list[tuple[str, Measured]]:
-    """Return every function of the package, with its file."""
-    return [(shown(file), function) for file in FILES for function in content(file)[1]]
 
 
 def owner(file: Path) -> str:
@@ -137,19 +121,6 @@ def test_only_the_parser_reads_dicts_of_the_config() -> None:
         if alias.name not in OF_PARTS
     }
     assert not tables
-
-
-def test_files_and_functions_are_short() -> None:
-    long = [
-        f"{shown(file)} has {lines} lines" for file in FILES if (lines := file.read_text("utf-8").count("\n")) > 400
-    ]
-    long += [f"{file}: {one.name} has {one.lines} lines" for file, one in measured() if one.lines > 60]
-    assert not long
-
-
-def test_few_functions_are_complex() -> None:
-    over = sorted(((one.complexity, one.name, file) for file, one in measured() if one.complexity > 10), reverse=True)
-    assert len(over) <= MOST_COMPLEX * len(measured()), f"split some of these, or give their cases a table: {over}"
 
 
 def test_a_meta_template_is_parsed_once_and_keeps_its_digest() -> None:
