@@ -5,21 +5,13 @@ from __future__ import annotations
 import logging
 import os
 import pickle
-import re
 from pathlib import Path
-from typing import Any
 
-from math_verify import ExprExtractionConfig, LatexExtractionConfig, parse, verify
-
+from ais_prompt.evaluators.math.equal import is_equal
 from ais_prompt.utils.worker import serve
 
 MEMORY = 4 * 2**30
 """Maximum number of bytes of address space: ``9^{9^{9^9}}`` is a short answer."""
-_MARKS = ("$", "\\(", "\\[", "\\boxed")
-# The library reads every dollar as the end of a formula, and knows no other currency.
-_CURRENCY = re.compile(r"(?:\\\$|\\(?:pounds|euro|yen|textdollar|texteuro)(?![A-Za-z])|[€£¥￥])\s*")
-# 1\,000 and 1\ 000; it knows 1,000 and 1{,}000 itself.
-_THOUSANDS = re.compile(r"(?<=\d)(?:\\[,:;! ]|~|[\u00a0\u2009\u202f])(?=\d{3}(?!\d))")
 
 
 def answer(message: bytes) -> bool:
@@ -29,31 +21,6 @@ def answer(message: bytes) -> bool:
         return is_equal(gold, given)
     except Exception:  # sympy raises any exception; unreadable answers are not equal
         return False
-
-
-def is_equal(gold: str, answer: str) -> bool:
-    """Return whether two answers are the same text or provably the same mathematics."""
-    gold, answer = _plain_numbers(gold), _plain_numbers(answer)
-    if _bare(gold) == _bare(answer):
-        return True
-    # The order matters: the gold may be an expression that the answer has simplified, not the other way round.
-    return bool(verify(_parsed(gold), _parsed(answer), timeout_seconds=None))
-
-
-def _parsed(text: str) -> list[Any]:
-    wrapped = text if any(mark in text for mark in _MARKS) else f"${text}$"
-    configs = [LatexExtractionConfig(), ExprExtractionConfig()]
-    found: list[Any] = parse(wrapped, configs, parsing_timeout=None) or parse(text, configs, parsing_timeout=None)
-    return found
-
-
-def _plain_numbers(text: str) -> str:
-    """Return the text without currency signs, and without spaces between thousands."""
-    return _THOUSANDS.sub("", _CURRENCY.sub("", text))
-
-
-def _bare(text: str) -> str:
-    return "".join(text.strip("$. ").split())
 
 
 def _limit_memory() -> None:

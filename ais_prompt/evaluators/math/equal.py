@@ -1,0 +1,176 @@
+"""Whether two mathematical answers are equal: by math-verify, where it reads what is written.
+
+The library reads everything as a formula of LaTeX. Four kinds of answers are none, or lose a part on the way, and are
+handled here: words ("no" is not the product of n and o), numbers of another base (the subscript is dropped), formulas
+in plain notation (``pi/2``, ``2**3``, ``6.63e-34``), and small numbers (it compares six decimals, which 6.63e-34 does
+not have).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Any, Final
+
+from math_verify import ExprExtractionConfig, LatexExtractionConfig, parse, verify
+from sympy import Basic, FiniteSet, Max, Tuple, UnevaluatedExpr
+
+_CLOSE: Final = 2e-6
+"""Relative difference of numbers that are equal: 1/3 and 0.333333."""
+_MARKS: Final = ("$", "\\(", "\\[", "\\boxed")
+_SIGNS: Final = str.maketrans(
+    {**dict.fromkeys("‐‑‒–—−﹣－", "-"), **{chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}}
+)
+"""Other dashes and full-width characters → those of ASCII."""
+# The library reads every dollar as the end of a formula, and knows no other currency.
+_CURRENCY: Final = re.compile(r"(?:\\\$|\\(?:pounds|euro|yen|textdollar|texteuro)(?![A-Za-z])|[€£¥￥])\s*")
+# 1\,000 and 1 000; it knows 1,000 and 1{,}000 itself.
+_THOUSANDS: Final = re.compile(
+    r"(?<![\d.])(?<!\d[ ~])\d{1,3}(?:(?:\\[,:;! ]|[~ \u00a0\u2009\u202f])\d{3})+(?![ \d]|\s*/)"
+)
+_MIXED: Final = re.compile(r"(?<![\d./^_])(\d+)\s+(\d+)\s*/\s*(\d+)(?![\d/.])")
+_TWO_NUMBERS: Final = re.compile(r"\d\s+\d")
+_BASE: Final = re.compile(r"(?:\\text\{|\\mathrm\{)?([0-9A-Z]+)\}?\s*_\s*\{?\s*(\d{1,2})\s*\}?")
+
+_TEXT: Final = re.compile(r"\\(?:text(?:bf|it|rm)?|math(?:rm|bf)|mbox|operatorname)\s*\{([^{}]*)\}")
+_HAN: Final = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_FUNCTIONS: Final = (
+    "arcsin",
+    "arccos",
+    "arctan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "sin",
+    "cos",
+    "tan",
+    "cot",
+    "sec",
+    "csc",
+    "log",
+    "ln",
+    "exp",
+)
+_SYMBOLS: Final = ("pi", "alpha", "beta", "gamma", "delta", "epsilon", "theta", "lambda", "mu", "sigma", "phi", "omega")
+_NAME: Final = re.compile(rf"(?<![\\A-Za-z])({'|'.join((*_FUNCTIONS, *_SYMBOLS))})(?![A-Za-z])")
+_CALL: Final = re.compile(rf"{_NAME.pattern}|\w\(")
+_INFINITY: Final = re.compile(r"(?<![\\A-Za-z])(?:infinity|infty|inf|oo)(?![A-Za-z])", re.IGNORECASE)
+_SHORT_WORDS: Final = re.compile("am|an|as|at|be|by|do|go|he|hi|if|in|is|it|me|my|no|of|on|or|so|to|up|us|we")
+"""Words of two letters; other pairs of letters are products."""
+_WORDS: Final = re.compile(r"[^\W\d_]+(?:[\s,;:.!?'’\"()-]+[^\W\d_]+)*[.!?]*")
+_WORD: Final = re.compile(rf"[^\W\d_]{{3,}}|[{_HAN}]")
+
+
+def is_equal(gold: str, answer: str) -> bool:
+    """Return whether two answers are the same text or provably the same mathematics.
+
+    Args:
+        gold: LaTeX or plain notation, with or without dollars.
+        answer: the same.
+    """
+    gold, answer = _plain(gold), _plain(answer)
+    if gold == answer:
+        return True
+    if (words := _words(gold)) is not None or _words(answer) is not None:
+        return words == _words(answer)
+    if (of_base := _of_base(answer)) is not None or _of_base(gold) is not None:
+        return _same_base(gold, answer, of_base)
+    if _TWO_NUMBERS.search(gold) or _TWO_NUMBERS.search(answer):
+        return False  # the library adds or multiplies numbers beside each other
+    # The order matters: the gold may be an expression that the answer has simplified, not the other way round.
+    pairs = ((one, other) for one in _parsed(gold) for other in _parsed(answer))
+    return any(verify([one], [other], timeout_seconds=None) and _is_close(one, other) for one, other in pairs)
+
+
+def _plain(text: str) -> str:
+    """Return a text without what changes no value: currency signs, blanks in numbers, outer dollars."""
+    text = _CURRENCY.sub("", unicodedata.normalize("NFC", text).translate(_SIGNS))
+    text = _THOUSANDS.sub(lambda number: re.sub(r"\D", "", number.group()), text)
+    text = _MIXED.sub(lambda m: rf"\frac{{{int(m[1]) * int(m[3]) + int(m[2])}}}{{{m[3]}}}", text)
+    text = re.sub(r"\s+", " ", text).strip()
+    if len(text) > 1 and text[0] == text[-1] == "$" and "$" not in text.strip("$"):
+        text = text.strip("$ ")
+    return text.removesuffix(".").strip()
+
+
+def _words(text: str) -> list[str] | None:
+    """Return the words of an answer that is no formula, in the order of the alphabet if it is a list; else None."""
+    text = _TEXT.sub(r" \1 ", text).strip("$ .")
+    if not _WORDS.fullmatch(text.replace("(", "").replace(")", "")) or _INFINITY.fullmatch(text) or _CALL.search(text):
+        return None
+    folded = " ".join(text.casefold().split())
+    if not _WORD.search(folded) and not _SHORT_WORDS.fullmatch(folded):
+        return None
+    parts = [part.strip(" .!?'\"") for part in folded.split(",")]
+    return parts if "(" in folded else sorted(parts)
+
+
+def _of_base(text: str) -> tuple[str, int] | None:
+    """Return digits and base of a number with its base as subscript."""
+    found = _BASE.fullmatch(text)
+    if not found:
+        return None
+    digits, base = found[1], int(found[2])
+    valid = 2 <= base <= 36 and any(sign.isdigit() for sign in digits) and all(int(sign, 36) < base for sign in digits)
+    return (digits.lstrip("0"), base) if valid else None
+
+
+def _same_base(gold: str, answer: str, of_answer: tuple[str, int] | None) -> bool:
+    """Compare numbers of which one at least names its base; a question may name it for the answer."""
+    of_gold = _of_base(gold)
+    if of_gold is None:  # a gold without base is a decimal number
+        assert of_answer is not None
+        return gold.isdigit() and int(gold) == int(*of_answer)
+    if of_answer is None:
+        return answer.lstrip("0") == of_gold[0]
+    return int(*of_gold) == int(*of_answer) and of_gold[1] == of_answer[1]
+
+
+def _parsed(text: str) -> list[Any]:
+    formula = _latex(text)
+    wrapped = formula if any(mark in formula for mark in _MARKS) else f"${formula}$"
+    configs = [LatexExtractionConfig(), ExprExtractionConfig()]
+    found: list[Any] = parse(wrapped, configs, parsing_timeout=None) or parse(text, configs, parsing_timeout=None)
+    return found
+
+
+def _latex(text: str) -> str:
+    """Return a formula in plain notation as LaTeX."""
+    text = re.sub(r"(?<![\w.])(\d+(?:\.\d*)?|\.\d+)[eE]([+-]?\d+)(?!\w)", _scientific, text)
+    if "\\" in text.replace("\\frac", "").replace("\\times", ""):
+        return text
+    text = _INFINITY.sub(r"\\infty ", text.replace("**", "^"))
+    for opening, latex in (("sqrt(", r"\sqrt{"), ("^(", "^{")):
+        text = _braced(text, opening, latex)
+    text = re.sub(r"\^(-?\d+)", r"^{\1}", text)
+    return _NAME.sub(r"\\\1 ", text.replace("*", r"\cdot "))
+
+
+def _scientific(number: re.Match[str]) -> str:
+    return rf"{number[1]}\times10^{{{int(number[2])}}}"
+
+
+def _braced(text: str, opening: str, latex: str) -> str:
+    """Put what is between an opening text that ends with a bracket and its closing bracket into braces."""
+    while (start := text.find(opening)) >= 0:
+        depth, end = 1, start + len(opening)
+        while end < len(text) and depth:
+            depth += {"(": 1, ")": -1}.get(text[end], 0)
+            end += 1
+        if depth:
+            return text
+        text = f"{text[:start]}{latex}{text[start + len(opening) : end - 1]}}}{text[end:]}"
+    return text
+
+
+def _is_close(first: Any, second: Any) -> bool:
+    """Return False for numbers that agree to six decimals but not to six digits, also inside sets and tuples."""
+    if not (isinstance(first, Basic) and isinstance(second, Basic)):
+        return True
+    if isinstance(first, FiniteSet | Tuple) and isinstance(second, FiniteSet | Tuple):
+        ordered = [sorted(one.args, key=lambda part: str(part.evalf())) for one in (first, second)]
+        return all(map(_is_close, *ordered))
+    if first.has(UnevaluatedExpr) or second.has(UnevaluatedExpr) or not (first.is_number and second.is_number):
+        return True  # percentages equal their number and their share
+    one, other = first.evalf(15), second.evalf(15)  # floats of sympy: those of Python end at 1e-324
+    return first == second or bool(abs(one - other) <= _CLOSE * Max(abs(one), abs(other)))
