@@ -1,4 +1,8 @@
-"""Programs in answers.
+"""Programs in answers, between the fences of CommonMark (section 4.5).
+
+Fences may be of backticks or tildes, and longer than three; the lines of a block lose the indentation of its fence, as
+in a list; three backticks in a docstring, which is indented, end no program. Models also write fences that CommonMark
+does not know: indented by four blanks and more, or after a text in the same line. They count where no others come first.
 
 The indentation of the first line is kept in any case: a base model goes on in the middle of a function. (OpenCompass'
 ``humaneval_postprocess_v2`` strips it, and the function no longer parses.)
@@ -7,14 +11,14 @@ The indentation of the first line is kept in any case: a base model goes on in t
 from __future__ import annotations
 
 import re
-from typing import Final
+from itertools import accumulate
+from typing import Final, NamedTuple
 
 from ais_prompt.postprocess.source import Source, said
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types.extraction import Extraction
 
-# The end may be missing: an answer that was cut, or whose stop word is the fence.
-_BLOCK: Final = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
+_FENCE_AFTER_TEXT: Final = re.compile(r"^(?![ \t]*(?:`{3}|~{3}))[^\n`]*[^\s`](?=[ \t]*```[\w+-]*[ \t]*$)", re.MULTILINE)
 _BEFORE_PROGRAM: Final = re.compile(r"\A(?:(?!\[BEGIN\]).)*\[BEGIN\]", re.DOTALL)
 _AFTER_PROGRAM: Final = re.compile(r"\[DONE\].*", re.DOTALL)
 _ENDS: Final = re.compile(r"\A\s+|(?<!\s)\s+\Z")
@@ -23,7 +27,7 @@ _QUOTES: Final = re.compile(r"\A'|'\Z")
 
 @POSTPROCESSORS.register_module()
 def humaneval_postprocess_v2(text: str) -> Extraction | None:
-    """Return the first block between ``` marks, or the whole text if there is none; None if it is empty.
+    """Return the first block of code between fences, or the whole text if there is none; None if it is empty.
 
     >>> humaneval_postprocess_v2("Here it is:\\n```python\\ndef f():\\n    return 1\\n```\\nIt returns 1.")
     'def f():\\n    return 1\\n'
@@ -61,14 +65,51 @@ def mbpp_postprocess(text: str) -> Extraction | None:
     return _code(source, which=0)
 
 
+class _Block(NamedTuple):
+    """A block of code: where its lines are, and what they are without the indentation of its fence."""
+
+    start: int
+    end: int
+    text: str
+
+
 def _code(source: Source, which: int) -> Extraction | None:
-    blocks = list(_BLOCK.finditer(source.text))
-    start, end = blocks[which].span(1) if blocks else (0, len(source.text))
+    text = source.text
+    blocks = _blocks(text)
+    block = blocks[which] if blocks else _Block(0, len(text), text)
     # Empty lines at the beginning go; the indentation of the first line with a program stays.
-    empty = re.match(r"(?:[ \t]*\n)*", source.text[start:end])
-    start += empty.end() if empty else 0
-    rule = "a block between ```" if blocks else "the whole text"
-    return source.extraction(rule, start, end) if source.text[start:end].strip() else None
+    program = re.sub(r"\A(?:[ \t]*\n)+", "", block.text)
+    rule = "a block of code" if blocks else "the whole text"
+    return source.extraction(rule, block.start, block.end, program) if program.strip() else None
+
+
+def _blocks(text: str) -> list[_Block]:
+    """Return the fenced blocks of a text. The last one may have no end: an answer that was cut."""
+    if "```" not in text and "~~~" not in text:
+        return []
+    # A fence after a text in its line is none of CommonMark, which would take the end of its block for a beginning.
+    late = _FENCE_AFTER_TEXT.search(text)
+    if late and not _fenced(text[: late.end()]):
+        begin = late.end()
+        return [
+            block._replace(start=begin + block.start - 1, end=begin + block.end - 1)
+            for block in _fenced("\n" + text[begin:].lstrip(" \t"))
+        ]
+    return _fenced(text) or _fenced(text, indented=True)
+
+
+def _fenced(text: str, *, indented: bool = False) -> list[_Block]:
+    """Return the fenced blocks, also those that are indented like a block of code if ``indented``."""
+    from markdown_it import MarkdownIt
+
+    # A tag alone in a line, <answer>, begins no block of HTML that would hide a fence.
+    reader = MarkdownIt("commonmark").disable(["html_block", "code"] if indented else ["html_block"])
+    ends = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
+    return [
+        _Block(ends[token.map[0] + 1], min(ends[token.map[1]], len(text)), token.content)
+        for token in reader.parse(text)
+        if token.type == "fence" and token.map
+    ]
 
 
 def _after_thinking(text: str) -> Source:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import builtins
 import re
+import symtable
 import sys
 
 _INDENT = "    "
+_FUTURE = re.compile(r"^from[ \t]+__future__[ \t]+import[ \t]+(?:\([^)]*\)|[^\n]*)$", re.MULTILINE)
 
 
 def humaneval_program(prompt: str, answer: str, entry_point: str) -> str:
@@ -21,10 +23,24 @@ def humaneval_program(prompt: str, answer: str, entry_point: str) -> str:
         answer: the body, or the whole function, perhaps with imports and other functions.
         entry_point: the name of the function.
     """
-    if re.search(rf"^(?:async +)?def +{re.escape(entry_point)}\b", answer, re.MULTILINE):
+    imports = "".join(f"{line}\n" for line in _FUTURE.findall(answer))  # they must come first
+    answer = _FUTURE.sub("", answer)
+    if _defines(answer, entry_point):
         # The prompt alone is an empty function; that of the answer, which needs the same imports, replaces it.
-        return f"{prompt}\n{answer}"
-    return prompt.rstrip(" ") + _indented(answer)
+        return f"{imports}{prompt}\n{answer}"
+    return imports + prompt.rstrip(" ") + _indented(answer)
+
+
+def _defines(program: str, name: str) -> bool:
+    """Return whether a program gives a name to a function at its top level, by def, class, import or assignment."""
+    if re.search(rf"^(?:(?:async +)?def|class) +{re.escape(name)}\b", program, re.MULTILINE):
+        return True  # even if the program is not whole
+    try:
+        top = symtable.symtable(program, "answer", "exec")
+    except (SyntaxError, ValueError):
+        return False
+    symbol = top.lookup(name) if name in top.get_identifiers() else None
+    return symbol is not None and (symbol.is_assigned() or symbol.is_imported())
 
 
 def _indented(body: str) -> str:

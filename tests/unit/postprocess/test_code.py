@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ais_prompt.postprocess.code import humaneval_postprocess_v2, humaneval_postprocess_v3, mbpp_postprocess
+from ais_prompt.types.extraction import Extraction
 
 TWO = "Draft:\n```python\na = 1\n```\nBetter:\n```\na = 2\n```\n"
 
@@ -14,7 +15,7 @@ TWO = "Draft:\n```python\na = 1\n```\nBetter:\n```\na = 2\n```\n"
         ("\n\n    return 1", "    return 1"),
         ("```py\n    return 1\n```", "    return 1\n"),
         ("```python\ndef f():\n    return 1", "def f():\n    return 1"),
-        ("Like so:\n\n  ```python\n  a = 1\n  ```", "  a = 1\n"),
+        ("Like so:\n\n  ```python\n  a = 1\n  ```", "a = 1\n"),
         ("def f():\n    '''```inline```'''\n", "def f():\n    '''```inline```'''\n"),
         ("<think>```\nwrong\n```</think>\n```\nright\n```", "right\n"),
         (TWO, "a = 1\n"),
@@ -47,3 +48,40 @@ def test_the_last_block() -> None:
 )
 def test_the_program_of_mbpp(text: str, code: str | None) -> None:
     assert mbpp_postprocess(text) == code
+
+
+PROGRAM = "def f(x):\n    if x:\n        return 1\n\n    return 2\n"
+DOCSTRING = 'def f():\n    """Do.\n\n    ```python\n    f()\n    ```\n    """\n    return 1\n'
+
+
+def indented(text: str, blanks: int) -> str:
+    return "".join(" " * blanks + line if line.strip() else line for line in text.splitlines(keepends=True))
+
+
+@pytest.mark.parametrize("program", [PROGRAM, DOCSTRING, "    return 1\n", "# ``` is no fence\nx = '~~~'\n"])
+@pytest.mark.parametrize(
+    ("before", "blanks", "opening", "closing"),
+    [
+        ("", 0, "```python", "```"),
+        ("", 0, "~~~python", "~~~"),
+        ("", 0, "````", "````"),
+        ("", 0, "``` python title=x", "``````"),
+        ("", 3, "```", "```"),
+        ("1. Do this:\n\n", 3, "```python", "```"),
+        ("1. Do this:\n", 4, "```python", "```"),
+        ("- Do this:\n", 2, "~~~", "~~~"),
+        ("* a\n  * b\n\n", 4, "```", "```"),
+        ("<answer>\n", 0, "```python", "```"),
+        ("Here it is: ", 0, "```python", "```"),
+        ("代码如下：", 0, "```python", "```"),
+        ("So:\n", 0, "```python", ""),
+        ("Some `code` and text\n", 0, "```python", "```\nIt returns `1`."),
+    ],
+)
+def test_fences_of_all_kinds(program: str, before: str, blanks: int, opening: str, closing: str) -> None:
+    lead = "" if before.endswith((" ", "：")) else " " * blanks
+    text = f"{before}{lead}{opening}\n{indented(program, blanks)}{' ' * blanks}{closing}"
+    found = humaneval_postprocess_v2(text)
+    assert isinstance(found, Extraction)
+    assert found.rstrip() == program.rstrip()
+    assert program.strip()[:5] in text[found.reading.start : found.reading.end]
