@@ -135,6 +135,10 @@ class GoldError(DataError):
     """The gold answer of a sample cannot be used; where only some cannot, the others are scored."""
 
 
+class MissingGoldError(GoldError):
+    """A sample has no gold answer: its cell is empty, null or NaN."""
+
+
 class PromptError(AisPromptError):
     """A template cannot be used, or not with this data."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ais_prompt.errors import DataError
+from ais_prompt.evaluators.base import golds_of
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
@@ -13,7 +13,7 @@ from ais_prompt.types import SampleScore, Score
 
 @EVALUATORS.register_module()
 class AccEvaluator:
-    """Accuracy: 1 where answer and gold are the same text, 0 elsewhere.
+    """Accuracy: 1 where answer and gold are the same text, 0 elsewhere; a list of golds has alternatives.
 
     Both are compared as text, so the gold 3 equals the answer "3", but "3.0" does not. Source: OpenCompass'
     ``AccEvaluator``, which compares ``str()`` of both; here white space at either end is left out as well.
@@ -33,10 +33,8 @@ class AccEvaluator:
         Raises:
             DataError: there is no gold.
         """
-        if gold is None:
-            raise DataError("there is no gold answer", fix="name the column that holds it as output_column")
-        correct = extracted is not None and self._text(extracted) == self._text(gold)
-        return {"accuracy": float(correct)}
+        golds = {self._text(one) for one in golds_of(gold)}
+        return {"accuracy": float(extracted is not None and self._text(extracted) in golds)}
 
     def same_answer(self, first: Any, second: Any) -> bool:
         """Return whether two answers are the same text."""

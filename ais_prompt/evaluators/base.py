@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from ais_prompt.errors import DataError
+from ais_prompt.errors import DataError, MissingGoldError
 from ais_prompt.types import SampleScore, Score
 from ais_prompt.utils.protocols import KeptChecks
 
@@ -81,19 +81,57 @@ class CorpusEvaluator(Evaluator, Protocol):
         """Return the main metric from the sums; shape (quantities,)."""
 
 
+@runtime_checkable
+class AcceptsSilence(Protocol):
+    """An evaluator for which an empty answer may be right, as to a question without an answer."""
+
+    def accepts_silence(self, gold: Any) -> bool:
+        """Return whether an empty answer is right for this gold."""
+
+
 def golds_of(gold: Any) -> list[str]:
-    """Return all right answers as texts.
+    """Return all right answers as texts: the rule of every evaluator that compares texts.
+
+    A gold that is missing is no answer: None, NaN (an empty cell of pandas), an empty or blank text. In a list of
+    alternatives those are left out.
 
     Args:
-        gold: one answer, a list of them, or a mapping with such a list as ``text`` (SQuAD's column ``answers``).
+        gold: one answer, a list of them, a mapping with such a list as ``text`` (SQuAD's column ``answers``), or with
+            ``value`` and ``aliases`` (TriviaQA's column ``answer``).
 
     Raises:
-        DataError: there is none.
+        MissingGoldError: there is none.
+        DataError: it has another shape.
     """
-    if isinstance(gold, Mapping) and "text" in gold:
-        gold = gold["text"]
-    several = gold if isinstance(gold, Sequence) and not isinstance(gold, str) else [gold]
-    golds = [str(one) for one in several if one is not None]
+    several = gold if isinstance(gold, list | tuple) else [gold]
+    if isinstance(gold, Mapping):
+        several = _alternatives(gold)
+    if odd := next((one for one in several if isinstance(one, Mapping | list | tuple)), None):
+        raise DataError(
+            f"the gold answer has the part {odd!r:.60}, which is no text or number",
+            fix="name a column with one answer, or with a list of them, as output_column",
+        )
+    golds = [str(one) for one in several if not is_missing(one)]
     if not golds:
-        raise DataError("there is no gold answer", fix="name the column that holds it as output_column")
+        raise MissingGoldError(
+            "there is no gold answer", fix="fill it in, or name the column that holds it as output_column"
+        )
     return golds
+
+
+def is_missing(gold: Any) -> bool:
+    """Return whether a value is none: None, NaN, or a text without a character that can be seen."""
+    return gold is None or gold != gold or (isinstance(gold, str) and not gold.strip())
+
+
+def _alternatives(gold: Mapping[str, Any]) -> Sequence[Any]:
+    """Return the right answers of an object as public datasets have it."""
+    if "text" in gold:
+        return gold["text"] if isinstance(gold["text"], list | tuple) else [gold["text"]]
+    if "value" in gold or "aliases" in gold:
+        aliases = gold.get("aliases") or []
+        return [gold.get("value"), *(aliases if isinstance(aliases, list | tuple) else [aliases])]
+    raise DataError(
+        f"the gold answer is an object with {', '.join(map(repr, gold)) or 'no keys'}, which is not known",
+        fix="name a column with one answer, or with a list of them, as output_column",
+    )

@@ -10,9 +10,11 @@ from typing import Any, Final
 from ais_prompt.evaluators.base import golds_of
 from ais_prompt.evaluators.mean import MeanEvaluator
 from ais_prompt.metrics.squad import normalize
+from ais_prompt.postprocess.general import first_phrase
 from ais_prompt.postprocess.peer import general_postprocess_peer
 from ais_prompt.postprocess.phrases import bbh_freeform_postprocess
 from ais_prompt.registry import EVALUATORS
+from ais_prompt.utils.text import contains
 
 _ANSWER_LINE: Final = re.compile(r"(?i)Answer\s*:\s*([^\n]+)")
 _PUNCTUATION: Final = re.compile(f"[{re.escape(string.punctuation)}]")
@@ -22,8 +24,10 @@ _PUNCTUATION: Final = re.compile(f"[{re.escape(string.punctuation)}]")
 class ContainedAnswerEvaluator(MeanEvaluator):
     """Accuracy: 1 where a gold answer is in the answer, each without punctuation and articles.
 
-    Source: OpenCompass, ``TriviaQAEvaluator``, ``NQEvaluator`` and ``LEvalEMEvaluator``. There a gold without letters
-    and digits is in every answer; here it is in none.
+    Only whole words and numbers count: 5 is not in 15, and "no" is not in "know" (`ais_prompt.utils.text.contains`).
+
+    Source: OpenCompass, ``TriviaQAEvaluator``, ``NQEvaluator`` and ``LEvalEMEvaluator``. There parts of words count,
+    and a gold without letters and digits is in every answer; here it is in none.
 
     Args:
         cues: the answer begins after the last of these texts, which are looked for one after the other.
@@ -41,16 +45,16 @@ class ContainedAnswerEvaluator(MeanEvaluator):
         text = answer.strip().partition("\n")[0].lower() if self.first_line else answer
         for cue in self.cues:
             text = text.rpartition(cue)[2]
-        text = general_postprocess_peer(text.strip())
+        text = first_phrase(text.strip())
         return float(any(self._matches(text, one) for one in golds_of(gold)))
 
     def _matches(self, text: str, gold: str) -> bool:
-        plain = general_postprocess_peer(gold)
+        plain = first_phrase(gold)
         if self.first_line:
             plain = plain.lower()
-        elif gold.strip() and gold in text:
+        elif gold.strip() and contains(text, gold):
             return True
-        return bool(plain) and (plain == text if self.whole else plain in text)
+        return bool(plain) and (plain == text if self.whole else contains(text, plain))
 
 
 @EVALUATORS.register_module()
@@ -66,7 +70,9 @@ class FuzzyMatchEvaluator(MeanEvaluator):
         line = _ANSWER_LINE.search(answer)
         text = normalize(line.group(1) if line else answer)
         golds = [normalize(one) for whole in golds_of(gold) for one in whole.split("|")]
-        return float(any(text == one or (text and one and (text in one or one in text)) for one in golds))
+        return float(
+            any(text == one or (text and one and (contains(one, text) or contains(text, one))) for one in golds)
+        )
 
 
 @EVALUATORS.register_module()

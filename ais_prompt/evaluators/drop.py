@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ais_prompt.errors import DataError
+from ais_prompt.evaluators.base import golds_of, is_missing
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.metrics.drop import exact_match, span_f1
 from ais_prompt.registry import EVALUATORS
@@ -65,9 +65,7 @@ def _answers(gold: Any) -> list[list[str]]:
     Raises:
         DataError: there is none.
     """
-    given = gold if isinstance(gold, list | tuple) else [gold]
-    answers = [list(map(str, one)) if isinstance(one, list | tuple) else [str(one)] for one in given if one is not None]
-    if not (usable := [spans for spans in answers if spans and spans[0].strip()]):
-        fix = "name the column with the right answers as output_column, each a list of spans"
-        raise DataError("there is no gold answer", fix=fix)
-    return usable
+    given = gold if isinstance(gold, list | tuple) else golds_of(gold)
+    answers = [one if isinstance(one, list | tuple) else [one] for one in given]
+    usable = [golds_of(spans) for spans in answers if spans and not is_missing(spans[0])]
+    return usable or [golds_of(None)]

@@ -35,18 +35,22 @@ class EMEvaluator:
         Raises:
             DataError: there is no gold.
         """
-        golds = {self._normal(one) for one in golds_of(gold)}
-        return {"exact_match": float(extracted is not None and self._normal(str(extracted)) in golds)}
+        golds = {self._normal(one, label=False) for one in golds_of(gold)}
+        if extracted is None:
+            return {"exact_match": 0.0}
+        # "B. Paris" is the gold B, but no gold that begins with the initial B.
+        answers = {self._normal(str(extracted), label=label) for label in (False, True)}
+        return {"exact_match": float(not golds.isdisjoint(answers))}
 
     def same_answer(self, first: Any, second: Any) -> bool:
         """Return whether two answers are the same text after normalization."""
-        return self._normal(str(first)) == self._normal(str(second))
+        return self._normal(str(first), label=False) == self._normal(str(second), label=False)
 
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
         """Return the mean over the answered samples."""
         return mean_scores(self.metrics, scores)
 
-    def _normal(self, text: str) -> str:
+    def _normal(self, text: str, *, label: bool) -> str:
         # A text without words, such as "-", is compared as it is.
-        normal = first_phrase(text) or text.strip()
+        normal = first_phrase(text, label=label) or text.strip()
         return normal.casefold() if self.ignore_case else normal

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from ais_prompt.errors import DataError
+from ais_prompt.evaluators.base import golds_of
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.postprocess.numbers import to_decimal
 from ais_prompt.registry import EVALUATORS
@@ -28,13 +30,16 @@ class Gsm8kEvaluator:
         Raises:
             DataError: the gold is not a number.
         """
-        number = to_decimal(gold)
-        if number is None:
+        numbers = [self._number(one) for one in golds_of(gold)]
+        return {"accuracy": float(to_decimal(extracted) in numbers)}
+
+    def _number(self, gold: str) -> Decimal:
+        if (number := to_decimal(gold)) is None:
             raise DataError(
-                f"the gold answer {str(gold)[-40:]!r} is not a number",
+                f"the gold answer {gold[-40:]!r} is not a number",
                 fix="set dataset_postprocessor=dict(type='gsm8k_dataset_postprocess'), or use AccEvaluator",
             )
-        return {"accuracy": float(to_decimal(extracted) == number)}
+        return number
 
     def same_answer(self, first: Any, second: Any) -> bool:
         """Return whether two answers are the same number."""

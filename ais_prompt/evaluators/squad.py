@@ -27,6 +27,9 @@ _CHINESE_PUNCTUATION: Final = frozenset(
 class SquadEvaluator:
     """Token F1 and exact match, as SQuAD defines them (`ais_prompt.metrics.squad`); of several golds the best counts.
 
+    A question whose gold is an empty list has no answer: an empty one is right then, any other wrong (Rajpurkar et al.
+    2018, "Know What You Don't Know", ``evaluate-v2.0.py``).
+
     Source: OpenCompass, ``SquadEvaluator``, which also looks at the first line of an answer only.
 
     Args:
@@ -47,15 +50,22 @@ class SquadEvaluator:
             DataError: there is no gold.
             MissingExtra: jieba is wanted and not installed.
         """
-        golds = golds_of(gold)
+        golds = [""] if self.accepts_silence(gold) else golds_of(gold)
         answer = "" if extracted is None else str(extracted)
         if self.first_line:
             answer = answer.strip().partition("\n")[0]
-        if self.tokenize == "jieba":
+        if golds == [""]:
+            f1 = exact_match(answer, golds)
+        elif self.tokenize == "jieba":
             f1 = max(counted_f1(self._words(answer), self._words(one)) for one in golds)
         else:
             f1 = token_f1(answer, golds)
         return {"f1": f1, "exact_match": exact_match(answer, golds)}
+
+    def accepts_silence(self, gold: Any) -> bool:
+        """Return whether the question has no answer: an empty list, alone or as ``text``, as in SQuAD 2.0."""
+        texts = gold.get("text") if isinstance(gold, Mapping) else gold
+        return isinstance(texts, list | tuple) and not texts
 
     def same_answer(self, first: Any, second: Any) -> bool:
         """Return whether two answers match exactly."""

@@ -2,7 +2,7 @@
 
 Fences may be of backticks or tildes, and longer than three; the lines of a block lose the indentation of its fence, as
 in a list; three backticks in a docstring, which is indented, end no program. Models also write fences that CommonMark
-does not know: indented by four blanks and more, or after a text in the same line. They count where no others come first.
+does not know: indented by four blanks and more, or after a text in the same line. They count where others are missing.
 
 The indentation of the first line is kept in any case: a base model goes on in the middle of a function. (OpenCompass'
 ``humaneval_postprocess_v2`` strips it, and the function no longer parses.)

@@ -18,6 +18,13 @@ _PHRASE_END: Final = re.compile(
     r"[\n。]|[.,](?!\d)|(?<!\d)[.,]|[!?;](?=[\u4e00-\u9fff])|\((?=不|并非|not\b|[^)\n]{0,40}(?:是|\bis\b))"
     r"|\s+(?:rather\s+than|instead\s+of)\b|而(?:不是|非)|并非"
 )
+_SHORTENED: Final = re.compile(
+    r"\b(?i:St|Mt|Ft|Mr|Mrs|Ms|Dr|Prof|Rev|Hon|Gen|Col|Maj|Capt|Lt|Sgt|Gov|Sen|Rep|Pres|Jr|Sr|Esq|vs|etc|approx|ca|cf|al|Inc|Ltd|Co"
+    r"|Corp|Bros|Dept|Univ|Assn|Ave|Blvd|Rd|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|Ph|e\.g|i\.e|a\.m|p\.m)\.\Z"
+    r"|(?<![^\W\d_'’])[^\W\d_a-z]\.\Z"
+)
+"""A title, an abbreviation or an initial, with its full stop."""
+_LABEL: Final = re.compile(r"\W*[A-E]\.\Z")
 _LEAD: Final = re.compile(r"(?:\s|```\w*\n|\$|\\text(?=\{))*")
 _DENIED: Final = re.compile(r"\s*(?:(?i:not|never|(?:is|was)\s?n['’]t)\b|并?不[是在]|并非)")
 _UNKNOWN: Final = re.compile(r"(?i:(?:unknown|not\s+(?:known|clear))\s+to\s+me\b)")
@@ -40,14 +47,16 @@ _REFUSES: Final = re.compile(
 def general_postprocess(text: str) -> Extraction | None:
     r"""Return the phrase that an answer announces, else its first one, without punctuation, articles and double blanks.
 
-    A phrase ends at a newline, full stop or comma. What announces one: ``\boxed{}``, "the answer is", "答案是" and the
-    like. None if nothing is left, and for "I do not know". The letter A is an article only where a word is left beside
-    it.
+    A phrase ends at a newline, comma or full stop, but not at that of an initial or abbreviation. What announces one:
+    ``\boxed{}``, "the answer is", "答案是" and the like. None if nothing is left, and for "I do not know". The letter A
+    is an article only where a word is left beside it.
 
     >>> general_postprocess("The Eiffel  Tower, in Paris.")
     'Eiffel Tower'
     >>> general_postprocess("It opened in 1889. So the answer is **the Eiffel Tower**.")
     'Eiffel Tower'
+    >>> general_postprocess("J. K. Rowling. She wrote it in St. Louis.")
+    'J K Rowling'
     >>> general_postprocess("It's 1,234.5 km.")
     'Its 1234.5 km'
     >>> general_postprocess("(A)")
@@ -67,9 +76,15 @@ def general_postprocess(text: str) -> Extraction | None:
     return source.extraction("the first phrase", start, end, phrase)
 
 
-def first_phrase(text: str) -> str:
-    """Return what `general_postprocess` makes of an answer that announces nothing, to compare texts."""
-    return _phrase(said(text).text, 0, len(text))[2]
+def first_phrase(text: str, *, label: bool = True) -> str:
+    """Return what `general_postprocess` makes of an answer that announces nothing, to compare texts.
+
+    Args:
+        text: the answer.
+        label: whether a letter from A to E at the beginning, as in "B. Paris", is an option and all of the phrase; else
+            it may be an initial.
+    """
+    return _phrase(said(text).text, 0, len(text), label=label)[2]
 
 
 def _announced(text: str) -> Iterator[Candidate]:
@@ -89,16 +104,30 @@ def _candidate(rank: Rank, rule: str, text: str, start: int, end: int) -> Candid
     return Candidate(rank, rule, start, end, "" if _UNKNOWN.match(phrase) else phrase)
 
 
-def _phrase(text: str, start: int, end: int) -> tuple[int, int, str]:
+def _phrase(text: str, start: int, end: int, *, label: bool = True) -> tuple[int, int, str]:
     """Where the first phrase between two places is, and what is left of it."""
     lead = _LEAD.match(text, start, end)
     start = lead.end() if lead else start
-    stop = _PHRASE_END.search(text, start, end)
-    end = stop.start() if stop else end
+    stops = _PHRASE_END.finditer(text, start, end)
+    end = next((stop.start() for stop in stops if not _is_inside(text, start, stop, label=label)), end)
     words = re.sub(r"(?!(?<=\d)\.(?=\d))[^\w\s]", "", text[start:end])
     without_articles = re.sub(r"\b(?:a|an|the)\b", "", words, flags=re.IGNORECASE)
     plain = " ".join(without_articles.split()).strip("_") or ("A" if re.search(r"\bA\b", words) else "")
     return start, end, plain
+
+
+def _is_inside(text: str, start: int, stop: re.Match[str], *, label: bool) -> bool:
+    """Return whether a full stop is part of a name or an abbreviation, as in J. K. Rowling, U.S. and St. Louis."""
+    if stop.group() != ".":
+        return False
+    after = text[stop.end() : stop.end() + 3]
+    if re.match(r"[^\W\d_]", after):
+        return True
+    before = text[max(start, stop.end() - 8) : stop.end()]
+    if label and _LABEL.fullmatch(text[start : stop.end()]) and not re.match(r"\s+(?:[A-Z]\.|[a-z])", after):
+        return False  # "A. Paris" is an option with its text; "A. A. Milne" a name
+    numbered = re.search(r"\b(?:No|Vol|Fig|Eq)\.\Z", before)
+    return bool(re.match(r"\s*\d", after) if numbered else _SHORTENED.search(before) and after.strip())
 
 
 @POSTPROCESSORS.register_module()

@@ -26,7 +26,7 @@ from ais_prompt.metrics.repeated import (
 )
 from ais_prompt.scoring.batch_scorer import BatchScorer
 from ais_prompt.scoring.judged_scorer import JudgedScorer
-from ais_prompt.scoring.scorer import SAME, Scorer
+from ais_prompt.scoring.scorer import SAME, Scorer, composed
 from ais_prompt.types import Prediction, SampleScore, Score, Status
 
 MOST_NAMED: Final = 1000
@@ -185,7 +185,7 @@ def single_answers(prediction: Prediction, n: int) -> Iterator[Prediction]:
 
 def _vote(extracted: object) -> object:
     """Return the vote of an answer, stripped of surrounding white space; None has no vote."""
-    return (extracted.strip() or None) if isinstance(extracted, str) else extracted
+    return (composed(extracted).strip() or None) if isinstance(extracted, str) else extracted
 
 
 def _agreement_bounds(agree: float | None, answers: Sequence[SampleScore]) -> tuple[float, float]:

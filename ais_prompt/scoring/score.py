@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
-from ais_prompt.errors import AisPromptError, ConfigError, DataError, GoldError, PartError
+from ais_prompt.errors import AisPromptError, ConfigError, DataError, GoldError, MissingGoldError, PartError
 from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.evaluators.batch import BatchEvaluator, JudgedBatchEvaluator
 from ais_prompt.evaluators.code.evaluator import CodeEvaluator
@@ -316,9 +316,9 @@ def _sample_scores(name: str, scorer: AnyScorer, predictions: Iterable[Predictio
     """Yield the score of each sample. One with an unusable gold, or that a part cannot score, is failed.
 
     Raises:
-        GoldError, PartError: no sample can be scored.
+        GoldError, PartError: no sample can be scored, and not because their rows have no gold.
     """
-    scored = 0
+    scored = missing = 0
     golds, parts = _Unscored("golds cannot be used"), _Unscored("samples cannot be scored")
     for prediction in predictions:
         try:
@@ -326,13 +326,14 @@ def _sample_scores(name: str, scorer: AnyScorer, predictions: Iterable[Predictio
             scored += 1
         except GoldError as error:
             golds.add(error)
+            missing += isinstance(error, MissingGoldError)
             result = scorer.failed(prediction, f"{UNUSABLE_GOLD}: {error.what}")
         except PartError as error:
             parts.add(error)
             result = scorer.failed(prediction, f"{NOT_SCORED}: {error.what}")
         yield replace(result, cluster=prediction.cluster[1]) if prediction.cluster else result
     for unscored in (parts, golds):
-        unscored.tell(name, scored, scored + golds.count + parts.count)
+        unscored.tell(name, scored + missing, scored + golds.count + parts.count)
 
 
 class _Unscored:

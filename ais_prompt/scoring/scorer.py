@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
 
 from ais_prompt.errors import AisPromptError, DataError, GoldError, PartError
-from ais_prompt.evaluators.base import Evaluator
+from ais_prompt.evaluators.base import AcceptsSilence, Evaluator
+from ais_prompt.evaluators.own import OwnEvaluator
 from ais_prompt.plan.build import Postprocessor
 from ais_prompt.types import REFUSAL, Extraction, Prediction, SampleScore, Score, Status
 from ais_prompt.utils.guard import exception_line
@@ -49,6 +51,9 @@ class Scorer(Struct, frozen=True):
             raise DataError("there are several answers to this question, and one to the first", where=where, fix=SAME)
         try:
             return self._compare(prediction, gold)
+        except GoldError as error:
+            error.where = error.where or where
+            raise
         except DataError as error:
             raise GoldError(error.what, where=error.where or where, fix=error.fix) from error
         except AisPromptError as error:
@@ -62,13 +67,18 @@ class Scorer(Struct, frozen=True):
         found = self.answer_of(prediction.prediction)
         # Evaluators and files get plain text; where it was read is kept beside it.
         answer, readings = (str(found), (found.reading,)) if isinstance(found, Extraction) else (found, ())
-        if _is_nothing(answer):
+        if _is_nothing(answer) and not self._accepts_silence(prediction, gold):
             return self._unread(prediction, gold)
-        values = dict(self.evaluator.score(answer, gold))
+        values = dict(self.evaluator.score(composed(answer), composed(gold)))
         if prediction.truncated:
             return SampleScore(prediction.sample_id, "truncated", answer, gold, values, CUT, readings=readings)
         reason = REFUSAL if prediction.refused else ""
         return SampleScore(prediction.sample_id, "scored", answer, gold, values, reason, readings=readings)
+
+    def _accepts_silence(self, prediction: Prediction, gold: Any) -> bool:
+        """Return whether a model that said nothing, and was not interrupted, is right."""
+        whole = _is_nothing(prediction.prediction) and _why_unread(prediction) == NO_TEXT
+        return whole and isinstance(self.evaluator, AcceptsSilence) and self.evaluator.accepts_silence(gold)
 
     def failed(self, prediction: Prediction, reason: str) -> SampleScore:
         """Return the score of a sample that does not count in the value."""
@@ -91,9 +101,25 @@ class Scorer(Struct, frozen=True):
 
     def _unread(self, prediction: Prediction, gold: Any) -> SampleScore:
         """Return the score of an answer in which nothing was found; a truncated one counts as truncated."""
+        if not isinstance(self.evaluator, OwnEvaluator):
+            self.evaluator.score(
+                None, composed(gold)
+            )  # raises if there is no gold: the sample fails, whatever was said
         status: Status = "truncated" if prediction.truncated else "unparsed"
         values = dict.fromkeys(self.evaluator.metrics, 0.0)
         return SampleScore(prediction.sample_id, status, None, gold, values, _why_unread(prediction))
+
+
+def composed(value: Any) -> Any:
+    """Return a value with its texts in the composed form of Unicode (NFC), and without marks of the byte order.
+
+    So é is one letter in whatever way it is written, in an answer and in a gold.
+    """
+    if isinstance(value, str):
+        return value if value.isascii() else unicodedata.normalize("NFC", value.replace("\ufeff", ""))
+    if isinstance(value, Mapping):
+        return {composed(key): composed(one) for key, one in value.items()}
+    return [composed(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def _why_unread(prediction: Prediction) -> str:

@@ -22,6 +22,38 @@ MOST_NAMES: Final = 12
 """Number of names that an error shows."""
 
 
+_UNSPACED: Final = (
+    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+"""Scripts that put no blanks between words, and Hangul, whose endings follow a word without one."""
+
+
+def contains(text: str, part: str) -> bool:
+    """Return whether a text has a part as whole words and numbers: 5 is not in 15, 5.5 or -5, nor "no" in "know".
+
+    In Chinese, Japanese, Thai and other scripts without blanks between words every place counts.
+    """
+    place = text.find(part)
+    while place >= 0:
+        before, after = text[max(place - 2, 0) : place], text[place + len(part) : place + len(part) + 2]
+        if not (_goes_on(before[::-1], part[:1]) or _goes_on(after, part[-1:]) or _is_signed(before, part)):
+            return True
+        place = text.find(part, place + 1)
+    return False
+
+
+def _goes_on(beside: str, end: str) -> bool:
+    """Return whether the word or number at the end of a part goes on with the characters beside it."""
+    if end.isdigit() and re.match(r"[.,]\d", beside):
+        return True
+    spaced = re.compile(rf"[^\W_{_UNSPACED}]")
+    return bool(spaced.match(end) and spaced.match(beside))
+
+
+def _is_signed(before: str, part: str) -> bool:
+    return part[:1].isdigit() and re.search(r"(?<![\w.])[-−]\Z", before) is not None
+
+
 def listed(names: Iterable[object], most: int = MOST_NAMES) -> str:
     """Join names with commas. Of a long list, show the first names and the number of the others."""
     shown = [str(name) for name in names]

@@ -7,7 +7,8 @@ import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from ais_prompt.errors import DataError, ModelError
+from ais_prompt.errors import ModelError
+from ais_prompt.evaluators.base import golds_of
 from ais_prompt.metrics.aggregate import incident_shares, mean_scores
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
@@ -84,12 +85,11 @@ class MATHVerifyEvaluator:
         Raises:
             DataError: there is no gold.
         """
-        if gold is None or not str(gold).strip():
-            raise DataError("there is no gold answer", fix="name the column that holds it as output_column")
+        golds = golds_of(gold)
         if extracted is None:
             return {"accuracy": 0.0, "timeout": 0.0}
-        equal = self._process.equal(str(gold), str(extracted), self.timeout)
-        return {"accuracy": float(equal is True), "timeout": float(equal is None)}
+        found = {self._process.equal(one, str(extracted), self.timeout) for one in golds}
+        return {"accuracy": float(True in found), "timeout": float(None in found and True not in found)}
 
     def same_answer(self, first: Any, second: Any) -> bool:
         """Return whether two answers are mathematically equivalent."""

@@ -41,3 +41,39 @@ def test_no_gold_is_an_error() -> None:
 
 def test_it_is_an_evaluator_and_found_by_name() -> None:
     assert isinstance(EVALUATORS.get("EMEvaluator")(), Evaluator)
+
+
+NAMES = (
+    ("J. K. Rowling", "J. R. R. Tolkien", "J. Edgar Hoover"),
+    ("A. A. Milne", "A. Lincoln", "A. Camus"),
+    ("D. Trump", "D. Duck", "D. Lynch"),
+    ("U.S.", "U.K.", "U.N."),
+    ("St. Louis", "St. Paul", "St. John's"),
+    ("Dr. No", "Dr. Who", "Mr. Bean"),
+    ("Mt. Everest", "Mt. Fuji", "Ft. Worth"),
+    ("No. 10", "No. 11", "Vol. 10"),
+    ("George W. Bush", "George W. Washington", "George H. W. Bush"),
+    ("E. coli", "E. faecalis", "T. rex"),
+    ("7 p.m.", "7 a.m.", "7 p.c."),
+    ("P.T. Barnum", "P.D. James", "P. Barnum"),
+    ("3.5", "3.6", "3"),
+    ("Oct. 3", "Oct. 4", "Nov. 3"),
+)
+
+
+@pytest.mark.parametrize("names", NAMES, ids=lambda names: names[0])
+def test_initials_and_abbreviations_are_no_ends_of_sentences(names: tuple[str, ...]) -> None:
+    evaluator = EMEvaluator()
+    for gold in names:
+        for answer in names:
+            texts = [answer, f"{answer.rstrip('.')}.", f"{answer}\nThat is what I know."]
+            if not answer.endswith("."):  # where the sentence ends in "U.S. It is known." cannot be seen
+                texts.append(f"{answer}. It is known.")
+            for text in texts:
+                assert evaluator.score(text, gold) == {"exact_match": float(answer == gold)}, (text, gold)
+            assert evaluator.same_answer(answer, gold) == (answer == gold)
+
+
+def test_an_option_with_its_text_is_the_option() -> None:
+    assert EMEvaluator().score("B. Paris", "B") == {"exact_match": 1.0}
+    assert EMEvaluator().score("B. Paris", "B. Rome") == {"exact_match": 0.0}

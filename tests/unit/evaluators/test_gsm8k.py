@@ -37,7 +37,7 @@ def test_numbers_are_compared_by_value(extracted: Any, gold: Any, accuracy: floa
     assert Gsm8kEvaluator().score(extracted, gold) == {"accuracy": accuracy}
 
 
-@pytest.mark.parametrize("gold", [None, "", "nan", "eighteen", "so it is\n#### 18"])
+@pytest.mark.parametrize("gold", ["nan", "eighteen", "so it is\n#### 18"])
 def test_a_gold_that_is_not_a_number_is_an_error(gold: Any) -> None:
     with pytest.raises(DataError, match="not a number") as caught:
         Gsm8kEvaluator().score("18", gold)

@@ -35,10 +35,11 @@ OF_TEXTS = (
     OptionOrTextEvaluator(),
 )
 WORDS = st.text("ab1 .,\n", max_size=12)
+GOLDS = WORDS.filter(str.strip)
 
 
 @pytest.mark.parametrize("evaluator", OF_TEXTS, ids=lambda one: type(one).__name__)
-@given(answer=st.none() | WORDS, gold=WORDS | st.lists(WORDS, min_size=1, max_size=3))
+@given(answer=st.none() | WORDS, gold=GOLDS | st.lists(GOLDS, min_size=1, max_size=3))
 def test_values_are_from_0_to_1(evaluator: Any, answer: str | None, gold: Any) -> None:
     [(metric, value)] = evaluator.score(answer, gold).items()
     assert evaluator.metrics == (metric,)

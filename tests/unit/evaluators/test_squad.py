@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import re
 import string
 from typing import Any
@@ -69,10 +70,19 @@ def test_golds_come_in_many_shapes(gold: Any) -> None:
     assert SquadEvaluator().score("Paris", gold)["exact_match"] == 1.0
 
 
-@pytest.mark.parametrize("gold", [None, [], {"text": []}, [None]])
+@pytest.mark.parametrize("gold", [None, "", {"text": None}, [None], [""], math.nan])
 def test_no_gold_is_an_error(gold: Any) -> None:
     with pytest.raises(DataError, match="no gold"):
         SquadEvaluator().score("Paris", gold)
+
+
+@pytest.mark.parametrize("gold", [[], {"text": [], "answer_start": []}])
+@pytest.mark.parametrize("tokenize", ["words", "jieba"])
+def test_a_question_without_an_answer(gold: Any, tokenize: Any) -> None:
+    evaluator = SquadEvaluator(tokenize=tokenize)
+    assert evaluator.accepts_silence(gold)
+    assert evaluator.score("", gold) == {"f1": 1.0, "exact_match": 1.0}
+    assert evaluator.score("Oslo", gold) == {"f1": 0.0, "exact_match": 0.0}
 
 
 def test_it_is_an_evaluator_and_found_by_name() -> None:

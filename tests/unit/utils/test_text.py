@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.utils.jsonl import encode
-from ais_prompt.utils.text import counted, listed, printable
+from ais_prompt.utils.text import contains, counted, listed, printable
 
 INVISIBLE = [
     *map(chr, range(0x80, 0xA0)),
@@ -54,3 +54,31 @@ def test_a_long_list_of_names_is_cut_and_counted() -> None:
     assert listed(names) == ", ".join(names[:12]) + ", … and 1,488 more"
     assert listed(names[:12]) == ", ".join(names[:12])
     assert listed([]) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "found"),
+    [
+        ("15", "5", False),
+        ("5.5", "5", False),
+        ("1,500", "500", False),
+        ("it is -5", "5", False),
+        ("it is 5.", "5", True),
+        ("5%", "5", True),
+        ("3-5", "5", True),
+        ("1000 people", "1,000", False),
+        ("i do not know", "no", False),
+        ("no, never", "no", True),
+        ("know no one", "no", True),
+        ("descartes", "art", False),
+        ("他在北京工作", "北京", True),
+        ("서울입니다", "서울", True),
+        ("ในกรุงเทพมี", "กรุงเทพ", True),
+        ("第5章", "5", True),
+        ("第15章", "5", False),
+        ("café", "caf", False),
+        ("", "a", False),
+    ],
+)
+def test_a_part_is_whole_words_and_numbers(text: str, part: str, found: bool) -> None:
+    assert contains(text, part) == found

@@ -1,0 +1,67 @@
+"""Golds as people have them: every evaluator that compares texts reads the same shapes, and misses the same."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ais_prompt.errors import DataError, MissingGoldError
+from ais_prompt.evaluators.base import golds_of
+from ais_prompt.registry import EVALUATORS
+
+OF_TEXTS = {
+    "AccEvaluator": "Oslo",
+    "BBHEvaluator": "Oslo",
+    "BleuEvaluator": "Oslo lies by a fjord",
+    "ContainedAnswerEvaluator": "Oslo",
+    "DropEvaluator": "Oslo",
+    "EMEvaluator": "Oslo",
+    "FuzzyMatchEvaluator": "Oslo",
+    "Gsm8kEvaluator": "42",
+    "JiebaRougeEvaluator": "Oslo",
+    "LambadaEvaluator": "Oslo",
+    "MATHVerifyEvaluator": "42",
+    "RougeEvaluator": "Oslo",
+    "SquadEvaluator": "Oslo",
+    "StringMatchEvaluator": "Oslo",
+}
+"""Evaluator → a right answer."""
+
+
+@pytest.mark.parametrize("gold", [None, "", " \n", math.nan, np.nan, np.float32("nan"), [None], ["", math.nan]])
+@pytest.mark.parametrize("name", OF_TEXTS)
+def test_a_row_without_a_gold_has_no_value(name: str, gold: Any) -> None:
+    for answer in ("Oslo", "", None):
+        with pytest.raises(MissingGoldError):
+            EVALUATORS.get(name)().score(answer, gold)
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.process] * (name == "MATHVerifyEvaluator")) for name in OF_TEXTS]
+)
+def test_alternatives_in_every_shape(name: str) -> None:
+    right = OF_TEXTS[name]
+    evaluator = EVALUATORS.get(name)()
+    best = evaluator.score(right, right)
+    for gold in (
+        [right],
+        ["7", right],
+        ("7", None, right),
+        {"text": ["7", right], "answer_start": [0, 4]},
+        {"text": right},
+        {"value": right, "aliases": ["7"], "normalized_value": "x"},
+        {"value": "7", "aliases": ["8", right]},
+    ):
+        if name == "StringMatchEvaluator":  # the share of the golds that are there
+            assert evaluator.score(right, gold)["string_match"] > 0
+        else:
+            assert evaluator.score(right, gold) == pytest.approx(best)
+
+
+@pytest.mark.parametrize("gold", [{}, {"answer": "Oslo"}, [{"text": "Oslo"}], [["Oslo"]], {"text": [["Oslo"]]}])
+def test_other_shapes_are_faults(gold: Any) -> None:
+    with pytest.raises(DataError, match="gold answer"):
+        golds_of(gold)
