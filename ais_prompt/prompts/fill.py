@@ -78,8 +78,8 @@ def compile_text(text: str, marks: tuple[str, ...]) -> CompiledText:
 
 
 def column_marks(fields: Mapping[str, object]) -> dict[str, object]:
-    """Return ``{column}`` → value."""
-    return {mark_of(name): value for name, value in fields.items()}
+    """Return ``{column}`` → value. A column without a name has no mark: ``{}``, as in ``\\boxed{}``, is text."""
+    return {mark_of(name): value for name, value in fields.items() if name}
 
 
 def mark_of(column: str) -> str:

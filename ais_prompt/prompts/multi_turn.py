@@ -149,7 +149,7 @@ class MultiTurnPromptTemplate(Template):
         return self._compiled_surrounding(name, tuple(common)).fill(common, examples)
 
     def _compile_surrounding(self, name: str, columns: Sequence[str]) -> CompiledDialogueTemplate:
-        marks = {mark_of(column): column for column in columns}
+        marks = {mark_of(column): column for column in columns if column}
         drop = [] if self.sep_token is None else [self.sep_token]
         return CompiledDialogueTemplate({name: self.template.get(name, [])}, marks, drop, self.ice_token)
 

@@ -152,7 +152,7 @@ class MMPromptTemplate(Template):
         content = _content_column(fields)
         pieces = list(self._pieces(str(fields[content])))
         columns = {name: value for name, value in fields.items() if name != content}
-        marks = {mark_of(name): name for name in columns}
+        marks = {mark_of(name): name for name in columns if name}
         filled = CompiledDialogueTemplate(sections, marks, drop, ice_token).fill(columns, examples)
         texts = column_marks(columns)
         return filled.with_items(lambda item: _with_parts(item, pieces, texts))

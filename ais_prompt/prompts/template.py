@@ -147,7 +147,7 @@ class PromptTemplate(Template):
         """Return mark in the template → key of its value."""
         if self.column_tokens:
             return {token: token for token in self.column_tokens.token_of.values()}
-        return {mark_of(column): column for column in columns}
+        return {mark_of(column): column for column in columns if column}
 
     def _key(self, label: Any) -> Any:
         """Return the key of the label's entry in a label table; None for other forms."""

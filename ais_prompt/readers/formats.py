@@ -7,6 +7,7 @@ import difflib
 import gzip
 import io
 import json
+import logging
 import os
 import sys
 import zlib
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast, get_args
+from typing import IO, TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast, get_args
 
 from ais_prompt.errors import DataError
 from ais_prompt.readers.arrow.batches import BATCH_BYTES, StoredBatches
@@ -28,6 +29,8 @@ from ais_prompt.utils.text import counted
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
     from _typeshed import WriteableBuffer
+
+logger = logging.getLogger(__name__)
 
 Format: TypeAlias = Literal["jsonl", "json", "csv", "tsv", "parquet"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -49,7 +52,27 @@ def split_name(path: Path) -> tuple[str, Format | None]:
     return path.name, None
 
 
-def read_file(path: Path, format: Format | None = None, delimiter: str | None = None, encoding: str = UTF8) -> Table:
+class CsvForm(NamedTuple):
+    """How CSV and TSV are written.
+
+    Attributes:
+        delimiter: what separates the fields.
+        quotechar: the quotation mark; empty where quotation marks are text.
+        encoding: of the text.
+    """
+
+    delimiter: str
+    quotechar: str
+    encoding: str
+
+
+def read_file(
+    path: Path,
+    format: Format | None = None,
+    delimiter: str | None = None,
+    encoding: str = UTF8,
+    quotechar: str | None = None,
+) -> Table:
     """Read all rows of a file.
 
     Args:
@@ -57,6 +80,8 @@ def read_file(path: Path, format: Format | None = None, delimiter: str | None = 
         format: how to read it; None: as its ending says.
         delimiter: what separates the fields of CSV and TSV; None: a comma or a tab.
         encoding: of CSV and TSV.
+        quotechar: what encloses fields of CSV and TSV that hold the delimiter or line breaks, "" for nothing; None:
+            ``"`` in CSV, and nothing in TSV, where quotation marks are text.
 
     Raises:
         DataError: it does not exist, cannot be read, has no rows, or its content is not of its format; it names the
@@ -69,7 +94,11 @@ def read_file(path: Path, format: Format | None = None, delimiter: str | None = 
         )
     with reading(path):
         status = check_regular(path)
-        csv_form = ("\t" if kind == "tsv" else ",") if delimiter is None else delimiter, encoding
+        own = CsvForm("\t", "", encoding) if kind == "tsv" else CsvForm(",", '"', encoding)
+        csv_form = own._replace(
+            delimiter=own.delimiter if delimiter is None else delimiter,
+            quotechar=own.quotechar if quotechar is None else quotechar,
+        )
         return _read(path, kind, csv_form, status.st_mtime_ns, status.st_size)
 
 
@@ -102,9 +131,9 @@ def missing_file(path: Path) -> DataError:
 
 
 @lru_cache(maxsize=2)
-def _read(path: Path, kind: Format, csv_form: tuple[str, str], _changed: int, _size: int) -> Table:
+def _read(path: Path, kind: Format, csv_form: CsvForm, _changed: int, _size: int) -> Table:
     """Read a file. Cached, because `check` and then `run` read the same file."""
-    stored = _read_csv(path, *csv_form) if kind in ("csv", "tsv") else _READ[kind](path)
+    stored = _read_csv(path, csv_form, kind) if kind in ("csv", "tsv") else _READ[kind](path)
     table = Table(stored, [str(path)])
     if not len(table):
         raise DataError("the file has no rows", where=str(path), fix="fill it, or take it out of the config")
@@ -196,26 +225,33 @@ def _kind(value: Any) -> str:
     return "an object" if isinstance(value, dict) else type(value).__name__
 
 
-def _read_csv(path: Path, delimiter: str, encoding: str) -> StoredBatches:
-    with _open(path) as stream, io.TextIOWrapper(stream, encoding, newline="") as text:
-        return store_rows(_csv_rows(text, path, delimiter), lambda line: f"{path}:{line}")
+def _read_csv(path: Path, form: CsvForm, kind: Format) -> StoredBatches:
+    with _open(path) as stream, io.TextIOWrapper(stream, form.encoding, newline="") as text:
+        return store_rows(_csv_rows(text, path, form, kind), lambda line: f"{path}:{line}")
 
 
-def _csv_rows(text: io.TextIOWrapper, path: Path, delimiter: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield line number and row of every record; values stay text: 007 is not 7."""
+def _csv_rows(text: io.TextIOWrapper, path: Path, form: CsvForm, kind: Format) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield line number and row of every record; values stay text: 007 is not 7. Nameless columns are left out."""
     csv.field_size_limit(sys.maxsize)  # the module's own limit of 131,072 characters is too low for long contexts
     # "strict": a quotation mark that is never closed would silently swallow the rest of the file.
-    records = csv.reader(text, delimiter=delimiter, strict=True)
+    quoting = csv.QUOTE_MINIMAL if form.quotechar else csv.QUOTE_NONE
+    records = csv.reader(text, delimiter=form.delimiter, quotechar=form.quotechar or None, quoting=quoting, strict=True)
     line = 1
     try:
         header = next(filter(None, records), [])
-        if len(set(header)) < len(header):
+        named = [name for name in header if name]
+        if len(set(named)) < len(named):
             raise DataError(f"two columns have one name: {header}", where=f"{path}:1", fix="rename one of them")
         line = records.line_num + 1
         for record in records:
             if record:
                 _check_width(record, header, f"{path}:{line}")
-                yield line, dict(zip(header, record, strict=True))
+                if kind == "tsv" and records.line_num > line:
+                    merged = (
+                        "%s: quotation marks merge the lines up to %d into one row; with quotechar='' they are text"
+                    )
+                    logger.warning(merged, f"{path}:{line}", records.line_num)
+                yield line, {name: value for name, value in zip(header, record, strict=True) if name}
             line = records.line_num + 1
     except csv.Error as error:
         raise DataError(f"the record is broken: {error}", where=f"{path}:{line}", fix="check its quotes") from None

@@ -32,10 +32,12 @@ class LocalDataset:
         join_lines: columns of lists of texts that become one text, a line for each entry.
         delimiter: the character between the fields of CSV and TSV; None: a comma or a tab.
         encoding: of CSV and TSV, such as ``gb18030``; other formats are UTF-8.
+        quotechar: the quotation mark around fields of CSV and TSV, "" if there is none; None: ``"`` in CSV, and none in
+            TSV, where quotation marks are text.
 
     Raises:
-        ConfigError: neither ``path`` nor ``data_files`` is given, ``delimiter`` is not one character, or there is no
-            such encoding.
+        ConfigError: neither ``path`` nor ``data_files`` is given, ``delimiter`` or ``quotechar`` is not one character,
+            or there is no such encoding.
     """
 
     def __init__(
@@ -46,16 +48,18 @@ class LocalDataset:
         join_lines: Sequence[str] = (),
         delimiter: str | None = None,
         encoding: str = UTF8,
+        quotechar: str | None = None,
     ) -> None:
         if not path and not data_files:
             raise ConfigError("LocalDataset needs path or data_files", fix="set path to a file or folder")
-        _check_csv_form(delimiter, encoding)
+        _check_csv_form(delimiter, quotechar, encoding)
         self._path = Path(path) if path else None
         self._data_files = data_files
         self._format = format
         self._join_lines = join_lines
         self._delimiter = delimiter
         self._encoding = encoding
+        self._quotechar = quotechar
         # Path.is_file raises an error for a name that is too long.
         self._is_file = self._path is not None and os.path.isfile(self._path)  # noqa: PTH113
         saved = self._path is not None and not data_files and not self._is_file and is_saved(self._path)
@@ -79,7 +83,8 @@ class LocalDataset:
             table = self._saved.read(split)
         else:
             files = self._files[split]
-            table = join_tables([read_file(path, self._format, self._delimiter, self._encoding) for path in files])
+            form = self._format, self._delimiter, self._encoding, self._quotechar
+            table = join_tables([read_file(path, *form) for path in files])
         return join_lines(table, self._join_lines) if self._join_lines else table
 
     @cached_property
@@ -93,9 +98,11 @@ class LocalDataset:
             return _files_of_folder(self._path, self._format) if self._path.is_dir() else _single_file(self._path)
 
 
-def _check_csv_form(delimiter: str | None, encoding: str) -> None:
+def _check_csv_form(delimiter: str | None, quotechar: str | None, encoding: str) -> None:
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '\r\n"'):
         raise ConfigError(f"delimiter cannot be {delimiter!r}", fix="write one character, such as ';'")
+    if quotechar and (len(quotechar) != 1 or quotechar in "\r\n"):
+        raise ConfigError(f"quotechar cannot be {quotechar!r}", fix="write one character, or '' for none")
     try:
         codecs.lookup(encoding)
     except LookupError:

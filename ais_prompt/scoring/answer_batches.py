@@ -157,9 +157,7 @@ def _rows(ids: Sequence[str], dataset: PlannedDataset) -> Any:
     """
     import pyarrow as pa
 
-    samples = _samples(ids, dataset)
-    *_, test = dataset.data.tables.values()
-    return pa.Table.from_pylist([dict(sample.fields) for sample in samples], schema=test.batches.schema)
+    return pa.Table.from_pylist([dict(sample.fields) for sample in _samples(ids, dataset)])
 
 
 def _row_numbers(ids: Sequence[str], dataset: PlannedDataset) -> list[int]:

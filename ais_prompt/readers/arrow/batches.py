@@ -19,12 +19,12 @@ class Batches(Protocol):
     """Record batches, one after the other.
 
     Attributes:
-        schema: the columns of all batches.
+        columns: the names of all columns; a batch may lack some.
         starts: the number of the first row of each batch, and at the end the number of all rows.
     """
 
     @property
-    def schema(self) -> pa.Schema: ...
+    def columns(self) -> Sequence[str]: ...
     @property
     def starts(self) -> Sequence[int]: ...
 
@@ -42,7 +42,7 @@ class ArrowBatches:
     """
 
     def __init__(self, table: pa.Table) -> None:
-        self.schema = table.schema
+        self.columns: Sequence[str] = table.schema.names
         self.starts = array("q", [0])
         self._batches = table.to_batches()
         for batch in self._batches:
@@ -59,15 +59,11 @@ class ArrowBatches:
 class StoredBatches:
     """Batches that are kept as bytes, few in memory and many in a file (`Spill`), and read back one at a time.
 
-    The last one stays as it is: most datasets of a large suite have no other. The columns are those of the last batch.
-    An earlier one may have been narrower, such as whole numbers where fractions came later; it becomes what the last
-    one is when it is read back.
+    The last one stays as it is: most datasets of a large suite have no other. Each has columns and types of its own.
     """
 
     def __init__(self) -> None:
-        import pyarrow as pa
-
-        self.schema = pa.schema([])
+        self.columns: list[str] = []
         self.starts = array("q", [0])
         self._pieces = Spill()
         self._last: pa.RecordBatch | None = None
@@ -90,7 +86,7 @@ class StoredBatches:
                 self._last = piece
             else:
                 self._put_away(piece)
-        self.schema = batch.schema
+        self.columns += [name for name in batch.schema.names if name not in self.columns]
 
     def _put_away(self, batch: pa.RecordBatch) -> None:
         import pyarrow as pa
@@ -113,11 +109,7 @@ class StoredBatches:
 
         if self._last is not None and number == len(self._pieces):
             return self._last
-        batch = pa.ipc.open_stream(self._pieces[number]).read_next_batch()
-        if batch.schema == self.schema:
-            return batch
-        columns = [widened(column, field.type) for column, field in zip(batch.columns, self.schema, strict=True)]
-        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+        return pa.ipc.open_stream(self._pieces[number]).read_next_batch()
 
 
 def _pieces(batch: pa.RecordBatch) -> list[pa.RecordBatch]:
@@ -126,17 +118,3 @@ def _pieces(batch: pa.RecordBatch) -> list[pa.RecordBatch]:
         return [batch]
     rows = max(1, batch.num_rows * 2 * BATCH_BYTES // max(1, batch.nbytes))
     return [batch.slice(start, rows) for start in range(0, batch.num_rows, rows)]
-
-
-def widened(column: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Convert a column to another type that can hold its values.
-
-    Raises:
-        pyarrow.ArrowException: the type cannot hold them.
-    """
-    import pyarrow as pa
-
-    if column.type == kind:
-        return column
-    # Through Python values, because `cast` (pyarrow 26) breaks objects that hold lists of None.
-    return pa.array(column.to_pylist(), kind) if pa.types.is_nested(kind) else column.cast(kind)

@@ -1,8 +1,7 @@
-"""Rows of plain Python values → Arrow batches, by rule S2 of OpenCompass' datasets.
+"""Rows of plain Python values → Arrow batches, from which each value comes back exactly as it was written.
 
-The first row names the columns. Where a later row lacks one it is None, and a column that only later rows have is left
-out; whole numbers and fractions in one column all become floats. Any other mixture is an error. All of this is said:
-none of it may change a prompt in silence. Where one batch ends and the next begins makes no difference.
+A column of one row is a column of all; where a row lacks it, it is None. That is said, since it may change a prompt.
+Where one batch ends and the next begins makes no difference.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ais_prompt.errors import DataError
 from ais_prompt.readers.arrow.batches import BATCH_BYTES, StoredBatches
-from ais_prompt.readers.arrow.columns import Column
+from ais_prompt.readers.arrow.columns import stored_column
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,8 +29,7 @@ NumberedRow: TypeAlias = tuple[int, dict[str, Any]]
 _MEASURED: Final = 8
 """Of so many rows the size of one is measured."""
 
-_ONE_COLUMN: Final = "write the same kind of value in every row of the column: all text, or all numbers"
-_ANY_COLUMN: Final = "write whole characters, numbers of at most 64 bits, and in each list values of one kind"
+_FIX: Final = "write whole characters, and values that JSON has"
 
 
 def store_rows(rows: Iterable[NumberedRow], place: Place, batch_bytes: int = BATCH_BYTES) -> StoredBatches:
@@ -43,20 +41,25 @@ def store_rows(rows: Iterable[NumberedRow], place: Place, batch_bytes: int = BAT
         batch_bytes: about how large a batch is.
 
     Raises:
-        DataError: the first row has no columns, or values of one column do not go together; it names the row.
+        DataError: the first row has no columns, or Arrow cannot hold a value; it names the row.
         StoreError: the disk does not take them.
     """
     stored = StoredBatches()
-    columns: dict[str, Column] = {}
+    columns: dict[str, None] = {}
     odd: dict[str, int] = {}
     for batch in _batches(rows, batch_bytes):
-        columns = columns or _first_columns(batch[0], place)
-        names = columns.keys()
-        for number, others in [(number, row.keys() ^ names) for number, row in batch if row.keys() != names]:
-            odd.update({name: number for name in sorted(others) if name not in odd})
+        if not columns:
+            number, first = batch[0]
+            if not first:
+                raise DataError("the first row has no columns", where=place(number), fix="write its columns")
+            columns.update(dict.fromkeys(first))
+        for number, row in batch:
+            if row.keys() != columns.keys():
+                odd.update({name: number for name in sorted(row.keys() ^ columns.keys()) if name not in odd})
+                columns.update(dict.fromkeys(row))
         stored.append(_record_batch(batch, columns, place))
-    _warn_of_columns(odd, columns, place)
-    _warn_of_floats(columns, place)
+    for name, number in odd.items():
+        logger.warning("%s: not all rows have the column %r; it is None in the others", place(number), name)
     return stored
 
 
@@ -88,45 +91,29 @@ def _size(value: Any) -> int:
     return sum(map(_size, value)) if isinstance(value, Sequence) else 8
 
 
-def _first_columns(first: NumberedRow, place: Place) -> dict[str, Column]:
-    number, row = first
-    if not row:
-        raise DataError("the first row has no columns", where=place(number), fix="the first row names the columns")
-    return {name: Column() for name in row}
-
-
-def _record_batch(batch: Sequence[NumberedRow], columns: Mapping[str, Column], place: Place) -> pa.RecordBatch:
+def _record_batch(batch: Sequence[NumberedRow], columns: Iterable[str], place: Place) -> pa.RecordBatch:
     import pyarrow as pa
 
-    numbers = [number for number, _ in batch]
-    arrays, misfits = {}, {}
-    for name, column in columns.items():
+    fields, arrays = [], []
+    for name in columns:
         values = [row.get(name) for _, row in batch]
-        arrays[name] = column.convert(values, numbers)
-        if arrays[name] is None:
-            misfits[name] = column.misfit(values)
-    if misfits:
-        name = min(misfits, key=lambda name: misfits[name].place)
-        misfit = misfits[name]
-        number, row = batch[misfit.place]
-        beside = "" if misfit.alone else " beside the rows before"
-        raise DataError(
-            f"column {name!r} cannot hold {reprlib.repr(row.get(name))}{beside}: {misfit.why}",
-            where=place(number),
-            fix=_ANY_COLUMN if misfit.alone else _ONE_COLUMN,
-        )
-    return pa.RecordBatch.from_pydict(arrays)
+        try:
+            field, made = stored_column(name, values)
+        except (pa.ArrowException, UnicodeError):
+            raise _misfit(name, batch, place) from None
+        fields.append(field)
+        arrays.append(made)
+    return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
 
-def _warn_of_columns(odd: Mapping[str, int], columns: Mapping[str, Column], place: Place) -> None:
-    for name, number in odd.items():
-        missing = name in columns
-        what = "is missing in this row and becomes None" if missing else "is not in the first row and is left out"
-        logger.warning("%s: the column %r %s; the same for later rows", place(number), name, what)
+def _misfit(name: str, batch: Sequence[NumberedRow], place: Place) -> DataError:
+    """Return the error for the first value of a column that Arrow does not hold."""
+    import pyarrow as pa
 
-
-def _warn_of_floats(columns: Mapping[str, Column], place: Place) -> None:
-    for name, column in columns.items():
-        if column.is_floating and column.first_whole is not None:
-            what = "has whole numbers beside fractions and becomes all floats, 1 → 1.0"
-            logger.warning("%s: the column %r %s", place(column.first_whole), name, what)
+    for number, row in batch:
+        try:
+            stored_column(name, [row.get(name)])
+        except (pa.ArrowException, UnicodeError) as error:
+            what = f"column {name!r} cannot hold {reprlib.repr(row[name])}: {str(error).rpartition(': ')[2]}"
+            return DataError(what, where=place(number), fix=_FIX)
+    return DataError(f"column {name!r} holds values that do not go together", where=place(batch[0][0]), fix=_FIX)

@@ -5,16 +5,14 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
 from ais_prompt.readers.arrow.batches import Batches
+from ais_prompt.readers.arrow.columns import rows_of
 from ais_prompt.readers.arrow.row_ids import RowIds
 from ais_prompt.readers.arrow.rows import store_rows
 from ais_prompt.utils.digest import digest_of_list
 from ais_prompt.utils.progress import tracked
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Row: TypeAlias = dict[str, Any]
 """Column → plain Python value."""
@@ -36,21 +34,21 @@ class Table:
 
     def __init__(self, batches: Batches, origins: Sequence[str]) -> None:
         self.batches = batches
-        self.columns: tuple[str, ...] = tuple(batches.schema.names)
+        self.columns: tuple[str, ...] = tuple(batches.columns)
         self.origins = tuple(origins)
         self._ids: dict[tuple[str, ...], RowIds] = {}
-        self._columns_of = lru_cache(_BATCHES_KEPT)(lambda number: _named_columns(batches, number))
+        self._batch = lru_cache(_BATCHES_KEPT)(batches.__getitem__)
 
     @classmethod
     def of_rows(cls, rows: Iterable[Mapping[str, Any]], origins: Sequence[str] = ()) -> Self:
-        """Make a table of rows that a reader computes. The first row names the columns.
+        """Make a table of rows that a reader computes.
 
         Args:
             rows: column → plain Python value, of each row.
             origins: the files that they were read from.
 
         Raises:
-            DataError: a row does not go with those before it; it names the number of the row, from 0.
+            DataError: a row cannot be stored; it names the number of the row, from 0.
         """
         numbered = ((number, dict(row)) for number, row in enumerate(rows))
         return cls(store_rows(numbered, lambda number: f"{', '.join(origins) or 'the rows'}, row {number}"), origins)
@@ -71,11 +69,9 @@ class Table:
         starts = self.batches.starts
         for number in range(bisect_right(starts, start) - 1, bisect_left(starts, stop)):
             batch = self.batches[number]
-            if columns is not self.columns:
-                batch = batch.select(columns)
             first, last = max(start - starts[number], 0), min(stop - starts[number], batch.num_rows)
             for row in range(first, last, _ROWS_AT_ONCE):
-                yield from batch.slice(row, min(_ROWS_AT_ONCE, last - row)).to_pylist()
+                yield from rows_of(batch.slice(row, min(_ROWS_AT_ONCE, last - row)), columns)
 
     def row(self, number: int) -> Row:
         """Return one row.
@@ -87,8 +83,7 @@ class Table:
         if not 0 <= number < starts[-1]:
             raise IndexError(f"row {number} of {len(self)}")
         batch = bisect_right(starts, number) - 1
-        offset = number - starts[batch]
-        return {name: column[offset].as_py() for name, column in self._columns_of(batch)}
+        return rows_of(self._batch(batch).slice(number - starts[batch], 1), self.columns)[0]
 
     @cached_property
     def row_ids(self) -> RowIds:
@@ -112,8 +107,3 @@ class Table:
     def digest(self) -> str:
         """Return a digest of all rows and their order; it does not depend on the file format."""
         return digest_of_list(self.row_ids)
-
-
-def _named_columns(batches: Batches, number: int) -> list[tuple[str, pa.Array]]:
-    batch = batches[number]
-    return list(zip(batch.schema.names, batch.columns, strict=True))

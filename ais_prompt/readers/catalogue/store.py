@@ -13,6 +13,7 @@ import msgspec
 
 from ais_prompt.config.cards import LOCK, Card
 from ais_prompt.errors import AisPromptError, DataError
+from ais_prompt.readers.arrow.columns import rows_of
 from ais_prompt.readers.arrow.table import Row, Table
 from ais_prompt.readers.catalogue.lock import (
     DataLock,
@@ -99,12 +100,14 @@ def install(card: Card, folder: Path) -> None:
 
 
 def _stored(table: Table, folder: Path, split: str) -> SplitLock:
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     file = split_file(folder, split)
-    with pq.ParquetWriter(file, table.batches.schema) as writer:
+    schema = pa.Table.from_pylist(list(table)).schema  # lists are lists of Parquet: other programs read these files
+    with pq.ParquetWriter(file, schema) as writer:
         for batch in table.batches:
-            writer.write_batch(batch)
+            writer.write_batch(pa.RecordBatch.from_pylist(rows_of(batch, table.columns), schema=schema))
     ids_file(folder, split).write_text("".join(f"{one}\n" for one in table.row_ids), "ascii")
     return SplitLock(len(table), table.digest, file_digest(file))
 
