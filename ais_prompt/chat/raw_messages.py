@@ -6,13 +6,15 @@ The rules are those of OpenCompass.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+
+from msgspec.structs import replace
 
 from ais_prompt.chat.formats import Mode
 from ais_prompt.chat.media import join_contents
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.prompt_list import PromptList, PromptSection
 from ais_prompt.types import ChatMessage, Content
+from ais_prompt.types.prompt import message_from_json
 
 
 class RawMessagesFormat:
@@ -53,13 +55,7 @@ def is_raw(prompt: str | PromptList) -> bool:
 
 def raw_messages(prompt: PromptList) -> tuple[ChatMessage, ...]:
     """Return the messages of a prompt for which `is_raw` is true."""
-    return tuple(
-        ChatMessage(str(item["role"]), _content(item["content"])) for item in prompt if isinstance(item, Mapping)
-    )
-
-
-def _content(content: Any) -> Content:
-    return tuple(content) if isinstance(content, list | tuple) else str(content)
+    return tuple(message_from_json(item) for item in prompt if isinstance(item, Mapping))
 
 
 def _merged(messages: Sequence[ChatMessage], meta: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
@@ -70,7 +66,7 @@ def _merged(messages: Sequence[ChatMessage], meta: Sequence[ChatMessage]) -> tup
         roles = [message.role for message in rest]
         if added.role in roles:
             place = roles.index(added.role)
-            merged += [*rest[:place], ChatMessage(added.role, _in_front(added.content, rest[place].content))]
+            merged += [*rest[:place], replace(rest[place], content=_in_front(added.content, rest[place].content))]
             rest = rest[place + 1 :]
         else:
             merged.append(added)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from msgspec.structs import replace
+
 from ais_prompt.chat.formats import MessagesFormat, Mode
 from ais_prompt.chat.media import check_taken, join_contents, note_files
 from ais_prompt.errors import PromptError
@@ -71,7 +73,7 @@ class TokenizerChatFormat:
         text = _applied(tokenizer, (*messages, *self.continued), mode, self.tools)
         if not _shows_questions(text, messages):
             # Templates of multimodal models may render lists of parts only, and drop a content that is a text.
-            in_parts = tuple(ChatMessage(one.role, join_contents(one.content, ())) for one in messages)
+            in_parts = tuple(replace(one, content=join_contents(one.content, ())) for one in messages)
             as_parts = _applied(tokenizer, (*in_parts, *self.continued), mode, self.tools)
             if _shows_questions(as_parts, messages):
                 return as_parts
@@ -105,11 +107,11 @@ def merge_neighbours(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]
     """
     merged: list[ChatMessage] = []
     for message in messages:
-        if not message.content:
+        if not (message.content or message.extra):
             continue
         last = merged[-1] if merged else None
-        if last and last.role == message.role:
-            merged[-1] = ChatMessage(message.role, join_contents(last.content, message.content))
+        if last and last.role == message.role and not (last.extra or message.extra):
+            merged[-1] = replace(last, content=join_contents(last.content, message.content))
         else:
             merged.append(message)
     if not merged:

@@ -103,7 +103,7 @@ def golds_of(gold: Any) -> list[str]:
         MissingGoldError: there is none.
         DataError: it has another shape.
     """
-    several = gold if isinstance(gold, list | tuple) else [gold]
+    several: Sequence[Any] = gold if isinstance(gold, list | tuple) else [gold]
     if isinstance(gold, Mapping):
         several = _alternatives(gold)
     if odd := next((one for one in several if isinstance(one, Mapping | list | tuple)), None):

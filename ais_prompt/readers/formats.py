@@ -234,7 +234,7 @@ def _csv_rows(text: io.TextIOWrapper, path: Path, form: CsvForm, kind: Format) -
     """Yield line number and row of every record; values stay text: 007 is not 7. Nameless columns are left out."""
     csv.field_size_limit(sys.maxsize)  # the module's own limit of 131,072 characters is too low for long contexts
     # "strict": a quotation mark that is never closed would silently swallow the rest of the file.
-    quoting = csv.QUOTE_MINIMAL if form.quotechar else csv.QUOTE_NONE
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if form.quotechar else csv.QUOTE_NONE
     records = csv.reader(text, delimiter=form.delimiter, quotechar=form.quotechar or None, quoting=quoting, strict=True)
     line = 1
     try:

@@ -17,10 +17,13 @@ class ChatMessage(Struct, frozen=True):
     Attributes:
         role: ``system``, ``user``, ``assistant``, ``tool``, or another role that the meta template names.
         content: the text, or parts in OpenAI form.
+        extra: all other keys, sent as they are: ``name``, ``tool_calls``, ``tool_call_id``, ``reasoning``. It has
+            ``content`` only where the content is null, beside calls of tools.
     """
 
     role: str
     content: Content
+    extra: Mapping[str, Any] = {}
 
 
 Prompt: TypeAlias = str | tuple[ChatMessage, ...]
@@ -41,7 +44,7 @@ def prompt_from_json(value: str | Sequence[Mapping[str, Any]]) -> Prompt:
     """Read back the value of `prompt_to_json`."""
     if isinstance(value, str):
         return value
-    return tuple(ChatMessage(item["role"], _content_from_json(item["content"])) for item in value)
+    return tuple(message_from_json(item) for item in value)
 
 
 def prompts_to_json(prompts: Prompts) -> str | list[Any]:
@@ -61,8 +64,17 @@ def prompts_from_json(value: str | Sequence[Any]) -> Prompts:
 
 
 def message_to_json(message: ChatMessage) -> dict[str, Any]:
-    """Return a message as plain JSON values: ``{role, content}``."""
-    return {"role": message.role, "content": _content_to_json(message.content)}
+    """Return a message as plain JSON values: ``{role, content}``, and its other keys."""
+    return {"role": message.role, "content": _content_to_json(message.content), **message.extra}
+
+
+def message_from_json(value: Mapping[str, Any]) -> ChatMessage:
+    """Return the message of plain JSON values, with all of its keys."""
+    content = value.get("content")
+    extra = {key: part for key, part in value.items() if key not in ("role", "content")}
+    if content is None:
+        extra["content"] = None
+    return ChatMessage(str(value["role"]), "" if content is None else _content_from_json(content), extra)
 
 
 def _content_to_json(content: Content) -> str | list[dict[str, Any]]:
@@ -70,4 +82,4 @@ def _content_to_json(content: Content) -> str | list[dict[str, Any]]:
 
 
 def _content_from_json(content: str | Sequence[Mapping[str, Any]]) -> Content:
-    return content if isinstance(content, str) else tuple(dict(part) for part in content)
+    return tuple(map(dict, content)) if isinstance(content, list | tuple) else str(content)

@@ -1,7 +1,7 @@
 """Values of one column and batch → an Arrow array, from which each comes back exactly as it was written.
 
 Texts, whole numbers, fractions and truth values have the Arrow type of their kind. Everything else that JSON has is
-stored as JSON, value by value: objects and lists, whole numbers of more than 64 bits, and kinds that are mixed, since
+stored as JSON, value by value: objects and lists, and whole numbers beside fractions, since
 Arrow would fill objects up with the keys of others, and turn 5 into 5.0 beside 7.5.
 """
 
@@ -27,19 +27,18 @@ def stored_column(name: str, values: Sequence[Any]) -> tuple[pa.Field, pa.Array]
 
     Raises:
         pyarrow.ArrowException, UnicodeError: there is no such value in Arrow, such as half of a character.
+        OverflowError: a whole number has more than 64 bits.
     """
     import pyarrow as pa
 
     kinds = {type(value) for value in values}
     if len(kinds) == 1 and (make := _ARRAYS.get(next(iter(kinds)))):
-        try:
-            made = make(values)
-            return pa.field(name, made.type), made
-        except OverflowError:
-            pass  # a whole number of more than 64 bits
-    elif (kinds := kinds - {type(None)}) <= {bool} or (len(kinds) == 1 and kinds & {str, float}):
+        made = make(values)
+        return pa.field(name, made.type), made
+    if (kinds := kinds - {type(None)}) <= {bool} or (len(kinds) == 1 and kinds & {str, float}):
         made = pa.array(values)
         return pa.field(name, made.type), made
+    array("q", (value for value in values if type(value) is int))  # raises for more than 64 bits, beside fractions too
     try:
         texts = [None if value is None else json.dumps(value, ensure_ascii=False) for value in values]
     except (TypeError, ValueError):  # what JSON does not have, such as a date

@@ -125,29 +125,25 @@ def test_a_broken_line_is_named(write: Write, content: str | bytes, line: int, w
     assert what in fault.what
 
 
-VALUES = (
-    "a",
-    "",
-    5,
-    7.5,
-    5.0,
-    -0.0,
-    1e300,
-    10**30,
-    True,
-    False,
+NESTED = (
     None,
     [],
-    [1, "a", None],
+    [1, "a", None, 10**30],
     {},
     {"A": "x"},
     {"B": "y", "A": None},
     [{"name": "f", "parameters": {"type": "object"}}, {"name": "g", "strict": True}],
     [[1], [2.5, [{"": 0}]]],
 )
+VALUES = {
+    "a": st.sampled_from(("a", "", *NESTED)),
+    "b": st.sampled_from((5, 7.5, 5.0, -0.0, 1e300, *NESTED)),
+    "c": st.sampled_from((True, False, *NESTED)),
+}
+DRAWN_ROWS = st.lists(st.fixed_dictionaries({}, optional=VALUES).filter(bool), min_size=1, max_size=6)
 
 
-@given(st.lists(st.dictionaries(st.sampled_from("abc"), st.sampled_from(VALUES), min_size=1), min_size=1, max_size=6))
+@given(DRAWN_ROWS)
 def test_each_value_comes_back_exactly_as_it_was_written(rows: list[dict[str, Any]]) -> None:
     columns = list(dict.fromkeys(name for row in rows for name in row))
     whole = [{name: row.get(name) for name in columns} for row in rows]
@@ -159,12 +155,21 @@ def test_each_value_comes_back_exactly_as_it_was_written(rows: list[dict[str, An
         assert repr(list(join_tables([table, table]))) == repr(whole + whole)
 
 
+@pytest.mark.parametrize("content", ['"two"', "true", "1" + "0" * 30, '"\\ud800"'])
+@pytest.mark.parametrize("before", [1, 9000])
+def test_a_value_of_another_kind_names_its_line(write: Write, content: str, before: int) -> None:
+    path = write("a.jsonl", '{"q": 1}\n' * before + f'{{"q": {content}}}\n' + '{"q": 2}\n' * 500)
+    fault = fault_of(path)
+    assert fault.where == f"{path}:{before + 1}"
+    assert "column 'q' cannot hold" in fault.what
+
+
 def test_columns_that_not_all_rows_have(write: Write, caplog: pytest.LogCaptureFixture) -> None:
-    path = write("a.jsonl", '{"q": "1", "a": "2"}\n{"q": "3", "hint": 1}\n{"q": "4", "hint": "x"}\n')
+    path = write("a.jsonl", '{"q": "1", "a": "2"}\n{"q": "3", "hint": "y"}\n{"q": "4", "hint": "x"}\n')
     with caplog.at_level(logging.WARNING):
         assert rows_of(path) == [
             {"q": "1", "a": "2", "hint": None},
-            {"q": "3", "a": None, "hint": 1},
+            {"q": "3", "a": None, "hint": "y"},
             {"q": "4", "a": None, "hint": "x"},
         ]
     assert [record.getMessage() for record in caplog.records] == [
