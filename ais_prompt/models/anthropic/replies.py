@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
+from ais_prompt.models.api.finish import ended
 from ais_prompt.models.api.wire import BadBody, fields_of, text_of, token_count
-from ais_prompt.types import Completion, FinishReason, ToolCall, Usage
-
-_FINISH_REASONS: Final[Mapping[str, FinishReason]] = {
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "refusal": "stop",
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-}
+from ais_prompt.types import Completion, ToolCall, Usage
 
 
 def message_completion(reply: Any) -> Completion:
@@ -36,10 +28,9 @@ def message_completion(reply: Any) -> Completion:
     text = _joined(blocks, "text", "text", "")
     if refused and not text:
         text = text_of(fields_of(reply.get("stop_details")).get("explanation"))
-    return Completion(
+    said = Completion(
         text,
-        _FINISH_REASONS.get(reason, "unknown"),
-        _usage(reply.get("usage")),
+        usage=_usage(reply.get("usage")),
         reasoning=_joined(blocks, "thinking", "thinking", "\n\n"),
         refused=refused,
         tool_calls=tuple(
@@ -48,6 +39,7 @@ def message_completion(reply: Any) -> Completion:
             if block.get("type") == "tool_use"
         ),
     )
+    return ended(said, reason)
 
 
 def _arguments(given: Any) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
-from ais_prompt.models.api.wire import CONTENT_FILTER, fields_of, text_of, token_count
-from ais_prompt.types import Completion, Failure, FinishReason, ToolCall, Usage
-
-_FINISH_REASONS: Final[Mapping[Any, FinishReason]] = {"stop": "stop", "length": "length"}
+from ais_prompt.models.api.finish import ended
+from ais_prompt.models.api.wire import fields_of, text_of, token_count
+from ais_prompt.types import Completion, ToolCall, Usage
 
 
 def completion_of(
@@ -23,21 +21,14 @@ def completion_of(
         reasoning: the reasoning before the answer.
         tool_calls: what the model calls in place of an answer, or after it.
     """
-    if finish_reason == CONTENT_FILTER:
-        return Completion(usage=usage_of(usage), failure=filtered())
-    return Completion(
+    said = Completion(
         text or refusal,
-        finish_reason_of(finish_reason),
-        usage_of(usage),
+        usage=usage_of(usage),
         reasoning=reasoning,
         refused=bool(refusal),
         tool_calls=tool_calls,
     )
-
-
-def filtered() -> Failure:
-    """Return the failure of an answer that the content filter of the server withheld."""
-    return Failure(CONTENT_FILTER, "the server's content filter withheld the answer, or cut it")
+    return ended(said, finish_reason)
 
 
 def first_choice(choices: list[Any]) -> Any:
@@ -51,11 +42,6 @@ def first_choice(choices: list[Any]) -> Any:
 def refusal_of(message: Any) -> str:
     """Return OpenAI's field ``refusal`` of a message; empty without one."""
     return text_of(fields_of(message).get("refusal"))
-
-
-def finish_reason_of(reason: Any) -> FinishReason:
-    """Return the finish reason of a choice."""
-    return _FINISH_REASONS.get(reason, "unknown") if isinstance(reason, str) else "unknown"
 
 
 def reasoning_of(message: Any) -> str:

@@ -13,12 +13,13 @@ from typing import Any, Final
 from msgspec import Struct
 
 from ais_prompt.errors import PromptError
+from ais_prompt.models.api.finish import ended
 from ais_prompt.models.api.stream import StreamReader
 from ais_prompt.models.api.wire import QUOTA, BadBody, embed_files, fields_of, text_of
-from ais_prompt.models.openai.replies import filtered, usage_of
+from ais_prompt.models.openai.replies import usage_of
 from ais_prompt.models.openai.wire import chat_messages
 from ais_prompt.models.options import Wire
-from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, FinishReason, Prompt, Request, ToolCall, Usage
+from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Prompt, Request, ToolCall, Usage
 from ais_prompt.utils.tool_messages import CALL, RESULT, parts_of, text_of_calls
 
 _ROLES: Final = {"system", "developer", "user", "assistant"}
@@ -83,15 +84,11 @@ class Responses(Struct, frozen=True):
         status = reply.get("status")
         if status == "failed" or reply.get("error"):
             return Completion(usage=usage, failure=_failure(fields_of(reply.get("error"))))
-        if status not in ("completed", "incomplete"):
-            raise BadBody(f"the response has the status {status!r}")
-        reason: FinishReason = "stop"
-        if status == "incomplete":
-            cause = fields_of(reply.get("incomplete_details")).get("reason")
-            if cause == "content_filter":
-                return Completion(usage=usage, failure=filtered())
-            reason = "length" if cause == "max_output_tokens" else "unknown"
-        return _completion([fields_of(item) for item in reply["output"]], reason, usage)
+        cause = fields_of(reply.get("incomplete_details")).get("reason") if status == "incomplete" else None
+        said = _completion([fields_of(item) for item in reply["output"]], usage)
+        found = ended(said, "tool_calls" if status == "completed" and said.tool_calls else cause or status)
+        # A response that is not completed, for whatever reason, is no whole answer.
+        return ended(said, "incomplete") if found.finish_reason == "unknown" and status != "completed" else found
 
     def local_stops(self, stop: tuple[str, ...]) -> tuple[str, ...]:
         """As `WireFormat.local_stops`: all of them."""
@@ -197,7 +194,7 @@ def _part(part: Mapping[str, Any]) -> dict[str, Any]:
     raise PromptError(f"the Responses API takes text and images, no part of the type {kind!r}", fix="use another model")
 
 
-def _completion(items: list[Mapping[str, Any]], reason: FinishReason, usage: Usage) -> Completion:
+def _completion(items: list[Mapping[str, Any]], usage: Usage) -> Completion:
     """Join the items of a response: messages, reasoning and calls; others are of tools that run on the server."""
     parts = [
         fields_of(part)
@@ -215,8 +212,7 @@ def _completion(items: list[Mapping[str, Any]], reason: FinishReason, usage: Usa
     )
     return Completion(
         text or refusal,
-        "unknown" if calls and reason == "stop" else reason,
-        usage,
+        usage=usage,
         reasoning="\n\n".join(filter(None, reasoning)),
         refused=bool(refusal),
         tool_calls=calls,

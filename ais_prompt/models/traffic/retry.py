@@ -18,6 +18,7 @@ _TEMPORARY_KINDS: Final = {
     "connection",
     "timeout",
     "broken_stream",
+    "broken_answer",
     "bad_body",
     "empty_choices",
     "http_408",  # request timeout

@@ -182,7 +182,7 @@ def test_an_answer_is_read_with_its_thinking_and_counts() -> None:
         ("stop_sequence", "stop"),
         ("max_tokens", "length"),
         ("model_context_window_exceeded", "length"),
-        ("pause_turn", "unknown"),
+        ("pause_turn", "length"),
     ],
 )
 def test_stop_reasons(told: str, reason: str) -> None:

@@ -187,7 +187,7 @@ def test_a_tool_call_is_stored() -> None:
     [
         ("max_output_tokens", "length", None),
         ("content_filter", None, "content_filter"),
-        ("max_messages", "unknown", None),
+        ("max_messages", None, "broken_answer"),
     ],
 )
 def test_an_incomplete_response_says_why(cause: str, reason: str | None, failure: str | None) -> None:
@@ -209,7 +209,7 @@ def test_a_failed_response_is_a_failure(code: str, kind: str) -> None:
 def test_a_response_that_is_not_done_is_no_answer() -> None:
     found = read(reply(status="queued"))
     assert found.failure
-    assert found.failure.kind == "bad_body"
+    assert found.failure.kind == "broken_answer"
 
 
 @pytest.mark.parametrize("reason", ["stop", "length", "content_filter"])
