@@ -31,6 +31,7 @@ from ais_prompt.errors import GoldError as GoldError
 from ais_prompt.errors import InternalError as InternalError
 from ais_prompt.errors import Interrupted as Interrupted
 from ais_prompt.errors import MissingExtra as MissingExtra
+from ais_prompt.errors import MissingGoldError as MissingGoldError
 from ais_prompt.errors import ModelError as ModelError
 from ais_prompt.errors import PartError as PartError
 from ais_prompt.errors import Paused as Paused

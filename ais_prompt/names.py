@@ -124,6 +124,7 @@ ERRORS: Final = dict.fromkeys(
         "InternalError",
         "Interrupted",
         "MissingExtra",
+        "MissingGoldError",
         "ModelError",
         "PartError",
         "Paused",

@@ -10,7 +10,7 @@ from typing import Any, Final
 from ais_prompt.evaluators.base import golds_of
 from ais_prompt.evaluators.mean import MeanEvaluator
 from ais_prompt.metrics.squad import normalize
-from ais_prompt.postprocess.general import first_phrase
+from ais_prompt.postprocess.general import plain_phrase
 from ais_prompt.postprocess.peer import general_postprocess_peer
 from ais_prompt.postprocess.phrases import bbh_freeform_postprocess
 from ais_prompt.registry import EVALUATORS
@@ -45,11 +45,11 @@ class ContainedAnswerEvaluator(MeanEvaluator):
         text = answer.strip().partition("\n")[0].lower() if self.first_line else answer
         for cue in self.cues:
             text = text.rpartition(cue)[2]
-        text = first_phrase(text.strip())
+        text = plain_phrase(text.strip())
         return float(any(self._matches(text, one) for one in golds_of(gold)))
 
     def _matches(self, text: str, gold: str) -> bool:
-        plain = first_phrase(gold)
+        plain = plain_phrase(gold)
         if self.first_line:
             plain = plain.lower()
         elif gold.strip() and contains(text, gold):

@@ -87,6 +87,11 @@ def first_phrase(text: str, *, label: bool = True) -> str:
     return _phrase(said(text).text, 0, len(text), label=label)[2]
 
 
+def plain_phrase(text: str) -> str:
+    """Return the first phrase of a text as it is written: a full-width comma is none of its ends."""
+    return _phrase(text, 0, len(text))[2]
+
+
 def _announced(text: str) -> Iterator[Candidate]:
     """What marks and announcements hold, which may be nothing: "The answer is not Rome."."""
     for rule, start, end in marked_spans(text):

@@ -11,7 +11,7 @@ Content: TypeAlias = str | tuple[Mapping[str, Any], ...]
 """The content of a message: text, or parts in OpenAI form (text, image_url, ...)."""
 
 
-class ChatMessage(Struct, frozen=True):
+class ChatMessage(Struct, frozen=True, repr_omit_defaults=True):
     """One message in OpenAI form.
 
     Attributes:

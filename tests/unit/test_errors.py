@@ -58,6 +58,7 @@ def test_exit_codes() -> None:
         "ConfigFaults": 2,
         "DataError": 2,
         "GoldError": 2,
+        "MissingGoldError": 2,
         "PromptError": 2,
         "PartError": 2,
         "StoreError": 3,
