@@ -11,7 +11,7 @@ from typing import Any, Final
 import click
 
 from ais_prompt import __version__
-from ais_prompt.cli.streams import without_secrets
+from ais_prompt.cli.streams import safe_output
 
 EPILOG = """\b
 Exit codes: 0 done · 1 a gate failed (too many failures, other prompts) ·
@@ -64,8 +64,20 @@ class Program(click.Group):
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command line."""
-        with without_secrets():
-            return super().main(*args, **kwargs)
+        with safe_output() as lost:
+            try:
+                return super().main(*args, **kwargs)
+            except SystemExit as end:
+                if end.code or (error := lost()) is None:
+                    raise
+                from ais_prompt.cli.verb import report
+                from ais_prompt.errors import StoreError
+
+                what = f"standard output cannot be written: {error.strerror}"
+                report(
+                    StoreError(what, fix="free space or choose another file; a run folder has everything"), debug=False
+                )
+                raise SystemExit(StoreError.exit_code) from error
 
     def verbs(self) -> dict[str, click.Command]:
         """Import all verbs, by name."""

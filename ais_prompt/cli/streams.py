@@ -1,29 +1,47 @@
-"""Hide secrets in standard output and standard error, from any writer: this program, a library, or Python itself."""
+"""Hide secrets in standard output and standard error, from any writer: this program, a library, or Python itself.
+
+A stream that cannot be written ends nothing (`ais_prompt.utils.steady_output`).
+"""
 
 from __future__ import annotations
 
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Final, TextIO, cast
 
 from ais_prompt.utils.secrets import SECRETS, SHORTEST
+from ais_prompt.utils.steady_output import STDERR_PATIENCE, open_standard_descriptors, standard_stream
 from ais_prompt.utils.urls import secrets_in_url
 
 _SECRET_VARIABLE: Final = re.compile(r"(.*_)?(API_?KEY|KEY|PASSW(OR)?D|SECRET|TOKEN)", re.IGNORECASE)
 
 
 @contextmanager
-def without_secrets() -> Iterator[None]:
-    """Hide the secrets of the environment and all that are found later, in both output streams."""
+def safe_output() -> Iterator[Callable[[], OSError | None]]:
+    """Write to both output streams without secrets: those of the environment, and all that are found later.
+
+    Yields:
+        A function that returns why standard output could not be written; None if it was written, or if its reader has
+        seen enough (``| head``) or is gone.
+    """
     register_environment(os.environ)
+    open_standard_descriptors()
     before = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = (cast("TextIO", _WithoutSecrets(stream)) for stream in before)
+    (out, file), (err, _) = standard_stream(sys.stdout, None), standard_stream(sys.stderr, STDERR_PATIENCE)
+    sys.stdout, sys.stderr = (cast("TextIO", _WithoutSecrets(stream)) for stream in (out, err))
+
+    def lost() -> OSError | None:
+        out.flush()
+        return None if file is None or file.is_terminal or isinstance(file.error, BrokenPipeError) else file.error
+
     try:
-        yield
+        yield lost
     finally:
+        out.flush()
+        err.flush()
         sys.stdout, sys.stderr = before
 
 

@@ -73,9 +73,13 @@ class Verb(click.Command):
                 output_of(ctx).error = stopped = interruption(stop, "stopped before any work was done")
                 report(stopped, debug=False)
                 ctx.exit(stopped.exit_code)
-            except BrokenPipeError:  # `aisprompt … | head`: click ends quietly
-                raise
             except Exception as error:
+                from ais_prompt.store.disk import disk_error  # only now: it imports much
+
+                if full := disk_error(error):
+                    output_of(ctx).error = full
+                    report(full, debug=ctx.params.get("debug", False))
+                    ctx.exit(full.exit_code)
                 output_of(ctx).error = InternalError(f"unexpected {type(error).__name__}: {error}")
                 _report_bug(error, debug=ctx.params.get("debug", False))
                 ctx.exit(70)

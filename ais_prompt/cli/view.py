@@ -56,9 +56,12 @@ def view(
 def _score_so_far(folder: RunFolder) -> None:
     """Score what a run has answered so far, in a process of its own."""
     import subprocess
-    import sys
 
-    command = [sys.executable, "-m", "ais_prompt", "score", str(folder.root.resolve()), "--quiet"]
-    silent = subprocess.DEVNULL
+    from ais_prompt.utils.interpreter import module_command, module_environment
+
+    command = [*module_command("ais_prompt"), "score", str(folder.root.resolve()), "--quiet"]
+    silent, variables = subprocess.DEVNULL, module_environment()
     with suppress(OSError, subprocess.TimeoutExpired):
-        subprocess.run(command, stdin=silent, stdout=silent, stderr=silent, timeout=SCORING_SECONDS, check=False)
+        subprocess.run(
+            command, stdin=silent, stdout=silent, stderr=silent, env=variables, timeout=SCORING_SECONDS, check=False
+        )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-import sys
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -18,11 +17,10 @@ from ais_prompt.registry import RUNNERS
 from ais_prompt.runners.base import ShardWork
 from ais_prompt.types import Shard
 from ais_prompt.utils.gpus import VARIABLE, GpuPool, visible_gpus
+from ais_prompt.utils.interpreter import module_command, module_environment
 
 STOP_SECONDS: Final = 45.0
 """Time that shards have to end after SIGTERM: their servers have 10 seconds of it. Then SIGKILL ends them."""
-PROGRAM: Final = (sys.executable, "-m", "ais_prompt")
-"""``aisprompt`` of this Python."""
 
 
 @RUNNERS.register_module()
@@ -71,7 +69,9 @@ class LocalRunner:
     def preview(self, work: ShardWork, count: int) -> str:
         """Return the command of each shard."""
         gpus = f", each with {each} GPUs" if (each := self._gpus_each(work)) else ""
-        commands = [shlex.join([*PROGRAM, *work.arguments(Shard(index, count))]) for index in range(count)]
+        commands = [
+            shlex.join([*module_command("ais_prompt"), *work.arguments(Shard(index, count))]) for index in range(count)
+        ]
         return "\n".join([f"# {self._at_a_time(work)} at a time{gpus}", *commands])
 
     def start(self, work: ShardWork, shards: Sequence[Shard]) -> None:
@@ -121,11 +121,11 @@ class LocalRunner:
                 log.parent.mkdir(parents=True, exist_ok=True)
                 with log.open("ab") as output:
                     process = subprocess.Popen(
-                        [*PROGRAM, *work.arguments(shard)],
+                        [*module_command("ais_prompt"), *work.arguments(shard)],
                         stdin=subprocess.DEVNULL,
                         stdout=output,
                         stderr=subprocess.STDOUT,
-                        env={**os.environ, **own},
+                        env={**module_environment(), **own},
                         start_new_session=True,
                     )
             except OSError as error:

@@ -24,6 +24,7 @@ from ais_prompt.registry import RUNNERS
 from ais_prompt.runners.base import ShardWork
 from ais_prompt.types import Shard
 from ais_prompt.utils.imports import require
+from ais_prompt.utils.interpreter import module_command, module_environment
 
 logger = logging.getLogger(__name__)
 
@@ -123,7 +124,9 @@ class RayRunner:
     def preview(self, work: ShardWork, count: int) -> str:
         """Return the command of each shard, and what it needs of a node."""
         needs = ", ".join(f"{name}={value}" for name, value in self._needs(work).items())
-        commands = [shlex.join([*_program(), *work.arguments(Shard(index, count))]) for index in range(count)]
+        commands = [
+            shlex.join([*module_command("ais_prompt"), *work.arguments(Shard(index, count))]) for index in range(count)
+        ]
         return "\n".join([f"# Ray tasks, {min(count, self._max_num_workers)} at a time, each with {needs}", *commands])
 
     def start(self, work: ShardWork, shards: Sequence[Shard]) -> None:
@@ -206,12 +209,12 @@ def _ask(arguments: Sequence[str], folder: str, log: str, variables: Mapping[str
     Path(log).parent.mkdir(parents=True, exist_ok=True)
     with Path(log).open("ab") as output:
         process = subprocess.Popen(
-            [sys.executable, "-I", "-S", watchdog.__file__, *_program(), *arguments],
+            [sys.executable, "-I", "-S", watchdog.__file__, *module_command("ais_prompt"), *arguments],
             cwd=folder,
             stdin=subprocess.PIPE,
             stdout=output,
             stderr=subprocess.STDOUT,
-            env={**os.environ, "PYTHONUNBUFFERED": "1", **variables},
+            env={**module_environment(), "PYTHONUNBUFFERED": "1", **variables},
         )
     assert process.stdin is not None
     try:
@@ -222,11 +225,6 @@ def _ask(arguments: Sequence[str], folder: str, log: str, variables: Mapping[str
     finally:  # cancelled
         process.stdin.close()
         process.wait()
-
-
-def _program() -> list[str]:
-    """Return ``aisprompt`` of the Python of this node."""
-    return [sys.executable, "-m", "ais_prompt"]
 
 
 def _ray() -> Any:

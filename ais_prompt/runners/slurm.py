@@ -9,7 +9,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr
 from getpass import getuser
@@ -24,6 +23,7 @@ from ais_prompt.runners.base import ShardWork
 from ais_prompt.types import Shard
 from ais_prompt.utils.digest import digest
 from ais_prompt.utils.imports import require, require_installed
+from ais_prompt.utils.interpreter import module_command
 
 logger = logging.getLogger(__name__)
 
@@ -94,7 +94,7 @@ class SlurmRunner:
         self._gpus = gpus
         self._cpus = cpus
         self._prefix = _words(prefix)
-        own = [sys.executable, "-m", "ais_prompt"] if not self._prefix else ["aisprompt"]
+        own = module_command("ais_prompt") if not self._prefix else ["aisprompt"]
         self._program = own if program is None else _words(program)
         self._requeues = requeues
         self._options = {"partition": partition, "account": account, "qos": qos, "time": time, "mem": mem}

@@ -15,6 +15,7 @@ from ais_prompt.utils.temporary import temporary_file
 
 BUFFER_BYTES: Final = 2**16
 _FULL: Final = {errno.ENOSPC, errno.EDQUOT}
+_DISK_ERRORS: Final = {*_FULL, errno.EIO, errno.EROFS, errno.EFBIG, errno.ESTALE}
 
 
 @contextmanager
@@ -33,6 +34,16 @@ def unwritable(path: Path, error: OSError) -> StoreError:
     else:
         what, cure = f"cannot write: {error.strerror or error}", "fix that"
     return StoreError(what, where=str(path), fix=f"everything so far is kept; {cure} and go on with -r")
+
+
+def disk_error(error: BaseException) -> StoreError | None:
+    """Return the error for a full or broken disk that no other code has foreseen; None if it is something else.
+
+    Any write can meet it, also those of libraries and of ``close()``, with which NFS reports a quota.
+    """
+    if isinstance(error, OSError) and error.errno in _DISK_ERRORS:
+        return unwritable(Path(os.fsdecode(error.filename or "")), error)
+    return None
 
 
 @contextmanager

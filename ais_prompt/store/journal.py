@@ -164,8 +164,9 @@ class Journal:
     def _close_files(self) -> None:
         if self._lines is not None:
             self._lines.close()
-        os.close(self._descriptor)
-        self._descriptor = -1
+        descriptor, self._descriptor = self._descriptor, -1
+        with writing(self.path):  # NFS reports a quota only now
+            os.close(descriptor)
 
     def _load(self) -> None:
         line = b""

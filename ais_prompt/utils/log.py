@@ -24,9 +24,11 @@ def logging_to(file: Path) -> Iterator[None]:
     A log that cannot be written (a full disk) never ends a run.
     """
     handlers: list[logging.Handler] = [_warnings()]
+    log: _LogFile | None = None
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        handlers.append(_everything(file))
+        log = _everything(file)
+        handlers.append(log)
     except OSError as error:
         ROOT.warning("no log is written: %s", error)
     level, raising = ROOT.level, logging.raiseExceptions
@@ -40,9 +42,11 @@ def logging_to(file: Path) -> Iterator[None]:
     finally:
         logging.raiseExceptions = raising
         ROOT.setLevel(level)
-        for handler in handlers:
+        for handler in reversed(handlers):  # the file first: what becomes of it is a warning
             ROOT.removeHandler(handler)
             handler.close()
+            if handler is log and log.error is not None:
+                ROOT.warning("%s lacks messages, which changes no score: %s", file, log.error)
 
 
 class _Printable(logging.Formatter):
@@ -65,7 +69,28 @@ def _warnings() -> logging.Handler:
     return handler
 
 
-def _everything(file: Path) -> logging.Handler:
-    handler = logging.FileHandler(file, encoding="utf-8", errors="backslashreplace")
+class _LogFile(logging.FileHandler):
+    """A log whose disk may be full at any time, also when it is closed.
+
+    Attributes:
+        error: the first error; None if every message was written.
+    """
+
+    error: BaseException | None = None
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802
+        """Keep the error of a message."""
+        self.error = self.error or sys.exc_info()[1]
+
+    def close(self) -> None:
+        """Close the file, which also writes what a full disk refused before."""
+        try:
+            super().close()
+        except OSError as error:
+            self.error = self.error or error
+
+
+def _everything(file: Path) -> _LogFile:
+    handler = _LogFile(file, encoding="utf-8", errors="backslashreplace")
     handler.setFormatter(_Printable("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     return handler

@@ -13,7 +13,6 @@ import pickle
 import queue
 import selectors
 import signal
-import site
 import subprocess
 import sys
 import threading
@@ -23,7 +22,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
-PACKAGE_FOLDER: Final = Path(__file__).resolve().parents[2]
+from ais_prompt.utils.interpreter import module_command, module_environment
+from ais_prompt.utils.steady_output import STDERR_PATIENCE, standard_stream
+
 _FOR_THE_PARENT: Final = [getattr(signal, name) for name in ("SIGINT", "SIGUSR1") if hasattr(signal, name)]
 """Ctrl-C goes to all processes of a terminal, SIGUSR1 of Slurm to all of a job: the parent decides what it means."""
 _LOOK_SECONDS: Final = 1.0
@@ -50,9 +51,8 @@ class Worker:
         Raises:
             OSError: it cannot be started.
         """
-        # -P keeps files of the working directory from hiding the standard library.
-        command = [sys.executable, "-P", "-m", module]
-        variables = {**_environment(), **(environment or {})}
+        command = module_command(module)
+        variables = {**module_environment(), **(environment or {})}
         with _signals_held_back():
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=variables)
         self._calling = threading.Lock()
@@ -128,6 +128,7 @@ def serve(answer: Callable[[bytes], Any]) -> None:
     with Path(os.devnull).open("rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)
+    sys.stdout, sys.stderr = (standard_stream(stream, STDERR_PATIENCE)[0] for stream in (sys.stdout, sys.stderr))
     waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
 
     def read() -> None:
@@ -158,12 +159,3 @@ def _signals_held_back() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _environment() -> Mapping[str, str]:
-    """Return the parent's environment; the search path has the folder of this package, if it is not installed."""
-    installed = {Path(folder).resolve() for folder in (*site.getsitepackages(), site.getusersitepackages())}
-    if PACKAGE_FOLDER in installed:
-        return os.environ
-    path = os.pathsep.join(filter(None, (str(PACKAGE_FOLDER), os.environ.get("PYTHONPATH"))))
-    return {**os.environ, "PYTHONPATH": path}

@@ -187,3 +187,11 @@ def test_the_runners_of_peers_are_not_used(project: Project) -> None:
     done = project.run("run", "eval.py")
     assert done.returncode == 0, done.stderr
     assert not (project.folder() / "shards").exists()
+
+
+def test_shards_import_nothing_from_the_working_directory(project: Project) -> None:
+    for module in ("click", "msgspec", "mmengine"):
+        (project.root / f"{module}.py").write_text("open('imported', 'w')\n")
+    done = project.run("run", "eval.py", "--runner", "local", "--set", "runner.num_shards=1")
+    assert done.returncode == 0, done.stderr
+    assert not (project.root / "imported").exists()

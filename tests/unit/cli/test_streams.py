@@ -10,14 +10,14 @@ import click
 import pytest
 from rich.console import Console
 
-from ais_prompt.cli.streams import register_environment, without_secrets
+from ais_prompt.cli.streams import register_environment, safe_output
 from ais_prompt.utils.secrets import SECRETS
 
 SECRET = "open-sesame-0123456789"
 
 
 def test_every_way_to_print(capfd: pytest.CaptureFixture[str]) -> None:
-    with without_secrets():
+    with safe_output():
         SECRETS.add(SECRET)
         print(SECRET)
         click.echo(SECRET, err=True)

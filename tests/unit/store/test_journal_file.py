@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import errno
 import json
 import logging
+import os
 import signal
 import subprocess
 import sys
@@ -143,3 +145,21 @@ def test_whoever_is_killed_loses_nothing_that_was_finished(tmp_path: Path) -> No
             assert all(journal.get(str(number)) == Completion("x" * 5000) for number in range(finished + 1))
             # At most the one that was being told of when it was killed.
             assert len(journal) <= finished + 2
+
+
+def test_a_quota_that_is_reported_when_the_file_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = Journal.open(tmp_path / "journal.jsonl")
+    journal.append("key", REQUEST, COMPLETION)
+    close = os.close
+
+    def over_quota(descriptor: int) -> None:
+        close(descriptor)
+        raise OSError(errno.EDQUOT, "Disk quota exceeded")
+
+    monkeypatch.setattr(os, "close", over_quota)
+    with pytest.raises(StoreError, match="no space left") as caught:
+        journal.close()
+    monkeypatch.undo()
+    assert caught.value.where == str(tmp_path / "journal.jsonl")
+    journal.close()  # as the end of a run does
+    assert len(Journal.open(tmp_path / "journal.jsonl")) == 1

@@ -50,3 +50,15 @@ def test_what_is_logged_once_is_in_every_log_once(tmp_path: Path) -> None:
                 logger.info("raised at %s", place, extra={ONCE: place})
         lines = [line.split()[-1] for line in (tmp_path / session).read_text().splitlines()]
         assert lines == ["x:1", "x:2", "None", "None"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_a_full_disk_ends_nothing_and_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.getLogger("ais_prompt"), "propagate", False)
+    with logging_to(Path("/dev/full")):
+        logger.info("a message")
+        logger.info("another one")
+    logger.warning("after")
+    assert "/dev/full lacks messages, which changes no score: [Errno 28]" in capsys.readouterr().err
