@@ -9,15 +9,16 @@ CHARACTERS = "今天天气很好我们去公园玩吧，机器学习是人工智
 
 
 def pairs(number: int, chinese: bool = False) -> list[tuple[str, list[str]]]:
-    """Answers, each with one to three golds; some of either are empty or equal."""
+    """Answers, some of which are empty, each with one to three golds; some are equal."""
     chance = random.Random(number)
     return [
-        (_text(chance, chinese), [_text(chance, chinese) for _ in range(chance.randint(1, 3))]) for _ in range(number)
+        (_text(chance, chinese), [_text(chance, chinese) or "x" for _ in range(chance.randint(1, 3))])
+        for _ in range(number)
     ]
 
 
 def _text(chance: random.Random, chinese: bool) -> str:
     length = chance.choice([0, 1, 2, 5, 10, 20])
     if chinese:
-        return "".join(chance.choices(CHARACTERS, k=length))
+        return "".join(chance.choices(CHARACTERS, k=length)).strip()
     return chance.choice([" ", "  ", "\n"]).join(chance.choices(WORDS, k=length))

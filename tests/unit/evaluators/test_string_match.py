@@ -27,7 +27,7 @@ def test_share(match: Literal["all", "part"], answer: str, golds: list[str], val
     assert StringMatchEvaluator(match).score(answer, golds) == {"string_match": pytest.approx(value)}
 
 
-@given(st.lists(st.text(min_size=1), min_size=1), st.data())
+@given(st.lists(st.text().filter(str.strip), min_size=1), st.data())
 def test_all_is_the_mean_and_part_the_maximum_of_single_golds(golds: list[str], data: st.DataObject) -> None:
     answer = " ".join(data.draw(st.lists(st.sampled_from(golds))))
     single = [StringMatchEvaluator().value(answer, [gold]) for gold in golds]
