@@ -44,6 +44,7 @@ PARTS = {
 """Kind of part → the breakable parts, which have all members of its protocols between them."""
 
 OUR_OWN = {
+    "AcceptsSilence",
     *("Batches", "CompiledTemplate", "ChatFormat", "Display", "FollowUp", "Job", "MessagesFormat"),
     *("OpenProgress", "Progress", "Waiter", "Watch", "WireFormat"),
     *("Draft", "Maker", "TokenCounter"),  # of one reader, `RulerDataset`
