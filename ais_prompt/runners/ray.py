@@ -10,7 +10,6 @@ import shlex
 import signal
 import socket
 import subprocess
-import sys
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -19,16 +18,16 @@ from typing import Any, Final
 
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.options import check_at_least
-from ais_prompt.models.server import watchdog
 from ais_prompt.registry import RUNNERS
 from ais_prompt.runners.base import ShardWork
 from ais_prompt.types import Shard
 from ais_prompt.utils.imports import require
 from ais_prompt.utils.interpreter import module_command, module_environment
+from ais_prompt.utils.watchdog import GRACE_SECONDS, watched
 
 logger = logging.getLogger(__name__)
 
-STOP_SECONDS: Final = watchdog.GRACE_SECONDS + 5.0
+STOP_SECONDS: Final = GRACE_SECONDS + 5.0
 """Time that shards have to end when the run is stopped."""
 CONNECT_SECONDS: Final = 10.0
 """Time for a connection to the head of the cluster."""
@@ -209,7 +208,7 @@ def _ask(arguments: Sequence[str], folder: str, log: str, variables: Mapping[str
     Path(log).parent.mkdir(parents=True, exist_ok=True)
     with Path(log).open("ab") as output:
         process = subprocess.Popen(
-            [sys.executable, "-I", "-S", watchdog.__file__, *module_command("ais_prompt"), *arguments],
+            watched([*module_command("ais_prompt"), *arguments]),
             cwd=folder,
             stdin=subprocess.PIPE,
             stdout=output,

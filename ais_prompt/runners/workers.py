@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import pickle
 import threading
 from collections.abc import Iterator, Sequence
 from types import TracebackType
@@ -14,7 +15,7 @@ from ais_prompt.engine.spending import GO_ON
 from ais_prompt.errors import ModelError
 from ais_prompt.models.base import BatchModel, LikelihoodModel
 from ais_prompt.models.server.started import StartedServers
-from ais_prompt.runners.model_worker import Ask, Load, Raised
+from ais_prompt.runners.model_worker import Ask, Load, read_reply
 from ais_prompt.scoring.worker import Surroundings
 from ais_prompt.types import Completion, ModelSpec, Request
 from ais_prompt.utils.gpus import VARIABLE
@@ -135,16 +136,13 @@ class ModelWorker:
             Exception: what the model raised.
         """
         try:
-            reply = self._worker.call(value)
-        except WorkerDied as error:
+            return read_reply(self._worker.call(pickle.dumps(value)))
+        except (WorkerDied, ValueError) as error:
             self.stop()
             raise ModelError(
                 f"the worker process of {self._name} ended: {error}",
                 fix="if it had too little memory, use a smaller batch_size or --max-num-workers, and go on with -r",
             ) from error
-        if isinstance(reply, Raised):
-            raise reply.error
-        return reply
 
     def stop(self) -> None:
         """End the process, which frees all of its memory."""

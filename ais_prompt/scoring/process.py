@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import pickle
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,6 +13,7 @@ from ais_prompt.plan.plan import Task
 from ais_prompt.scoring.verdicts import Question
 from ais_prompt.scoring.worker import Scored, Surroundings, ToJudge, ToJudgeCall, parts_of
 from ais_prompt.store.layout import RunFolder
+from ais_prompt.utils.pickled_values import read_values
 from ais_prompt.utils.worker import Worker, WorkerDied
 
 logger = logging.getLogger(__name__)
@@ -37,7 +39,7 @@ class ScoringProcess:
                 if self._is_over:
                     return "the run is stopped"
                 self._worker = Worker("ais_prompt.scoring.worker")
-            found: Scored | None = self._worker.call(Surroundings.here(self._config))
+            found: Scored | None = self.call(Surroundings.here(self._config))
         except (OSError, WorkerDied) as error:
             return str(error)
         return found.unresolved if found else ""
@@ -47,10 +49,10 @@ class ScoringProcess:
 
         Raises:
             WorkerDied: the process has ended.
-            Exception: the value cannot be sent.
+            Exception: the value cannot be sent, or has parts that are not read here.
         """
         assert self._worker is not None  # it was started
-        return self._worker.call(value)
+        return read_values(self._worker.call(pickle.dumps(value)))
 
     def stop(self) -> None:
         """End the process at once."""

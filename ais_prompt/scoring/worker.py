@@ -183,8 +183,12 @@ def is_risky(task: Task) -> bool:
         return False
 
 
-def answer(message: bytes) -> Scored | list[Scored] | list[Seen] | ToJudge | None:
+def answer(message: bytes) -> bytes:
     """Answer one call: `Surroundings` first, then tasks to score or to watch, or one whose answers are to be read."""
+    return pickle.dumps(_answer(message))
+
+
+def _answer(message: bytes) -> Scored | list[Scored] | list[Seen] | ToJudge | None:
     try:
         call: Surroundings | Sequence[ScoreCall] | WatchCall | ToJudgeCall = pickle.loads(message)
     except Exception as error:  # a value of a class that is not found here

@@ -1,15 +1,17 @@
 """Call functions in a worker process: a fresh interpreter that runs a module with ``-m``.
 
 The caller's ``__main__`` is not imported, so workers can be used from notebooks and from scripts without a main guard.
-Output of the worker goes to standard error. The worker ends when its parent ends, ``kill -9`` included, because its
-standard input ends.
+Output of the worker goes to standard error. The worker runs behind a watchdog (`ais_prompt.utils.watchdog`): it ends,
+with everything that it started, when its parent ends, ``kill -9`` included.
+
+Calls and replies are bytes. A worker may run code of others, which can write into the pipe of replies. So the parent
+reads replies without running anything of them; a reply has the number of its call, and nothing may follow it.
 """
 
 from __future__ import annotations
 
 import math
 import os
-import pickle
 import queue
 import selectors
 import signal
@@ -18,17 +20,24 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, BinaryIO, Final, cast
+from contextlib import contextmanager, suppress
+from typing import Final
 
+from ais_prompt.utils.hidden import hide, unhide
 from ais_prompt.utils.interpreter import module_command, module_environment
 from ais_prompt.utils.steady_output import STDERR_PATIENCE, standard_stream
+from ais_prompt.utils.watchdog import watched
 
 _FOR_THE_PARENT: Final = [getattr(signal, name) for name in ("SIGINT", "SIGUSR1") if hasattr(signal, name)]
 """Ctrl-C goes to all processes of a terminal, SIGUSR1 of Slurm to all of a job: the parent decides what it means."""
 _LOOK_SECONDS: Final = 1.0
 """How often a call that waits looks whether the worker still lives."""
+_NUMBER: Final = 8
+"""Bytes of the number of a call: random, so that no reply can be written before its call."""
+_LENGTH: Final = 8
+"""Bytes of the length of what follows."""
+LONGEST_REPLY: Final = 2**31
+"""Most bytes of a reply."""
 
 
 class WorkerDied(Exception):
@@ -38,110 +47,169 @@ class WorkerDied(Exception):
 class Worker:
     """A worker process, as its parent sees it. Only `stop` may be called from another thread.
 
-    Calls and replies are pickled. They go through pipes between two processes of one user, so unpickling is safe.
+    While it lives, this process is hidden from other processes of the user.
     """
 
-    def __init__(self, module: str, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, module: str, environment: Mapping[str, str] | None = None, arguments: tuple[str, ...] = ()
+    ) -> None:
         """Start the process without waiting for it.
 
         Args:
             module: its ``__main__`` calls `serve`.
             environment: its variables, besides those of this process.
+            arguments: of the module.
 
         Raises:
             OSError: it cannot be started.
         """
-        command = module_command(module)
-        variables = {**module_environment(), **(environment or {})}
-        with _signals_held_back():
-            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=variables)
+        calls, self._calls = os.pipe()
+        self._replies, replies = os.pipe()
+        os.set_blocking(self._calls, False)
+        command = [*module_command(module), str(calls), str(replies), *arguments]
+        try:
+            with _signals_held_back():
+                self._process = subprocess.Popen(
+                    watched(command, grace=0, descriptors=(calls, replies)),
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.DEVNULL,
+                    env={**module_environment(), **(environment or {})},
+                    pass_fds=(calls, replies),
+                    start_new_session=True,
+                )
+        except BaseException:
+            os.close(self._calls)
+            os.close(self._replies)
+            raise
+        finally:
+            os.close(calls)
+            os.close(replies)
+        hide()
+        self._is_open = True
         self._calling = threading.Lock()
 
-    def call(self, value: Any, seconds: float | None = None) -> Any:
-        """Send a value, and return the reply.
+    def call(self, message: bytes, seconds: float | None = None) -> bytes:
+        """Send a message, and return the reply.
 
         Args:
-            value: what `serve` passes on.
+            message: what `serve` passes on.
             seconds: how long to wait for the reply; None for no limit.
 
         Raises:
             TimeoutError: there was no reply in time. The worker can only be stopped after that.
-            WorkerDied: the worker has ended.
-            Exception: the value cannot be pickled.
+            WorkerDied: the worker has ended, or sent something else than a reply and was ended.
         """
-        message = pickle.dumps(value)
+        end = math.inf if seconds is None else time.monotonic() + seconds
+        number = os.urandom(_NUMBER)
         with self._calling:
             try:
-                pickle.dump(message, cast("BinaryIO", self._process.stdin))
-                cast("BinaryIO", self._process.stdin).flush()
-                self._wait_for_reply(seconds)
-                return pickle.loads(pickle.load(cast("BinaryIO", self._process.stdout)))
+                if self._is_ready(self._replies, selectors.EVENT_READ, 0.0):
+                    raise _Unasked if os.read(self._replies, 1) else EOFError
+                self._write(number + len(message).to_bytes(_LENGTH, "big"), end)
+                self._write(message, end)
+                head = self._read(_NUMBER + _LENGTH, end)
+                length = int.from_bytes(head[_NUMBER:], "big")
+                if head[:_NUMBER] != number or length > LONGEST_REPLY:
+                    raise _Unasked
+                return self._read(length, end)
             except TimeoutError:
                 raise
-            except (OSError, EOFError, pickle.UnpicklingError, ValueError) as error:
+            except (OSError, EOFError) as error:
                 raise WorkerDied(self._ending()) from error
+            except _Unasked as error:
+                self._kill()
+                raise WorkerDied("it wrote something else than its reply") from error
 
     def stop(self) -> None:
-        """Kill the worker, from any thread. May be called more than once."""
-        self._process.kill()
-        self._process.wait()
+        """Kill the worker and all that it started, from any thread. May be called more than once."""
+        self._kill()
         with self._calling:  # a stream that is closed while a call waits for it would never wake that call
-            for stream in (self._process.stdin, self._process.stdout):
-                try:
-                    cast("BinaryIO", stream).close()
-                except (OSError, ValueError):  # what was left cannot be sent
-                    continue
+            if self._is_open:
+                self._is_open = False
+                os.close(self._calls)
+                os.close(self._replies)
+                unhide()
 
-    def _wait_for_reply(self, seconds: float | None) -> None:
-        end = math.inf if seconds is None else time.monotonic() + seconds
+    def _kill(self) -> None:
+        assert self._process.stdin is not None
+        with suppress(OSError):
+            self._process.stdin.close()  # the watchdog ends everything
+        self._process.wait()
+
+    def _write(self, content: bytes, end: float) -> None:
+        left = memoryview(content)
+        while left:
+            self._wait(self._calls, selectors.EVENT_WRITE, end)
+            with suppress(BlockingIOError):
+                left = left[os.write(self._calls, left) :]
+
+    def _read(self, length: int, end: float) -> bytes:
+        parts = []
+        while length:
+            self._wait(self._replies, selectors.EVENT_READ, end)
+            if not (part := os.read(self._replies, min(length, 2**20))):
+                raise EOFError
+            parts.append(part)
+            length -= len(part)
+        return b"".join(parts)
+
+    def _wait(self, descriptor: int, event: int, end: float) -> None:
+        while not self._is_ready(descriptor, event, min(_LOOK_SECONDS, end - time.monotonic())):
+            # A process that the worker forked keeps the pipe open after the worker has ended.
+            if self._process.poll() is not None:
+                raise EOFError
+            if time.monotonic() >= end:
+                raise TimeoutError
+
+    def _is_ready(self, descriptor: int, event: int, seconds: float) -> bool:
+        if not self._is_open:
+            raise EOFError
         # Not `select.select`, which knows no file numbers from 1024 on: a run with many connections has them.
         with selectors.DefaultSelector() as selector:
-            selector.register(cast("BinaryIO", self._process.stdout), selectors.EVENT_READ)
-            while not selector.select(max(0.0, min(_LOOK_SECONDS, end - time.monotonic()))):
-                # A process that the worker forked keeps the pipe open after the worker has ended.
-                if self._process.poll() is not None:
-                    raise EOFError
-                if time.monotonic() >= end:
-                    raise TimeoutError
+            selector.register(descriptor, event)
+            return bool(selector.select(max(0.0, seconds)))
 
     def _ending(self) -> str:
         try:
             code = self._process.wait(timeout=5)
         except subprocess.TimeoutExpired:
-            self._process.kill()
+            self._kill()
             return "it closed its output"
-        return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+        return f"killed by signal {code - 128}" if code > 128 else f"exit code {code}"
 
 
-def serve(answer: Callable[[bytes], Any]) -> None:
+class _Unasked(Exception):
+    """The worker wrote something that is no reply to a call."""
+
+
+def serve(answer: Callable[[bytes], bytes]) -> None:
     """Answer the calls of the parent until it ends; for the ``__main__`` of the module that runs as a worker.
 
     Args:
-        answer: takes a pickled value and returns the reply. It unpickles the value itself, since that may fail. An
-            exception ends the worker.
+        answer: takes a message and returns the reply. An exception ends the worker.
     """
     for number in _FOR_THE_PARENT:
         signal.signal(number, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _FOR_THE_PARENT)
-    calls, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    with Path(os.devnull).open("rb") as nothing:
-        os.dup2(nothing.fileno(), 0)
+    for descriptor in map(int, sys.argv[1:3]):
+        os.set_inheritable(descriptor, False)
+    calls, replies = os.fdopen(int(sys.argv[1]), "rb"), os.fdopen(int(sys.argv[2]), "wb")
     os.dup2(2, 1)
     sys.stdout, sys.stderr = (standard_stream(stream, STDERR_PATIENCE)[0] for stream in (sys.stdout, sys.stderr))
-    waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    waiting: queue.SimpleQueue[tuple[bytes, bytes]] = queue.SimpleQueue()
 
     def read() -> None:
-        try:
-            while True:
-                waiting.put(pickle.load(calls))
-        except (EOFError, OSError, pickle.UnpicklingError):
-            os._exit(0)  # the parent has ended: stop the work too
+        while len(head := calls.read(_NUMBER + _LENGTH)) == _NUMBER + _LENGTH:
+            waiting.put((head[:_NUMBER], calls.read(int.from_bytes(head[_NUMBER:], "big"))))
+        os._exit(0)  # the parent has ended: stop the work too
 
     threading.Thread(target=read, daemon=True).start()
     while True:
-        reply = pickle.dumps(answer(waiting.get()))
-        pickle.dump(reply, replies)
+        call, message = waiting.get()
+        reply = answer(message)
+        replies.write(call + len(reply).to_bytes(_LENGTH, "big"))
+        replies.write(reply)
         replies.flush()
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ais_prompt.models.server import watchdog
 from ais_prompt.utils.files import last_lines
+from ais_prompt.utils.watchdog import GRACE_SECONDS, watched
 
 
 class GuardedProcess:
@@ -32,7 +31,7 @@ class GuardedProcess:
             self._log_start = output.tell()
             # A session of its own: Ctrl-C in a terminal reaches this program, which then stops the server.
             self._watchdog = subprocess.Popen(
-                [sys.executable, "-I", "-S", watchdog.__file__, *words],
+                watched(words),
                 stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -59,7 +58,7 @@ class GuardedProcess:
     def wait(self) -> None:
         """Wait until a server that was asked to stop is gone, with everything that it started."""
         try:
-            self._watchdog.wait(timeout=3 * watchdog.GRACE_SECONDS)
+            self._watchdog.wait(timeout=4 * GRACE_SECONDS)
         except subprocess.TimeoutExpired:  # a process that no signal ends: it waits for a device
             self._watchdog.kill()
 

@@ -10,6 +10,9 @@ from msgspec import Struct
 PROMPT = "peer_prompt"
 """The column with the prompt that a template class of a peer writes for a row."""
 
+NO_NETWORK = "--no-network"
+"""The argument of a worker that enters a network of its own, which is empty, before it does anything else."""
+
 Kind: TypeAlias = Literal["dataset", "evaluator", "postprocessor", "judged", "template", "retriever"]
 FaultKind: TypeAlias = Literal["config", "package", "data", "raised"]
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import pickle
 import tempfile
 import threading
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, MissingExtra, PartError
-from ais_prompt.peers.code.calls import Call, Fault, Reply, StartCall
+from ais_prompt.peers.code.calls import NO_NETWORK, Call, Fault, Reply, StartCall
 from ais_prompt.peers.code.sources import DISTRIBUTIONS, is_complete
 from ais_prompt.readers.benchmarks.data_path import CACHES
 from ais_prompt.utils.peer_imports import peer_of
@@ -110,14 +111,24 @@ class Session:
         if self._worker is not None and settings != self._settings:
             self._stop()
         if self._worker is None:
-            self._worker, self._settings = Worker("ais_prompt.peers.code.worker"), settings
+            has_network = os.environ.get(PEER_NETWORK) == "1"
+            arguments = () if has_network else (NO_NETWORK,)
+            self._worker, self._settings = Worker("ais_prompt.peers.code.worker", arguments=arguments), settings
             descriptor, name = tempfile.mkstemp(prefix="aisprompt-peer-", suffix=".log")
             os.close(descriptor)
             self._log = Path(name)
             peers = {package: str(folder) for package in DISTRIBUTIONS if (folder := peer_package(package))}
             whole = [package for package in peers if is_complete(package)]
-            self._worker.call(StartCall(name, os.environ.get(PEER_NETWORK) == "1", peers, whole), CHECK_SECONDS)
-        return msgspec.json.decode(self._worker.call(call, seconds), type=Reply)
+            self._reply(StartCall(name, has_network, peers, whole), CHECK_SECONDS)
+        return self._reply(call, seconds)
+
+    def _reply(self, call: Call, seconds: float) -> Reply:
+        assert self._worker is not None
+        try:
+            # The worker runs code of others, so a reply is plain data; a call comes from here.
+            return msgspec.json.decode(self._worker.call(pickle.dumps(call), seconds), type=Reply)
+        except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+            raise WorkerDied("its reply cannot be read") from error
 
     def _stop(self) -> None:
         if self._worker is not None:

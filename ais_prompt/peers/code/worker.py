@@ -16,6 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from ais_prompt.peers.code.calls import (
+    NO_NETWORK,
     Call,
     CheckCall,
     Fault,
@@ -30,6 +31,7 @@ from ais_prompt.peers.code.calls import (
 from ais_prompt.peers.code.data import DataAbsent
 from ais_prompt.peers.code.importing import NoSuchName, install_finders
 from ais_prompt.peers.code.missing import advice, missing_package
+from ais_prompt.peers.code.network import NoNetwork, enter_empty_network, refuse_network
 from ais_prompt.peers.code.running import WrongArguments, check, load, postprocess, retrieve, score, score_judged
 from ais_prompt.peers.code.verdicts import NoVerdict
 from ais_prompt.utils.guard import exception_line
@@ -43,10 +45,6 @@ NOT_CACHED: Final = ("DatasetNotFoundError", "LocalEntryNotFoundError", "Offline
 """Errors of the libraries of Hugging Face for what is not in their cache."""
 DOWNLOAD_FIX: Final = "load it once with AISPROMPT_PEER_NETWORK=1; then it is in the cache of the library"
 NETWORK_FIX: Final = "set AISPROMPT_PEER_NETWORK=1 to let their code use the network"
-
-
-class NoNetwork(OSError):
-    """Their code tried to use the network, which it may not."""
 
 
 def answer(message: bytes) -> bytes:
@@ -77,18 +75,10 @@ def _start(call: StartCall) -> None:
         os.dup2(log.fileno(), 2)
     if not call.network:
         os.environ.update(dict.fromkeys(OFFLINE, "1"))
-        sys.addaudithook(_refuse_network)
+        refuse_network()
     # The same folders as the parent sees, whose search path may have one that this process lacks.
     os.environ[PEER_PATH] = os.pathsep.join(str(Path(folder).parent) for folder in call.peers.values())
     install_finders({package: folder for package, folder in call.peers.items() if package not in call.whole})
-
-
-def _refuse_network(event: str, args: tuple[Any, ...]) -> None:
-    """Keep Python code from other machines; sockets of this machine serve processes of their own."""
-    if event == "socket.connect" and isinstance(args[1], tuple) and not str(args[1][0]).startswith(("127.", "::1")):
-        raise NoNetwork(f"their code wants to connect to {args[1][0]}:{args[1][1]}")
-    if event == "socket.getaddrinfo" and args[0] not in (None, "localhost", "127.0.0.1", "::1", ""):
-        raise NoNetwork(f"their code wants to connect to {args[0]}")
 
 
 def _encoded(reply: Reply) -> bytes:
@@ -126,4 +116,6 @@ def _fault(error: BaseException) -> Fault:
 if __name__ == "__main__":
     from ais_prompt.peers.code import worker  # calls are values of the module's classes, not of those of `__main__`
 
+    if NO_NETWORK in sys.argv:  # before `serve` starts a thread
+        enter_empty_network()
     serve(worker.answer)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import pickle
 import resource
 import signal
 import subprocess
@@ -10,6 +12,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +22,7 @@ from tests.waiting import WATCHDOG_SECONDS
 pytestmark = pytest.mark.process
 
 ECHO = """
-import os, pickle, time
+import os, pickle, sys, time
 from ais_prompt.utils.worker import serve
 
 
@@ -35,7 +38,19 @@ def answer(message):
             os._exit(0)
         time.sleep(60)
     print("a part prints", value)
-    return (os.getpid(), value)
+    if value == "forge":
+        for descriptor in range(3, 64):
+            try:
+                os.write(descriptor, b"x" * 64)
+            except OSError:
+                pass
+    if value == "twice":
+        pipe = int(sys.argv[2])
+        os.write(pipe, b"n" * 8 + (1).to_bytes(8, "big") + b"x")
+    if value == "half":
+        os.write(int(sys.argv[2]), b"n")
+        time.sleep(60)
+    return pickle.dumps((os.getpid(), value))
 
 
 serve(answer)
@@ -49,11 +64,15 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "echo_worker"
 
 
+def call(worker: Worker, value: object, seconds: float | None = None) -> Any:
+    return pickle.loads(worker.call(pickle.dumps(value), seconds))
+
+
 def test_calls_are_answered_in_another_process_and_what_is_printed_is_no_answer(module: str) -> None:
     worker = Worker(module)
     try:
         values = [1, "two", {"three": [3.0]}, b"x" * 1_000_000]
-        answers = [worker.call(value) for value in values]
+        answers = [call(worker, value) for value in values]
     finally:
         worker.stop()
     assert [value for _, value in answers] == values
@@ -64,26 +83,26 @@ def test_calls_are_answered_in_another_process_and_what_is_printed_is_no_answer(
 def test_the_end_of_the_worker_is_an_error(module: str) -> None:
     worker = Worker(module)
     with pytest.raises(WorkerDied, match="exit code 3"):
-        worker.call("die")
+        call(worker, "die")
     with pytest.raises(WorkerDied):
-        worker.call(1)
+        call(worker, 1)
     worker.stop()
 
 
 def test_a_module_that_is_not_there_is_an_error() -> None:
     worker = Worker("no_such_module_at_all")
     with pytest.raises(WorkerDied, match="exit code 1"):
-        worker.call(1)
+        call(worker, 1)
     worker.stop()
 
 
 def test_a_call_under_way_ends_when_the_worker_is_stopped(module: str) -> None:
     worker = Worker(module)
-    assert worker.call(1)[1] == 1
+    assert call(worker, 1)[1] == 1
     timer = threading.Timer(0.2, worker.stop)
     timer.start()
     with pytest.raises(WorkerDied, match="killed by signal 9"):
-        worker.call("sleep")
+        call(worker, "sleep")
     timer.join()
 
 
@@ -91,7 +110,7 @@ def test_a_call_ends_with_its_worker_even_if_a_process_of_the_worker_lives_on(mo
     worker = Worker(module)
     threading.Timer(1.0, worker.stop).start()
     with pytest.raises(WorkerDied, match="killed by signal 9"):
-        worker.call("fork", WATCHDOG_SECONDS)
+        call(worker, "fork", WATCHDOG_SECONDS)
 
 
 def test_a_call_ends_whenever_its_worker_is_stopped(module: str) -> None:
@@ -99,14 +118,44 @@ def test_a_call_ends_whenever_its_worker_is_stopped(module: str) -> None:
         worker = Worker(module)
         threading.Timer(pause, worker.stop).start()
         with pytest.raises(WorkerDied):
-            worker.call("sleep", WATCHDOG_SECONDS)
+            call(worker, "sleep", WATCHDOG_SECONDS)
+
+
+@pytest.mark.parametrize("written", ["forge", "twice"])
+def test_what_is_no_reply_is_not_taken_for_one(module: str, written: str) -> None:
+    worker = Worker(module)
+    with pytest.raises(WorkerDied, match="something else than its reply"):
+        call(worker, written)
+    with pytest.raises(WorkerDied):
+        call(worker, 1)
+    worker.stop()
+
+
+def test_a_reply_that_comes_before_its_call_is_not_taken_for_it(module: str) -> None:
+    worker = Worker(module)
+    assert call(worker, 1)[1] == 1
+    with pytest.raises(TimeoutError):
+        call(worker, "half", 0.5)
+    with pytest.raises(WorkerDied, match="something else than its reply"):
+        call(worker, 2)
+    worker.stop()
+
+
+def test_this_process_is_hidden_while_a_worker_lives(module: str) -> None:
+    libc = ctypes.CDLL(None)
+    workers = [Worker(module), Worker(module)]
+    for worker in workers:
+        assert libc.prctl(3, 0, 0, 0, 0) == 0
+        worker.stop()
+        worker.stop()
+    assert libc.prctl(3, 0, 0, 0, 0) == 1
 
 
 def test_a_call_may_have_a_time_limit(module: str) -> None:
     worker = Worker(module)
-    assert worker.call(1, WATCHDOG_SECONDS)[1] == 1
+    assert call(worker, 1, WATCHDOG_SECONDS)[1] == 1
     with pytest.raises(TimeoutError):
-        worker.call("sleep", 0.1)
+        call(worker, "sleep", 0.1)
     worker.stop()
 
 
@@ -118,7 +167,7 @@ def test_a_time_limit_holds_among_thousands_of_open_files(module: str) -> None:
     opened = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
     try:
         worker = Worker(module)
-        assert worker.call(1, WATCHDOG_SECONDS)[1] == 1
+        assert call(worker, 1, WATCHDOG_SECONDS)[1] == 1
         worker.stop()
     finally:
         for descriptor in opened:
@@ -130,9 +179,10 @@ def test_a_worker_ends_with_its_parent_even_in_the_middle_of_a_call(module: str)
     """The parent is killed, so that it can stop nothing."""
     program = (
         "from ais_prompt.utils.worker import Worker\n"
+        "import pickle\n"
         f"worker = Worker({module!r})\n"
-        "print(worker.call(1)[0], flush=True)\n"
-        "worker.call('sleep')\n"
+        "print(pickle.loads(worker.call(pickle.dumps(1)))[0], flush=True)\n"
+        "worker.call(pickle.dumps('sleep'))\n"
     )
     environment = {**os.environ, "PYTHONPATH": f"{os.environ['PYTHONPATH']}:{Path(__file__).parents[3]}"}
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, env=environment) as parent:
@@ -157,9 +207,9 @@ def _is_alive(pid: int) -> bool:
 def test_ctrl_c_is_left_to_the_parent(module: str) -> None:
     worker = Worker(module)
     try:
-        pid, _ = worker.call(1)
+        pid, _ = call(worker, 1)
         os.kill(pid, signal.SIGINT)
-        assert worker.call(2) == (pid, 2)
+        assert call(worker, 2) == (pid, 2)
     finally:
         worker.stop()
 
@@ -175,7 +225,7 @@ def test_signals_are_left_to_the_parent_while_the_worker_starts(module: str, tmp
         while not started.exists():
             time.sleep(0.01)
         os.kill(worker._process.pid, number)
-        assert worker.call(1)[1] == 1
+        assert call(worker, 1)[1] == 1
     finally:
         worker.stop()
     assert not signal.pthread_sigmask(signal.SIG_BLOCK, [])

@@ -8,20 +8,19 @@ import os
 import platform
 import select
 import subprocess
-import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import IO, Any, Final, Literal, TypeAlias, cast, get_args
 
 from msgspec import Struct
 
 from ais_prompt.errors import ModelError
 from ais_prompt.evaluators.code.sandbox.bubblewrap import DISK_BYTES
-from ais_prompt.evaluators.code.sandbox.inside.confine import is_dumpable, set_dumpable
 from ais_prompt.evaluators.code.sandbox.isolation import Isolation
 from ais_prompt.evaluators.code.sandbox.launch import Guard
 from ais_prompt.evaluators.code.sandbox.spare import prepare, taken
+from ais_prompt.utils.hidden import hidden
 
 Outcome: TypeAlias = Literal["passed", "assertion", "exception", "syntax", "exited", "timeout", "memory", "forbidden"]
 """Why a program failed: a test did not hold; it raised; it is no Python; it ended early or crashed; it took too long or
@@ -64,7 +63,7 @@ def run_program(task: Task, isolation: Isolation, seconds: float, megabytes: int
         ModelError: the sandbox does not start.
     """
     try:
-        with _hidden(), taken(isolation) as guard:
+        with hidden(), taken(isolation) as guard:
             lines = _converse(guard, task, isolation, seconds, megabytes)
             if lines[:1] != ["confined"]:
                 guard.errors.seek(0)
@@ -142,26 +141,3 @@ def _read_lines(process: subprocess.Popen[bytes], deadline: float) -> list[str]:
             break
         answer += part
     return answer.decode(errors="replace").splitlines()
-
-
-_running = 0
-_was_dumpable = 1
-_counting = threading.Lock()
-
-
-@contextmanager
-def _hidden() -> Iterator[None]:
-    """Keep the memory and environment of this process, which may hold keys, from other processes of the user."""
-    global _running, _was_dumpable
-    with _counting:
-        if _running == 0:
-            _was_dumpable = is_dumpable()
-            set_dumpable(0)
-        _running += 1
-    try:
-        yield
-    finally:
-        with _counting:
-            _running -= 1
-            if _running == 0:
-                set_dumpable(_was_dumpable)

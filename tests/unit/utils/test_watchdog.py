@@ -10,9 +10,10 @@ import textwrap
 from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
-from ais_prompt.models.server import watchdog
+from ais_prompt.utils.watchdog import watched
 from tests.waiting import WATCHDOG_SECONDS, wait_until
 
 pytestmark = pytest.mark.process
@@ -46,7 +47,7 @@ needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="orphans come b
 
 def start(tmp_path: Path, how: str) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-c", textwrap.dedent(FAMILY), str(tmp_path), how]
-    return subprocess.Popen([sys.executable, "-I", "-S", watchdog.__file__, *command], stdin=subprocess.PIPE)
+    return subprocess.Popen(watched(command), stdin=subprocess.PIPE)
 
 
 def pid(tmp_path: Path, name: str) -> int:
@@ -98,6 +99,25 @@ def test_a_signal_that_ends_the_server_is_its_exit_code(tmp_path: Path) -> None:
 
 
 def test_a_command_that_does_not_exist_is_named(capfd: pytest.CaptureFixture[str]) -> None:
-    command = [sys.executable, "-I", "-S", watchdog.__file__, "no-such-server"]
-    assert subprocess.run(command, stdin=subprocess.PIPE).returncode == 127
+    assert subprocess.run(watched(["no-such-server"]), stdin=subprocess.PIPE).returncode == 127
     assert "no-such-server: No such file or directory" in capfd.readouterr().err
+
+
+@needs_linux
+@pytest.mark.parametrize("killed", ["outer", "inner"])
+def test_a_watchdog_that_is_killed_ends_everything(tmp_path: Path, killed: str) -> None:
+    process = start(tmp_path, "stubborn")
+    server, grandchild = pid(tmp_path, "server"), pid(tmp_path, "grandchild")
+    inner = psutil.Process(server).ppid()
+    assert psutil.Process(inner).ppid() == process.pid
+    os.kill(process.pid if killed == "outer" else inner, signal.SIGKILL)
+    for number in (inner, server, grandchild):
+        wait_until(lambda number=number: not runs(number), "all are gone")  # type: ignore[misc]
+    process.wait(WATCHDOG_SECONDS)
+
+
+def test_each_process_has_a_limit_of_processor_time() -> None:
+    command = [sys.executable, "-c", "import resource; print(resource.getrlimit(resource.RLIMIT_CPU)[1])"]
+    with subprocess.Popen(watched(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        assert 0 < int(process.stdout.readline()) < 2**40
