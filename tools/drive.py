@@ -38,7 +38,6 @@ class _Conversations:
     """A job without files."""
 
     is_small = opens_quickly = concludes_quickly = True
-    flushes = ()
 
     def __init__(
         self,

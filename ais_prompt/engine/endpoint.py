@@ -20,7 +20,6 @@ from ais_prompt.inferencers import RunningConversation
 from ais_prompt.inferencers.containment import ends_task, failure_of
 from ais_prompt.inferencers.secrets import without_secrets
 from ais_prompt.models.base import AsyncModel
-from ais_prompt.store.flush import FlushProcess
 from ais_prompt.types import Completion, Request
 
 logger = logging.getLogger(__name__)
@@ -67,7 +66,6 @@ class Endpoint:
         self._idle: deque[asyncio.Future[None]] = deque()  # one for each place that waits for a conversation
         self._group = asyncio.TaskGroup()
         self._threads = FileThreads()
-        self._flushing = FlushProcess()
         self._places = 0
         self._passed = 0
         self._models: dict[int, _OpenModel] = {}  # by the id of the model
@@ -104,7 +102,6 @@ class Endpoint:
                 if not entry.ending or entry in self._over:
                     entry.job.abandon(asyncio.CancelledError())
             self._threads.close()
-            self._flushing.stop()
             for opened in self._models.values():
                 await _close(opened.model)
 
@@ -300,7 +297,6 @@ class Endpoint:
         self._changed.set()
 
     def _close(self, over: Sequence[_UnderWay]) -> None:
-        self._flushing.flush([flush for entry in over for flush in entry.job.flushes])
         for entry in over:
             if entry.error is None and not entry.is_concluded:
                 self._attempt(entry, entry.job.conclude)

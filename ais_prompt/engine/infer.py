@@ -28,7 +28,6 @@ from ais_prompt.plan.cluster import check_cluster
 from ais_prompt.plan.media import check_media, taken_kinds
 from ais_prompt.plan.plan import PlannedDataset, Task
 from ais_prompt.store.cache import open_cache
-from ais_prompt.store.flush import BackgroundFlush
 from ais_prompt.store.journal import Journal, JournalView
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import prediction_sorter
@@ -216,11 +215,6 @@ class TaskJob:
             StoreError: the disk does not take it.
         """
         self._session.finished(conversation)
-
-    @property
-    def flushes(self) -> Sequence[BackgroundFlush]:
-        """What is flushed when the files are closed: the journal."""
-        return (self._journal.flush,)
 
     @property
     def concludes_quickly(self) -> bool:

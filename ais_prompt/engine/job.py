@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Protocol
 
 from ais_prompt.inferencers import RunningConversation
 from ais_prompt.models.base import Model
-from ais_prompt.store.flush import BackgroundFlush
 from ais_prompt.types import Completion, Request
 
 
@@ -22,7 +20,6 @@ class Job(Protocol):
         is_small: whether its rows are read already, and few.
         opens_quickly: whether `open` takes no longer than a few requests.
         concludes_quickly: the same of `conclude`; known after the last conversation.
-        flushes: what `close` flushes to the disk; there from `open` to `close`.
     """
 
     @property
@@ -33,8 +30,6 @@ class Job(Protocol):
     def opens_quickly(self) -> bool: ...
     @property
     def concludes_quickly(self) -> bool: ...
-    @property
-    def flushes(self) -> Sequence[BackgroundFlush]: ...
 
     def prepare(self) -> None:
         """Read the data, and find out whether it can be asked.

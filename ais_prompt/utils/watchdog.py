@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import resource
 import select
 import signal
 import subprocess
@@ -171,6 +170,8 @@ def _end_with(parent: int, number: signal.Signals) -> None:
 
 def _limit_processor_time() -> None:
     """Limit the processor time of this process and, each for itself, of all that it starts."""
+    import resource  # not on Windows
+
     seconds = PROCESSOR_DAYS * 86_400 * (os.cpu_count() or 1)
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     if hard == resource.RLIM_INFINITY or hard > seconds:

@@ -40,7 +40,7 @@ class Telling:
         if self.name == "raises":
             raise ValueError(f"no answer in {os.getpid()}")
         time.sleep(0.05)
-        text = f"{os.getpid()} {os.getppid()} {os.environ.get('CUDA_VISIBLE_DEVICES')}"
+        text = f"{os.getpid()} {os.environ.get('CUDA_VISIBLE_DEVICES')}"
         return [Completion(text=text) for _ in requests]
 """
 
@@ -59,10 +59,10 @@ def model(name: str, num_gpus: int | None = None) -> str:
     return f"dict(type='my_models.Telling', abbr={name!r}, name={name!r}{run_cfg})"
 
 
-def told(project: Project, name: str, dataset: str) -> set[tuple[str, str, str]]:
-    """Process, its parent and its GPUs, of each answer."""
-    answers = [line["prediction"].split(" ", 2) for line in project.predictions(name, dataset)]
-    return {(pid, parent, gpus) for pid, parent, gpus in answers}
+def told(project: Project, name: str, dataset: str) -> set[tuple[str, str]]:
+    """Process and its GPUs, of each answer."""
+    answers = [line["prediction"].split(" ", 1) for line in project.predictions(name, dataset)]
+    return {(pid, gpus) for pid, gpus in answers}
 
 
 def runs(pid: int) -> bool:
@@ -79,7 +79,7 @@ def test_without_the_option_a_model_computes_in_the_process_of_the_run(project: 
     use(project, model("one"), gpus="0,1")
     done = project.run("run", "eval.py", "-m", "infer")
     assert done.returncode == 0, done.stderr
-    assert told(project, "one", "sums0") == {(str(os.getpid()), str(os.getppid()), "0,1")}
+    assert told(project, "one", "sums0") == {(str(os.getpid()), "0,1")}
 
 
 def test_each_worker_has_gpus_of_its_own(project: Project) -> None:
@@ -87,9 +87,8 @@ def test_each_worker_has_gpus_of_its_own(project: Project) -> None:
     done = project.run("run", "eval.py", "-m", "infer", "--max-num-workers", "3")
     assert done.returncode == 0, done.stderr
     for name, number in (("one", 1), ("two", 2), ("none", 0)):
-        for pid, parent, gpus in told(project, name, "sums0") | told(project, name, "sums1"):
+        for pid, gpus in told(project, name, "sums0") | told(project, name, "sums1"):
             assert int(pid) != os.getpid()
-            assert int(parent) == os.getpid()
             assert len(gpus.split(",") if gpus else []) == number
             assert set(gpus.split(",") if gpus else []) <= {"4", "5", "6"}
     assert not any(map(runs, workers_of(project)))
@@ -101,7 +100,7 @@ def test_datasets_of_one_model_are_computed_side_by_side(project: Project) -> No
     assert done.returncode == 0, done.stderr
     told_by_all = set().union(*(told(project, "one", f"sums{index}") for index in range(4)))
     assert len(workers_of(project)) <= 2, "as many as there are GPUs"
-    assert {gpus for _, _, gpus in told_by_all} <= {"0", "1"}
+    assert {gpus for _, gpus in told_by_all} <= {"0", "1"}
 
 
 @pytest.mark.parametrize(("datasets", "given", "share"), [(2, None, 2), (1, None, 1), (5, None, 3), (2, "7", None)])
@@ -115,7 +114,7 @@ def test_workers_share_the_cores(project: Project, datasets: int, given: str | N
     assert done.returncode == 0, done.stderr
     expected = given if share is None else str(max(1, len(os.sched_getaffinity(0)) // share))
     told_by_all = set().union(*(told(project, "one", f"sums{index}") for index in range(datasets)))
-    assert {threads for _, _, threads in told_by_all} == {expected}
+    assert {threads for _, threads in told_by_all} == {expected}
 
 
 def test_a_worker_that_dies_ends_its_task_only(project: Project) -> None:

@@ -10,7 +10,6 @@ Sources: user_namespaces(7), network_namespaces(7), netdevice(7), and Python's t
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import ipaddress
 import os
 import socket
@@ -42,6 +41,8 @@ def enter_empty_network() -> bool:
     """
     if sys.platform != "linux":
         return False
+    import fcntl
+
     libc = ctypes.CDLL(None, use_errno=True)
     ready, is_ready = os.pipe()
     if not (helper := os.fork()):  # outside of the new namespace, where the users are known

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +15,6 @@ from ais_prompt.engine.job import Job
 from ais_prompt.errors import AisPromptError, ModelError, StoreError
 from ais_prompt.inferencers import Conversation, RunningConversation
 from ais_prompt.models import ScriptedModel
-from ais_prompt.store.flush import BackgroundFlush
 from ais_prompt.types import Completion, Decoding, Prediction, Request
 
 
@@ -33,7 +31,6 @@ class Task:
         self.model = model
         self.asked: list[str] = []
         self.is_small = self.opens_quickly = self.concludes_quickly = count % 2 == 0
-        self.flushes: list[BackgroundFlush] = []
         self._left = iter(range(count))
         self._log = log
         self._fails = fails
@@ -99,18 +96,6 @@ def ask(tasks: list[Task], then: Callable[[Engine], None] = lambda _: None) -> E
         then(engine)
         engine.wait()
     return ends
-
-
-@pytest.mark.process
-def test_the_files_of_many_small_tasks_are_flushed_in_another_process(tmp_path: Path) -> None:
-    model = ScriptedModel(default="x", delay=0.01)
-    tasks = [Task(str(number), model, 2, []) for number in range(200)]
-    for task in tasks:
-        path = tmp_path / task.name
-        path.write_text("answers")
-        task.flushes = [BackgroundFlush(path, -1)]
-    ask(tasks)
-    assert not all(task.flushes[0].is_due for task in tasks)
 
 
 @pytest.mark.parametrize("mixed", [True, False])

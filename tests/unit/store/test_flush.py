@@ -65,5 +65,4 @@ def test_what_an_earlier_process_wrote_is_flushed_too(tmp_path: Path, monkeypatc
     with (tmp_path / "file").open("ab") as file:
         background = BackgroundFlush(tmp_path / "file", file.fileno())
         background.finish()
-        background.finish()
     assert len(flushes) == 1
