@@ -34,7 +34,8 @@ class SquadEvaluator:
 
     Args:
         first_line: whether only the first line of the answer that is not empty counts.
-        tokenize: ``jieba`` takes Chinese words for ``f1``, without punctuation, as LongBench does.
+        tokenize: ``jieba`` takes Chinese words for ``f1``, without punctuation, as LongBench does; for ``exact_match`` it
+            leaves out the same punctuation, and blanks.
     """
 
     metrics: tuple[str, ...] = ("f1", "exact_match")
@@ -54,13 +55,15 @@ class SquadEvaluator:
         answer = "" if extracted is None else str(extracted)
         if self.first_line:
             answer = answer.strip().partition("\n")[0]
+        exact = float(any(self.same_answer(answer, one) for one in golds))
         if golds == [""]:
-            f1 = exact_match(answer, golds)
+            f1 = exact
         elif self.tokenize == "jieba":
-            f1 = max(counted_f1(self._words(answer), self._words(one)) for one in golds)
+            words = Counter(self._words(answer))
+            f1 = max(counted_f1(words, Counter(self._words(one))) for one in golds)
         else:
             f1 = token_f1(answer, golds)
-        return {"f1": f1, "exact_match": exact_match(answer, golds)}
+        return {"f1": f1, "exact_match": exact}
 
     def accepts_silence(self, gold: Any) -> bool:
         """Return whether the question has no answer: an empty list, alone or as ``text``, as in SQuAD 2.0."""
@@ -69,17 +72,19 @@ class SquadEvaluator:
 
     def same_answer(self, first: Any, second: Any) -> bool:
         """Return whether two answers match exactly."""
+        if self.tokenize == "jieba":
+            return "".join(self._words(str(first))) == "".join(self._words(str(second)))
         return bool(exact_match(str(first), [str(second)]))
 
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
         """Return the mean over the answered samples."""
         return mean_scores(self.metrics, scores)
 
-    def _words(self, text: str) -> Counter[str]:
+    def _words(self, text: str) -> list[str]:
         plain = (
             "".join(sign for sign in word.lower() if sign not in _CHINESE_PUNCTUATION) for word in self._jieba.cut(text)
         )
-        return Counter(word for one in plain if (word := "".join(one.split())))
+        return [word for one in plain if (word := "".join(one.split()))]
 
     @cached_property
     def _jieba(self) -> Any:

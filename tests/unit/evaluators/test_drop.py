@@ -78,7 +78,36 @@ def test_the_best_assignment_is_the_best_of_all(table: list[list[float]]) -> Non
     wide = table if len(table) <= len(table[0]) else [list(row) for row in zip(*table, strict=True)]
     every = permutations(range(len(wide[0])), len(wide))
     best = max(sum(row[column] for row, column in zip(wide, order, strict=True)) for order in every)
-    assert best_assignment(table) == best
+    places = best_assignment(table)
+    assert sum(table[row][column] for row, column in places) == best
+    for used in zip(*places, strict=True):
+        assert len(set(used)) == len(places) == len(wide)
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "f1"),
+    [
+        (["tom 8 tom", "lee lee blue 7 lee a", "12 a", "12 tom the"], ["lee", "12 red", "12 new 12 blue red new"], 0.37),
+        (
+            ["a ray blue yard ray", "lee red a york ray green", "red blue red the the", "red green new blue red the"],
+            [
+                "ann ann the a the green",
+                "new ray",
+                "green",
+                "blue new tom tom",
+                "the lee red a 12",
+                "ann a",
+                "green 7 tom 7",
+                "ray ann lee york blue",
+            ],
+            0.23,
+        ),
+    ],
+)
+def test_a_mean_at_the_edge_is_rounded_as_the_published_program_rounds_it(
+    answer: list[str], gold: list[str], f1: float
+) -> None:
+    assert span_f1(answer, gold) == f1
 
 
 @pytest.mark.parametrize(

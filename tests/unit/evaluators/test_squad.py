@@ -85,6 +85,17 @@ def test_a_question_without_an_answer(gold: Any, tokenize: Any) -> None:
     assert evaluator.score("Oslo", gold) == {"f1": 0.0, "exact_match": 0.0}
 
 
+@pytest.mark.parametrize("mark", ["。", "！", "，", "、", "；", "」", "”", "…", " ", "."])
+def test_punctuation_makes_no_chinese_answer_wrong(mark: str) -> None:
+    evaluator = SquadEvaluator(tokenize="jieba")
+    for answer in (f"东京{mark}", f"{mark}东京", f"「东京」{mark}"):
+        assert evaluator.score(answer, "东京") == {"f1": 1.0, "exact_match": 1.0}, answer
+        assert evaluator.score("东京", [answer, "大阪"]) == {"f1": 1.0, "exact_match": 1.0}, answer
+        assert evaluator.same_answer(answer, "东京")
+    assert evaluator.score(f"东京{mark}塔", "东京")["exact_match"] == 0.0
+    assert not evaluator.same_answer("东京", "京东")
+
+
 def test_it_is_an_evaluator_and_found_by_name() -> None:
     evaluator = EVALUATORS.get("SquadEvaluator")()
     assert isinstance(evaluator, Evaluator)
