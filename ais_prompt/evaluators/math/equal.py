@@ -1,9 +1,9 @@
 """Whether two mathematical answers are equal: by math-verify, where it reads what is written.
 
-The library reads everything as a formula of LaTeX. Four kinds of answers are none, or lose a part on the way, and are
-handled here: words ("no" is not the product of n and o), numbers of another base (the subscript is dropped), formulas
-in plain notation (``pi/2``, ``2**3``, ``6.63e-34``), and small numbers (it compares six decimals, which 6.63e-34 does
-not have).
+The library reads everything as a formula of LaTeX. Some answers are none, or lose a part on the way, and are handled
+here: words ("no" is not the product of n and o), numbers of another base (the subscript is dropped), formulas in plain
+notation (``pi/2``, ``2**3``, ``6.63e-34``, ``x²``), small numbers (it compares six decimals, which 6.63e-34 does not
+have), and texts of which it reads the first or the last number only ("3 hours 20 minutes", "x = 3 (mod 5)").
 """
 
 from __future__ import annotations
@@ -13,15 +13,23 @@ import unicodedata
 from typing import Any, Final
 
 from math_verify import ExprExtractionConfig, LatexExtractionConfig, parse, verify
-from sympy import Basic, FiniteSet, Max, Tuple, UnevaluatedExpr
+from sympy import Basic, FiniteSet, Max, Number, Tuple, UnevaluatedExpr
 
 _CLOSE: Final = 2e-6
 """Relative difference of numbers that are equal: 1/3 and 0.333333."""
 _MARKS: Final = ("$", "\\(", "\\[", "\\boxed")
 _SIGNS: Final = str.maketrans(
-    {**dict.fromkeys("‐‑‒–—−﹣－", "-"), **{chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}}
+    {
+        **dict.fromkeys("‐‑‒–—−﹣－", "-"),
+        **{chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)},
+        **{fraction: f" {unicodedata.normalize('NFKC', fraction)}".replace("⁄", "/") for fraction in "¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"},
+        **{"⁄": "/", "·": "*", "∞": "\\infty "},
+    }
 )
-"""Other dashes and full-width characters → those of ASCII."""
+"""Other dashes, full-width characters, fractions and signs → those of ASCII and LaTeX."""
+_RAISED: Final = re.compile("[⁰¹²³⁴-⁹⁺⁻ⁿ]+")
+_LOWERED: Final = re.compile("[₀-₉]+")
+_ROOT: Final = re.compile(r"√\s*(?:(?=\()|(\d+(?:\.\d+)?|[^\W_]))")
 # The library reads every dollar as the end of a formula, and knows no other currency.
 _CURRENCY: Final = re.compile(r"(?:\\\$|\\(?:pounds|euro|yen|textdollar|texteuro)(?![A-Za-z])|[€£¥￥])\s*")
 # 1\,000 and 1 000; it knows 1,000 and 1{,}000 itself.
@@ -29,8 +37,20 @@ _THOUSANDS: Final = re.compile(
     r"(?<![\d.])(?<!\d[ ~])\d{1,3}(?:(?:\\[,:;! ]|[~ \u00a0\u2009\u202f])\d{3})+(?![ \d]|\s*/)"
 )
 _MIXED: Final = re.compile(r"(?<![\d./^_])(\d+)\s+(\d+)\s*/\s*(\d+)(?![\d/.])")
-_TWO_NUMBERS: Final = re.compile(r"\d\s+\d")
-_BASE: Final = re.compile(r"(?:\\text\{|\\mathrm\{)?([0-9A-Z]+)\}?\s*_\s*\{?\s*(\d{1,2})\s*\}?")
+_NO_FORMULA: Final = re.compile(
+    r"(?:\A|[-+*/=<>(\[{,;$&])\s*[\d.,]*\d\s+\d"  # the library adds or multiplies numbers beside each other
+    r"|(?<!\d)\d{4}-\d\d?-\d\d?(?!\d)|\d:\d+:\d|\b0[xb]\d"  # a date, a ratio of three, a number of a program
+)
+_SENTENCE: Final = re.compile(r"\b(?:answer|is|are)\b|[^\W\d_]{2,}[.:!?]\s|[。：，是为]", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"\d[\d,]*(?:\.\d+)?|\.\d+")
+_COMPUTED: Final = re.compile(r"[/=÷:]|\\(?:[dt]?frac|[dt]?binom|div|approx)")
+"""What makes one number of several."""
+_SPACING: Final = re.compile(r"\\[,;:! ]|\\(?:left|right|text|mathrm)(?![A-Za-z])|[\s{}~()]")
+_PERCENT: Final = re.compile(r"\s*\\?%\s*\Z")
+_UNIT: Final = re.compile(
+    r"\d(?:\\(?:circ|text|mathrm)|\W)*(mm|cm|km|m|mg|kg|g|ms|s|min|h|ml|l|a\.?m|p\.?m|A\.?M|P\.?M|C|F)\W*\Z"
+)
+_BASE: Final = re.compile(r"(?:\\text\{|\\mathrm\{)?\(?([0-9A-Z]+)\)?\}?\s*_\s*\{?\s*(\d{1,2})\s*\}?")
 
 _TEXT: Final = re.compile(r"\\(?:text(?:bf|it|rm)?|math(?:rm|bf)|mbox|operatorname)\s*\{([^{}]*)\}")
 _HAN: Final = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
@@ -69,28 +89,50 @@ def is_equal(gold: str, answer: str) -> bool:
         answer: the same.
     """
     gold, answer = _plain(gold), _plain(answer)
+    number, other = _PERCENT.sub("", gold), _PERCENT.sub("", answer)
+    if (number, other) != (gold, answer):  # 12.5 % equals 12.5, and by the library 0.125
+        return _is_equal(number, other) or _is_equal_formula(gold, answer)
+    return _is_equal(gold, answer)
+
+
+def _is_equal(gold: str, answer: str) -> bool:
     if gold == answer:
         return True
-    if (words := _words(gold)) is not None or _words(answer) is not None:
-        return words == _words(answer)
+    words, others = _words(gold), _words(answer)
+    if (words and others) or ((words or others) and (gold + answer).isalpha()):
+        return words == others  # else one is a product: at = a * t
     if (of_base := _of_base(answer)) is not None or _of_base(gold) is not None:
         return _same_base(gold, answer, of_base)
-    if _TWO_NUMBERS.search(gold) or _TWO_NUMBERS.search(answer):
-        return False  # the library adds or multiplies numbers beside each other
+    if (unit := _unit(gold)) and (other := _unit(answer)) and unit != other:
+        return False  # the library drops units
+    return _is_equal_formula(gold, answer)
+
+
+def _is_equal_formula(gold: str, answer: str) -> bool:
+    golds, answers = _parsed(gold), _parsed(answer)
+    if _is_misread(golds, gold) or _is_misread(answers, answer):
+        return _bare(gold) == _bare(answer)
     # The order matters: the gold may be an expression that the answer has simplified, not the other way round.
-    pairs = ((one, other) for one in _parsed(gold) for other in _parsed(answer))
+    pairs = ((one, other) for one in golds for other in answers)
     return any(verify([one], [other], timeout_seconds=None) and _is_close(one, other) for one, other in pairs)
 
 
 def _plain(text: str) -> str:
-    """Return a text without what changes no value: currency signs, blanks in numbers, outer dollars."""
-    text = _CURRENCY.sub("", unicodedata.normalize("NFC", text).translate(_SIGNS))
-    text = _THOUSANDS.sub(lambda number: re.sub(r"\D", "", number.group()), text)
+    """Return a text in ASCII and LaTeX, without what changes no value: currencies, blanks in numbers, outer dollars."""
+    text = _RAISED.sub(lambda raised: f"^{{{_ascii(raised.group())}}}", unicodedata.normalize("NFC", text))
+    text = _LOWERED.sub(lambda lowered: f"_{{{_ascii(lowered.group())}}}", text)
+    text = _ROOT.sub(lambda root: f"sqrt({root[1]})" if root[1] else "sqrt", text)
+    text = _CURRENCY.sub("", text.translate(_SIGNS))
+    text = _THOUSANDS.sub(lambda number: re.sub(r"\D", "", number.group()), re.sub(r"\{,\}|,\\!", ",", text))
     text = _MIXED.sub(lambda m: rf"\frac{{{int(m[1]) * int(m[3]) + int(m[2])}}}{{{m[3]}}}", text)
     text = re.sub(r"\s+", " ", text).strip()
     if len(text) > 1 and text[0] == text[-1] == "$" and "$" not in text.strip("$"):
         text = text.strip("$ ")
     return text.removesuffix(".").strip()
+
+
+def _ascii(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).translate(_SIGNS)
 
 
 def _words(text: str) -> list[str] | None:
@@ -126,6 +168,26 @@ def _same_base(gold: str, answer: str, of_answer: tuple[str, int] | None) -> boo
     return int(*of_gold) == int(*of_answer) and of_gold[1] == of_answer[1]
 
 
+def _unit(text: str) -> str | None:
+    """Return the unit behind a number, if it is one that cannot be another: "min" may be "minutes", but not "h"."""
+    found = _UNIT.search(text)
+    return found and found[1].replace(".", "")
+
+
+def _is_misread(values: list[Any], text: str) -> bool:
+    """Return whether a text is no formula, or holds several numbers of which the library has read one."""
+    if any(mark in text for mark in _MARKS) or _SENTENCE.search(text):
+        return False  # a whole response, in which the library looks for the answer
+    numbers = _NUMBER.findall(re.sub(rf"{_TEXT.pattern}(?:\s*\^\s*\{{?-?\d\}}?)?", " ", text))
+    is_part = len(numbers) > 1 and not _COMPUTED.search(text) and any(isinstance(value, Number) for value in values)
+    return is_part or _NO_FORMULA.search(text) is not None
+
+
+def _bare(text: str) -> tuple[str, list[str]]:
+    """Return a text without blanks and braces, and its numbers, which those may have separated."""
+    return _SPACING.sub("", text), _NUMBER.findall(text)
+
+
 def _parsed(text: str) -> list[Any]:
     formula = _latex(text)
     wrapped = formula if any(mark in formula for mark in _MARKS) else f"${formula}$"
@@ -137,13 +199,15 @@ def _parsed(text: str) -> list[Any]:
 def _latex(text: str) -> str:
     """Return a formula in plain notation as LaTeX."""
     text = re.sub(r"(?<![\w.])(\d+(?:\.\d*)?|\.\d+)[eE]([+-]?\d+)(?!\w)", _scientific, text)
+    text = re.sub(r"(?<=\d)\s*[xX]\s*(?=10\s*\^)", r"\\times ", text)
     if "\\" in text.replace("\\frac", "").replace("\\times", ""):
         return text
     text = _INFINITY.sub(r"\\infty ", text.replace("**", "^"))
+    text = re.sub(r"\ba(?=(?:sin|cos|tan)\b)", "arc", re.sub(r"\blog(\d+)(?=\()", r"log_{\1}", text))
     for opening, latex in (("sqrt(", r"\sqrt{"), ("^(", "^{")):
         text = _braced(text, opening, latex)
     text = re.sub(r"\^(-?\d+)", r"^{\1}", text)
-    return _NAME.sub(r"\\\1 ", text.replace("*", r"\cdot "))
+    return _NAME.sub(r"\\\1 ", text)
 
 
 def _scientific(number: re.Match[str]) -> str:

@@ -83,6 +83,40 @@ SAME = (
     ("-1 1/2", "-\\frac{3}{2}"),
     ("北京", "北京"),
     ("red, blue", "blue, red"),
+    # numbers as arguments of commands stand beside each other
+    ("\\log_2 16", "4"),
+    ("\\frac 3 4", "0.75"),
+    # a word of two letters may be a product
+    ("at", "a*t"),
+    ("vwz", "v*w*z"),
+    # percentages of decimals
+    ("37.5%", "37.5"),
+    ("37.5", "37.5\\%"),
+    ("37.5\\%", "0.375"),
+    ("16\\frac23\\%", "16\\frac{2}{3}"),
+    # characters of Unicode
+    ("√7", "\\sqrt{7}"),
+    ("5√(x+2)", "5\\sqrt{x+2}"),
+    ("y³", "y^3"),
+    ("10⁻⁴", "0.0001"),
+    ("2½", "5/2"),
+    ("¾", "0.75"),
+    ("3·x", "3x"),
+    ("(-∞, 4]", "(-\\infty, 4]"),
+    ("1101₂", "1101_2"),
+    ("log₂8", "3"),
+    ("7.1 x 10^4", "71000"),
+    ("7.1 × 10⁴", "71000"),
+    # functions of programming languages
+    ("acos(x)", "\\arccos x"),
+    ("log10(1000)", "3"),
+    ("log2(x)", "\\log_2 x"),
+    # what is no formula is compared as a text, whatever blanks and braces it has
+    ("4\\text{ hours }10\\text{ minutes}", "4 hours 10 minutes"),
+    ("x \\equiv 4 \\pmod 9", "x\\equiv 4\\pmod{9}"),
+    ("8\\text{ m}^2", "8"),
+    ("(1101)_2", "1101_2"),
+    ("12{,}345.6", "12345.6"),
 )
 
 DIFFERENT = (
@@ -135,6 +169,46 @@ DIFFERENT = (
     ("-.5", "5"),
     ("$.5$", "5"),
     ("\\$.5", "5"),
+    ("at", "ta"),
+    ("37.5%", "375"),
+    ("2%", "0.2"),
+    ("2%", "0.02%"),
+    ("y³", "y"),
+    ("10⁻⁴", "10⁻⁵"),
+    ("10⁻⁴", "10"),
+    ("2½", "2⅓"),
+    ("2½", "2"),
+    ("2½", "21/2"),
+    ("log10(1000)", "1000*log(10)"),
+    # the library reads one number of these
+    ("0.\\overline{7}", "0"),
+    ("0.\\overline{7}", "0.\\overline{5}"),
+    ("4\\text{ hours }10\\text{ minutes}", "4\\text{ hours }50\\text{ minutes}"),
+    ("4\\text{ hours }10\\text{ minutes}", "4"),
+    ("2\\text{ red and }5\\text{ green}", "2\\text{ red and }6\\text{ green}"),
+    ("x \\equiv 4 \\pmod 9", "x \\equiv 5 \\pmod 9"),
+    ("6\\sim 8", "6\\sim 9"),
+    ("4月2日", "4月3日"),
+    # these are no differences, fractions or products
+    ("2021-03-04", "2014"),
+    ("2021-03-04", "2021-03-05"),
+    ("1:4:5", "1:5:4"),
+    ("0x2A", "0x2B"),
+    ("0b11", "0"),
+    # units that cannot be the same
+    ("8 m", "8 cm"),
+    ("8\\text{ kg}", "8\\,\\mathrm{g}"),
+    ("9 a.m.", "9 p.m."),
+    ("20^\\circ\\text{C}", "20^\\circ\\text{F}"),
+)
+
+RESPONSES = (
+    "1. She has 4 bags\n\n2. 3 more come to 12\n\nThe answer is ${}$.",
+    "On 2021-03-04 there were 10 20 30 of them.\nSo it is \\boxed{{{}}}",
+    "There are 3 boxes and 2 bags. The final answer is {}",
+    "We have x² + y² and √9, of 1:2:3 parts. Therefore \\({}\\).",
+    "答案是 {}",
+    "**Answer:** {}",
 )
 
 
@@ -152,6 +226,13 @@ def test_the_same_in_another_form(gold: str, answer: str) -> None:
 def test_not_the_same(gold: str, answer: str) -> None:
     assert not is_equal(gold, answer)
     assert not is_equal(answer, gold)
+
+
+@pytest.mark.parametrize("response", RESPONSES)
+@pytest.mark.parametrize("gold", ["7", "12.5", "-3", "1,234"])
+def test_the_answer_of_a_whole_response_is_found_whatever_is_before_it(response: str, gold: str) -> None:
+    assert is_equal(gold, response.format(gold))
+    assert not is_equal(gold, response.format("41"))
 
 
 def test_a_gold_without_a_base_is_decimal_and_a_question_may_name_the_base_of_the_answer() -> None:
