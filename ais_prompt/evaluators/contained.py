@@ -42,10 +42,11 @@ class ContainedAnswerEvaluator(MeanEvaluator):
 
     def value(self, answer: str, gold: Any) -> float:
         """Return 1 if a gold is in the answer, else 0."""
-        text = answer.strip().partition("\n")[0].lower() if self.first_line else answer
+        text = answer.strip().partition("\n")[0] if self.first_line else answer
         for cue in self.cues:
-            text = text.rpartition(cue)[2]
-        text = plain_phrase(text.strip())
+            text = re.split(re.escape(cue), text, flags=re.IGNORECASE if self.first_line else 0)[-1]
+        text = plain_phrase(text.strip())  # before small letters: initials are capitals
+        text = text.lower() if self.first_line else text
         return float(any(self._matches(text, one) for one in golds_of(gold)))
 
     def _matches(self, text: str, gold: str) -> bool:

@@ -34,7 +34,7 @@ class SquadEvaluator:
 
     Args:
         first_line: whether only the first line of the answer that is not empty counts.
-        tokenize: ``jieba`` takes Chinese words for ``f1``, without punctuation, as LongBench does; for ``exact_match`` it
+        tokenize: ``jieba`` takes Chinese words for ``f1``, without punctuation, as LongBench does; ``exact_match``
             leaves out the same punctuation, and blanks.
     """
 

@@ -18,7 +18,13 @@ from ais_prompt.postprocess.source import Source, said
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types.extraction import Extraction
 
-_FENCE_AFTER_TEXT: Final = re.compile(r"^(?![ \t]*(?:`{3}|~{3}))[^\n`]*[^\s`](?=[ \t]*```[\w+-]*[ \t]*$)", re.MULTILINE)
+_FENCE_AFTER_TEXT: Final = re.compile(
+    # > and the marks of lists may stand before a fence
+    r"^(?![ \t>*+-]*(?:\d{1,9}[.)][ \t]+)?(?:`{3}|~{3}))[^\n`]*[^\s`](?=[ \t]*```[\w+-]*[ \t]*$)",
+    re.MULTILINE,
+)
+_CLOSED: Final = re.compile(r"^[ \t>]*(?:`{3,}|~{3,})[ \t]*\Z", re.MULTILINE)
+_END_AFTER_TEXT: Final = re.compile(r"(?<=[^\s`])[ \t]*```[ \t]*(?:\n.*)?\Z", re.DOTALL)
 _BEFORE_PROGRAM: Final = re.compile(r"\A(?:(?!\[BEGIN\]).)*\[BEGIN\]", re.DOTALL)
 _AFTER_PROGRAM: Final = re.compile(r"\[DONE\].*", re.DOTALL)
 _ENDS: Final = re.compile(r"\A\s+|(?<!\s)\s+\Z")
@@ -106,10 +112,16 @@ def _fenced(text: str, *, indented: bool = False) -> list[_Block]:
     reader = MarkdownIt("commonmark").disable(["html_block", "code"] if indented else ["html_block"])
     ends = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     return [
-        _Block(ends[token.map[0] + 1], min(ends[token.map[1]], len(text)), token.content)
+        _block(text, ends[token.map[0] + 1], min(ends[token.map[1]], len(text)), token.content)
         for token in reader.parse(text)
         if token.type == "fence" and token.map
     ]
+
+
+def _block(text: str, start: int, end: int, content: str) -> _Block:
+    """Return a block, without the fence at the end of a line of code if that is the only one that ends it."""
+    is_closed = _CLOSED.search(text[start:end].rstrip("\n"))
+    return _Block(start, end, content if is_closed else _END_AFTER_TEXT.sub("\n", content))
 
 
 def _after_thinking(text: str) -> Source:

@@ -19,13 +19,16 @@ _PHRASE_END: Final = re.compile(
     r"|\s+(?:rather\s+than|instead\s+of)\b|而(?:不是|非)|并非"
 )
 _SHORTENED: Final = re.compile(
-    r"\b(?i:St|Mt|Ft|Mr|Mrs|Ms|Dr|Prof|Rev|Hon|Gen|Col|Maj|Capt|Lt|Sgt|Gov|Sen|Rep|Pres|Jr|Sr|Esq|vs|etc|approx|ca|cf|al|Inc|Ltd|Co"
-    r"|Corp|Bros|Dept|Univ|Assn|Ave|Blvd|Rd|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|Ph|e\.g|i\.e|a\.m|p\.m)\.\Z"
+    r"\b(?i:Ste?|Mt|Pt|Ft|Fr|Mme|Mlle|Messrs|Mr|Mrs|Ms|Dr|Prof|Rev|Hon|Gen|Col|Maj|Capt|Lt|Sgt|Cpl|Pvt|Adm|Cmdr|Atty|Supt|Gov|Sen|Rep|Pres|Jr|Sr|Esq|vs?|etc|approx|ca|cf|al|Inc|Ltd|Co"
+    r"|Corp|Bros|Dept|Univ|Assn|Ave|Blvd|Rd|Hwy|Rte|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|Ph|e\.g|i\.e|a\.m|p\.m)\.\Z"
     r"|(?<![^\W\d_'’])[^\W\d_a-z]\.\Z"
 )
 """A title, an abbreviation or an initial, with its full stop."""
 _LABEL: Final = re.compile(r"\W*[A-E]\.\Z")
 _LEAD: Final = re.compile(r"(?:\s|```\w*\n|\$|\\text(?=\{))*")
+_DASHES: Final = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
+_PUNCTUATION: Final = re.compile(r"(?!(?<=\d)[-./:^*+](?=\d)|(?<!\w)-(?=[$€£¥]?\.?\d))[^\w\s]")
+"""All but signs before numbers and marks between digits: -5 is not 5, 3/4 not 34, and 7:30 not 730."""
 _DENIED: Final = re.compile(r"\s*(?:(?i:not|never|(?:is|was)\s?n['’]t)\b|并?不[是在]|并非)")
 _UNKNOWN: Final = re.compile(r"(?i:(?:unknown|not\s+(?:known|clear))\s+to\s+me\b)")
 _CONTRAST: Final = re.compile(r"\b(?:but|rather)(?:\s+rather)?\s|而是|(?<!不)是")
@@ -76,15 +79,26 @@ def general_postprocess(text: str) -> Extraction | None:
     return source.extraction("the first phrase", start, end, phrase)
 
 
-def first_phrase(text: str, *, label: bool = True) -> str:
-    """Return what `general_postprocess` makes of an answer that announces nothing, to compare texts.
+def first_phrase(text: str) -> str:
+    """Return what `general_postprocess` makes of an answer that announces nothing; "A." may be an initial."""
+    return _phrase(said(text).text, 0, len(text), label=False)[2]
 
-    Args:
-        text: the answer.
-        label: whether a letter from A to E at the beginning, as in "B. Paris", is an option and all of the phrase; else
-            it may be an initial.
+
+def phrases(text: str) -> list[str]:
+    """Return all texts that may be the first phrase of an answer: the first one of "Rte. 5. It" is "Rte" or "Rte 5".
+
+    Each full stop may be the end of a sentence or part of an abbreviation; the last text ends where another mark does.
     """
-    return _phrase(said(text).text, 0, len(text), label=label)[2]
+    source = said(text).text
+    start = _start(source, 0, len(source))
+    found = []
+    for stop in _PHRASE_END.finditer(source, start):
+        if stop.group() == "." and source[stop.end() : stop.end() + 1].isalpha():
+            continue  # U.S.
+        found.append(_plain(source[start : stop.start()]))
+        if stop.group() != ".":
+            return found
+    return [*found, _plain(source[start:])]
 
 
 def plain_phrase(text: str) -> str:
@@ -111,14 +125,22 @@ def _candidate(rank: Rank, rule: str, text: str, start: int, end: int) -> Candid
 
 def _phrase(text: str, start: int, end: int, *, label: bool = True) -> tuple[int, int, str]:
     """Where the first phrase between two places is, and what is left of it."""
-    lead = _LEAD.match(text, start, end)
-    start = lead.end() if lead else start
+    start = _start(text, start, end)
     stops = _PHRASE_END.finditer(text, start, end)
     end = next((stop.start() for stop in stops if not _is_inside(text, start, stop, label=label)), end)
-    words = re.sub(r"(?!(?<=\d)\.(?=\d))[^\w\s]", "", text[start:end])
+    return start, end, _plain(text[start:end])
+
+
+def _start(text: str, start: int, end: int) -> int:
+    lead = _LEAD.match(text, start, end)
+    return lead.end() if lead else start
+
+
+def _plain(phrase: str) -> str:
+    """Return a phrase without punctuation, articles and double blanks."""
+    words = _PUNCTUATION.sub("", phrase.translate(_DASHES))
     without_articles = re.sub(r"\b(?:a|an|the)\b", "", words, flags=re.IGNORECASE)
-    plain = " ".join(without_articles.split()).strip("_") or ("A" if re.search(r"\bA\b", words) else "")
-    return start, end, plain
+    return " ".join(without_articles.split()).strip("_") or ("A" if re.search(r"\bA\b", words) else "")
 
 
 def _is_inside(text: str, start: int, stop: re.Match[str], *, label: bool) -> bool:
@@ -131,7 +153,7 @@ def _is_inside(text: str, start: int, stop: re.Match[str], *, label: bool) -> bo
     before = text[max(start, stop.end() - 8) : stop.end()]
     if label and _LABEL.fullmatch(text[start : stop.end()]) and not re.match(r"\s+(?:[A-Z]\.|[a-z])", after):
         return False  # "A. Paris" is an option with its text; "A. A. Milne" a name
-    numbered = re.search(r"\b(?:No|Vol|Fig|Eq)\.\Z", before)
+    numbered = re.search(r"\b(?:[Nn]o|[Vv]ol|[Ff]ig|[Ee]q|[Cc]h|[Ss]ec|[Aa]rt|[Oo]p|pp?|c)\.\Z", before)
     return bool(re.match(r"\s*\d", after) if numbered else _SHORTENED.search(before) and after.strip())
 
 

@@ -87,7 +87,11 @@ def test_the_best_assignment_is_the_best_of_all(table: list[list[float]]) -> Non
 @pytest.mark.parametrize(
     ("answer", "gold", "f1"),
     [
-        (["tom 8 tom", "lee lee blue 7 lee a", "12 a", "12 tom the"], ["lee", "12 red", "12 new 12 blue red new"], 0.37),
+        (
+            ["tom 8 tom", "lee lee blue 7 lee a", "12 a", "12 tom the"],
+            ["lee", "12 red", "12 new 12 blue red new"],
+            0.37,
+        ),
         (
             ["a ray blue yard ray", "lee red a york ray green", "red blue red the the", "red green new blue red the"],
             [

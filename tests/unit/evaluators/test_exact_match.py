@@ -58,6 +58,13 @@ NAMES = (
     ("P.T. Barnum", "P.D. James", "P. Barnum"),
     ("3.5", "3.6", "3"),
     ("Oct. 3", "Oct. 4", "Nov. 3"),
+    ("C. S. Lewis", "C. S. Peirce", "P. Lewis"),
+    ("J.-P. Sartre", "J.-P. Belmondo", "J.-J. Rousseau"),
+    ("Roe v. Wade", "Roe v. Doe", "Brown v. Board"),
+    ("Hwy. 61", "Hwy. 66", "Rte. 61"),
+    ("p. 5", "p. 6", "pp. 5"),
+    ("c. 1500", "c. 1600", "ca. 1500"),
+    ("Cpl. Jones", "Cpl. Klinger", "Pvt. Jones"),
 )
 
 
@@ -72,6 +79,31 @@ def test_initials_and_abbreviations_are_no_ends_of_sentences(names: tuple[str, .
             for text in texts:
                 assert evaluator.score(text, gold) == {"exact_match": float(answer == gold)}, (text, gold)
             assert evaluator.same_answer(answer, gold) == (answer == gold)
+
+
+@pytest.mark.parametrize("abbreviation", ["Xyz.", "qq.", "Abt.", "Nr."])
+def test_unknown_abbreviations_make_no_two_golds_equal(abbreviation: str) -> None:
+    gold = f"{abbreviation} Berg"
+    for answer, expected in ((gold, 1.0), (f"{gold}. It is old.", 1.0), (f"{abbreviation} Tal", 0.0)):
+        assert EMEvaluator().score(answer, gold) == {"exact_match": expected}
+
+
+@pytest.mark.parametrize("gold", ["vitamin C", "World War I", "Malcolm X", "Apple Inc"])
+def test_a_letter_or_an_abbreviation_may_end_a_sentence(gold: str) -> None:
+    assert EMEvaluator().score(f"{gold}. That is it.", gold) == {"exact_match": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold"),
+    [("-5", "5"), ("−5", "5"), ("-$5", "$5"), ("3/4", "34"), ("7:30", "730"), ("10-20", "1020"), ("2^3", "23")],
+)
+def test_marks_of_numbers_are_no_punctuation(answer: str, gold: str) -> None:
+    evaluator = EMEvaluator()
+    for one, other in ((answer, gold), (gold, answer)):
+        assert evaluator.score(one, other) == {"exact_match": 0.0}
+        assert not evaluator.same_answer(one, other)
+        assert evaluator.score(one, one) == {"exact_match": 1.0}
+    assert evaluator.score(answer.replace("-", "–"), answer.replace("-", "−")) == {"exact_match": 1.0}
 
 
 def test_an_option_with_its_text_is_the_option() -> None:

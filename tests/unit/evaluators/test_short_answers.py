@@ -100,3 +100,15 @@ def test_mean_perplexity_has_no_right_and_wrong() -> None:
     samples = [SampleScore(str(value), "scored", value, None, evaluator.score(value, None)) for value in (1.5, 2.5)]
     [score] = evaluator.aggregate(samples)
     assert (score.metric, score.value, score.bounds) == ("average_ppl", 2.0, None)
+
+
+@pytest.mark.parametrize("gold", ["J. K. Rowling", "St. Louis", "U.S. Steel", "-5", "7:30"])
+def test_a_name_with_initials_is_contained_in_a_sentence(gold: str) -> None:
+    evaluator = ContainedAnswerEvaluator()
+    for answer in (gold, f"The Answer is {gold}", f"The answer is that it was {gold}"):
+        assert evaluator.score(answer, gold) == {"accuracy": 1.0}, answer
+
+
+@pytest.mark.parametrize(("answer", "gold"), [("5", "-5"), ("-5", "5"), ("730", "7:30"), ("U.K. Steel", "U.S. Steel")])
+def test_another_number_or_name_is_not_contained(answer: str, gold: str) -> None:
+    assert ContainedAnswerEvaluator().score(answer, gold) == {"accuracy": 0.0}

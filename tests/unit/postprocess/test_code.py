@@ -76,6 +76,8 @@ def indented(text: str, blanks: int) -> str:
         ("代码如下：", 0, "```python", "```"),
         ("So:\n", 0, "```python", ""),
         ("Some `code` and text\n", 0, "```python", "```\nIt returns `1`."),
+        ("1. ", 3, "```python", "```"),
+        ("- ", 2, "~~~", "~~~"),
     ],
 )
 def test_fences_of_all_kinds(program: str, before: str, blanks: int, opening: str, closing: str) -> None:
@@ -85,3 +87,13 @@ def test_fences_of_all_kinds(program: str, before: str, blanks: int, opening: st
     assert isinstance(found, Extraction)
     assert found.rstrip() == program.rstrip()
     assert program.strip()[:5] in text[found.reading.start : found.reading.end]
+
+
+@pytest.mark.parametrize("after", ["", "\n", "\nIt returns 1.", "\n\nAs `f()` shows."])
+def test_the_fence_may_end_the_last_line_of_a_program(after: str) -> None:
+    assert humaneval_postprocess_v2(f"So:\n```python\n{PROGRAM.rstrip()}```{after}") == PROGRAM
+
+
+def test_a_program_in_a_quotation() -> None:
+    quoted = "".join(f"> {line}" for line in f"```python\n{PROGRAM}```\n".splitlines(keepends=True))
+    assert humaneval_postprocess_v2(f"He wrote:\n\n{quoted}") == PROGRAM
