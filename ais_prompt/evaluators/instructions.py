@@ -8,10 +8,8 @@ from functools import cache
 from typing import Any, Final, Literal
 from unittest.mock import patch
 
-from msgspec.structs import replace
-
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.metrics.aggregate import Estimate, estimated_means, mean_scores
+from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
 from ais_prompt.utils.imports import require, require_installed
@@ -82,7 +80,7 @@ class InstructionEvaluator:
 
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
         """Return the mean over prompts, the shares of all instructions, and the shares of each kind."""
-        kinds = sorted({_kind(name) for one in scores for name in one.gold["instruction_id_list"]})
+        kinds = sorted({kind for score in scores for kind in _kinds_of(score)})
         found = mean_scores(_PROMPT_METRICS, scores)
         found += [_share(metric, None, scores) for metric in _INSTRUCTION_METRICS]
         return found + [_share(f"strict {kind}", kind, scores) for kind in kinds]
@@ -101,33 +99,19 @@ class InstructionEvaluator:
 
 
 def _share(metric: str, kind: str | None, scores: Sequence[SampleScore]) -> Score:
-    """Return the share of the instructions of a kind, or of all: a mean over prompts, weighted by their instructions.
+    """Return the share of the instructions of a kind, or of all: the mean over prompts by number of instructions."""
 
-    Its standard error is that of a ratio of two means (Cochran 1977, "Sampling Techniques", section 2.11).
-    """
-    asked = followed = prompts = 0.0
-    for score in scores:
-        if weight := _weight(score, kind):
-            asked += weight
-            followed += weight * score.values.get(metric, 0.0)
-            prompts += 1
-    ratio = followed / asked if asked else 0.0
+    def weight(score: SampleScore) -> int:
+        kinds = _kinds_of(score)
+        return len(kinds) if kind is None else kinds.count(kind)
 
-    def estimates(score: SampleScore) -> list[Estimate]:
-        weight = _weight(score, kind)
-        if not weight:
-            return [Estimate(None, 0.0, 0.0)]
-        deviation = weight * (score.values.get(metric, 0.0) - ratio) * prompts / asked
-        return [Estimate(ratio + deviation, 0.0, 0.0)]
-
-    [found] = estimated_means([metric], estimates, scores, best=None)
-    return replace(found, fraction=True)
+    return mean_scores((metric,), scores, weight_of=weight)[0]
 
 
-def _weight(score: SampleScore, kind: str | None) -> int:
-    """Return the number of instructions of a kind in a prompt; 0 if its answer failed."""
-    names = score.gold["instruction_id_list"] if score.status != "failed" else ()
-    return sum(kind in (None, _kind(name)) for name in names)
+def _kinds_of(score: SampleScore) -> list[str]:
+    """Return the kind of each instruction of a prompt; none if its gold cannot be used, for which it failed."""
+    names = score.gold.get("instruction_id_list") if isinstance(score.gold, Mapping) else None
+    return [_kind(str(name)) for name in names] if isinstance(names, list | tuple) else []
 
 
 def _kind(name: str) -> str:

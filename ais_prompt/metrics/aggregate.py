@@ -7,6 +7,8 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from itertools import repeat
+from operator import mul
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
@@ -22,11 +24,13 @@ class Estimate(NamedTuple):
         value: the value; None if nothing was answered.
         low: the value if all failed and unparsed answers were wrong.
         high: the value if all failed and unparsed answers were right.
+        weight: of the question in the mean; one without weight is left out.
     """
 
     value: float | None
     low: float
     high: float
+    weight: float = 1.0
 
 
 class AnswerCounts:
@@ -64,7 +68,12 @@ class AnswerCounts:
         return self._counts.total()
 
 
-def mean_scores(metrics: Sequence[str], scores: Iterable[SampleScore], best: float | None = 1.0) -> list[Score]:
+def mean_scores(
+    metrics: Sequence[str],
+    scores: Iterable[SampleScore],
+    best: float | None = 1.0,
+    weight_of: Callable[[SampleScore], float] | None = None,
+) -> list[Score]:
     """Return the mean of each metric over the answered samples, in the order of ``metrics``.
 
     A failed sample does not count in the value. An unparsed one counts as 0, a truncated one as scored. A question
@@ -74,8 +83,19 @@ def mean_scores(metrics: Sequence[str], scores: Iterable[SampleScore], best: flo
         metrics: their names.
         scores: one for each question.
         best: the value of a right answer (a wrong one has 0); None if the metric has no right and wrong.
+        weight_of: the weight of a question in the means; None for equal weights. The standard error is then that of a
+            ratio of two means (Cochran 1977, "Sampling Techniques", section 2.11).
     """
-    return estimated_means(metrics, lambda score: [_estimate(score, metric, best) for metric in metrics], scores, best)
+
+    def estimates(score: SampleScore) -> list[Estimate]:
+        if weight_of is None:
+            return [_estimate(score, metric, best) for metric in metrics]
+        if not (weight := weight_of(score)):  # it may have no value of the metric
+            return [Estimate(None, 0.0, 0.0, 0.0)] * len(metrics)
+        return [_estimate(score, metric, best)._replace(weight=weight) for metric in metrics]
+
+    means = estimated_means(metrics, estimates, scores, best)
+    return means if weight_of is None else [replace(mean, is_mean=False) for mean in means]
 
 
 def estimated_means(
@@ -104,27 +124,38 @@ def estimated_means(
     return [_mean(metric, column, counts, best) for metric, column in zip(metrics, columns, strict=True)]
 
 
-def spread_of_questions(questions: Sequence[tuple[str, float]], mean: float, best: float | None = 1.0) -> Spread | None:
+def spread_of_questions(
+    questions: Sequence[tuple[str, float]],
+    mean: float,
+    best: float | None = 1.0,
+    weights: Sequence[float] | None = None,
+) -> Spread | None:
     """Return the spread of a mean over questions; None for fewer than two units.
 
     Args:
         questions: the unit of each question, which is the question itself or its cluster, and its value.
         mean: of the values.
         best: as in `mean_scores`.
+        weights: of the questions; None for equal weights.
     """
     deviations: defaultdict[str, float] = defaultdict(float)
     shares: defaultdict[str, float] = defaultdict(float)
-    for unit, value in questions:
-        deviations[unit] += (value - mean) / len(questions)
-        shares[unit] += 1 / len(questions)
+    total = len(questions) if weights is None else math.fsum(weights)
+    for (unit, value), weight in zip(questions, repeat(1.0) if weights is None else weights, strict=False):
+        deviations[unit] += weight * (value - mean) / total
+        shares[unit] += weight / total
     alone = len(deviations) == len(questions)
     binary = alone and best is not None and all(value in (0.0, best) for _, value in questions)
     return spread_of(list(deviations.values()), binary, largest_variance(mean, best, shares.values()))
 
 
-def exact_mean(values: Sequence[float]) -> float:
+def exact_mean(values: Sequence[float], weights: Sequence[float] | None = None) -> float:
     """Return the mean, summed without rounding errors and kept within the range of the values."""
-    return min(max(math.fsum(values) / len(values), min(values)), max(values))
+    if weights is None:
+        mean = math.fsum(values) / len(values)
+    else:
+        mean = math.fsum(map(mul, values, weights)) / math.fsum(weights)
+    return min(max(mean, min(values)), max(values))
 
 
 def _estimate(score: SampleScore, metric: str, best: float | None) -> Estimate:
@@ -132,8 +163,8 @@ def _estimate(score: SampleScore, metric: str, best: float | None) -> Estimate:
         return _mean_estimate([_estimate(answer, metric, best) for answer in score.repeats])
     if score.status == "failed":
         return Estimate(None, 0.0, best or 0.0)
-    # An answer that could not be parsed may come without values.
-    value = float(score.values[metric]) if score.values else 0.0
+    # An answer that could not be parsed may come without values, or without some.
+    value = float(score.values[metric] if score.status == "scored" else score.values.get(metric, 0.0))
     return Estimate(value, value, value if score.is_read else max(value, best or 0.0))
 
 
@@ -149,25 +180,40 @@ class _Column:
 
     def __init__(self) -> None:
         self.values, self.lows, self.highs = array("d"), array("d"), array("d")
+        self.weights, self.all_weights = array("d"), array("d")  # of the values, and of lows and highs
         self.units: list[str] = []  # the cluster of each value, where there are clusters
+        self.is_weighted = False
 
     def add(self, estimate: Estimate, cluster: str | None) -> None:
+        if not estimate.weight:
+            return
+        self.is_weighted = self.is_weighted or estimate.weight != 1.0
         if estimate.value is not None:
             self.values.append(estimate.value)
+            self.weights.append(estimate.weight)
             if cluster is not None:
                 self.units.append(cluster)
         self.lows.append(estimate.low)
         self.highs.append(estimate.high)
+        self.all_weights.append(estimate.weight)
 
     @property
     def is_clustered(self) -> bool:
         """Whether questions belong to clusters."""
         return bool(self.units)
 
+    def mean(self) -> float | None:
+        """Return the mean of the answered questions."""
+        return exact_mean(self.values, self.weights if self.is_weighted else None) if self.values else None
+
+    def bounds(self) -> tuple[float, float] | None:
+        """Return the least and the largest mean that the questions without an answer could lead to."""
+        weights = self.all_weights if self.is_weighted else None
+        return (exact_mean(self.lows, weights), exact_mean(self.highs, weights)) if self.lows else None
+
 
 def _mean(metric: str, column: _Column, counts: AnswerCounts, best: float | None) -> Score:
-    values = column.values
-    mean = exact_mean(values) if values else None
+    mean = column.mean()
     spread, interval = (None, None) if mean is None else _uncertainty(column, mean, best)
     return Score(
         metric=metric,
@@ -176,18 +222,19 @@ def _mean(metric: str, column: _Column, counts: AnswerCounts, best: float | None
         n=counts.n,
         counts=counts.statuses,
         interval=interval,
-        bounds=(exact_mean(column.lows), exact_mean(column.highs)) if column.lows and best is not None else None,
+        bounds=column.bounds() if best is not None else None,
         repeats=counts.repeats,
         fraction=best == 1.0,
         is_mean=best == 1.0,
-        questions=len(values),
+        questions=len(column.values),
     )
 
 
 def _uncertainty(column: _Column, mean: float, best: float | None) -> tuple[Spread | None, tuple[float, float] | None]:
     """Return the spread of a mean, and its interval: Wilson's if all values are right or wrong."""
     values = column.values
-    if best is None or column.is_clustered or any(value not in (0.0, best) for value in values):
+    units_differ = column.is_clustered or column.is_weighted
+    if best is None or units_differ or any(value not in (0.0, best) for value in values):
         spread = _spread(column, mean, best, binary=False)
         return spread, None if spread is None else mean_interval(mean, spread, best)
     low, high = wilson_interval(math.fsum(values) / best, len(values))
@@ -196,8 +243,10 @@ def _uncertainty(column: _Column, mean: float, best: float | None) -> tuple[Spre
 
 def _spread(column: _Column, mean: float, best: float | None, *, binary: bool) -> Spread | None:
     values = column.values
-    if column.is_clustered:
-        return spread_of_questions(list(zip(column.units, values, strict=True)), mean, best)
+    if column.is_clustered or column.is_weighted:
+        units = column.units or map(str, range(len(values)))
+        weights = column.weights if column.is_weighted else None
+        return spread_of_questions(list(zip(units, values, strict=True)), mean, best, weights)
     largest = largest_variance(mean, best, [1 / len(values)] * len(values))
     return spread_of(array("d", ((value - mean) / len(values) for value in values)), binary, largest)
 
@@ -217,8 +266,7 @@ def incident_shares(incidents: Sequence[str], scores: Sequence[SampleScore]) -> 
         scores: one for each question.
     """
     # An incident is neither right nor wrong, so failed and unparsed answers have no bounds.
-    shares = mean_scores(incidents, scores, best=None)
-    return [replace(share, fraction=True) for share in shares if share.value]
+    return [replace(share, bounds=None) for share in mean_scores(incidents, scores) if share.value]
 
 
 LARGEST_DENOMINATOR: Final = 10_000_000

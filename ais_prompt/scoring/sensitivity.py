@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import math
 import random
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from ais_prompt.errors import AisPromptError
+from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.plan.build import build_postprocessor
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import PartSpec, Prediction, SampleScore
@@ -74,8 +74,9 @@ def sensitivity(
         OtherReading(spec.type, statistics.fmean(values), sum(a != b for a, b in zip(own, values, strict=True)))
         for spec, values in zip(specs[1:], others, strict=True)
     ]
-    stderr = statistics.stdev(own) / math.sqrt(len(own))
-    return Sensitivity(configured.type, statistics.fmean(own), stderr, len(rows), count, tuple(found))
+    best = 1.0 if all(0 <= value <= 1 for value in own) else None
+    [mean] = mean_scores((metric,), (SampleScore("", "scored", values={metric: value}) for value in own), best)
+    return Sensitivity(configured.type, statistics.fmean(own), mean.stderr or 0.0, len(rows), count, tuple(found))
 
 
 def warning_of(found: Sensitivity, *, fraction: bool) -> str | None:

@@ -147,3 +147,23 @@ def test_official_verdicts_of_ifbench() -> None:
     assert wrong == []
     assert unchecked <= NEEDS_NLTK_DATA
     assert checked >= 60
+
+
+def test_shares_of_instructions_lie_within_0_and_100_percent() -> None:
+    evaluator = InstructionEvaluator("ifeval")
+    all_right = [scored(evaluator, "A calm sea", gold(NO_COMMA, CALM)) for _ in range(3)]
+    hardly = [scored(evaluator, "A, storm", gold(NO_COMMA, CALM, STORM)) for _ in range(3)]
+    for scores in (all_right, hardly, all_right + hardly[:1], all_right[:1] + hardly):
+        for found in evaluator.aggregate(scores):
+            assert found.interval is not None
+            assert 0 <= found.interval[0] < found.interval[1] <= 1
+
+
+@pytest.mark.parametrize("broken", [None, "x", {}, {"instruction_id_list": None}, {"instruction_id_list": 3}])
+def test_a_sample_whose_gold_is_broken_has_no_part(broken: Any) -> None:
+    evaluator = InstructionEvaluator("ifeval")
+    whole = [scored(evaluator, "A calm sea", gold(NO_COMMA, CALM)), scored(evaluator, "A, b", gold(NO_COMMA))]
+    with pytest.raises((DataError, TypeError)):
+        evaluator.score("A calm sea", broken)
+    found = evaluator.aggregate([*whole, SampleScore("y", "failed", None, broken)])
+    assert [one.value for one in found] == [one.value for one in evaluator.aggregate(whole)]

@@ -48,6 +48,12 @@ def test_no_warning_where_all_agree() -> None:
     assert warning_of(found_in(["The answer is C.", "The answer is B."] * 5), fraction=True) is None
 
 
+def test_a_score_of_100_percent_has_a_standard_error_too() -> None:
+    found = found_in(["The answer is C."] * 20)
+    assert found.score == 1.0
+    assert 0.02 < found.stderr < 0.1
+
+
 def test_of_many_samples_a_seeded_number_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST", 50)
     texts = ["The answer is C.", "The answer is A. The answer is C."] * 100
