@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import weakref
 from collections.abc import Mapping, Sequence
@@ -36,7 +37,7 @@ class MathProcess:
             if self._worker is None:
                 self._worker = self._start()
             try:
-                return bool(self._worker.call((gold, answer), seconds))
+                return bool(json.loads(self._worker.call(json.dumps([gold, answer]).encode(), seconds)))
             except (TimeoutError, WorkerDied):
                 self._worker.stop()
                 self._worker = None
@@ -46,7 +47,7 @@ class MathProcess:
         worker = Worker("ais_prompt.evaluators.math.worker")
         weakref.finalize(self, worker.stop)
         try:
-            worker.call(("1", "1"), START_SECONDS)
+            worker.call(json.dumps(["1", "1"]).encode(), START_SECONDS)
         except (TimeoutError, WorkerDied) as error:
             worker.stop()
             why = str(error) or f"no reply in {START_SECONDS} s"

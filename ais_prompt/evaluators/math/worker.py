@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
-import pickle
 from pathlib import Path
 
 from ais_prompt.evaluators.math.equal import is_equal
@@ -14,13 +14,13 @@ MEMORY = 4 * 2**30
 """Maximum number of bytes of address space: ``9^{9^{9^9}}`` is a short answer."""
 
 
-def answer(message: bytes) -> bool:
-    """Return whether a pickled pair of gold answer and answer is equal."""
-    gold, given = pickle.loads(message)
+def answer(message: bytes) -> bytes:
+    """Return whether a gold answer and an answer are equal: a list of two texts, and a flag, in JSON."""
+    gold, given = json.loads(message)
     try:
-        return is_equal(gold, given)
+        return json.dumps(bool(is_equal(gold, given))).encode()
     except Exception:  # sympy raises any exception; unreadable answers are not equal
-        return False
+        return b"false"
 
 
 def _limit_memory() -> None:
