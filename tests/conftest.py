@@ -13,6 +13,7 @@ import platform
 import re
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -42,6 +43,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Draw few examples with ``--quick``, and watch that the tests keep to their markers."""
+    # The key of the user who runs the tests is not theirs.
+    os.environ.setdefault("XDG_STATE_HOME", str(Path(tempfile.gettempdir(), f"aisprompt-tests-{os.getuid()}")))
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # A shell without job control starts what it puts into the background so, and the programs that tests start and
         # interrupt would inherit it.

@@ -16,7 +16,7 @@ from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
 from ais_prompt.config.paths import expand
 from ais_prompt.errors import AisPromptError, ConfigError, StoreError
 from ais_prompt.export.tables import samples_table, scores_table, to_pandas
-from ais_prompt.plan.source import Source, read_spec
+from ais_prompt.plan.stored import stored_spec
 from ais_prompt.plan.warning import PromptWarning
 from ais_prompt.report.formats import LONG_HEADER, long_cells
 from ais_prompt.store.find import locate_run
@@ -130,7 +130,7 @@ class Run(Struct, frozen=True, dict=True, eq=False):
 
     @cached_property
     def _spec(self) -> RunSpec:
-        return read_spec(Source(config=str(RunFolder(self.path).config_file))).spec
+        return stored_spec(RunFolder(self.path))
 
     def __repr__(self) -> str:
         failed = f", {counted(len(self.errors), 'task')} failed or paused" if self.errors else ""

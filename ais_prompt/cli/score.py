@@ -96,7 +96,7 @@ def _opened(
     """Return the run folder with the answers, and the plan to score them with."""
     from msgspec.structs import replace
 
-    from ais_prompt.plan.source import open_stored
+    from ais_prompt.plan.stored import open_stored
     from ais_prompt.workflows import score as rescore
 
     if predictions is None:

@@ -109,6 +109,7 @@ def _score(plan: Plan, folder: RunFolder, limit: FailureLimit, *, debug: bool) -
 @click.command(cls=Verb)
 @click.argument("run", shell_complete=complete_run)
 @click.argument("parts", nargs=-1, type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="[PART…]")
+@click.option("--config", metavar="CONFIG", help="Score with this config instead of the run's own.")
 @click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
 @click.option(
     "--max-failures",
@@ -125,6 +126,7 @@ def merge(
     ctx: click.Context,
     run: str,
     parts: tuple[Path, ...],
+    config: str | None,
     work_dir: str | None,
     max_failures: FailureLimit,
     allow_code_execution: bool | Literal["unsafe"],
@@ -135,11 +137,12 @@ def merge(
     PARTs are copies of the run folder from machines without a shared file system; their shards are copied into RUN.
     Exit code 1 if samples are missing; then what is there is scored and shown as n of N.
     """
-    from ais_prompt.plan.source import Source, open_stored
+    from ais_prompt.plan.source import Source
+    from ais_prompt.plan.stored import open_stored
     from ais_prompt.store.shards import join_shards
     from ais_prompt.utils.text import counted
 
-    source = Source(work_dir=work_dir, allow_code_execution=allow_code_execution)
+    source = Source(config, work_dir=work_dir, allow_code_execution=allow_code_execution)
     plan, folder = open_stored(run, source)
     for part, count in zip(parts, join_shards(folder, parts), strict=True):
         click.echo(f"{part}: {counted(count, 'shard')}", err=True)

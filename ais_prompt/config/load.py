@@ -39,6 +39,7 @@ class LoadedConfig(Struct, frozen=True):
         origins: for a composed config: config path of an item → its file and its config path there.
         notes: what was chosen among several configs of one name, as sentences.
         tables: file → what its names mean, of those that `place` has read.
+        trusted: whether the user named the config, or made the run whose folder it is in.
     """
 
     values: dict[str, Any]
@@ -47,6 +48,7 @@ class LoadedConfig(Struct, frozen=True):
     origins: Mapping[str, tuple[Path, str]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     tables: dict[Path, Names] = field(default_factory=dict)
+    trusted: bool = True
 
     def place(self, where: str) -> str:
         """Return a config path with the ``file:line`` where it was written, if that can be found."""

@@ -37,10 +37,15 @@ def literal_values(config: str) -> dict[str, Any]:
         RecursionError: it is nested too deep.
     """
     try:
-        assignments = [node for node in ast.parse(config).body if not isinstance(node, ast.Expr)]
+        statements = ast.parse(config).body
+        assignments = [node for node in statements if not (isinstance(node, ast.Expr) and _is_text(node.value))]
         return {node.targets[0].id: _value(node.value) for node in assignments}  # type: ignore[attr-defined]
     except (TypeError, AttributeError) as error:
         raise ValueError(f"it is not a config of literals: {error}") from None
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _value(node: ast.expr) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from ais_prompt.errors import StoreError
-from ais_prompt.plan.source import Source, read_spec
+from ais_prompt.plan.stored import stored_spec
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
 from ais_prompt.store.results import read_details, read_scores
@@ -136,7 +136,7 @@ def read_stored_results(folder: RunFolder) -> StoredResults:
         StoreError: a file is missing or broken, or no task has predictions.
     """
     record = read_run_file(folder)
-    spec = read_spec(Source(config=str(folder.config_file))).spec
+    spec = stored_spec(folder)
     facts = {name: TaskFacts.from_json(values) for name, values in record.get("tasks", {}).items()}
     tasks = []
     for task in spec.tasks:

@@ -18,11 +18,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.catalog import PARTS
 from ais_prompt.config.render import literal_values
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.peers.parts import ADAPTERS
-from ais_prompt.peers.table import PEERS
 from ais_prompt.store.disk import reading
 from ais_prompt.utils.files import open_regular, read_regular
 from ais_prompt.utils.jsonl import decode, read_objects
@@ -136,34 +133,6 @@ def open_old_run(path: Path) -> OldRun:
             )
         root = runs[-1]
     return OldRun(root, _config_of(root))
-
-
-def code_in(values: Any, where: str = "") -> Iterator[ConfigError]:
-    """Find every part in a translated config that is neither this program's nor an installed peer's.
-
-    Args:
-        values: the config, or a value in it.
-        where: its config path.
-
-    Yields:
-        one error for each.
-    """
-    if isinstance(values, Mapping):
-        if isinstance(name := values.get("type"), str) and not _is_known(values):
-            fix = "give a config that you trust: --config CONFIG"
-            yield ConfigError(f"the run names code that does not come with this program: {name}", where=where, fix=fix)
-        for key, value in values.items():
-            yield from code_in(value, f"{where}.{key}" if where else str(key))
-    elif isinstance(values, list | tuple):
-        for index, value in enumerate(values):
-            yield from code_in(value, f"{where}[{index}]")
-
-
-def _is_known(part: Mapping[str, Any]) -> bool:
-    for name, key in ADAPTERS.values():
-        if part["type"] == name:
-            return str(part.get(key, "")).partition(".")[0] in PEERS
-    return any(part["type"] in parts for parts in PARTS.values())
 
 
 def _config_of(root: Path) -> Mapping[str, Any] | None:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from ais_prompt.config.compose import compose, with_summarizer
 from ais_prompt.config.load import LoadedConfig, load_config
 from ais_prompt.config.locate import find_config
-from ais_prompt.config.parse.run import DEFAULT_WORK_DIR, parse_run
+from ais_prompt.config.parse.run import parse_run
 from ais_prompt.config.paths import expand
 from ais_prompt.errors import ConfigError, ConfigFaults
 from ais_prompt.peers.notes import Note
@@ -22,8 +22,6 @@ from ais_prompt.plan.check_scoring import check_scoring
 from ais_prompt.plan.named_model import HfType, local_model, served_model
 from ais_prompt.plan.plan import Plan
 from ais_prompt.plan.warning import PromptWarning, translation_notes
-from ais_prompt.store.find import locate_run
-from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import Budget, DatasetSpec, RunSpec, SummarySpec
 from ais_prompt.utils.garbage import fewer_collections
 from ais_prompt.utils.places import place
@@ -312,23 +310,6 @@ def _allowed_to_execute(dataset: DatasetSpec, allowed: bool | Literal["unsafe"])
 
 def _limited(dataset: DatasetSpec, number: int) -> DatasetSpec:
     return replace(dataset, reader=replace(dataset.reader, limit=number))
-
-
-def open_stored(run: str, source: Source) -> tuple[Plan, RunFolder]:
-    """Return the plan and folder of a stored run, to be scored again.
-
-    Args:
-        run: its path, or its name below the work dir.
-        source: the config to score with; the run's own if it names none.
-
-    Raises:
-        ConfigError: there is no such run, or the config has faults.
-    """
-    if source.config is not None:
-        plan = checked_for_scoring(source)
-        return plan, locate_run(plan.spec.work_dir, run)
-    folder = locate_run(expand(source.work_dir or DEFAULT_WORK_DIR), run)
-    return checked_for_scoring(replace(source, config=str(folder.config_file))), folder
 
 
 def _with_one_dataset(spec: RunSpec, abbr: str | None) -> RunSpec:

@@ -8,7 +8,7 @@ from typing import cast
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.plan.source import Source, read_spec
+from ais_prompt.plan.stored import stored_spec
 from ais_prompt.prompt_locks.render import task_prompts, template_parts
 from ais_prompt.prompt_locks.values import TaskPrompts, text_of_prompt
 from ais_prompt.store.layout import RunFolder
@@ -28,7 +28,7 @@ def sent_prompts(folder: RunFolder, model: str | None = None) -> list[TaskPrompt
         ConfigError: the run has no predictions, or the model is unknown.
         AisPromptError: the run cannot be read.
     """
-    spec = read_spec(Source(str(folder.config_file))).spec
+    spec = stored_spec(folder)
     found = list(_tasks(with_model(spec, model), folder))
     if not found:
         fix = "wait until it has ended, or resume it: aisprompt run … -r"

@@ -7,11 +7,14 @@ from typing import Any
 
 from msgspec import Struct
 
+from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
+from ais_prompt.config.paths import expand
 from ais_prompt.errors import AisPromptError
 from ais_prompt.metrics.paired import holm
-from ais_prompt.plan.source import Source, open_stored
+from ais_prompt.plan.stored import stored_spec
 from ais_prompt.regression.comparison import Comparison, adjusted, compare
 from ais_prompt.regression.scored_task import ScoredTask
+from ais_prompt.store.find import locate_run
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.results import check_scored
 from ais_prompt.store.run_file import read_run_file
@@ -60,11 +63,12 @@ def read_stored_run(run: str, work_dir: str | None = None) -> StoredRun:
         ConfigError: there is no such run, or its config has faults.
         StoreError: its ``run.json`` is missing or broken.
     """
-    plan, folder = open_stored(run, Source(work_dir=work_dir))
+    folder = locate_run(expand(work_dir or DEFAULT_WORK_DIR), run)
+    spec = stored_spec(folder)
     record: Mapping[str, Any] = read_run_file(folder)
     facts = {name: TaskFacts.from_json(values) for name, values in record.get("tasks", {}).items()}
     versions = record.get("versions", {})
-    tasks = [ScoredTask(task, folder, facts.get(task.name, TaskFacts()), versions) for task in plan.spec.tasks]
+    tasks = [ScoredTask(task, folder, facts.get(task.name, TaskFacts()), versions) for task in spec.tasks]
     return StoredRun(folder, record.get("status", "unknown"), tuple(tasks))
 
 

@@ -41,6 +41,11 @@ class RunFolder(Struct, frozen=True):
         return self.root / "run.json"
 
     @property
+    def made_here_file(self) -> Path:
+        """The mark of the user who made the run, see `ais_prompt.store.made_here`."""
+        return self.root / ".made-here"
+
+    @property
     def writer_lock_file(self) -> Path:
         """The lock of the process that writes this folder."""
         return self.root / ".lock"

@@ -15,6 +15,7 @@ from msgspec import to_builtins
 from ais_prompt.errors import StoreError
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.made_here import note_made_here
 from ais_prompt.store.results import write_json_atomic
 from ais_prompt.store.run_file import SCHEMA_VERSION, next_number, read_run_file
 from ais_prompt.types import Speed, TaskFacts, TaskSpec, Used
@@ -50,6 +51,7 @@ class RunRecord:
         *,
         asks: bool = False,
         notes: Sequence[str] = (),
+        trusted: bool = True,
     ) -> None:
         """Prepare a session; `begin` writes it.
 
@@ -60,13 +62,16 @@ class RunRecord:
             addresses: ``abbr`` of each model that is served → its address, without secrets.
             asks: whether the session makes predictions: those of earlier sessions no longer count as complete.
             notes: what a config of OpenCompass or AISBench means differently here.
+            trusted: whether this user named the config or made the run; else the ``config.py`` of the folder stays.
 
         Raises:
             StoreError: the folder cannot be written, or its ``run.json`` is broken or of a later version.
         """
         self._folder = folder
-        self.changes = _changes(folder, config)
-        self._config: str | None = config
+        self._trusted = trusted
+        keeps_config = not trusted and folder.config_file.exists()
+        self.changes = [] if keeps_config else _changes(folder, config)
+        self._config: str | None = None if keeps_config else config
         self._asks = asks
         self._before: Mapping[str, Any] | None = None
         before: dict[str, Any] = {"run_number": next_number(folder)}
@@ -199,12 +204,23 @@ class RunRecord:
     def _write_config(self) -> None:
         """Write the config, once."""
         if self._config is not None:
-            with replacing(self._folder.config_file) as stream:
-                stream.write(self._config.encode("utf-8", "backslashreplace"))
+            write_config(self._folder, self._config, trusted=self._trusted)
             self._config = None
 
     def _write(self) -> None:
         write_json_atomic(self._folder.run_file, self._values)
+
+
+def write_config(folder: RunFolder, config: str, *, trusted: bool = True) -> None:
+    """Write ``config.py``, and note that this user made the run unless it is one of others.
+
+    Raises:
+        StoreError: the folder cannot be written.
+    """
+    with replacing(folder.config_file) as stream:
+        stream.write(config.encode("utf-8", "backslashreplace"))
+    if trusted:
+        note_made_here(folder, folder.config_file.read_bytes())  # what was written has no secrets
 
 
 def done_tasks(record: Mapping[str, Any]) -> set[str]:

@@ -25,6 +25,7 @@ from msgspec import Struct
 from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.store.disk import writing
 from ais_prompt.store.layout import RunFolder, safe_name
+from ais_prompt.store.links import refuse_links
 from ais_prompt.store.partitions import EVERYTHING, HeldTasks, read_held, write_held
 from ais_prompt.store.results import read_json, write_json_atomic
 from ais_prompt.store.run_file import read_run_file
@@ -216,6 +217,7 @@ def open_shard(
         ConfigError: another shard was started with something else.
         StoreError: the folder cannot be written.
     """
+    refuse_links(run)
     _refuse_others(run, plan)
     stamp = datetime.now(UTC).strftime("%Y%m%d_%H%M%SZ")
     host = safe_name(socket.gethostname())

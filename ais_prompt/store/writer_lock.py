@@ -14,6 +14,7 @@ from filelock import FileLock, Timeout
 from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.store.disk import unwritable, writing
 from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.links import refuse_links
 
 _REFUSED: Final = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.ENOTDIR, errno.EISDIR}
 """Errors of a folder that does not exist or cannot be written."""
@@ -48,11 +49,13 @@ def hold_writer_lock(folder: RunFolder) -> Iterator[None]:
     """Lock a run folder while the body runs.
 
     Raises:
-        StoreError: another process holds it, which the message names; or the disk is full or has no locks.
+        StoreError: another process holds it, which the message names; the disk is full or has no locks; or there is a
+            symbolic link in the folder.
         ConfigError: the folder cannot be written.
     """
     # Windows lets no other process read a locked file, so the holder is named in another one.
     holder = folder.writer_lock_file.with_name(".lock.holder")
+    refuse_links(folder)
     with ExitStack() as stack:
         try:
             is_ours = stack.enter_context(try_file_lock(folder.writer_lock_file))

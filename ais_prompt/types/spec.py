@@ -249,6 +249,7 @@ class RunSpec(Struct, frozen=True):
         budget: how much each session may ask.
         runner: starts the shards of the run; None asks everything in one process.
         partitioner: divides the tasks among the shards; None lets every shard ask a part of each dataset.
+        trusted: whether the user named the config, or made the run whose folder it is in.
     """
 
     name: str
@@ -263,6 +264,7 @@ class RunSpec(Struct, frozen=True):
     budget: Budget = Budget()
     runner: PartSpec | None = None
     partitioner: PartSpec | None = None
+    trusted: bool = True
 
     @property
     def tasks(self) -> list[TaskSpec]:

@@ -14,6 +14,7 @@ from ais_prompt.export.inspect_log import write_inspect_logs
 from ais_prompt.export.lm_eval import write_lm_eval
 from ais_prompt.export.stored import StoredResults, read_stored_results
 from ais_prompt.store.find import locate_run
+from ais_prompt.store.links import refuse_links
 
 WRITERS: Final[Mapping[str, Callable[[StoredResults, Path], list[Path]]]] = {
     "csv": write_csv,
@@ -40,4 +41,7 @@ def export(run: str, to: str, folder: Path | None = None, work_dir: str | None =
         StoreError, DataError: a file cannot be read or written.
     """
     found = locate_run(expand(work_dir or DEFAULT_WORK_DIR), run)
-    return WRITERS[to](read_stored_results(found), found.root / "export" / to if folder is None else folder)
+    if folder is None:
+        refuse_links(found)
+        folder = found.root / "export" / to
+    return WRITERS[to](read_stored_results(found), folder)

@@ -12,13 +12,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.config.load import LoadedConfig
-from ais_prompt.config.render import render_config
+from ais_prompt.config.stored import unusable_parts, without_permissions
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.inferencers import RepeatingInferencer
 from ais_prompt.peers import translate
-from ais_prompt.peers.old_run import OldAnswer, OldRun, code_in, open_old_run
+from ais_prompt.peers.old_run import OldAnswer, OldRun, open_old_run
 from ais_prompt.plan.plan import Plan, Task
 from ais_prompt.plan.source import Source, checked_for_scoring
+from ais_prompt.plan.stored import is_code
 from ais_prompt.scoring.foreign_answers import Answer, match, predictions
 from ais_prompt.store.layout import RunFolder, create_run_folder
 from ais_prompt.store.predictions import write_predictions
@@ -27,6 +28,7 @@ from ais_prompt.store.writer_lock import hold_writer_lock
 from ais_prompt.types import Sample, TaskFacts
 from ais_prompt.utils.digest import digest
 from ais_prompt.utils.log import logging_to
+from ais_prompt.workflows.record import record_of
 
 logger = logging.getLogger(__name__)
 
@@ -93,7 +95,7 @@ def import_run(path: Path, source: Source, command: str) -> ImportedRun:
     notes += [f"{task.name} has no predictions" for task in plan.tasks if task not in found]
     folder = create_run_folder(plan.spec.work_dir, plan.spec.name)
     with hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
-        record = RunRecord(folder, render_config(plan.spec.resolved), command, asks=True, notes=notes).begin()
+        record = record_of(plan, folder, command, asks=True, notes=notes).begin()
         tasks = [_imported(task, old, theirs[task.name], folder, record) for task in found]
         record.finish("finished")
     return ImportedRun(plan, folder, tasks, notes)
@@ -101,6 +103,7 @@ def import_run(path: Path, source: Source, command: str) -> ImportedRun:
 
 def _planned(old: OldRun, source: Source) -> tuple[Plan, list[str]]:
     """Return the plan of the run, without what this program cannot use, and notes on what that is."""
+    source = replace(source, allow_code_execution="unsafe")  # nothing is executed here
     if source.config is not None:
         return checked_for_scoring(source), []
     if old.config is None:
@@ -109,12 +112,15 @@ def _planned(old: OldRun, source: Source) -> tuple[Plan, list[str]]:
             where=str(old.root / "configs"),
             fix="give the config that it was made with: --config CONFIG",
         )
-    values, found = translate(old.config)
+    translated, found = translate(old.config)
+    values, dropped = without_permissions(translated, is_code, keeps_judges=True)
     notes = list(dict.fromkeys(note.what for note in found))
+    notes += [str(one) for one in dropped if not one.where.startswith("models[")]  # these models are not asked
+    notes += _unread(values)
     for _ in range(3):  # without its eval_cfg, without the dataset; a model at once
-        faults: list[AisPromptError] = list(code_in(values))
+        faults: list[AisPromptError] = list(_code_in(values))
         if not faults:
-            loaded = LoadedConfig(values, old.root.resolve().parent.name or "imported")
+            loaded = LoadedConfig(values, old.root.resolve().parent.name or "imported", trusted=False)
             try:
                 return checked_for_scoring(replace(source, loaded=loaded)), notes
             except ConfigError as error:
@@ -122,6 +128,21 @@ def _planned(old: OldRun, source: Source) -> tuple[Plan, list[str]]:
         values, left_out = _without(values, faults)
         notes += left_out
     raise ConfigError("the run's config cannot be used", where=str(old.root), fix="give a config: --config CONFIG")
+
+
+def _unread(values: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a note for each dataset whose loader is code."""
+    for where, name in unusable_parts(values):
+        if re.fullmatch(r"datasets\[\d+\]", where):
+            yield f"{where}: its data are not read, because {name} runs code: give the config with --config CONFIG"
+
+
+def _code_in(values: Mapping[str, Any]) -> Iterator[ConfigError]:
+    """Yield an error for each part of the scoring that is code."""
+    for where, name in unusable_parts(values):
+        if ".eval_cfg" in where or where.endswith(".inferencer"):
+            what = f"the run names code that does not come with this program: {name}"
+            yield ConfigError(what, where=where, fix="give a config that you trust: --config CONFIG")
 
 
 def _without(values: Mapping[str, Any], faults: Sequence[AisPromptError]) -> tuple[dict[str, Any], list[str]]:

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from ais_prompt.config.render import render_config
 from ais_prompt.engine.conversations import stored_predictions
 from ais_prompt.errors import AisPromptError, StoreError
 from ais_prompt.models.identity import full_identity
 from ais_prompt.plan.plan import Plan, Task
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import PredictionSorter, prediction_sorter, stored_lines
-from ais_prompt.store.run_record import RunRecord
 from ais_prompt.store.shards import shard_folders, stored_agreements
 from ais_prompt.store.writer_lock import hold_writer_lock
 from ais_prompt.types import TaskFacts
@@ -22,6 +20,7 @@ from ais_prompt.utils.digest import canonical
 from ais_prompt.utils.garbage import fewer_collections
 from ais_prompt.utils.log import logging_to
 from ais_prompt.workflows.agreement import agreement, agreement_on
+from ais_prompt.workflows.record import record_of
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +46,7 @@ def merge_journals(
     """
     found = {}
     with hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
-        record = RunRecord(folder, render_config(plan.spec.resolved), command, asks=True).begin()
+        record = record_of(plan, folder, command, asks=True).begin()
         shards, agreements = [one.folder for one in shard_folders(folder)], stored_agreements(folder)
         for task in plan.tasks:
             try:

@@ -9,18 +9,19 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from ais_prompt.config.render import render_config
 from ais_prompt.errors import AisPromptError
 from ais_prompt.plan.plan import Plan, Task
 from ais_prompt.store.disk import writing
 from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.links import refuse_links
 from ais_prompt.store.run_file import read_run_file
-from ais_prompt.store.run_record import RunRecord, addresses_of, done_tasks
+from ais_prompt.store.run_record import addresses_of, done_tasks
 from ais_prompt.store.shards import shard_folders
 from ais_prompt.store.writer_lock import hold_writer_lock, try_file_lock
 from ais_prompt.types import TaskFacts
 from ais_prompt.utils.log import logging_to
 from ais_prompt.workflows.merge import collect, journals_of, merge_journals
+from ais_prompt.workflows.record import record_of
 from ais_prompt.workflows.stored import check_answers
 
 logger = logging.getLogger(__name__)
@@ -53,12 +54,13 @@ def open_partial(plan: Plan, folder: RunFolder, command: str) -> RunFolder | Non
     if not left:
         return None
     partial = folder.partial
+    refuse_links(folder)
     with writing(partial.root):
         partial.root.mkdir(exist_ok=True)
     with hold_writer_lock(partial), logging_to(partial.logs / "run.log"):
         _clear(partial, keep=[_predictions(task, partial) for task in left if task.name in merged])
         _copy_judgements(folder, partial)
-        copy = RunRecord(partial, render_config(plan.spec.resolved), command, asks=True).begin()
+        copy = record_of(plan, partial, command, asks=True).begin()
         addresses = list(dict.fromkeys(address for _, address in addresses_of(record)))
         for task in plan.tasks:
             if task.name in done and _share(_predictions(task, folder), _predictions(task, partial)):

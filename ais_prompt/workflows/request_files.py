@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.config.render import render_config
 from ais_prompt.engine.conversations import conversations
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.models.openai.batch import batch_answer, batch_request
@@ -19,12 +18,12 @@ from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.journal import Journal, JournalView
 from ais_prompt.store.layout import RunFolder, create_run_folder
 from ais_prompt.store.request_keys import RequestKeys
-from ais_prompt.store.run_record import RunRecord
 from ais_prompt.store.writer_lock import hold_writer_lock
 from ais_prompt.types import Completion, Decoding, Request
 from ais_prompt.utils.files import open_regular
 from ais_prompt.utils.jsonl import encode_plain, read_objects
 from ais_prompt.workflows.merge import journals_of, merge_journals
+from ais_prompt.workflows.record import record_of
 
 MOST_REQUESTS: Final = 50_000
 MOST_BYTES: Final = 200_000_000
@@ -58,7 +57,7 @@ def begin_run(plan: Plan, command: str) -> RunFolder:
         next(_open_requests(task, unmade), None)
     folder = create_run_folder(plan.spec.work_dir, plan.spec.name)
     with hold_writer_lock(folder):
-        RunRecord(folder, render_config(plan.spec.resolved), command, asks=True).finish("partial")
+        record_of(plan, folder, command, asks=True).finish("partial")
     return folder
 
 

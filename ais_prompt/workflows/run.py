@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct, field
 
-from ais_prompt.config.render import hidden_again, render_config
+from ais_prompt.config.render import hidden_again
 from ais_prompt.engine.infer import AskingOptions, ShardTask
 from ais_prompt.engine.spending import Spending
 from ais_prompt.errors import AisPromptError, ConfigError, Paused
@@ -27,11 +27,12 @@ from ais_prompt.report.summary import write_summary
 from ais_prompt.runners.workers import ModelWorkers
 from ais_prompt.scoring.watches import Watches
 from ais_prompt.scoring.worker import Surroundings
-from ais_prompt.store.disk import reading, replacing
+from ais_prompt.store.disk import reading
 from ais_prompt.store.find import find_run_folder
 from ais_prompt.store.layout import RunFolder, create_run_folder
+from ais_prompt.store.made_here import is_made_here
 from ais_prompt.store.results import read_questions
-from ais_prompt.store.run_record import RunRecord, RunStatus, recorded
+from ais_prompt.store.run_record import RunRecord, RunStatus, recorded, write_config
 from ais_prompt.store.writer_lock import hold_writer_lock
 from ais_prompt.summary.averages import select, with_averages
 from ais_prompt.summary.rows import Row, TaskOutcome, summary_rows
@@ -40,6 +41,7 @@ from ais_prompt.utils.garbage import fewer_collections
 from ais_prompt.utils.log import logging_to
 from ais_prompt.utils.temporary import remove_leftovers
 from ais_prompt.workflows.partial import forget_partial
+from ais_prompt.workflows.record import record_of
 from ais_prompt.workflows.stored import check_stored
 from ais_prompt.workflows.tasks import ask_and_score, stored_outcomes
 
@@ -196,7 +198,7 @@ def _begin_session(
     _hide_again(folder)
     addresses = _addresses(plan, mode)
     notes = [str(one) for one in warnings if isinstance(one, TranslationNote)]
-    record = RunRecord(folder, render_config(plan.spec.resolved), command, addresses, asks=asks, notes=notes)
+    record = record_of(plan, folder, command, addresses, asks=asks, notes=notes)
     if record.changes:
         logger.warning("the config changed since the last session:\n  %s", "\n  ".join(record.changes))
     for abbr, before in record.moved.items():
@@ -262,8 +264,7 @@ def _hide_again(folder: RunFolder) -> None:
         with reading(folder.config_file, fix="start a new run without -r"):
             written = folder.config_file.read_text("utf-8", "replace")
         if (hidden := hidden_again(written)) != written:
-            with replacing(folder.config_file) as stream:
-                stream.write(hidden.encode("utf-8", "backslashreplace"))
+            write_config(folder, hidden, trusted=is_made_here(folder, written.encode("utf-8", "replace")))
 
 
 def _asked(plan: Plan, mode: RunMode) -> Iterator[PlannedModel]:

@@ -7,16 +7,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ais_prompt.config.render import render_config
 from ais_prompt.plan.plan import Plan
 from ais_prompt.plan.source import Source, checked_for_scoring
 from ais_prompt.scoring.foreign_answers import match, predictions, read_answers
 from ais_prompt.store.layout import RunFolder, create_run_folder
 from ais_prompt.store.predictions import write_predictions
-from ais_prompt.store.run_record import RunRecord
 from ais_prompt.store.writer_lock import hold_writer_lock
 from ais_prompt.types import Prediction, TaskFacts
 from ais_prompt.utils.log import logging_to
+from ais_prompt.workflows.record import record_of
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +40,7 @@ def open_foreign(file: Path, source: Source, command: str) -> tuple[Plan, RunFol
     matched = match(read_answers(file), data.test)
     folder = create_run_folder(plan.spec.work_dir, plan.spec.name)
     with hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
-        record = RunRecord(folder, render_config(plan.spec.resolved), command, asks=True).begin()
+        record = record_of(plan, folder, command, asks=True).begin()
         failed: Counter[bool] = Counter()
         made = _counted(predictions(matched, data.test, task.dataset.reader.output_column), failed)
         write_predictions(folder.predictions(task.model.abbr, task.dataset.abbr), made)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 
 from ais_prompt.config.render import render_config
 from ais_prompt.engine.infer import ShardTask
 from ais_prompt.errors import StoreError
 from ais_prompt.plan.plan import Plan
 from ais_prompt.plan.warning import PromptWarning
-from ais_prompt.store.disk import writing
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.partitions import HeldTasks, read_held
+from ais_prompt.store.run_record import write_config
 from ais_prompt.store.shards import latest_shards, open_shard, shard_folders
 from ais_prompt.types import Shard
 from ais_prompt.workflows.agreement import agreement
@@ -86,5 +85,5 @@ def shard_tasks(names: Iterable[str], folder: RunFolder, shard: Shard, held: Hel
 
 def leave_config(plan: Plan, folder: RunFolder) -> None:
     """Write the config beside the shards, so that other verbs know the folder; the first process does it."""
-    with writing(folder.config_file), suppress(FileExistsError), folder.config_file.open("xb") as file:
-        file.write(render_config(plan.spec.resolved).encode("utf-8", "backslashreplace"))
+    if not folder.config_file.exists():
+        write_config(folder, render_config(plan.spec.resolved))

@@ -191,7 +191,7 @@ def test_what_cannot_be_used_is_named_and_the_rest_is_imported(project: Project,
     done = project.run("import", str(old))
     assert done.returncode == 0, done.stderr
     assert "mine_own is not scored: the run names code that does not come with this program: my.Own" in done.stderr
-    assert "other is left out: the run names code" in done.stderr
+    assert "datasets[2]: its data are not read, because my.Loader runs code" in done.stderr
     assert "gpt/mine_own  4 samples" in done.stdout
 
 

@@ -15,6 +15,7 @@ def test_a_run_leaves_everything_behind(project: Project) -> None:
     assert files == {
         ".lock",
         ".lock.holder",
+        ".made-here",
         "config.py",
         "run.json",
         "journal/fake/sums.jsonl",

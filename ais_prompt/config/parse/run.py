@@ -68,6 +68,7 @@ def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None, budget: Budg
     return RunSpec(
         *(name, models, datasets, expand(where_to), loaded.path, resolved | kept),
         *(summary, cache_folder, gates, budget, runner, partitioner),
+        trusted=loaded.trusted,
     )
 
 

@@ -24,6 +24,7 @@ from ais_prompt.report.html.task_samples import samples_of
 from ais_prompt.report.questions import questions
 from ais_prompt.store.disk import reading, replacing, writing
 from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.links import refuse_links
 from ais_prompt.store.predictions import ASK_FIRST, NO_ANSWERS
 from ais_prompt.store.results import detail_starts
 from ais_prompt.summary.rows import Row
@@ -60,6 +61,7 @@ class IndexWriter:
         Raises:
             StoreError: predictions cannot be read, or the folder cannot be written.
         """
+        refuse_links(folder)
         self.parts = 0
         self.share = 0.0
         self._folder, self._rows, self._totals = folder, rows, totals

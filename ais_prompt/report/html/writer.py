@@ -15,6 +15,7 @@ from ais_prompt.report.html.run_prompts import prompts_part
 from ais_prompt.report.html.task_parts import write_parts
 from ais_prompt.store.disk import replacing, writing
 from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.links import refuse_links
 
 SCRIPTS: Final = (
     "dom.js",
@@ -59,6 +60,7 @@ def write_report(folder: RunFolder, prepared: PreparedParts | None = None) -> No
     Raises:
         StoreError: there is no summary, or the report cannot be written.
     """
+    refuse_links(folder)
     rows = summary_of(folder)
     # The overview comes first in the file but is known last, so the samples wait in a temporary file.
     with replacing(folder.report) as report, TemporaryFile(dir=folder.root) as samples:
