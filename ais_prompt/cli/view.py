@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -33,8 +34,8 @@ def view(
     """Show the report of a run in the browser, or the list of all runs.
 
     RUN is the path of a run folder, or below the work dir a name (its latest run), name/time, a time, or latest.
-    Of a run that is not finished it shows progress, and scores and samples so far. Only this machine can reach it.
-    Ctrl-C ends.
+    Of a run that is not finished it shows progress, and scores and samples so far. Only this machine can reach it, and
+    only with the token in the address that is printed. Ctrl-C ends.
     """
     import webbrowser
 
@@ -42,15 +43,20 @@ def view(
     from ais_prompt.config.paths import expand
     from ais_prompt.report.server import ReportServer
     from ais_prompt.store.find import locate_run
+    from ais_prompt.utils.temporary import temporary_folder
 
     runs = expand(work_dir or DEFAULT_WORK_DIR)
     folder = locate_run(runs, run) if run else None
     with ReportServer(runs, port, folder, _score_so_far) as server, suppress(KeyboardInterrupt):
-        address = server.url.rstrip("/") + (server.address(folder) if folder else "/")
+        address = server.with_token(server.address(folder) if folder else "/")
         click.echo(f"{address}\nCtrl-C ends.")
-        if not no_open:
-            webbrowser.open(address)
-        server.serve_forever()
+        with ExitStack() as stack:
+            if not no_open:
+                # The command line of a browser is no secret to other users of the machine, so it names a file.
+                page = Path(stack.enter_context(temporary_folder())) / "view.html"
+                page.write_text(f'<meta http-equiv="refresh" content="0; url={address}">\n', "utf-8")
+                webbrowser.open(page.as_uri())
+            server.serve_forever()
 
 
 def _score_so_far(folder: RunFolder) -> None:

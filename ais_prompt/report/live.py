@@ -35,6 +35,7 @@ class RunState(Struct, frozen=True):
         requests: requests answered so far.
         version: changes with the scores.
         pending: why a run that is running is not scored; else empty.
+        is_due: whether a run that is running has answers to score; the page asks for that.
     """
 
     status: str
@@ -43,6 +44,7 @@ class RunState(Struct, frozen=True):
     requests: int
     version: int
     pending: str = ""
+    is_due: bool = False
 
 
 class LiveRun:
@@ -62,9 +64,7 @@ class LiveRun:
         self._scoring = threading.Lock()
 
     def state(self) -> RunState:
-        """Return the state now. Of a run that a process writes, begin to score what is new in the background.
-
-        Others are scored on demand only, since scoring executes the config of a run that may come from elsewhere.
+        """Return the state now. Nothing is scored.
 
         Raises:
             StoreError: ``run.json`` cannot be read.
@@ -72,16 +72,23 @@ class LiveRun:
         record = read_run_file(self.folder)
         status = status_of(self.folder, record)
         requests = self._requests()
-        pending = ""
+        pending, is_due = "", False
         if status == "running" and self._rescore and not (pending := self._why_not()):
-            self._score_soon(requests)
+            is_due = requests != self._scored_requests and time.monotonic() >= self._next_scoring
         answered, samples = _progress(self.folder)
-        return RunState(status, answered, samples, requests, _version(self.folder), pending)
+        return RunState(status, answered, samples, requests, _version(self.folder), pending, is_due)
 
     def score(self) -> None:
-        """Score what the run has answered so far, and return when that is done. Its config is executed."""
-        if self._rescore and self._scoring.acquire(blocking=False):
-            self._score(self._requests())
+        """Score what the run has answered so far, and return when that is done, or at once if it is being done."""
+        if self._rescore is None or not self._scoring.acquire(blocking=False):
+            return
+        requests, started = self._requests(), time.monotonic()
+        try:
+            self._rescore(self.folder)
+        finally:
+            self._scored_requests = requests
+            self._next_scoring = time.monotonic() + max(SHORTEST_PAUSE, PAUSE_SHARE * (time.monotonic() - started))
+            self._scoring.release()
 
     def _why_not(self) -> str:
         """Scoring must not ask a judge, which costs money."""
@@ -89,22 +96,6 @@ class LiveRun:
             if "judge" in self.folder.config_file.read_text("utf-8", "replace"):
                 return f"a judge has to be asked for the scores: aisprompt score {self.folder.root}"
         return ""
-
-    def _score_soon(self, requests: int) -> None:
-        if requests == self._scored_requests or time.monotonic() < self._next_scoring:
-            return
-        if self._scoring.acquire(blocking=False):
-            threading.Thread(target=self._score, args=(requests,), daemon=True).start()
-
-    def _score(self, requests: int) -> None:
-        started = time.monotonic()
-        try:
-            assert self._rescore is not None
-            self._rescore(self.folder)
-        finally:
-            self._scored_requests = requests
-            self._next_scoring = time.monotonic() + max(SHORTEST_PAUSE, PAUSE_SHARE * (time.monotonic() - started))
-            self._scoring.release()
 
     def _requests(self) -> int:
         """Count the lines of the journals; only what was added is read."""

@@ -1,12 +1,19 @@
-"""Serve reports to browsers of this machine only."""
+"""Serve reports to the browsers of one user of this machine.
+
+Other users of the machine can connect to a loopback address too. So the address that `aisprompt view` opens and prints
+carries a token, as in Jupyter; the first page keeps it in a cookie. Without it nothing is answered.
+"""
 
 from __future__ import annotations
 
+import hmac
+import secrets
 import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
+from http.cookies import CookieError, SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
 from pathlib import Path
@@ -23,6 +30,7 @@ from ais_prompt.report.live import LiveRun, Rescore, state_json
 from ais_prompt.store.disk import reading
 from ais_prompt.store.find import all_runs
 from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.links import refuse_links
 from ais_prompt.utils.jsonl import encode_finite
 from ais_prompt.utils.secrets import SECRETS
 
@@ -38,6 +46,7 @@ EVENT_SECONDS: Final = 1.0
 """Between two looks at a run that a browser follows."""
 OWN_HEADER: Final = "X-Aisprompt-Report"
 """A page of another site cannot send it, so it cannot start to score."""
+NO_TOKEN: Final = "open the address that `aisprompt view` printed: it has the token of this server"
 _making = threading.Lock()
 """Held while a report is written: two browsers may request the same one."""
 
@@ -50,6 +59,7 @@ def report_of(folder: RunFolder) -> Path:
     Raises:
         StoreError: there are no scores yet, or the report cannot be written.
     """
+    refuse_links(folder)
     folder = newest_scores(folder)
     summary = folder.summary_dir / "summary.json"
     with _making:
@@ -62,7 +72,11 @@ class ReportServer(ThreadingHTTPServer):
     """Serve the list of runs at ``/``, a comparison at ``/compare``, and the report of each run at its `address`.
 
     Below an address are ``report.html`` (one file with everything), and what the page of the report asks for:
-    ``overview``, ``rows``, ``sample``, ``others``, ``prompts``, ``score`` (JSON) and ``events`` (server-sent events).
+    ``overview``, ``rows``, ``sample``, ``others``, ``prompts`` (JSON) and ``events`` (server-sent events). A POST to
+    ``score`` scores what an unfinished run has answered so far.
+
+    Attributes:
+        token: what a request must know, as ``?token=`` or as the cookie that the answer to that sets.
     """
 
     daemon_threads = True
@@ -82,6 +96,7 @@ class ReportServer(ThreadingHTTPServer):
             ConfigError: the port is taken.
         """
         self.work_dir = work_dir
+        self.token = secrets.token_urlsafe(24)
         self._run = run
         self._rescore = rescore
         self._reports: dict[str, tuple[ServedReport, LiveRun]] = {}
@@ -115,34 +130,72 @@ class ReportServer(ThreadingHTTPServer):
         with _making:
             return self._reports.setdefault(address, (ServedReport(folder), LiveRun(folder, self._rescore)))
 
+    def with_token(self, path: str) -> str:
+        """Return the URL of a path below `url`, with the token."""
+        return f"{self.url.rstrip('/')}{path}?token={self.token}"
+
+    @property
+    def cookie(self) -> str:
+        """The name of the cookie with the token; a browser sends a cookie to all ports of a host."""
+        return f"aisprompt-{self.server_port}"
+
     def hosts(self) -> set[str]:
         """Return the host names of this server; requests by other names are refused (DNS rebinding)."""
         return {f"{name}:{self.server_port}" for name in (LOOPBACK, "localhost")}
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Answer GET and HEAD; a path is looked up among the runs, never on the disk."""
+    """Answer GET and HEAD, and a POST that scores; a path is looked up among the runs, never on the disk."""
 
     server: ReportServer
     timeout = 60
 
     def do_GET(self) -> None:
-        self._answer(with_body=True)
+        self._answer(lambda: self._route(with_body=True), with_body=True)
 
     def do_HEAD(self) -> None:
-        self._answer(with_body=False)
+        self._answer(lambda: self._route(with_body=False), with_body=False)
+
+    def do_POST(self) -> None:
+        self._answer(self._score, with_body=True)
 
     def log_message(self, format: str, *args: object) -> None:
         """Log nothing: the terminal belongs to the user."""
 
-    def _answer(self, *, with_body: bool) -> None:
+    def _answer(self, answer: Callable[[], None], *, with_body: bool) -> None:
         if self.headers.get("Host") not in self.server.hosts():
             self._send(HTTPStatus.FORBIDDEN, _plain("this server is for this machine only"), with_body)
             return
+        if not self._knows_token():
+            self._send(HTTPStatus.FORBIDDEN, _plain(NO_TOKEN), with_body)
+            return
         try:
-            self._route(with_body)
+            answer()
         except AisPromptError as error:
             self._send(HTTPStatus.SERVICE_UNAVAILABLE, _plain("\n".join(error.lines())), with_body)
+
+    def _knows_token(self) -> bool:
+        """Return whether the request has the token, in its address or its cookie."""
+        given = parse_qs(self.path.partition("?")[2]).get("token", [])
+        try:
+            cookie = SimpleCookie(self.headers.get("Cookie", "")).get(self.server.cookie)
+        except CookieError:
+            cookie = None
+        given += [] if cookie is None else [cookie.value]
+        return any(hmac.compare_digest(one.encode(), self.server.token.encode()) for one in given)
+
+    def _score(self) -> None:
+        """Score a run. A page of another site can send neither the cookie nor the header."""
+        path = self.path.partition("?")[0]
+        address = path.removesuffix("/score")
+        folder = self.server.runs().get(address)
+        if folder is None or address == path or not self.headers.get(OWN_HEADER):
+            self._send(HTTPStatus.NOT_FOUND, _plain(f"nothing is scored at {unquote(path)}"), with_body=True)
+            return
+        report, live = self.server.served(address, folder)
+        live.score()
+        content = encode_finite(_state(report, live))
+        self._send(HTTPStatus.OK, BytesIO(content), with_body=True, kind="application/json")
 
     def _route(self, with_body: bool) -> None:
         runs = self.server.runs()
@@ -175,9 +228,6 @@ class _Handler(BaseHTTPRequestHandler):
             path = report_of(folder)
             with reading(path, fix="give the command again"), path.open("rb") as stream:
                 self._send(HTTPStatus.OK, stream, with_body, "text/html")
-        elif part == "/score" and self.headers.get(OWN_HEADER):
-            live.score()
-            self._send(HTTPStatus.OK, BytesIO(encode_finite(_state(report, live))), with_body, "application/json")
         elif part == "/events" and with_body:
             self._send_events(report, live)
         else:
@@ -205,6 +255,8 @@ class _Handler(BaseHTTPRequestHandler):
         body.seek(0)
         self.send_response(status)
         headers = {"Content-Type": f"{kind}; charset=utf-8", "Content-Length": str(size), **_HEADERS}
+        if status == HTTPStatus.OK and kind == "text/html":
+            headers["Set-Cookie"] = f"{self.server.cookie}={self.server.token}; HttpOnly; SameSite=Strict; Path=/"
         for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()

@@ -73,7 +73,7 @@ def test_the_list_of_runs_has_no_serious_fault(chromium: Page, sample_run: RunFo
     with ReportServer(sample_run.root.parent.parent) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
-        chromium.open(server.url)
+        chromium.open(server.with_token("/"))
         found = serious(chromium)
         chromium.open("about:blank")
         server.shutdown()

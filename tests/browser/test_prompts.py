@@ -171,7 +171,7 @@ def served(chromium: Page, prompts_project: Project) -> Iterator[str]:
     with serving(folder.root.parent.parent) as server:
         chromium.resize(1400, 900)
         chromium.complaints.clear()
-        yield server.url.rstrip("/") + server.address(folder)
+        yield server.with_token(server.address(folder))
         assert chromium.value("window.hacked === undefined")
         chromium.open("about:blank")
     assert not [complaint for complaint in chromium.complaints if "favicon" not in complaint]

@@ -33,7 +33,7 @@ def serving(work_dir: Path) -> Iterator[ReportServer]:
 def test_the_list_leads_to_a_report_and_back(chromium: Page, sample_run: RunFolder) -> None:
     with serving(sample_run.root.parent.parent) as server:
         chromium.complaints.clear()
-        chromium.open(server.url)
+        chromium.open(server.with_token("/"))
         assert chromium.texts(".runs tbody th a") == ["mixed"]
         assert "small 27.3 %" in " ".join(chromium.texts(".main-score"))
         assert chromium.texts(".runs tbody td.number") == [str(2 * (300 + 7 + 20 + 48))]
@@ -55,7 +55,7 @@ def served(chromium: Page, sample_run: RunFolder) -> Iterator[str]:
         chromium.resize(1400, 900)
         chromium.complaints.clear()
         chromium.requests.clear()
-        address = server.url.rstrip("/") + server.address(sample_run)
+        address = server.with_token(server.address(sample_run))
         chromium.open(address)
         chromium.wait_for("document.querySelector('#rows .row .state')")
         yield address
@@ -133,7 +133,7 @@ def test_a_page_says_how_many_samples_are_read_and_shows_all_in_the_end(
         sample_run.root, tmp_path / "mixed" / "20260131_120000", ignore=shutil.ignore_patterns("view")
     )
     with serving(tmp_path) as server:
-        chromium.open(server.url.rstrip("/") + server.address(RunFolder(copy)))
+        chromium.open(server.with_token(server.address(RunFolder(copy))))
         found(chromium, "678 samples")
         chromium.wait_for("!document.querySelector('#live').checkVisibility()")
         chromium.value("drawLive({ status: 'finished', indexed: 0.344 })")

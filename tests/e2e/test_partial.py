@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from tests.e2e.test_judge import dataset as judged_dataset
 from tests.e2e.test_suite import journals, served, wait_for, write_suite
 from tests.servers import MockServer
 from tests.unit.report.html.reading import read_report
+from tests.viewer import Visitor
 
 pytestmark = pytest.mark.process
 
@@ -121,17 +121,16 @@ def test_the_scores_so_far_are_viewed_until_there_are_others(project: Project, s
     viewer = project.start("view", str(folder), "--no-open")
     try:
         assert viewer.stdout is not None
-        address = viewer.stdout.readline().strip()
-        assert address.endswith(f"/eval/{folder.name}")
-        state = state_of(address)
+        visitor = Visitor(viewer.stdout.readline())
+        assert visitor.page.endswith(f"/eval/{folder.name}")
+        state = visitor.state()
         assert (state["status"], state["answered"], state["samples"]) == ("interrupted", 16, 25)
-        assert asked(f"{address}/rows?to=100")["length"] == 16
-        with urllib.request.urlopen(address.partition("/eval/")[0], timeout=60) as reply:
-            assert b'"of": 10' in reply.read()
+        assert visitor.json("/rows", "to=100")["length"] == 16
+        assert b'"of": 10' in visitor.read(visitor.page.partition("/eval/")[0] + "/")
         server.follow({})
         assert project.run("run", "eval.py", "-r").returncode == 0
-        assert asked(f"{address}/rows?to=100")["length"] == 25
-        assert state_of(address)["status"] == "finished"
+        assert visitor.json("/rows", "to=100")["length"] == 25
+        assert visitor.state()["status"] == "finished"
         viewer.send_signal(signal.SIGINT)
         viewer.communicate(timeout=60)
     finally:
@@ -242,27 +241,15 @@ def test_a_run_is_watched_while_it_is_under_way(project: Project, server: MockSe
     viewer = project.start("view", "eval", "--no-open")
     try:
         assert viewer.stdout is not None
-        address = viewer.stdout.readline().strip()
-        assert state_of(address)["status"] == "running"
-        wait_for(lambda: state_of(address)["answered"] == 16, viewer)
-        assert state_of(address)["samples"] == 25
-        assert asked(f"{address}/rows?to=100")["length"] == 16
+        visitor = Visitor(viewer.stdout.readline())
+        assert visitor.state()["status"] == "running"
+        wait_for(lambda: visitor.state()["answered"] == 16, viewer)
+        assert visitor.state()["samples"] == 25
+        assert visitor.json("/rows", "to=100")["length"] == 16
         process.kill()
         process.communicate()
-        wait_for(lambda: state_of(address)["status"] == "interrupted", viewer)
+        wait_for(lambda: visitor.state()["status"] == "interrupted", viewer)
     finally:
         for one in (process, viewer):
             one.kill()
             one.communicate()
-
-
-def asked(address: str) -> Any:
-    with urllib.request.urlopen(address, timeout=60) as reply:
-        return json.load(reply)
-
-
-def state_of(address: str) -> dict[str, Any]:
-    """The first event of the server."""
-    with urllib.request.urlopen(f"{address}/events", timeout=60) as reply:
-        state: dict[str, Any] = json.loads(reply.readline().removeprefix(b"data: "))
-        return state

@@ -18,8 +18,9 @@ def test_the_report_of_the_latest_run_is_served_until_ctrl_c(project: Project) -
     try:
         assert process.stdout is not None
         address = process.stdout.readline().strip()
-        assert address.endswith(f"/eval/{project.folder().name}")
-        with urllib.request.urlopen(f"{address}/report.html", timeout=WATCHDOG_SECONDS) as reply:
+        path, _, token = address.partition("?token=")
+        assert path.endswith(f"/eval/{project.folder().name}")
+        with urllib.request.urlopen(f"{path}/report.html?token={token}", timeout=WATCHDOG_SECONDS) as reply:
             assert reply.read() == (project.folder() / "report.html").read_bytes()
         process.send_signal(signal.SIGINT)
         assert process.wait(WATCHDOG_SECONDS) == 0

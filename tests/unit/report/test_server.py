@@ -35,6 +35,13 @@ def server(tmp_path: Path, folder: RunFolder) -> Iterator[ReportServer]:
 
 
 def ask(server: ReportServer, path: str, method: str = "GET", **headers: str) -> tuple[int, dict[str, str], bytes]:
+    """Ask as a browser does that has opened the address with the token."""
+    return ask_as_stranger(server, path, method, Cookie=f"{server.cookie}={server.token}", **headers)
+
+
+def ask_as_stranger(
+    server: ReportServer, path: str, method: str = "GET", **headers: str
+) -> tuple[int, dict[str, str], bytes]:
     connection = http.client.HTTPConnection(LOOPBACK, server.server_port, timeout=WATCHDOG_SECONDS)
     connection.request(method, path, headers=headers)
     reply = connection.getresponse()
@@ -66,7 +73,7 @@ def test_head_has_no_body(server: ReportServer, folder: RunFolder) -> None:
     assert int(headers["Content-Length"]) == folder.report.stat().st_size
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "OPTIONS"])
 def test_nothing_else_is_understood(server: ReportServer, method: str) -> None:
     assert ask(server, "/", method)[0] == 501
 
@@ -169,11 +176,45 @@ def test_scoring_needs_a_header_that_other_sites_cannot_send(tmp_path: Path, fol
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
         address = f"{server.address(folder)}/score"
-        assert ask(server, address)[0] == 404
+        own = {"X-Aisprompt-Report": "1"}
+        assert ask(server, address, "POST")[0] == 404
+        assert ask(server, address, **own)[0] == 404  # a GET changes nothing
+        assert ask_as_stranger(server, address, "POST", **own)[0] == 403
+        assert ask(server, "/score", "POST", **own)[0] == ask(server, server.address(folder), "POST", **own)[0] == 404
         assert scored_runs == []
-        assert ask(server, address, **{"X-Aisprompt-Report": "1"})[0] == 200
+        assert ask(server, address, "POST", **own)[0] == 200
         assert scored_runs == [folder]
         assert ask(server, "/compare?run=a&run=b", **{"Sec-Fetch-Site": "cross-site"})[0] == 404
         assert ask(server, "/compare?run=a&run=b")[0] == 503
         server.shutdown()
         thread.join(10)
+
+
+@pytest.mark.parametrize("part", ["", "/overview", "/rows", "/sample?number=0", "/prompts", "/events", "/report.html"])
+def test_nothing_is_answered_without_the_token(server: ReportServer, folder: RunFolder, part: str) -> None:
+    for path in ("/", "/compare?run=a&run=b", server.address(folder) + part):
+        for method in ("GET", "HEAD", "POST"):
+            given = [
+                {},
+                {"Cookie": f"{server.cookie}=x"},
+                {"Cookie": f"aisprompt-1={server.token}"},
+                {"Cookie": "\x7f="},
+            ]
+            for headers in given:
+                status, answered, body = ask_as_stranger(server, path, method, **headers)
+                assert (status, server.token in str(answered), b"eval" in body) == (403, False, False)
+        separator = "&" if "?" in path else "?"
+        assert ask_as_stranger(server, f"{path}{separator}token=x{server.token}")[0] == 403
+
+
+def test_the_address_with_the_token_sets_a_cookie_that_suffices(server: ReportServer, folder: RunFolder) -> None:
+    address = server.with_token(server.address(folder)).removeprefix(server.url.rstrip("/"))
+    status, headers, _ = ask_as_stranger(server, address)
+    cookie, *attributes = headers["Set-Cookie"].split("; ")
+    assert (status, set(attributes)) == (200, {"HttpOnly", "SameSite=Strict", "Path=/"})
+    assert ask_as_stranger(server, f"{server.address(folder)}/overview", Cookie=cookie)[0] == 200
+
+
+def test_each_server_has_a_token_of_its_own(tmp_path: Path) -> None:
+    with ReportServer(tmp_path) as one, ReportServer(tmp_path) as other:
+        assert one.token != other.token

@@ -6,9 +6,15 @@ function follow() {
   events.onmessage = async (event) => {
     const state = JSON.parse(event.data);
     drawLive(state);
+    if (state.is_due) scoreNow();
     if (state.status === "finished" && state.indexed === 1) events.close();
     if (state.version !== data.version) await refresh();
   };
+}
+
+/** Have the server score what is answered so far. */
+async function scoreNow() {
+  await fetch(`${location.pathname}/score`, { method: "POST", headers: { "X-Aisprompt-Report": "1" } });
 }
 
 /** "running: 47 of 51 samples"; of a finished run, how many of its samples are indexed. */
@@ -19,9 +25,9 @@ function drawLive(state) {
   banner.className = `live ${state.status}`;
   const done = state.samples ? say("{done} of {all} samples", { done: count(state.answered), all: count(state.samples) }) : say("{done} answers", { done: count(state.requests) });
   const progress = state.samples ? el("progress", { max: state.samples, value: state.answered, "aria-label": done }) : null;
-  const score = el("button", { type: "button", onclick: async () => { score.disabled = true; await fetch(`${location.pathname}/score`, { headers: { "X-Aisprompt-Report": "1" } }); score.disabled = false; } }, say("Score the answers so far"));
+  const button = el("button", { type: "button", onclick: async () => { button.disabled = true; await scoreNow(); button.disabled = false; } }, say("Score the answers so far"));
   const isOver = !["running", "finished"].includes(state.status);
-  banner.replaceChildren(el("b", {}, say(state.status)), ` ${done}`, ...[progress].filter(Boolean), state.pending ? el("span", { class: "soft" }, plain(state.pending)) : "", isOver && state.requests ? score : "");
+  banner.replaceChildren(el("b", {}, say(state.status)), ` ${done}`, ...[progress].filter(Boolean), state.pending ? el("span", { class: "soft" }, plain(state.pending)) : "", isOver && state.requests ? button : "");
 }
 
 /** "Reading the samples: 34 %". */
