@@ -7,17 +7,36 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ais_prompt.postprocess.boxed import boxed_spans
-from ais_prompt.postprocess.negation import Doubts, doubts
+from ais_prompt.postprocess.negation import REACH, Doubts, doubts
 from ais_prompt.postprocess.rules import Candidate, Rank, strongest
 from ais_prompt.postprocess.source import said
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types.extraction import Extraction
 
-_ANNOUNCED: Final = (
-    r"(?:\b(?i:grade|verdict|judge?ment|decision|conclusion|answer|rating|score)(?:\s+is)?"
-    r"|(?:评级|判定|判断|结论|评分|得分|分数|答案)(?:结果)?[是为]?)\s*[:=]?[\s*(\[\"'`]*"
+_VERDICT: Final = (
+    r"(?:\b(?i:graded?|verdict|judge?ment|judged|marked|decision|conclusion|evaluation|assessment|result|rating|rated|scored?)\b"
+    r"|评级|评判|评定|判定|判断|结论|结果|评分|得分|分数|打分|评|判)"
 )
-_NUMBER: Final = r"(?P<found>-?\d+(?:\.\d+)?)"
+_ANSWER: Final = r"(?:\b(?i:answer)\b|答案)"
+_OPEN: Final = r"[\s*_(\[\"'`]*"
+_CLOSE: Final = r"[\s*_)\]\"'`.!]*"
+_IS: Final = (
+    r"(?:\s+(?i:for|of|on)\b[^\n.:=\d]{0,60}?)?"
+    rf"(?:{_OPEN}[\"'*_]*\s*(?:[:=→]|\s[-–—]\s)|\s*(?:\b(?i:is|as|must\s+be|should\s+be|would\s+be)\b(?:\s+an?\b)?|应?[是为]))"
+)
+"""What stands between the word "verdict" and the verdict."""
+_OPTION_BEFORE: Final = re.compile(
+    r"(?:\b(?i:answer(?:s|ed)?|options?|choices?|cho(?:ose|oses|se|sen|osing)|pick(?:s|ed)?|select(?:s|ed)?|said|says?|gold|reference|"
+    r"ground\s+truth|key|student|model|candidate|prediction|response)\b|答案|选项|选择|学生|模型|考生|回答)[^.!?;\n]*\Z"
+)
+"""A letter is an option of the question, and no verdict, if a clause names what was answered before it."""
+_NUMBER: Final = r"(?P<found>-?\d+(?:\.\d+)?)(?!\d|,\d)"
+_SCALES: Final = re.compile(
+    r"/\s*\d+|\b(?i:out\s+of)\s+\d+|(?<![\d.])\d+\s*(?:[-–~—]|to|and|到|至)\s*\d+(?!\d|\.\d)|\d+-?(?:point|分制)|满分[是为]?\s*\d+"
+    # "(10 is best)", "[1 = worst]", but not "(7)" and "[[7]]"
+    r"|\((?!\s*[\d.]+\s*\))[^()\n]*\)|(?<!\[)\[(?!\[|\s*[\d.]+\s*\])[^\[\]\n]*\]"
+)
+"""Numbers that tell which ratings there are."""
 
 
 @POSTPROCESSORS.register_module()
@@ -29,8 +48,8 @@ def generic_llmjudge_postprocess(text: str, true_tag: str = "A", false_tag: str 
         true_tag, false_tag: the tags of a right and of a wrong answer.
 
     What is looked for, in this order, in what is said after any thinking: the last ``\boxed{}`` or ``[[ ]]``; the last
-    "verdict: A", "grade is A", ...; the tag at the beginning; the only tag by itself. A tag that is denied
-    ("not A") does not count.
+    "verdict: A", "grade is A", ... or line of nothing but the tag; the tag at the beginning; the only tag by itself. A
+    tag that is denied ("not A") does not count, nor a letter that is an option of the question ("the answer is A").
 
     >>> generic_llmjudge_postprocess("A good attempt, but the value is wrong.\n\nVerdict: **B**")
     'B'
@@ -39,15 +58,17 @@ def generic_llmjudge_postprocess(text: str, true_tag: str = "A", false_tag: str 
     >>> generic_llmjudge_postprocess("It is CORRECT, or perhaps INCORRECT.", "CORRECT", "INCORRECT")
     >>> generic_llmjudge_postprocess("It is not A but B")
     'B'
-    >>> generic_llmjudge_postprocess("I cannot tell.")
+    >>> generic_llmjudge_postprocess("The predicted answer is A, the reference is B.\n\nB")
+    'B'
+    >>> generic_llmjudge_postprocess("The student's answer is A.")
 
     Source: OpenCompass, ``generic_llmjudge_postprocess``, which takes the first letter A or B of the text, also inside
     a word ("Based on ..." gives B).
     """
-    return only_tag(text, (true_tag, false_tag))
+    return only_tag(text, (true_tag, false_tag), may_name_options=true_tag.isalpha() and len(true_tag) == 1)
 
 
-def only_tag(text: str, tags: Sequence[str]) -> Extraction | None:
+def only_tag(text: str, tags: Sequence[str], *, may_name_options: bool = False) -> Extraction | None:
     """Return which of several tags a judge gives, as `generic_llmjudge_postprocess` finds one of two.
 
     >>> only_tag("My final verdict is tie: [[A=B]]", ("A>B", "A=B", "B>A"))
@@ -56,11 +77,14 @@ def only_tag(text: str, tags: Sequence[str]) -> Extraction | None:
     Args:
         text: the answer of the judge.
         tags: what the prompt tells it to say; one may begin with another one.
+        may_name_options: whether the tags are also letters of options, about which the judge may talk.
     """
     source = said(text)
     longest_first = sorted(tags, key=len, reverse=True)
-    tag = f"(?<![^\\W_])(?P<found>{'|'.join(map(re.escape, longest_first))})(?![^\\W_])"
-    found = strongest(_verdicts(source.text, tag, is_letter="A" in tags), source.text)
+    letter = "[A-Za-z0-9]" if all(map(str.isascii, tags)) else r"[^\W_]"
+    tag = f"(?<!{letter})(?P<found>{'|'.join(map(re.escape, longest_first))})(?!{letter})"
+    verdicts = _verdicts(source.text, tag, is_letter="A" in tags, may_name_options=may_name_options)
+    found = strongest(verdicts, source.text)
     if not found or (found[-1].rank == Rank.ALONE and len({one.text for one in found}) > 1):
         return None
     return source.extraction(found[-1].rule, found[-1].start, found[-1].end)
@@ -75,19 +99,41 @@ def judge_rating_postprocess(text: str) -> Extraction | None:
     >>> judge_rating_postprocess("Score: 8.5/10")
     '8.5'
 
+    >>> judge_rating_postprocess("On a scale of 1 to 10, I would rate it 7.")
+    '7'
+
+    What is looked for, in this order, in what is said after any thinking: the last ``[[ ]]``; the last overall rating;
+    the last "rating: 7", "score is 7", ... or line of nothing but a number; the last "a score of 7", "rate it 7".
+    Numbers of the scale do not count.
+
     Source: Zheng et al. 2023, "Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena" (the form ``[[7]]``).
     """
     source = said(text)
+    without_scales = _SCALES.sub(lambda scale: " " * len(scale.group()), source.text)
+    criterion = r"(?:[^\d\n.:=]*(?=[:=]))?"
     ways = (
         (Rank.MARKED, "[[ ]]", rf"\[\[\s*{_NUMBER}\s*\]\]"),
-        (Rank.ANNOUNCED, "the rating is", f"{_ANNOUNCED}{_NUMBER}"),
-        (Rank.LINE, "nothing but the rating", rf"\A[\s*\[]*{_NUMBER}[\s*\]]*\Z"),
+        (Rank.MARKED, "<tag>", rf"<\w+>{_OPEN}{_NUMBER}{_CLOSE}</"),
+        (
+            Rank.FINAL,
+            "the overall rating is",
+            rf"(?:\b(?i:overall|final|total)\b(?:\s+{_VERDICT})?|总(?:体|评)?{_VERDICT}?|总分){criterion}{_IS}{_OPEN}{_NUMBER}",
+        ),
+        (Rank.ANNOUNCED, "the rating is", rf"{_VERDICT}{criterion}{_IS}{_OPEN}{_NUMBER}"),
+        (Rank.ANNOUNCED, "a line of the rating", rf"(?m:^){_OPEN}{_NUMBER}{_CLOSE}分?{_CLOSE}(?m:$)"),
+        (
+            Rank.CONCLUDED,
+            "a rating of",
+            rf"(?:{_VERDICT}(?:\s+of)?|\b(?i:scale)\b[^\d\n.]*|\b(?i:rate|rated|give|assign|award)\s+(?i:it|this|that|the|them)\b[^\d\n.:=]*|[给打][^\d\n。:=]{{0,12}}){_OPEN}{_NUMBER}",
+        ),
     )
-    found = strongest(_matches(source.text, ways, doubts(r"\d+(?:\.\d+)?")), source.text)
+    denial = doubts(r"\d+(?:\.\d+)?")
+    of_ten = ((Rank.ALONE, "7/10", rf"(?<![\d.,]){_NUMBER}\s*/\s*(?:5|10|100)(?!\d)"),)
+    found = strongest((*_matches(without_scales, ways, denial), *_matches(source.text, of_ten, denial)), source.text)
     return source.extraction(found[-1].rule, found[-1].start, found[-1].end) if found else None
 
 
-def _verdicts(text: str, tag: str, *, is_letter: bool) -> Iterator[Candidate]:
+def _verdicts(text: str, tag: str, *, is_letter: bool, may_name_options: bool) -> Iterator[Candidate]:
     denial = doubts(tag.replace("?P<found>", "?:"))
     for start, end in boxed_spans(text):
         if inside := re.search(tag, text[start:end]):
@@ -95,13 +141,25 @@ def _verdicts(text: str, tag: str, *, is_letter: bool) -> Iterator[Candidate]:
             yield Candidate(Rank.MARKED, "boxed", place, place + len(inside.group()), inside.group())
     # The word "A" begins sentences.
     no_word = tag + (r"(?!\s+(?!or\b|and\b|is\b)[a-z])" if is_letter else "")
+    announced = _VERDICT if may_name_options else f"(?:{_VERDICT}|{_ANSWER})"
+    end = rf"{_CLOSE}(?m:$)"
     ways = (
         (Rank.MARKED, "[[ ]]", rf"\[\[\s*{tag}\s*\]\]"),
-        (Rank.ANNOUNCED, "the verdict is", f"{_ANNOUNCED}{tag}"),
-        (Rank.LINE, "the beginning", rf"\A[\s*(\[\"'`]*{tag}(?=\s*(?:[^\w\s]|\n|\Z))"),
-        (Rank.ALONE, "the only tag", no_word),
+        (Rank.MARKED, "<tag>", rf"<\w+>{_OPEN}{tag}{_CLOSE}</"),
+        (Rank.ANNOUNCED, "the verdict is", rf"{announced}{_IS}{_OPEN}{tag}"),
+        (Rank.ANNOUNCED, "the verdict", rf"{announced}{_OPEN}{tag}(?={end})"),
+        (Rank.ANNOUNCED, "a line of the tag", rf"(?m:^){_OPEN}{tag}(?={end})"),
+        (Rank.LINE, "the beginning", rf"\A{_OPEN}{tag}(?=\s*(?:[^\w\s]|\n|\Z))"),
+        (
+            Rank.LABEL,
+            "concluded at the end",
+            rf"(?<!nswer)(?<!ption)(?<!hoice)(?<!gold)(?<!eference)(?<!答案)(?<!选项)(?:[:→]|\b(?i:so|thus|hence|therefore)\b,?|因此|所以){_OPEN}{tag}(?={_CLOSE}\Z)",
+        ),
     )
     yield from _matches(text, ways, denial)
+    for one in _matches(text, ((Rank.ALONE, "the only tag", no_word),), denial):
+        if not (may_name_options and _OPTION_BEFORE.search(text[max(0, one.start - REACH) : one.start])):
+            yield one
 
 
 def _matches(text: str, ways: tuple[tuple[Rank, str, str], ...], denial: Doubts) -> Iterator[Candidate]:
