@@ -17,6 +17,13 @@ logger = logging.getLogger(__name__)
 
 MAX_SAME_FAILURES: Final = 10
 """Failures of one kind, with no answer before them, after which a model is given up."""
+MAX_REFUSALS: Final = 100
+"""The same for requests that a model refuses: the cause may be the prompts of the first samples."""
+
+_OF_ONE_PROMPT: Final = {"too_long", "content_filter", "empty_prompt", "no_tokens"}
+"""Kinds of failures that say nothing about other prompts."""
+_REFUSALS: Final = {"http_400", "http_415", "http_422", "out_of_memory", "generation", "scoring"}
+"""Kinds of failures whose cause is the prompt or the config; the message says which, in no common form."""
 
 Record: TypeAlias = Callable[[Request, Completion], None]
 """Writes an answer down before anything else happens with it."""
@@ -34,6 +41,7 @@ class FailureWatch:
         self._record = record
         self._has_answered = has_answered
         self._answered = False
+        self._of_one_prompt = 0
         self._failures: list[str] = []
         self._last: Failure | None = None
 
@@ -48,28 +56,43 @@ class FailureWatch:
         if failure is None:
             self._answered = True
             return
+        if failure.kind in _OF_ONE_PROMPT:
+            self._of_one_prompt += 1
+            return
         self._failures.append(failure.kind)
         self._last = failure
         if failure.fatal:
             what = f"every request would fail: {failure.kind}: {failure.message}"
             raise ModelError(what, where=failure.where, fix=RETRY_HINT)
-        if len(self._failures) >= MAX_SAME_FAILURES:
+        if len(self._failures) >= (MAX_REFUSALS if _is_refusal(failure) else MAX_SAME_FAILURES):
             self.conclude()
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether the model has answered nothing, and refused so much that prompts of other samples should be tried."""
+        refused = self._last is not None and _is_refusal(self._last)
+        return refused and not self._answered and len(self._failures) >= MAX_SAME_FAILURES
 
     def conclude(self) -> None:
         """Give the model up if it has failed in one way only, and never answered.
 
         Earlier answers speak for the model, and against the samples that are left; but not for a server that is down.
+        Failures that belong to one prompt, such as one that is too long, say nothing about the model.
 
         Raises:
             ModelError: it is given up.
         """
-        kinds = set(self._failures)
+        kinds, count = set(self._failures), len(self._failures)
         usable = self._answered or (self._has_answered and kinds != {"unreachable"})
         if self._last is not None and not usable and len(kinds) == 1:
-            number = "the only request" if len(self._failures) == 1 else f"all {len(self._failures)} requests so far"
+            other = "other " if self._of_one_prompt else ""
+            number = f"the only {other}request" if count == 1 else f"all {count} {other}requests so far"
             what = f"{number} failed: {self._last.kind}: {self._last.message}"
             raise ModelError(what, where=self._last.where, fix=RETRY_HINT)
+
+
+def _is_refusal(failure: Failure) -> bool:
+    return failure.kind in _REFUSALS or failure.kind.startswith("response_")
 
 
 def ends_run(error: BaseException) -> bool:

@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 FEW_ROWS: Final = 100
 """Most questions of a small task."""
 ORDER_SEED: Final = 0
-"""Seed of the order in which samples are asked if asking may stop early."""
+"""Seed of the order in which samples are asked if asking may stop early, or the first ones are refused."""
 
 
 class AskingOptions(Struct, frozen=True):
@@ -181,7 +181,7 @@ class TaskJob:
         self._watch = watch_of(task, total) if watch_of else NeverEnough()
         self._session = TaskSession(task, memory, progress, self._predictions, self._watch)
         self._failures = FailureWatch(self._session.record, has_answered=self._known > 0)
-        samples = _in_random_order(task.data.test) if watch_of else task.data.test
+        samples = _in_random_order(task.data.test) if watch_of else self._samples()
         cluster = task.spec.dataset.eval.cluster
         self._conversations = conversations(task, memory.recall, samples, cluster, self._portion)
 
@@ -264,6 +264,18 @@ class TaskJob:
             logger.info("%s", self.task.name, exc_info=True)
         self._release()
 
+    def _samples(self) -> Iterator[Sample]:
+        """Yield the samples in their order; once the model refused the first ones, the others in random order.
+
+        Rows are often sorted by length. Others show whether the cause lies in the prompts or in the config.
+        """
+        samples = self.task.data.test
+        for place, sample in enumerate(samples):
+            if self._failures.in_doubt:
+                yield from _in_random_order(samples, place)
+                return
+            yield sample
+
     def _count(self) -> int:
         """Return how many samples are to be answered in the end."""
         samples, portion = self.task.data.test, self._portion
@@ -281,8 +293,8 @@ def _has_speed(model: Model) -> bool:
     return isinstance(model, AsyncModel) and not isinstance(model, ScriptedModel)
 
 
-def _in_random_order(samples: Sequence[Sample]) -> Iterator[Sample]:
-    order = np.random.default_rng(ORDER_SEED).permutation(len(samples))
+def _in_random_order(samples: Sequence[Sample], start: int = 0) -> Iterator[Sample]:
+    order = np.random.default_rng(ORDER_SEED).permutation(range(start, len(samples)))
     return (samples[int(index)] for index in order)
 
 

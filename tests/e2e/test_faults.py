@@ -84,6 +84,22 @@ def test_samples_that_fail_for_good_do_not_change_the_others(project: Project, s
     assert sorted(completion["failure"]["kind"] for completion in failed) == ["http_422", "too_long"]
 
 
+@pytest.mark.parametrize("words", ["maximum context length is 8 tokens", "no reason that anyone knows"])
+def test_rows_that_a_server_refuses_do_not_stop_the_others(project: Project, server: MockServer, words: str) -> None:
+    use(project, server, retry=0)
+    project.write_data([{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(1000, 1700)] + ROWS[:100])
+    server.follow({"text": "+1", "status": 400, "body": {"error": {"message": words}}})
+    done = project.run("run", "eval.py", "--max-failures", "100%")
+    assert done.returncode == 0, done.stderr
+    [row] = project.summary()
+    assert row["scored"] + row["failed"] == 800
+    assert row["score"] == 1.0
+    assert row["scored"] >= 80  # those without +1
+    again = project.run("run", "eval.py", "-r", "--max-failures", "100%")
+    assert again.returncode == 0, again.stderr
+    assert project.summary()[0]["scored"] == row["scored"]
+
+
 def test_a_server_that_goes_away_for_a_while_costs_no_answer(project: Project) -> None:
     with mock_server(latency=0.05) as first:
         use(project, first, retry=2)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from ais_prompt.models.api.wire import CONTENT_FILTER
+from ais_prompt.models.api.causes import CONTENT_FILTER
 from ais_prompt.types import Completion, Failure
 from ais_prompt.utils.log_once import ONCE
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from ais_prompt.models.api.wire import BadBody, read_json, server_words
+from ais_prompt.models.api.wire import BadBody, read_json, reported_failure, server_words
 from ais_prompt.types import Completion, Failure
 
 _LAST: Final = b"[DONE]"
@@ -108,6 +108,9 @@ class StreamReader(ABC):
             return
         try:
             event = read_json(data)
+            self._fault = reported_failure(event)
+            if self._fault:
+                return
             if not isinstance(event, dict) or event.get("error"):
                 raise BadBody("the stream holds an error")
             if self._take(event):

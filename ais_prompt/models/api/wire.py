@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import msgspec
 from msgspec.structs import replace
 
+from ais_prompt.models.api.causes import QUOTA, TOO_LONG, cause_of
 from ais_prompt.models.options import Wire
 from ais_prompt.types import ChatMessage, Completion, Failure, Prompt, Request
 from ais_prompt.utils.media import FILE_NOTE, KINDS, MediaFile, local_file
@@ -21,26 +22,13 @@ from ais_prompt.utils.media import FILE_NOTE, KINDS, MediaFile, local_file
 if TYPE_CHECKING:
     from ais_prompt.models.api.stream import StreamReader
 
-CONTENT_FILTER: Final = "content_filter"
-"""The finish reason, and the error code, of an answer that the server's content filter withheld or cut."""
-QUOTA: Final = "quota"
-"""The account may ask nothing more: the run is paused."""
-
 _PAYMENT_REQUIRED: Final = 402
-_WITHOUT_QUOTA: Final = re.compile(
-    rb'"(code|type)"\s*:\s*"(insufficient_quota|billing_hard_limit_reached|billing_error)"|credit balance is too low'
-)
-"""Error codes of OpenAI, which other servers use too (https://platform.openai.com/docs/guides/error-codes), and of
-Anthropic (https://platform.claude.com/docs/en/api/errors)."""
+_TOO_LARGE: Final = 413
 _FATAL_STATUS: Final = {401, 403, 404}
 """A wrong key, a forbidden or an unknown model: the same for every request."""
-_FILTERED: Final = re.compile(rb'"code"\s*:\s*"content_filter"')
-_TOO_LONG_STATUS: Final = {400, 413, 422}
-_TOO_LONG: Final = re.compile(
-    r"context_length_exceeded|context (length|window|size|limit)|too many tokens|(prompt|input) is too long"
-    r"|reduce the length|must be <= \d+ tokens|max_model_len|request_too_large",
-    re.IGNORECASE,
-)
+_TOO_LONG_STATUS: Final = {400, 413, 422, 500}
+"""Limits on all requests together have other statuses; their messages speak of tokens and lengths as well."""
+_ERROR_STATUS: Final = re.compile("[45][0-9]{2}")
 _MOST_TOKENS: Final = 2**53
 """A larger number is not a count of tokens."""
 
@@ -99,6 +87,8 @@ def read_reply(endpoint: WireFormat, status: int, body: bytes) -> Completion:
         return Completion(failure=http_failure(status, body))
     try:
         reply = read_json(body)
+        if failure := reported_failure(reply):
+            return Completion(failure=failure)
         try:
             return endpoint.answer(reply)
         except BadBody as error:
@@ -124,14 +114,29 @@ def _other_api(endpoint: WireFormat, reply: Any) -> str:
 
 def http_failure(status: int, body: bytes) -> Failure:
     """Return the failure of an HTTP error, with the server's message in full length."""
-    words = server_words(body)
-    if status in _TOO_LONG_STATUS and _TOO_LONG.search(body.decode("utf-8", "replace")):
-        return Failure("too_long", words)
-    if status == _PAYMENT_REQUIRED or _WITHOUT_QUOTA.search(body):
-        return Failure(QUOTA, words or f"status {status} without a message")
-    if _FILTERED.search(body):
-        return Failure(CONTENT_FILTER, words)
-    return Failure(f"http_{status}", words or f"status {status} without a message", fatal=status in _FATAL_STATUS)
+    words = server_words(body) or f"status {status} without a message"
+    cause = {_PAYMENT_REQUIRED: QUOTA, _TOO_LARGE: TOO_LONG}.get(status) or cause_of(_decoded(body))
+    if cause and (cause != TOO_LONG or status in _TOO_LONG_STATUS):
+        return Failure(cause, words)
+    return Failure(f"http_{status}", words, fatal=status in _FATAL_STATUS)
+
+
+def reported_failure(reply: Any) -> Failure | None:
+    """Return the failure that a reply with a good status, or an event of a stream, reports instead of an answer.
+
+    Gateways put the error of the server behind them there, with its HTTP status as ``code``. None if there is no error,
+    or one without a known cause.
+    """
+    fields = fields_of(reply)
+    error = fields.get("error") or (fields if "error" in (fields.get("object"), fields.get("type")) else None)
+    if not error:
+        return None
+    body = json.dumps({"error": error}).encode()
+    codes = [str(fields_of(error).get(name)) for name in ("code", "status", "status_code")]
+    if code := next(filter(_ERROR_STATUS.fullmatch, codes), None):
+        return http_failure(int(code), body)
+    cause = cause_of(_decoded(body))
+    return Failure(cause, server_words(body)) if cause else None
 
 
 def server_words(body: bytes) -> str:
@@ -144,6 +149,14 @@ def server_words(body: bytes) -> str:
         value = next((value[name] for name in ("error", "message", "detail") if value.get(name)), None)
     words = value if isinstance(value, str) else body.decode("utf-8", "replace")
     return words.strip()
+
+
+def _decoded(body: bytes) -> str:
+    """Return a body as text, with the characters that JSON may write as escapes."""
+    try:
+        return json.dumps(read_json(body), ensure_ascii=False)
+    except BadBody:
+        return body.decode("utf-8", "replace")
 
 
 def read_json(body: bytes) -> Any:

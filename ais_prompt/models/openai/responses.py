@@ -15,7 +15,7 @@ from msgspec import Struct
 from ais_prompt.errors import PromptError
 from ais_prompt.models.api.finish import ended
 from ais_prompt.models.api.stream import StreamReader
-from ais_prompt.models.api.wire import QUOTA, BadBody, embed_files, fields_of, text_of
+from ais_prompt.models.api.wire import BadBody, embed_files, fields_of, reported_failure, text_of
 from ais_prompt.models.openai.replies import usage_of
 from ais_prompt.models.openai.wire import chat_messages
 from ais_prompt.models.options import Wire
@@ -25,7 +25,7 @@ from ais_prompt.utils.tool_messages import CALL, RESULT, parts_of, text_of_calls
 _ROLES: Final = {"system", "developer", "user", "assistant"}
 _CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
 """Type of an item of the output that calls a tool of the config → its field with the arguments."""
-_FAILED_CODES: Final = {"server_error": "http_500", "rate_limit_exceeded": "http_429", "insufficient_quota": QUOTA}
+_FAILED_CODES: Final = {"server_error": "http_500", "rate_limit_exceeded": "http_429"}
 """Code of a failed response → kind of the failure; other codes are faults of the request."""
 _PIECES: Final = {
     "response.output_text.delta",
@@ -231,4 +231,6 @@ def _reasoning(item: Mapping[str, Any]) -> str:
 
 def _failure(error: Mapping[str, Any]) -> Failure:
     code, words = text_of(error.get("code")), text_of(error.get("message"))
+    if failure := reported_failure({"error": error}):
+        return failure
     return Failure(_FAILED_CODES.get(code, f"response_{code or 'failed'}"), words or "the response failed")

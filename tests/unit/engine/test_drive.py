@@ -235,6 +235,21 @@ def test_a_model_that_only_fails_is_given_up_after_ten(model: Any) -> None:
     assert 10 <= len(recorded) < 30
 
 
+@pytest.mark.parametrize("kind", ["too_long", "content_filter", "empty_prompt"])
+def test_failures_of_single_prompts_never_give_a_model_up(kind: str) -> None:
+    model = ScriptedModel(default={"failure": kind, "message": "no"})
+    finished, _ = outcome(model, dialogues(300))
+    assert len(finished) == 300
+
+
+@pytest.mark.parametrize("kind", ["http_400", "http_422", "response_invalid_prompt", "out_of_memory"])
+def test_a_model_that_refuses_everything_is_given_up_after_a_hundred(kind: str) -> None:
+    model = ScriptedModel(default={"failure": kind, "message": "no such thing"})
+    recorded: list[Request] = []
+    with pytest.raises(ModelError, match=f"all 100 requests so far failed: {kind}: no such thing"):
+        drive(model, dialogues(1000), lambda request, _: recorded.append(request), lambda _: None)
+
+
 def test_few_requests_that_all_fail_are_an_error_too() -> None:
     with pytest.raises(ModelError, match="the only request failed: broken: no"):
         outcome(Batches(4), dialogues(1, text="!"))

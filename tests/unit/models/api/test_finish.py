@@ -29,6 +29,7 @@ def test_a_cut_answer(reason: str) -> None:
 def test_a_filtered_answer_is_a_failure_that_is_not_repeated(reason: str) -> None:
     found = ended(SAID, reason)
     assert (found.failure and found.failure.kind, found.text, found.usage) == ("content_filter", "", SAID.usage)
+    assert found.failure
     assert not is_temporary(found.failure)
 
 

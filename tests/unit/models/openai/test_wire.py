@@ -135,7 +135,9 @@ def test_a_reply_without_an_answer_is_a_bad_body(body: bytes) -> None:
 
 
 def test_an_error_in_a_good_reply_is_shown() -> None:
-    failure = reply(error={"message": "upstream is down", "code": 502}).failure
+    assert reply(error={"message": "upstream is down", "code": 502}).failure == Failure("http_502", "upstream is down")
+    assert reply(object="error", message="down", code="503").failure == Failure("http_503", "down")
+    failure = reply(error={"message": "upstream is down", "code": "E7"}).failure
     assert failure
     assert failure.kind == "bad_body"
     assert "upstream is down" in failure.message
@@ -156,23 +158,6 @@ def test_an_http_error_has_its_status_and_the_message_of_the_server(status: int)
     silent = read_reply(CHAT, status, b"").failure
     assert silent
     assert str(status) in silent.message
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.",
-        "Please reduce the length of the messages or completion.",
-        "`inputs` tokens + `max_new_tokens` must be <= 4096 tokens",
-        "prompt is too long: 5000 tokens > 4096 maximum",
-    ],
-)
-def test_a_prompt_that_is_too_long_has_its_own_kind(message: str) -> None:
-    assert reply(400, error={"message": message}).failure == Failure("too_long", message)
-    assert reply(400, error={"message": "no", "code": "context_length_exceeded"}).failure == Failure("too_long", "no")
-    unrelated = reply(500, error={"message": message}).failure
-    assert unrelated
-    assert unrelated.kind == "http_500"
 
 
 @given(st.integers(100, 599), JSON.map(lambda value: json.dumps(value).encode()) | st.binary())
