@@ -49,13 +49,17 @@ def _is_text(node: ast.expr) -> bool:
 
 
 def _value(node: ast.expr) -> Any:
-    """Return the value of a literal, ``dict(...)`` and ``float('inf')`` included."""
+    """Return the value of a literal, ``dict(...)`` and ``float('inf')`` included.
+
+    mmengine writes ``dict({0: 'a', 'b c': 'd'})`` where a key is no identifier.
+    """
     match node:
-        case ast.Call(ast.Name("dict"), [], keywords):
-            return {keyword.arg: _value(keyword.value) for keyword in keywords}
+        case ast.Call(ast.Name("dict"), [] | [ast.Dict()] as given, keywords):
+            items = {key: value for one in given for key, value in _value(one).items()}
+            return items | {keyword.arg: _value(keyword.value) for keyword in keywords}
         case ast.Call(ast.Name("float"), [ast.Constant(str(text))], []):
             return float(text)
-        case ast.Dict(keys, values):
+        case ast.Dict(keys, values) if all(keys):
             return {_value(key): _value(value) for key, value in zip(keys, values, strict=True) if key}
         case ast.List(items):
             return list(map(_value, items))

@@ -1,4 +1,4 @@
-"""`LLInferencer`: choose the label after whose prompt a continuation has the highest log-likelihood."""
+"""`LLInferencer`: choose the label in whose prompt a continuation has the highest log-likelihood."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ from ais_prompt.types import LikelihoodQuery, Request, Sample
 
 @INFERENCERS.register_module()
 class LLInferencer:
-    """Chooses the label after whose prompt the row's continuation is likeliest; of equal labels the earlier one.
+    """Chooses the label in whose prompt the row's continuation is likeliest; of equal labels the earlier one.
 
     It compares log-likelihoods, summed over the tokens of the continuation. The labels are found as in `PPLInferencer`.
+    A prompt that ends with the continuation, as in OpenCompass, is measured as it is: its context is what comes before.
+    A continuation that is no end of the prompt follows it.
 
     Args:
         labels: the labels; None uses those of the dataset.
-        continuation_column: the column with the continuation, exactly as it follows the prompt.
+        continuation_column: the column with the continuation, exactly as it stands at the end of the prompt.
 
     Raises:
         ConfigError: the list of labels is empty, or contains a label twice.
@@ -50,12 +52,15 @@ class LLInferencer:
         self, sample: Sample, shots: Sequence[Sample], context: InferenceContext
     ) -> dict[Any, tuple[Filled, Request]]:
         """Return label → filled prompt, and what is measured with it."""
-        query = LikelihoodQuery(self._continuation(sample))
-        prompts = label_prompts(labels_of(self.labels, context), sample, shots, context)
-        return {
-            label: (filled, Request(sample.id, context.chat.render(filled, "ppl"), query))
-            for label, filled in prompts.items()
-        }
+        continuation = self._continuation(sample)
+        query = LikelihoodQuery(continuation)
+        requests = {}
+        for label, filled in label_prompts(labels_of(self.labels, context), sample, shots, context).items():
+            prompt = context.chat.render(filled, "ppl")
+            if isinstance(prompt, str):
+                prompt = prompt.removesuffix(continuation)
+            requests[label] = (filled, Request(sample.id, prompt, query))
+        return requests
 
     def _continuation(self, sample: Sample) -> str:
         if self.continuation_column not in sample.fields:

@@ -8,6 +8,22 @@ from typing import Any, Final
 from ais_prompt.models.reasoning import THINK_TAGS
 from ais_prompt.peers.parts import Translation, is_part
 
+_WITH_CHAT_TEMPLATE: Final = ("HuggingFace", "VLLM", "TurboMindModel")
+"""Beginnings of the classes of OpenCompass, ``…withChatTemplate``, that have a default meta template of their own."""
+
+DEFAULT_ROLES: Final[Mapping[str, Any]] = {
+    "round": [
+        {"role": "HUMAN", "api_role": "HUMAN", "prompt": ""},
+        {"role": "SYSTEM", "api_role": "HUMAN", "prompt": ""},
+        {"role": "BOT", "api_role": "BOT", "generate": True},
+    ]
+}
+"""The default meta template of OpenCompass for the chat template of a tokenizer.
+
+Each round has a turn of SYSTEM, which is sent as the user: without data, its empty text follows that of the user after
+a newline. Source: ``_get_meta_template`` in ``opencompass/models/huggingface_above_v4_33.py``.
+"""
+
 _REASONING: Final = "extract_non_reasoning_content"
 """The postprocessor that every model here applies by itself: it separates thoughts from answers."""
 
@@ -17,12 +33,21 @@ def translate_model(values: Any, where: str, translation: Translation) -> Any:
     if translation.peer_part("models", values) is None:
         return values
     args = dict(values)
+    if not args.get("meta_template") and has_default_roles(values["type"]):
+        args["meta_template"] = DEFAULT_ROLES
     template = args.get("meta_template")
     if isinstance(template, tuple) and len(template) == 1:
         args["meta_template"] = template[0]
         translation.notes.note("meta_template is the dict before the comma", f"{where}.meta_template")
     args |= _tags(args.pop("pred_postprocessor", None), f"{where}.pred_postprocessor", translation)
     return translation.part("models", args, where)
+
+
+def has_default_roles(name: str) -> bool:
+    """Return whether a class of a peer uses `DEFAULT_ROLES` for a model without a ``meta_template``."""
+    package, _, path = name.partition(".")
+    owner = path.rpartition(".")[2].removesuffix("withChatTemplate")
+    return package == "opencompass" and path.endswith("withChatTemplate") and owner in _WITH_CHAT_TEMPLATE
 
 
 def _tags(postprocessor: Any, where: str, translation: Translation) -> dict[str, Any]:

@@ -11,10 +11,10 @@ from typing import Any
 from ais_prompt.config.parse.section import Faults
 from ais_prompt.peers.custom import custom_dataset, is_custom
 from ais_prompt.peers.dataset import translate_dataset
-from ais_prompt.peers.model import translate_model
+from ais_prompt.peers.model import has_default_roles, translate_model
 from ais_prompt.peers.notes import Note, NoteList
 from ais_prompt.peers.partitioner import translate_partitioner
-from ais_prompt.peers.parts import Translation
+from ais_prompt.peers.parts import Translation, accepted, is_part
 from ais_prompt.peers.summary import translate_summarizer
 from ais_prompt.peers.table import PEERS
 
@@ -54,6 +54,7 @@ def translate(
         if isinstance(items := values.get(key), list | tuple):
             translated[key] = [translate_item(item, f"{key}[{i}]", translation) for i, item in enumerate(items)]
             changed = changed or any(one is not other for one, other in zip(items, translated[key], strict=True))
+    _repeat(models, translated, translation.faults)
     if changed:
         _rename_doubles(translated, translation)
     summarizer = values.get("summarizer")
@@ -93,6 +94,38 @@ def _translate_dataset(folder: Path | None, values: Any, where: str, translation
         return values
 
 
+def _repeat(models: Any, translated: dict[str, Any], faults: Faults) -> None:
+    """Set ``n`` of the datasets where the peers' models answer each question several times."""
+    peer_models = [one for one in models or () if is_part(one) and _is_peer(one["type"])]
+    repeats = {_sequences(model) for model in peer_models}
+    if not repeats or repeats == {1} or not isinstance(translated.get("datasets"), list | tuple):
+        return
+    if len(repeats) > 1 or len(peer_models) < len(models):
+        what = "num_return_sequences differs between the models of the config, and here n belongs to the datasets"
+        faults.add(what, "models", "run the models one by one")
+        return
+    [n] = repeats
+    of_aisbench = any(model["type"].startswith(f"{PEERS[1]}.") for model in peer_models)
+    asked = {"n": n, "k": n} if of_aisbench else {"n": n}
+    translated["datasets"] = [
+        {**asked, **dataset} if _generates(dataset) and "n" not in dataset else dataset
+        for dataset in translated["datasets"]
+    ]
+
+
+def _sequences(model: Mapping[str, Any]) -> int:
+    options = model.get("generation_kwargs")
+    number = options.get("num_return_sequences") if isinstance(options, Mapping) else None
+    return number if isinstance(number, int) else 1
+
+
+def _generates(dataset: Any) -> bool:
+    """Return whether the inferencer of a translated dataset can ask a question several times."""
+    infer = dataset.get("infer_cfg") if isinstance(dataset, Mapping) else None
+    inferencer = infer.get("inferencer") if isinstance(infer, Mapping) else None
+    return inferencer is not None and is_part(inferencer) and bool(accepted("inferencers", inferencer["type"], ("n",)))
+
+
 def _rename_doubles(translated: dict[str, Any], translation: Translation) -> None:
     """Give datasets and models of the same name a number: the peers let the later ones overwrite or skip the others."""
     for key in ("models", "datasets"):
@@ -126,7 +159,11 @@ def _judges(values: Mapping[str, Any]) -> Sequence[Any]:
 
 def _has_system_round(model: Any) -> bool:
     """Return whether the meta template of a model has the role SYSTEM in its round."""
-    meta = model.get("meta_template") if isinstance(model, Mapping) else None
+    if not isinstance(model, Mapping):
+        return False
+    meta = model.get("meta_template")
+    if not meta and has_default_roles(str(model.get("type"))):
+        return True
     turns = meta.get("round") if isinstance(meta, Mapping) else None
     return isinstance(turns, list) and any(isinstance(turn, Mapping) and turn.get("role") == "SYSTEM" for turn in turns)
 

@@ -31,10 +31,12 @@ class Answer(Struct, frozen=True):
     Attributes:
         where: its place in the file.
         values: its content.
+        is_measured: the prediction is no text of a model: a label, which can be a number, or the values of choices.
     """
 
     where: str
     values: Mapping[str, Any]
+    is_measured: bool = False
 
 
 class Matched(Struct):
@@ -106,7 +108,7 @@ def match(answers: Iterable[Answer], samples: Sequence[Sample]) -> Matched:
         else:
             matched.answers[sample.id] = answer
             gold = answer.values.get("gold")
-            if gold is not None and str(gold) != str(sample.gold):
+            if gold is not None and _comparable(gold) != _comparable(sample.gold):
                 matched.other_gold.append(sample.id)
     matched.doubled = list(dict.fromkeys(matched.doubled))
     if not matched.answers:
@@ -161,6 +163,16 @@ def _prediction(sample: Sample, answer: Answer) -> Prediction:
     if "prediction" not in answer.values:
         raise DataError("the answer has no 'prediction'", where=answer.where, fix=f"write {_FORM}")
     given = answer.values["prediction"]
+    if answer.is_measured:
+        return Prediction(
+            sample_id=sample.id,
+            index=sample.index,
+            origin_prompt=_prompt(answer.values.get("origin_prompt")),
+            prediction=given,
+            gold=sample.gold,
+            completions=(Completion(str(given), "unknown"),),
+            row_id=sample.row_id,
+        )
     several = isinstance(given, list)
     found = [_text(one) for one in (given if several else [given])]
     texts = [one if isinstance(one, str) else None for one in found]
@@ -180,6 +192,15 @@ def _failed(sample: Sample, failure: Failure, repeats: int | None) -> Prediction
     texts = None if repeats is None else [None] * repeats
     failures = (Completion(failure=failure),) * (repeats or 1)
     return Prediction(sample.id, sample.index, "", texts, sample.gold, failures, row_id=sample.row_id)
+
+
+def _comparable(gold: Any) -> Any:
+    """Return a gold in a form that is equal for equal golds: neither the order of keys nor absent columns matter."""
+    if isinstance(gold, Mapping):
+        return {str(key): _comparable(value) for key, value in gold.items() if value is not None}
+    if isinstance(gold, list | tuple):
+        return [_comparable(one) for one in gold]
+    return str(gold)
 
 
 def _text(value: Any) -> str | Failure:

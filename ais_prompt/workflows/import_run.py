@@ -250,7 +250,13 @@ def _answers(groups: Mapping[int, Sequence[OldAnswer]], n: int) -> Iterator[Answ
             if n > 1:
                 given = [_values(other)["prediction"] for other in group]
                 values["prediction"] = (given + [None] * n)[:n]
-            yield Answer(answer.where, values)
+            yield Answer(answer.where, values, is_measured=_is_measured(values["prediction"]))
+
+
+def _is_measured(prediction: Any) -> bool:
+    """Return whether a prediction is no text: inferencers of log-likelihoods write labels and numbers as they are."""
+    items = prediction if isinstance(prediction, list) and prediction else [prediction]
+    return all(isinstance(one, int | float) for one in items)
 
 
 def _values(answer: OldAnswer) -> dict[str, Any]:

@@ -25,6 +25,9 @@ _SHARED: Final = {
     "save_every": _FILES,
 }
 
+_PPL: Final = {**_SHARED, "max_out_len": "it has no effect there either"}
+_OF_ALL_TOKENS: Final = {"normalization": "all_tokens"}
+"""OpenCompass divides the sum by the number of all tokens, the first of which has no log-likelihood."""
 
 _NORMALIZED: Final = "sentence-transformers/all-"
 """Encoders that scale their vectors themselves."""
@@ -80,8 +83,9 @@ INFERENCERS: Final = (
         drop={**_SHARED, "infer_type": "", "generation_kwargs": "sampling is an option of the model"},
         differs="the score of the majority is the row cons@n",
     ),
-    Row("PPLInferencer", "PPLInferencer", drop={**_SHARED, "max_out_len": "it has no effect there either"}),
-    Row("PPLOnlyInferencer", "PPLOnlyInferencer", drop=_SHARED),
+    Row("PPLInferencer", "PPLInferencer", drop=_PPL),
+    Row("PPLInferencer", "PPLInferencer", module="opencompass", drop=_PPL, add=_OF_ALL_TOKENS),
+    Row("PPLOnlyInferencer", "PPLOnlyInferencer", drop=_SHARED, add=_OF_ALL_TOKENS),
     Row("CLPInferencer", "CLPInferencer", drop=_SHARED),
     Row("LLInferencer", "LLInferencer", drop=_SHARED),
     Row("ChatInferencer", "ChatInferencer", drop=_SHARED),

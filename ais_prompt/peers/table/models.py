@@ -47,6 +47,7 @@ _GREEDY: Final = (
 def _local(args: dict[str, Any]) -> dict[str, Any]:
     """Return our arguments for a model of transformers."""
     options = {name: value for name, value in (args.pop("generation_kwargs", None) or {}).items() if value is not None}
+    options.pop("num_return_sequences", None)  # becomes n of the datasets
     if (least := args.pop("min_out_len", None)) is not None:
         options["min_new_tokens"] = least
     if end := args.pop("end_str", None):

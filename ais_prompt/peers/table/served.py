@@ -12,7 +12,10 @@ from ais_prompt.models.transport.credentials import DEFAULT_VARIABLE
 
 _VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*")
 _ENDPOINT: Final = re.compile(r"/(?:chat/)?completions/?$")
-_SET_HERE: Final = ("max_tokens", "max_completion_tokens", "max_new_tokens", "n", "stop", "do_sample", "logprobs")
+_SET_HERE: Final = (
+    *("max_tokens", "max_completion_tokens", "max_new_tokens", "n", "stop", "do_sample", "logprobs"),
+    "num_return_sequences",  # becomes n of the datasets
+)
 """Options of generation that this program sets itself, or that servers do not know."""
 _DEFAULT_PORT: Final = 8080
 

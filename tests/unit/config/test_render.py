@@ -5,13 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from ais_prompt.config.load import load_config
 from ais_prompt.config.parse.run import parse_run
-from ais_prompt.config.render import hidden_again, render_config
+from ais_prompt.config.render import hidden_again, literal_values, render_config
 
 Write = Callable[[str, str], Path]
+
+KEYS = st.one_of(st.text("ab_ -0é.", max_size=4), st.integers(-3, 3), st.sampled_from(["type", "n"]))
+VALUES = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(max_size=4)),
+    lambda inner: st.one_of(
+        st.dictionaries(KEYS, inner, max_size=3),
+        st.lists(inner, max_size=3),
+        st.lists(inner, max_size=3).map(tuple),
+    ),
+    max_leaves=8,
+)
 
 
 def test_it_reads_like_a_config_that_a_person_wrote() -> None:
@@ -108,3 +122,17 @@ def test_a_config_of_an_earlier_version_loses_its_secrets() -> None:
 
 def test_a_config_that_was_edited_stays() -> None:
     assert hidden_again("models = [make_model()]") == "models = [make_model()]"
+
+
+@given(st.dictionaries(st.sampled_from(["models", "datasets", "x"]), VALUES, max_size=2))
+def test_configs_that_mmengine_wrote_are_read_without_running_them(values: dict[str, object]) -> None:
+    """It writes ``dict({0: 'a'})`` for keys that are no identifiers; both peers write the config of a run with it."""
+    from mmengine.config import Config
+
+    assert literal_values(Config(values).pretty_text) == values
+
+
+@pytest.mark.parametrize("code", ["x = dict(open('ran', 'w'))", "x = dict({}, {})", "x = dict(**y)", "x = {**y}"])
+def test_code_is_no_literal(code: str) -> None:
+    with pytest.raises(ValueError, match=r"literal|malformed"):
+        literal_values(code)

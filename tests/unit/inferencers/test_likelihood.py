@@ -219,6 +219,22 @@ def test_the_highest_log_likelihood_of_the_continuation_wins() -> None:
     assert [view.prompt for view in shown] == ["Io is a moon so it is", "Io is a star so it is"]
 
 
+@pytest.mark.parametrize("written", ["", "{cont}"])
+def test_a_continuation_is_measured_once(written: str) -> None:
+    """OpenCompass writes the continuation into the prompt of each label; it is not appended to itself."""
+    template = {"A": f"{{stem}} {{A}}{written}", "B": f"{{stem}} {{B}}{written}"}
+    at = context(template, {"^Io is a moon so$": 2.0, "^Io is a star so$": 1.0}, [sample(cont=" so")])
+    asked = next(LLInferencer().converse(at.samples[0], [], at))
+    assert [(one.prompt, getattr(one.decoding, "continuation", None)) for one in asked] == [
+        ("Io is a moon", " so"),
+        ("Io is a star", " so"),
+    ]
+    assert [view.prompt for view in LLInferencer().preview(at.samples[0], [], at)] == [
+        "Io is a moon so",
+        "Io is a star so",
+    ]
+
+
 def test_the_continuation_must_be_there() -> None:
     with pytest.raises(DataError, match="no column 'cont'"):
         one(LLInferencer(), TABLE, {"": 1.0})

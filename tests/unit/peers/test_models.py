@@ -6,12 +6,17 @@ from typing import Any
 
 import pytest
 
+from ais_prompt.chat.api import ApiFormat
+from ais_prompt.chat.meta_template import resolve_tokens
+from ais_prompt.chat.tokenizer_template import merge_neighbours
 from ais_prompt.config.load import LoadedConfig
 from ais_prompt.config.parse.run import parse_run
 from ais_prompt.models.huggingface.model import HuggingFaceBaseModel
 from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionModel
 from ais_prompt.peers import translate
 from ais_prompt.plan.build import build_model
+from ais_prompt.prompts import PromptBuilder, PromptTemplate
+from ais_prompt.types import Sample
 
 DATASET: dict[str, Any] = {
     "path": "x",
@@ -21,6 +26,7 @@ DATASET: dict[str, Any] = {
         "inferencer": {"type": "GenInferencer"},
     },
 }
+QUESTION = Sample("0", 0, {"q": "1+1?", "a": "2"}, "2")
 OPENCOMPASS, AISBENCH = "opencompass.models", "ais_bench.benchmark.models"
 
 
@@ -63,6 +69,37 @@ def test_a_local_model_keeps_its_arguments() -> None:
 def test_an_adapter_of_weights_is_not_dropped() -> None:
     with pytest.raises(Exception, match="no argument 'peft_path'"):
         built("HuggingFaceBaseModel", path="some/model", peft_path="some/lora")
+
+
+CHAT_CLASSES = ("HuggingFacewithChatTemplate", "VLLMwithChatTemplate", "TurboMindModelwithChatTemplate")
+ROUND: dict[str, Any] = {"round": [{"role": "HUMAN", "api_role": "HUMAN"}, {"role": "BOT", "generate": True}]}
+
+
+def messages(name: str, package: str, template: dict[str, Any], **arguments: Any) -> list[tuple[str, str]]:
+    """The role and text of each message that a model is sent."""
+    values, _ = translated(name, package, path="m", **arguments)
+    spec = parse_run(LoadedConfig({"models": [values], "datasets": [DATASET]}, "x")).models[0]
+    prompt = PromptBuilder(None, PromptTemplate(template), output_column="a").generation(QUESTION, [])
+    assert not isinstance(prompt, str)
+    formatted = ApiFormat(resolve_tokens(spec.meta_template) if spec.meta_template else None)
+    return [(one.role, str(one.content)) for one in merge_neighbours(formatted.render(prompt, "gen"))]
+
+
+@pytest.mark.parametrize("name", CHAT_CLASSES)
+def test_chat_templates_of_opencompass_end_user_turns_with_a_newline(name: str) -> None:
+    turns = [{"role": "HUMAN", "prompt": "Q: {q}"}, {"role": "BOT", "prompt": "A: {a}"}]
+    assert messages(name, OPENCOMPASS, {"round": turns}) == [("user", "Q: 1+1?\n")]
+    begin = [{"role": "SYSTEM", "fallback_role": "HUMAN", "prompt": "Be short."}]
+    assert messages(name, OPENCOMPASS, {"begin": begin, "round": turns}) == [("user", "Be short.\nQ: 1+1?\n")]
+    in_round = {"round": [{"role": "SYSTEM", "prompt": "Be short."}, *turns]}
+    assert messages(name, OPENCOMPASS, in_round) == [("user", "\nBe short.\nQ: 1+1?\n")]
+    assert messages(name, OPENCOMPASS, {"round": turns}, meta_template=ROUND) == [("user", "Q: 1+1?")]
+
+
+def test_chat_templates_of_aisbench_and_ours_add_nothing() -> None:
+    for package in (AISBENCH, OPENCOMPASS):
+        name = "HuggingFacewithChatTemplate" if package == AISBENCH else "HuggingFaceCausalLM"
+        assert "meta_template" not in translated(name, package, path="m")[0]
 
 
 @pytest.mark.parametrize(

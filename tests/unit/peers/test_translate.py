@@ -85,6 +85,29 @@ def test_peer_scores_change_only_parts_that_score(kind: str) -> None:
         assert theirs.row(kind, path, {}) == ours.row(kind, path, {}) is not None
 
 
+def test_the_perplexity_of_opencompass_counts_all_tokens() -> None:
+    for package, expected in (("opencompass", "all_tokens"), ("ais_bench.benchmark", None)):
+        infer = {"inferencer": {"type": f"{package}.openicl.icl_inferencer.PPLInferencer"}}
+        dataset, notes = translated(infer_cfg=infer)
+        assert dataset["infer_cfg"]["inferencer"].get("normalization") == expected
+        assert notes == []
+
+
+@pytest.mark.parametrize("package", ["opencompass.models", "ais_bench.benchmark.models"])
+def test_num_return_sequences_is_n_of_the_datasets(package: str) -> None:
+    name = "HuggingFaceBaseModel" if package.startswith("opencompass") else "VLLMCustomAPIChat"
+    options = {"num_return_sequences": 3, "temperature": 0.5}
+    model = {"type": f"{package}.{name}", "abbr": "m", "path": "p", "generation_kwargs": options}
+    own = peer_dataset(abbr="own", n=2)
+    likelihood = peer_dataset(abbr="ppl", infer_cfg={"inferencer": {"type": f"{OPENICL}.icl_inferencer.PPLInferencer"}})
+    values, _ = translate({"models": [model], "datasets": [peer_dataset(), own, likelihood]})
+    assert [dataset.get("n") for dataset in values["datasets"]] == [3, 2, None]
+    assert "num_return_sequences" not in str(values)
+    once = {**model, "abbr": "once", "generation_kwargs": {}}
+    with pytest.raises(ConfigFaults, match="num_return_sequences"):
+        translate({"models": [model, once], "datasets": [peer_dataset()]})
+
+
 def test_an_option_that_has_no_meaning_here_is_a_note() -> None:
     infer = peer_dataset()["infer_cfg"]
     infer["inferencer"] |= {"batch_size": 8, "max_out_len": 7}

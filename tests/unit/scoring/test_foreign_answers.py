@@ -161,6 +161,31 @@ def test_what_is_no_text_is_failed_with_a_reason(value: object, told: dict[str, 
     assert not second.failed
 
 
+@pytest.mark.parametrize("value", [0, 3, True, -1.5, [0.25, 0.75]])
+def test_a_measured_prediction_is_kept_as_it_is(value: object) -> None:
+    """Labels can be integers, and choices have probabilities; they are no texts, and not several answers."""
+    found = match([Answer("file:1", {"index": 0, "prediction": value}, is_measured=True)], SAMPLES)
+    first = next(predictions(found, SAMPLES, "answer"))
+    assert (first.prediction, first.failed, len(first.completions)) == (value, False, 1)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "same"),
+    [
+        ({"b": [1, 2], "a": "x", "absent": None}, {"a": "x", "b": (1, 2)}, True),
+        ({"a": {"c": 1, "b": 2}}, {"a": {"b": 2, "c": 1}}, True),
+        (3, "3", True),
+        ({"a": 1}, {"a": 2}, False),
+        ([1, 2], [2, 1], False),
+    ],
+)
+def test_golds_are_compared_by_their_content(theirs: object, ours: object, same: bool) -> None:
+    found = match(
+        [Answer("file:1", {"index": 0, "prediction": "x", "gold": theirs})], [Sample("a", 0, {"g": ours}, ours)]
+    )
+    assert found.other_gold == ([] if same else ["a"])
+
+
 def test_one_of_several_answers_that_is_no_text_fails_alone() -> None:
     found = match([Answer("file:1", {"index": 0, "prediction": ["a", float("nan"), None]})], SAMPLES)
     first = next(predictions(found, SAMPLES, "answer"))
