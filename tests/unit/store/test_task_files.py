@@ -140,7 +140,13 @@ def test_results_that_are_not_there(tmp_path: Path) -> None:
 
 
 SAMPLES = st.builds(
-    SampleScore, sample_id=TEXTS, status=st.sampled_from(STATUSES), extracted=GOLDS, gold=GOLDS, reason=TEXTS
+    SampleScore,
+    sample_id=TEXTS,
+    status=st.sampled_from(STATUSES),
+    extracted=GOLDS,
+    gold=GOLDS,
+    values=st.builds(dict, accuracy=st.floats(0, 1)),
+    reason=TEXTS,
 )
 
 
