@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +11,7 @@ from ais_prompt.export.stored import StoredResults
 from ais_prompt.export.tables import METRIC_PREFIX, sample_rows, sample_schema, scores_table
 from ais_prompt.store.disk import replacing
 from ais_prompt.summary.rows import TaskOutcome, summary_rows
+from ais_prompt.utils.csv_lines import csv_lines
 
 _AT_A_TIME: Final = 2000
 """Samples in memory at most, besides the scores of one task."""
@@ -27,12 +26,12 @@ def write_csv(run: StoredResults, folder: Path) -> list[Path]:
     paths = [folder / "scores.csv", folder / "samples.csv"]
     scores = _scores(run)
     with replacing(paths[0]) as stream:
-        stream.write(_lines(scores.schema.names, scores.to_pylist(), header=True))
+        stream.write(csv_lines(scores.schema.names, scores.to_pylist()).encode())
     columns = sample_schema(_metrics(run)).names
     with replacing(paths[1]) as stream:
-        stream.write(_lines(columns, (), header=True))
+        stream.write(csv_lines(columns, ()).encode())
         for some in _batches(run):
-            stream.write(_lines(columns, some))
+            stream.write(csv_lines(columns, some, header=False).encode())
     return paths
 
 
@@ -78,12 +77,3 @@ def _batches(run: StoredResults) -> Iterator[list[dict[str, Any]]]:
         )
         while some := list(islice(rows, _AT_A_TIME)):
             yield some
-
-
-def _lines(columns: list[str], rows: Iterable[dict[str, Any]], *, header: bool = False) -> bytes:
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    if header:
-        writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue().encode()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from ais_prompt.errors import AisPromptError, DataError
+from ais_prompt.errors import AisPromptError, DataError, StoreError
 from ais_prompt.evaluators.base import CorpusEvaluator
 from ais_prompt.plan.build import build_evaluator, read_dataset
 from ais_prompt.registry import EVALUATORS
@@ -23,6 +23,7 @@ from ais_prompt.store.predictions import read_predictions
 from ais_prompt.store.results import read_results
 from ais_prompt.types import DatasetSpec, Prediction, SampleScore, Score, TaskFacts, TaskSpec
 from ais_prompt.utils.digest import canonical
+from ais_prompt.utils.text import counted
 
 
 class ScoredTask(Struct, frozen=True, dict=True):
@@ -69,14 +70,26 @@ class ScoredTask(Struct, frozen=True, dict=True):
         """Sample id → prediction.
 
         Raises:
-            StoreError, DataError: they are missing or broken.
+            StoreError, DataError: they are missing or broken, or not those of the results.
         """
-        found: Iterable[Prediction] = read_predictions(self._predictions_file)
+        found: Iterable[Prediction] = list(read_predictions(self._predictions_file))
+        if self.is_scored:
+            self._check_complete({prediction.sample_id for prediction in found})
         if self.by_row:
             found = (replace(prediction, sample_id=prediction.row_digest) for prediction in found)
         if self.names:
             found = (replace(one, sample_id=self.names.get(one.sample_id, one.sample_id)) for one in found)
         return {prediction.sample_id: prediction for prediction in found}
+
+    def _check_complete(self, predicted: Collection[str]) -> None:
+        """Check that every sample with a score has its prediction: a power failure may leave the file empty."""
+        lost = sum(one.sample_id not in predicted for one in self._results[1])
+        if lost:
+            raise StoreError(
+                f"the file lacks the predictions of {counted(lost, 'scored sample')}",
+                where=str(self._predictions_file),
+                fix=f"remove it and go on with -r, or score what is there: aisprompt score {self.folder.root}",
+            )
 
     @property
     def knows_only_rows(self) -> bool:

@@ -5,8 +5,6 @@ CSV and JSON have full precision, Markdown rounded numbers.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -15,6 +13,7 @@ from ais_prompt.summary.numbers import bare, plain, span, value
 from ais_prompt.summary.pivot import cell, models_of, pivot
 from ais_prompt.summary.rows import Row
 from ais_prompt.types import STATUSES
+from ais_prompt.utils.csv_lines import csv_lines
 from ais_prompt.utils.jsonl import encode
 from ais_prompt.utils.text import printable
 
@@ -41,14 +40,11 @@ def long_cells(row: Row) -> list[str]:
 
 def to_csv(rows: Sequence[Row]) -> str:
     """Return the rows as CSV with a header; unknown values are empty."""
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        writer.writerow(
-            {name: printable(cell) if isinstance(cell, str) else cell for name, cell in row.to_json().items()}
-        )
-    return stream.getvalue()
+    shown = (
+        {name: printable(cell) if isinstance(cell, str) else cell for name, cell in row.to_json().items()}
+        for row in rows
+    )
+    return csv_lines(COLUMNS, shown)
 
 
 def to_json(rows: Sequence[Row]) -> str:

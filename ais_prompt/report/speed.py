@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ from rich.console import Console
 from ais_prompt.store.disk import replacing
 from ais_prompt.store.results import write_json_atomic
 from ais_prompt.types import Speed, Times
+from ais_prompt.utils.csv_lines import csv_lines
 from ais_prompt.utils.tables import Column, print_table
 
 _COLUMNS = {
@@ -55,13 +54,10 @@ def write_speed(folder: Path, speeds: Mapping[str, Speed]) -> None:
         return
     values = {task: speed.to_json() for task, speed in speeds.items()}
     write_json_atomic(folder / "speed.json", values)
-    stream = io.StringIO()
     rows = [{"task": task, **_flat(speed)} for task, speed in values.items()]
-    writer = csv.DictWriter(stream, list(dict.fromkeys(name for row in rows for name in row)))
-    writer.writeheader()
-    writer.writerows(rows)
+    columns = list(dict.fromkeys(name for row in rows for name in row))
     with replacing(folder / "speed.csv") as file:
-        file.write(stream.getvalue().encode("utf-8", "backslashreplace"))
+        file.write(csv_lines(columns, rows).encode("utf-8", "backslashreplace"))
 
 
 def _cells(speed: Speed) -> dict[str, str]:

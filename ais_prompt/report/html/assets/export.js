@@ -20,12 +20,15 @@ function exported(row) {
   return { ...Object.fromEntries(EXPORTED.map((name) => [name, values[name] ?? null])), ...Object.fromEntries(Object.entries(row.columns).map(([name, value]) => [`column ${name}`, value])) };
 }
 
-/** Rows as CSV (RFC 4180). A text that a spreadsheet would take for a formula begins with an apostrophe. */
+const FORMULA = /^(\s*[=+\-@＝＋－＠]|[\t\r\n])/;
+const NUMBER = /^[+-]?(\d[\d,_]*\.?\d*|\.\d+)([eE][+-]?\d+)?\s?%?$/;
+
+/** Rows as CSV (RFC 4180). A text that a spreadsheet would take for a formula begins with an apostrophe; see csv_lines.py. */
 function csvOf(rows) {
   const names = [...new Set(rows.flatMap(Object.keys))];
   const field = (value) => {
     const text = value == null ? "" : String(value);
-    const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+    const safe = typeof value === "string" && FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
     return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
   return [names, ...rows.map((row) => names.map((name) => row[name]))].map((line) => line.map(field).join(",")).join("\r\n") + "\r\n";
