@@ -12,6 +12,7 @@ from ais_prompt.chat.media import check_taken, join_contents, note_files
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.prompt_list import PromptList
 from ais_prompt.types import ChatMessage, Prompt
+from ais_prompt.utils.roles import role_fix
 from ais_prompt.utils.tool_messages import openai_json
 
 MediaKinds: TypeAlias = Callable[[], Collection[str]]
@@ -130,7 +131,7 @@ def _applied(tokenizer: Any, messages: Sequence[ChatMessage], mode: Mode, tools:
         )
     except Exception as error:  # Jinja templates can raise anything
         what = f"the tokenizer's chat template rejects the messages: {error}"
-        raise PromptError(what, fix="give the prompt the roles that it takes, in its order") from error
+        raise PromptError(what, fix=role_fix(str(error))) from error
     return text
 
 

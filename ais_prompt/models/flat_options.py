@@ -45,6 +45,7 @@ class SamplingNames(TypedDict, total=False):
     stop_words: Sequence[str]
     seed: int | None
     generation_kwargs: Mapping[str, Any] | None
+    chat_template_kwargs: Mapping[str, Any] | None
 
 
 class ServedNames(SamplingNames, total=False):
@@ -95,6 +96,7 @@ FLAT_NAMES: Final[Mapping[str, tuple[str, str | Callable[[Mapping[str, Any]], Fi
     "stop_words": ("sampling", "stop"),
     "seed": ("sampling", "seed"),
     "generation_kwargs": ("sampling", _generation),
+    "chat_template_kwargs": ("sampling", "chat_template_kwargs"),
     "max_concurrency": ("limits", "max_concurrency"),
     "timeout": ("limits", "timeout"),
     "deadline": ("limits", "deadline"),

@@ -41,6 +41,9 @@ RampUp: TypeAlias = Literal["linear", "exponential"]
 MaxTokensField: TypeAlias = Literal["max_tokens", "max_completion_tokens", "max_new_tokens"]
 LogprobsVia: TypeAlias = Literal["echo", "prompt_logprobs"]
 
+TEMPLATE_VARIABLES: Final = "chat_template_kwargs"
+"""The field of a body, and the option, with variables of the chat template."""
+
 _OWN_FIELDS: Final = ("temperature", "top_p", "seed")
 
 
@@ -53,6 +56,8 @@ class Sampling(Struct, frozen=True, kw_only=True):
         seed: seed of the sampling. Each repeat of a prompt has a seed of its own. None sends none.
         stop: texts that end an answer and are not part of it, besides those of the dataset.
         max_out_len: most tokens of an answer, where the dataset does not say.
+        chat_template_kwargs: variables of the model's chat template, such as ``{'enable_thinking': False}`` of Qwen3. A
+            server is sent them in the field of this name, which vLLM and SGLang have.
         extra: further options under the names of the server (fields of the body) or of ``generate`` in transformers.
 
     Raises:
@@ -64,6 +69,7 @@ class Sampling(Struct, frozen=True, kw_only=True):
     seed: int | None = None
     stop: Sequence[str] = ()
     max_out_len: int = 256
+    chat_template_kwargs: Mapping[str, Any] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -73,6 +79,11 @@ class Sampling(Struct, frozen=True, kw_only=True):
         for name in _OWN_FIELDS:
             if name in self.extra:
                 raise ConfigError(f"extra must not hold {name!r}", fix=f"write {name}=... beside extra")
+
+    @property
+    def template_variables(self) -> Mapping[str, Any]:
+        """The variables of the chat template, those in ``extra`` included."""
+        return {**(self.extra.get(TEMPLATE_VARIABLES) or {}), **self.chat_template_kwargs}
 
 
 class Limits(Struct, frozen=True, kw_only=True):

@@ -15,7 +15,7 @@ from ais_prompt.types import DatasetSpec, ModelSpec, PartSpec, TaskSpec
 SHOWN: Final = 100
 """Maximum number of characters of a value that are shown."""
 
-DECODING: Final = ("generation_kwargs", "max_out_len", "stop_words", "seed")
+DECODING: Final = ("generation_kwargs", "chat_template_kwargs", "max_out_len", "stop_words", "seed")
 """Arguments of models that control generation."""
 
 

@@ -40,7 +40,7 @@ _CAUSES: Final = {
         rf"\b{_SUBJECT}( \w+)?( \([^)]*\))?( is| are| was)? (too (long|large|big)|(longer|larger|greater) than)",
         r"too many (input |prompt )?tokens|(reduce|shorten) (the |your )?(length|size|prompt|input|message)",
         # a number of tokens is more than it may be
-        r"\binputs?`?[^.:]{0,40} must (have less than|be <=)",
+        r"\binputs?`?[^.:]{0,40} must (have less than|be <=)|max_tokens must be at least 1, got -",
         r"\b(prompt|input|token|request|length)s?\b[^.]{0,80}\bexceed|\bexceed\w* [^.]{0,60}\b(token|context|length)",
         r"(输入|上下文|提示词?|文本|消息|长度|prompt|tokens?)[^。]{0,30}(过长|超长|超过|超出)",
     ),

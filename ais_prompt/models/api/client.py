@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 from msgspec.structs import replace
 
 from ais_prompt.errors import ModelError, PartError
-from ais_prompt.models.api.hints import address_hint
+from ais_prompt.models.api.hints import address_hint, option_hint
 from ais_prompt.models.api.stream import StreamReader
 from ais_prompt.models.api.wire import WireFormat, read_reply
 from ais_prompt.models.traffic.dispatch import Dispatcher
@@ -80,7 +80,8 @@ class ApiClient:
         """Redact and cut the message of a failure, and add the address that replied."""
         # Redact first: half a key at the end of a shortened message would not be recognised.
         words = SECRETS.hide_in_message(failure.message)[:MESSAGE_LENGTH]
-        return replace(failure, message=self._with_address(words, reply) if reply else words)
+        hint = option_hint(words) if failure.kind in ("http_400", "http_422", "too_long") else ""
+        return replace(failure, message=self._with_address(words, reply, hint) if reply else words)
 
     async def _once(self, transport: Transport, body: Mapping[str, Any]) -> Attempt:
         return self._attempt(await self.post(transport, body), None)
@@ -101,9 +102,9 @@ class ApiClient:
             completion = replace(completion, failure=self.shown(completion.failure, reply))
         return Attempt(completion, read_retry_after(reply.retry_after))
 
-    def _with_address(self, words: str, reply: Reply) -> str:
-        """Add the address to a server's message, and a hint where the address seems to be wrong."""
-        hint = address_hint(reply.url, self._endpoint) if reply.status in (404, 405) else ""
+    def _with_address(self, words: str, reply: Reply, hint: str = "") -> str:
+        """Add the address to a server's message, and a hint where it or an option seems to be wrong."""
+        hint = address_hint(reply.url, self._endpoint) if reply.status in (404, 405) else hint
         return f"{words} ({public_address(reply.url)}{hint})" if reply.url else words
 
 

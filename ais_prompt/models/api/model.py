@@ -27,7 +27,7 @@ from ais_prompt.models.flat_options import (
     refuse_unknown,
 )
 from ais_prompt.models.identity import GIVEN
-from ais_prompt.models.options import Limits, Sampling, Wire, check_at_least, join_stops
+from ais_prompt.models.options import TEMPLATE_VARIABLES, Limits, Sampling, Wire, check_at_least, join_stops
 from ais_prompt.models.reasoning import THINK_TAGS, ThinkTags, check_think_tags, split_reasoning
 from ais_prompt.models.server.announced import SharedServers, SharedTransport
 from ais_prompt.models.server.instance import ServerInstance, WatchedTransport
@@ -196,13 +196,14 @@ class ApiModel(CountsTokens):
     def decoding(self, max_out_len: int | None, stop: Sequence[str]) -> Decoding:
         """Return the model's ``sampling``, with the dataset's ``max_out_len`` and ``stop`` put in."""
         sampling = self.sampling
+        variables = sampling.template_variables
         return Decoding(
             max_out_len=sampling.max_out_len if max_out_len is None else max_out_len,
             temperature=sampling.temperature,
             top_p=sampling.top_p,
             stop=join_stops(sampling.stop, stop),
             seed=sampling.seed,
-            extra=sampling.extra,
+            extra={**sampling.extra, **({TEMPLATE_VARIABLES: variables} if variables else {})},
         )
 
     def preflight(self) -> None:

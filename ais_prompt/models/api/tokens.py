@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from ais_prompt.models.api.wire import WireFormat
 from ais_prompt.models.huggingface.files import local_folder
+from ais_prompt.models.options import Sampling
 from ais_prompt.models.tokens.tokenizer import load_tokenizer, prompt_token_ids, refuse_too_long
 from ais_prompt.types import Failure, Prompt
 
@@ -15,11 +16,13 @@ class CountsTokens:
 
     Attributes:
         endpoint: knows what the server makes of a prompt.
+        sampling: its options, with the variables of the chat template.
         max_seq_len: most tokens of a prompt; None for any number.
         tokenizer_path: folder or hub id of the tokenizer; None without one.
     """
 
     endpoint: ClassVar[WireFormat]
+    sampling: Sampling
     max_seq_len: int | None
     tokenizer_path: str | None
     _tokenizer: Any = None
@@ -40,7 +43,8 @@ class CountsTokens:
             ModelError: the tokenizer cannot be loaded.
         """
         if self._tokenizer is None and self.tokenizer_path:
-            self._tokenizer = load_tokenizer(self.tokenizer_path, {}, trust_remote_code=False)
+            variables = self.sampling.template_variables
+            self._tokenizer = load_tokenizer(self.tokenizer_path, {}, variables, trust_remote_code=False)
         return self._tokenizer
 
     def count_tokens(self, prompt: Prompt) -> int | None:

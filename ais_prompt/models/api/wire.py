@@ -140,13 +140,18 @@ def reported_failure(reply: Any) -> Failure | None:
 
 
 def server_words(body: bytes) -> str:
-    """Return the error message in a body: ``error.message`` as in OpenAI, ``message``, ``detail``; else all of it."""
+    """Return the error message in a body: ``error.message`` as in OpenAI, ``message``, ``detail``; else all of it.
+
+    FastAPI lists the faults of a request there; each has a place and a message.
+    """
     try:
         value = read_json(body)
     except BadBody:
         value = None
     while isinstance(value, dict):
         value = next((value[name] for name in ("error", "message", "detail") if value.get(name)), None)
+    if isinstance(value, list) and all(text_of(fields_of(fault).get("msg")) for fault in value):
+        value = "; ".join(f"{'.'.join(map(str, fault.get('loc') or ()))}: {fault['msg']}" for fault in value)
     words = value if isinstance(value, str) else body.decode("utf-8", "replace")
     return words.strip()
 

@@ -28,7 +28,7 @@ from ais_prompt.models.huggingface.likelihood import LikelihoodComputer
 from ais_prompt.models.huggingface.log_probs import Row, query_row
 from ais_prompt.models.huggingface.processor import MediaProcessor, load_processor, media_in
 from ais_prompt.models.huggingface.weights import check_generation_options, load_network
-from ais_prompt.models.options import Batching, Loading, Sampling, join_stops
+from ais_prompt.models.options import TEMPLATE_VARIABLES, Batching, Loading, Sampling, join_stops
 from ais_prompt.models.reasoning import THINK_TAGS, ThinkTags, check_think_tags, split_reasoning
 from ais_prompt.models.tokens.tokenizer import encode, load_tokenizer, refuse_too_long
 from ais_prompt.registry import MODELS
@@ -113,6 +113,7 @@ class HuggingFaceBaseModel:
             "model_kwargs": _without_secrets(self.loading.model_kwargs),
             "tokenizer_kwargs": _without_secrets(self.loading.tokenizer_kwargs),
             "think_tags": self.think_tags,
+            **({TEMPLATE_VARIABLES: variables} if (variables := self.sampling.template_variables) else {}),
             "files": {path: fingerprint(folder) for path, folder in folders.items() if folder},
         }
         plain: dict[str, Any] = json.loads(json.dumps(identity, default=str))
@@ -125,6 +126,7 @@ class HuggingFaceBaseModel:
         """
         own = self.sampling
         options = {"temperature": own.temperature, "top_p": own.top_p, **own.extra}
+        options.pop(TEMPLATE_VARIABLES, None)  # it is in the prompt
         sampling = is_sampling(options)
         extra = {**options, "do_sample": True} if sampling else without_sampling(options)
         return Decoding(
@@ -146,6 +148,7 @@ class HuggingFaceBaseModel:
             self._tokenizer = load_tokenizer(
                 self.tokenizer_path,
                 self.loading.tokenizer_kwargs,
+                self.sampling.template_variables,
                 trust_remote_code=self.loading.trust_remote_code,
             )
         return self._tokenizer
@@ -359,7 +362,11 @@ class HuggingFaceChatModel(HuggingFaceBaseModel):
     @cached_property
     def _processor(self) -> MediaProcessor | None:
         return load_processor(
-            self.path, self.tokenizer, self.loading.model_kwargs, trust_remote_code=self.loading.trust_remote_code
+            self.path,
+            self.tokenizer,
+            self.loading.model_kwargs,
+            self.sampling.template_variables,
+            trust_remote_code=self.loading.trust_remote_code,
         )
 
     def _load_network(self) -> Any:

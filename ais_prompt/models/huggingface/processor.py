@@ -31,14 +31,16 @@ class MediaProcessor:
         processor: a processor of transformers.
         tokenizer: the model's tokenizer, padding on the left; it replaces that of the processor.
         path: folder or hub id of the processor.
+        variables: further variables of its chat template.
 
     Raises:
         ModelError: neither has a chat template.
     """
 
-    def __init__(self, processor: Any, tokenizer: Any, path: str) -> None:
+    def __init__(self, processor: Any, tokenizer: Any, path: str, variables: Mapping[str, Any]) -> None:
         processor.tokenizer = tokenizer
         self._processor = processor
+        self._variables = variables
         self._template = None if processor.chat_template else getattr(tokenizer, "chat_template", None)
         if not (processor.chat_template or self._template):
             raise ModelError(
@@ -69,6 +71,7 @@ class MediaProcessor:
             with quiet():
                 return self._processor.apply_chat_template(
                     conversations,
+                    **self._variables,
                     chat_template=self._template,
                     add_generation_prompt=True,
                     tokenize=True,
@@ -120,7 +123,12 @@ _PACKAGES: Final = {"image": ("PIL",), "audio": ("soundfile", "soxr")}
 
 
 def load_processor(
-    path: str, tokenizer: Callable[[], Any], options: Mapping[str, Any], *, trust_remote_code: bool
+    path: str,
+    tokenizer: Callable[[], Any],
+    options: Mapping[str, Any],
+    template_variables: Mapping[str, Any],
+    *,
+    trust_remote_code: bool,
 ) -> MediaProcessor | None:
     """Load the processor of a model; None if the model takes text only.
 
@@ -128,6 +136,7 @@ def load_processor(
         path: a folder, or else a hub id.
         tokenizer: returns the model's tokenizer, called if there is a processor.
         options: arguments of the model's ``from_pretrained``; those that choose a version count here too.
+        template_variables: further variables of the chat template.
         trust_remote_code: run code that comes with the model.
 
     Raises:
@@ -155,7 +164,7 @@ def load_processor(
             ) from error
     if not hasattr(made, "tokenizer"):  # it is a tokenizer, or reads images without text
         return None
-    processor = MediaProcessor(made, tokenizer(), path)
+    processor = MediaProcessor(made, tokenizer(), path, template_variables)
     for kind in sorted(processor.kinds):
         for package in _PACKAGES.get(kind, ()):
             require_installed(package, extra="local", why="a local model with media")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ais_prompt.models.api.finish import ended
-from ais_prompt.models.api.wire import fields_of, text_of, token_count
+from ais_prompt.models.api.wire import BadBody, fields_of, text_of, token_count
 from ais_prompt.types import Completion, ToolCall, Usage
 
 
@@ -37,6 +37,31 @@ def first_choice(choices: list[Any]) -> Any:
         if isinstance(choice, dict) and choice.get("index") == 0:
             return choice
     return choices[0]
+
+
+def content_of(content: Any) -> tuple[str, str]:
+    """Return the text and the reasoning in the content of a message, or of a piece of it.
+
+    The content is a text, None (a tool call, or the tokens ran out while the model was still reasoning), or a list of
+    parts. Source: the API reference of Mistral, "Reasoning"; its parts of the type ``thinking`` hold a list again.
+
+    Raises:
+        BadBody: it is something else.
+    """
+    if content is None or isinstance(content, str):
+        return content or "", ""
+    if not isinstance(content, list):
+        raise BadBody("the choice has no text")
+    text, reasoning = "", ""
+    for part in content:
+        fields = {"text": part} if isinstance(part, str) else fields_of(part)
+        thought = fields.get("thinking") or fields.get("reasoning")
+        reasoning += "".join(content_of(thought))
+        piece = fields.get("text", "")
+        if not isinstance(piece, str):
+            raise BadBody("the choice has no text")
+        text += piece
+    return text, reasoning
 
 
 def refusal_of(message: Any) -> str:

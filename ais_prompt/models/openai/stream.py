@@ -11,7 +11,14 @@ from typing import Any
 
 from ais_prompt.models.api.stream import StreamReader
 from ais_prompt.models.api.wire import BadBody
-from ais_prompt.models.openai.replies import completion_of, first_choice, reasoning_of, refusal_of, tool_calls_of
+from ais_prompt.models.openai.replies import (
+    completion_of,
+    content_of,
+    first_choice,
+    reasoning_of,
+    refusal_of,
+    tool_calls_of,
+)
 from ais_prompt.types import Completion, Failure
 
 
@@ -57,11 +64,9 @@ class ChatStream(StreamReader):
     def _choice(self, choice: Mapping[str, Any]) -> bool:
         self._has_choice = True
         delta = choice.get("delta")
-        text = delta.get("content") if isinstance(delta, dict) else choice.get("text")
-        if not isinstance(text, str | None):
-            raise BadBody("the stream holds no text")
-        reasoning, refusal = reasoning_of(delta), refusal_of(delta)
-        self._text.append(text or "")
+        text, thought = content_of(delta.get("content") if isinstance(delta, dict) else choice.get("text"))
+        reasoning, refusal = reasoning_of(delta) or thought, refusal_of(delta)
+        self._text.append(text)
         self._reasoning.append(reasoning)
         self._refusal.append(refusal)
         called = self._call(delta)

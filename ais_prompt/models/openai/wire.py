@@ -13,7 +13,14 @@ from msgspec import Struct
 
 from ais_prompt.errors import PromptError
 from ais_prompt.models.api.wire import BadBody, embed_files
-from ais_prompt.models.openai.replies import completion_of, first_choice, reasoning_of, refusal_of, tool_calls_of
+from ais_prompt.models.openai.replies import (
+    completion_of,
+    content_of,
+    first_choice,
+    reasoning_of,
+    refusal_of,
+    tool_calls_of,
+)
 from ais_prompt.models.openai.stream import ChatStream
 from ais_prompt.models.options import MaxTokensField, Wire
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Prompt, Request
@@ -31,7 +38,7 @@ class Endpoint(Struct, frozen=True):
         title: the name of the API and the model that speaks it, for messages.
         prompt_name: the field of the body that holds the prompt.
         prompt_value: prompt → value of that field; raises `PromptError` if the endpoint cannot take the prompt.
-        choice_text: a choice of the reply → its text; raises `BadBody` if there is none.
+        choice_text: a choice of the reply → its text, and reasoning within it; raises `BadBody` if there is none.
         stream_fields: further fields of a request whose answer is streamed.
     """
 
@@ -39,7 +46,7 @@ class Endpoint(Struct, frozen=True):
     title: str
     prompt_name: str
     prompt_value: Callable[[Prompt], str | list[dict[str, Any]]]
-    choice_text: Callable[[Mapping[str, Any]], str]
+    choice_text: Callable[[Mapping[str, Any]], tuple[str, str]]
     stream_fields: Mapping[str, Any] = STREAMED
 
     def body(self, model: str, request: Request, wire: Wire) -> dict[str, Any]:
@@ -55,9 +62,9 @@ class Endpoint(Struct, frozen=True):
         choice = first_choice(reply["choices"])
         if not isinstance(choice, dict):
             raise BadBody("the choice is no object")
-        text, message = self.choice_text(choice), choice.get("message")
+        (text, thought), message = self.choice_text(choice), choice.get("message")
         reason, usage = choice.get("finish_reason"), reply.get("usage")
-        reasoning, calls = reasoning_of(message), tool_calls_of(message)
+        reasoning, calls = reasoning_of(message) or thought, tool_calls_of(message)
         return completion_of(text, refusal_of(message), reason, usage, reasoning, calls)
 
     def local_stops(self, stop: tuple[str, ...]) -> tuple[str, ...]:  # noqa: ARG002
@@ -101,16 +108,11 @@ def chat_messages(prompt: Prompt) -> str | list[dict[str, Any]]:
     return list(map(openai_json, (ChatMessage("user", prompt),) if isinstance(prompt, str) else prompt))
 
 
-def _chat_text(choice: Mapping[str, Any]) -> str:
+def _chat_text(choice: Mapping[str, Any]) -> tuple[str, str]:
     message = choice.get("message")
     if not isinstance(message, dict):
         raise BadBody("the choice has no message")
-    content = message.get("content")
-    if content is None:  # a tool call, or the tokens ran out while the model was still reasoning
-        return ""
-    if isinstance(content, list):
-        return "".join(_text(part.get("text", "")) for part in content if isinstance(part, dict))
-    return _text(content)
+    return content_of(message.get("content"))
 
 
 def _only_text(prompt: Prompt) -> str:
@@ -119,10 +121,10 @@ def _only_text(prompt: Prompt) -> str:
     return prompt
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
+def _plain_text(choice: Mapping[str, Any]) -> tuple[str, str]:
+    if not isinstance(choice.get("text"), str):
         raise BadBody("the choice has no text")
-    return value
+    return choice["text"], ""
 
 
 CHAT: Final = Endpoint("chat/completions", "Chat Completions (OpenAIChatModel)", "messages", chat_messages, _chat_text)
@@ -131,5 +133,5 @@ COMPLETIONS: Final = Endpoint(
     "Completions (OpenAICompletionModel)",
     "prompt",
     _only_text,
-    lambda choice: _text(choice.get("text")),
+    _plain_text,
 )

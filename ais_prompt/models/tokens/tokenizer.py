@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from ais_prompt.errors import ModelError, PromptError
 from ais_prompt.models.huggingface.files import local_folder
 from ais_prompt.models.huggingface.library import loading
 from ais_prompt.types import Content, Failure, Prompt
+from ais_prompt.utils.roles import role_fix
 
 CONTEXT_TOKENS: Final = 8
 """Number of tokens before a continuation that are decoded with it; see `continuation`."""
 
 
-def load_tokenizer(path: str, options: Mapping[str, Any], *, trust_remote_code: bool) -> Any:
+def load_tokenizer(
+    path: str, options: Mapping[str, Any], template_variables: Mapping[str, Any], *, trust_remote_code: bool
+) -> Any:
     """Load the tokenizer of a model, padding on the left, always with a pad token.
 
     Args:
         path: a folder, or else a hub id.
         options: further arguments of ``AutoTokenizer.from_pretrained``; they win over ours.
+        template_variables: further variables of its chat template, such as ``enable_thinking``.
         trust_remote_code: run code that comes with the tokenizer.
 
     Raises:
@@ -41,6 +46,8 @@ def load_tokenizer(path: str, options: Mapping[str, Any], *, trust_remote_code: 
             where=path,
             fix="name one: tokenizer_kwargs=dict(pad_token='...')",
         )
+    if template_variables:  # every prompt is rendered with them, by whatever part
+        tokenizer.apply_chat_template = partial(tokenizer.apply_chat_template, **template_variables)
     return tokenizer
 
 
@@ -95,7 +102,7 @@ def prompt_token_ids(tokenizer: Any, prompt: str | Sequence[dict[str, Any]]) -> 
         )
     except Exception as error:  # Jinja templates can raise anything
         what = f"the tokenizer's chat template refuses the messages: {error}"
-        raise PromptError(what, fix="give a tokenizer_path whose chat template takes these roles") from error
+        raise PromptError(what, fix=f"{role_fix(str(error))}, or another tokenizer_path") from error
     return ids
 
 

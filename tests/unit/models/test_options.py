@@ -36,6 +36,7 @@ EQUAL: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
         {"temperature": 1, "top_p": 0.5, "seed": 2, "extra": {"top_k": 5}},
     ),
     ({"generation_kwargs": {"temperature": None}}, "sampling", {"temperature": None}),
+    ({"chat_template_kwargs": {"date": "x"}}, "sampling", {"chat_template_kwargs": {"date": "x"}}),
     ({"max_concurrency": 3}, "limits", {"max_concurrency": 3}),
     ({"timeout": 7}, "limits", {"timeout": 7}),
     ({"deadline": 80.5}, "limits", {"deadline": 80.5}),

@@ -20,6 +20,7 @@ TOO_LONG = {
     "OpenAI, Responses": "Your input exceeds the context window of this model. Please adjust your input and try again.",
     "vLLM": "The decoder prompt (length 3000) is longer than the maximum model length of 2048.",
     "vLLM, 0.9": "The engine prompt length 999 exceeds the max_model_len 100. Please reduce prompt.",
+    "vLLM, nothing left": "max_tokens must be at least 1, got -50.",
     "SGLang": "The input (3000 tokens) is longer than the model's context length (2048 tokens).",
     "SGLang, total": "Requested token count exceeds the model's maximum context length of 2048 tokens.",
     "TGI": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 2048. Given: 3000 tokens",

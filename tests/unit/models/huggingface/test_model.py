@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ais_prompt.chat import make_chat_format
 from ais_prompt.errors import ConfigError, ModelError, PromptError
 from ais_prompt.models.base import BatchModel
 from ais_prompt.models.huggingface.model import HuggingFaceBaseModel, HuggingFaceChatModel
@@ -145,6 +146,31 @@ def test_sampling_settings_travel_in_the_decoding() -> None:
     options = {"temperature": 0.7, "top_p": 0.9, "top_k": 5, "seed": 1}
     decoding = HuggingFaceBaseModel("x", generation_kwargs=options, seed=3).decoding(4, ())
     assert decoding == Decoding(4, 0.7, 0.9, seed=1, extra={"top_k": 5, "do_sample": True})
+
+
+VARIABLES = {"enable_thinking": False, "date": "2024-07-30"}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"chat_template_kwargs": VARIABLES},
+        {"generation_kwargs": {"chat_template_kwargs": VARIABLES}},
+        {"sampling": {"chat_template_kwargs": VARIABLES}},
+        {"sampling": {"extra": {"chat_template_kwargs": VARIABLES}}},
+    ],
+)
+def test_variables_of_the_chat_template_reach_it_and_are_no_options_of_generate(
+    folder: Path, options: dict[str, Any]
+) -> None:
+    plain, model = HuggingFaceChatModel(str(folder)), HuggingFaceChatModel(str(folder), **options)
+    template = "{{ date }}{% for m in messages %}{{ m.content }}{% endfor %}"
+    template += "{% if not enable_thinking %}<think>{% endif %}"
+    model.tokenizer().chat_template = template
+    chat = make_chat_format("chat_template", None, model.tokenizer)
+    assert chat.render("x", "gen") == "2024-07-30x<think>"
+    assert model.decoding(4, ()) == plain.decoding(4, ())
+    assert model.identity() == {**plain.identity(), "chat_template_kwargs": VARIABLES}
 
 
 def test_stop_words_of_model_and_dataset_are_merged() -> None:

@@ -208,6 +208,23 @@ def test_a_too_long_prompt_has_its_own_kind(server: MockServer) -> None:
     assert failure_of(chat(server)) == Failure("too_long", f"{words} ({server.base_url}/chat/completions)")
 
 
+def test_variables_of_the_chat_template_are_sent(server: MockServer) -> None:
+    variables = {"enable_thinking": False}
+    models = [chat(server, chat_template_kwargs=variables), chat(server, sampling={"chat_template_kwargs": variables})]
+    for model in [*models, chat(server, generation_kwargs={"chat_template_kwargs": variables})]:
+        assert ask(model).text == "7"
+    bodies = [request["body"] for request in server.requests()]
+    assert bodies == [bodies[0]] * 3
+    assert bodies[0]["chat_template_kwargs"] == variables
+
+
+def test_an_error_about_an_option_names_it(server: MockServer) -> None:
+    server.follow({"status": 400, "body": {"error": {"message": "'max_tokens' is not supported with this model."}}})
+    failure = failure_of(chat(server))
+    assert failure.kind == "http_400"
+    assert failure.message.endswith("/chat/completions; set max_tokens_field='max_completion_tokens')")
+
+
 def test_an_unreachable_server_is_a_failure() -> None:
     model = in_a_hurry(OpenAIChatModel("m", f"http://127.0.0.1:{free_port()}/v1", retry=1))
     completion = ask(model)

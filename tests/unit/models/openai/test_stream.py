@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
 from ais_prompt.models.openai.stream import ChatStream
+from ais_prompt.models.openai.wire import CHAT
 from ais_prompt.models.options import Retry
 from ais_prompt.types import Completion, Request, Usage
 from tests.servers import MockServer
@@ -26,7 +27,7 @@ def events(*chunks: Any, done: bool = True) -> bytes:
     return "".join(f"data: {text}\n\n" for text in [*texts, *(["[DONE]"] if done else [])]).encode()
 
 
-def delta(content: str | None = None, reason: str | None = None, **more: str) -> dict[str, Any]:
+def delta(content: Any = None, reason: str | None = None, **more: str) -> dict[str, Any]:
     return {"choices": [{"index": 0, "delta": {"content": content, **more}, "finish_reason": reason}]}
 
 
@@ -36,6 +37,38 @@ def read(body: bytes, cuts: Sequence[int] = ()) -> Completion:
     for start, end in zip([0, *sorted(cuts)], [*sorted(cuts), len(body)], strict=True):
         reader.feed(body[start:end])
     return reader.completion()
+
+
+THINKING: list[tuple[Any, str, str]] = [
+    (
+        [{"type": "thinking", "thinking": [{"type": "text", "text": "2 and"}, {"type": "text", "text": " 2"}]}],
+        "",
+        "2 and 2",
+    ),
+    ([{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "4"}], "4", "hm"),
+    ([{"type": "reasoning", "reasoning": "so"}, {"type": "text", "text": " or 5"}], " or 5", "so"),
+    ([{"type": "reference", "reference_ids": [1]}], "", ""),
+    (["six"], "six", ""),
+    ([], "", ""),
+    (None, "", ""),
+]
+"""Contents of messages in parts, as Mistral has them: text and reasoning of each."""
+
+
+def test_contents_in_parts_are_text_and_reasoning_in_streams_and_in_replies() -> None:
+    whole = read(events(*(delta(content) for content, _, _ in THINKING), delta("!", "stop")))
+    assert whole.text == "".join(text for _, text, _ in THINKING) + "!"
+    assert whole.reasoning == "".join(reasoning for _, _, reasoning in THINKING)
+    for content, text, reasoning in THINKING:
+        found = CHAT.answer({"choices": [{"message": {"content": content}, "finish_reason": "stop"}]})
+        assert (found.text, found.reasoning) == (text, reasoning)
+
+
+@pytest.mark.parametrize("content", [4, {"text": "4"}, [{"type": "text", "text": 4}]])
+def test_contents_without_a_text_are_a_broken_stream(content: Any) -> None:
+    failure = read(events(delta(content, "stop"))).failure
+    assert failure
+    assert failure.kind == "broken_stream"
 
 
 WHOLE = events(
@@ -110,7 +143,8 @@ def test_forms_that_servers_use(body: bytes) -> None:
         (events(delta("four"), done=False), "broken_stream", "ended before"),
         (WHOLE[:200], "broken_stream", ""),
         (events("{"), "broken_stream", "not JSON"),
-        (events(delta("a"), {"error": {"message": "out of memory", "code": 500}}), "broken_stream", "out of memory"),
+        (events(delta("a"), {"error": {"message": "out of memory", "code": 500}}), "http_500", "out of memory"),
+        (events(delta("a"), {"error": {"message": "out of memory"}}), "broken_stream", "out of memory"),
         (events({"choices": [{"delta": {"content": 4}}]}), "broken_stream", "no text"),
         (events({"choices": 1}), "broken_stream", "no choice"),
         (events(), "empty_choices", "no choice"),
