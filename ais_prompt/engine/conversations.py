@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from ais_prompt.errors import AisPromptError
+from ais_prompt.errors import AisPromptError, DataError, PromptError
 from ais_prompt.inferencers import Conversation, RepeatingInferencer, RunningConversation
-from ais_prompt.inferencers.containment import ends_task, failure_of
+from ais_prompt.inferencers.containment import UNUSABLE_ROW, ends_task, failure_of
 from ais_prompt.inferencers.running_conversation import Recall
 from ais_prompt.models.identity import former_identities
 from ais_prompt.plan.cluster import cluster_of
@@ -104,6 +104,9 @@ def _conversation(task: Task, sample: Sample, openings: Occurrences, cluster: st
             prediction = _without_answer(task, sample, gap)
         else:
             prediction = yield from numbered(task.inferencer.converse(sample, shots, task.context), openings)
+    except (DataError, PromptError) as error:
+        failure = Failure(UNUSABLE_ROW, f"row {sample.index} cannot be asked: {error.what}", where=error.where)
+        prediction = _without_answer(task, sample, failure)
     except Exception as error:
         if ends_task(error):
             raise

@@ -9,16 +9,16 @@ from ais_prompt.engine.memory import Memory
 from ais_prompt.engine.progress import Progress
 from ais_prompt.engine.speed import SpeedMeter
 from ais_prompt.engine.watch import Watch
-from ais_prompt.errors import PartError
+from ais_prompt.errors import DataError, PartError
 from ais_prompt.inferencers import RunningConversation
-from ais_prompt.inferencers.containment import RAISED, RETRY_HINT
+from ais_prompt.inferencers.containment import RAISED, RETRY_HINT, UNUSABLE_ROW
 from ais_prompt.plan.gaps import NO_VALUE
 from ais_prompt.plan.plan import Task
 from ais_prompt.store.predictions import PredictionSorter
 from ais_prompt.types import Completion, Failure, Prediction, Request
 
 GAPS_NAMED: Final = 5
-"""Most rows without a value that are named while a task runs; the predictions name all."""
+"""Most rows that cannot be asked that are named while a task runs; the predictions name all."""
 logger = logging.getLogger(__name__)
 
 
@@ -30,6 +30,7 @@ class TaskSession:
         failed, shortened: samples without an answer, and with fewer examples than were retrieved.
         redacted: samples whose answers repeat a secret.
         raised, first_raised: samples that failed because a part raised, and the failure of the first.
+        unusable, first_unusable: samples that failed because their rows cannot be asked, and the failure of the first.
         meter: how fast the model answered.
     """
 
@@ -42,6 +43,8 @@ class TaskSession:
         self.redacted = 0
         self.raised = 0
         self.first_raised: Failure | None = None
+        self.unusable = 0
+        self.first_unusable: Failure | None = None
         self.meter = SpeedMeter()
         self._gaps = 0
         self._task = task
@@ -64,6 +67,7 @@ class TaskSession:
 
         Raises:
             PartError: a part raised for every sample.
+            DataError: no row can be asked.
         """
         name = self._task.name
         if self._watch.decided:
@@ -74,6 +78,8 @@ class TaskSession:
                 "`redacted` in the predictions says where"
             )
         self._tell_raised()
+        if self.first_unusable and self.unusable == self.samples:
+            raise DataError(self.first_unusable.message, where=self.first_unusable.where, fix=RETRY_HINT)
         if self.shortened:
             self.note(
                 f"[{name}] {self.shortened} of {total} prompts show fewer examples than retrieved, to keep to "
@@ -101,9 +107,12 @@ class TaskSession:
     def _note_failures(self, prediction: Prediction) -> None:
         """Name the first rows that cannot be asked, and count the samples for which a part raised."""
         failures = [completion.failure for completion in prediction.completions if completion.failure]
-        if failures[0].kind == NO_VALUE and self._gaps < GAPS_NAMED:
+        if failures[0].kind in (NO_VALUE, UNUSABLE_ROW) and self._gaps < GAPS_NAMED:
             self._gaps += 1
             self._progress.note(f"not asked: {failures[0].message}")
+        if failures[0].kind == UNUSABLE_ROW:
+            self.unusable += 1
+            self.first_unusable = self.first_unusable or failures[0]
         if raised := next((failure for failure in failures if failure.kind == RAISED), None):
             self.raised += 1
             self.first_raised = self.first_raised or raised

@@ -79,6 +79,6 @@ class ChoicesMassEvaluator(ChoicesEvaluator):
 
     def value(self, right: Sequence[float], wrong: Sequence[float]) -> float:
         """Return the share, from 0 to 1."""
-        top = max(*right, *wrong)  # the largest becomes 1, so that the sum is never 0
+        top = max([*right, *wrong])  # the largest becomes 1, so that the sum is never 0
         masses = [math.fsum(math.exp(value - top) for value in values) for values in (right, wrong)]
         return masses[0] / math.fsum(masses)

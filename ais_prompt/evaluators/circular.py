@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -41,13 +42,21 @@ class CircularEvaluator:
 
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
         """Return the four metrics."""
-        clustered = (replace(score, cluster=_parts(score.gold)[0]) for score in scores)
-        first = (score for score in scores if _parts(score.gold)[2] == _ORDERS[0])
+        clustered = (replace(score, cluster=_parts(score.gold)[0]) if _is_known(score) else score for score in scores)
+        known = [score for score in scores if _is_known(score)]
         return [
             *mean_scores(self.metrics[:1], clustered),
-            *mean_scores(self.metrics[1:2], first),
-            *mean_scores(self.metrics[2:], _questions(scores)),
+            *mean_scores(self.metrics[1:2], (score for score in known if _parts(score.gold)[2] == _ORDERS[0])),
+            *mean_scores(self.metrics[2:], _questions(known)),
         ]
+
+
+def _is_known(score: SampleScore) -> bool:
+    """Return whether the question of an answer is known; one whose gold cannot be used has failed."""
+    with suppress(DataError):
+        _parts(score.gold)
+        return True
+    return False
 
 
 def _questions(scores: Iterable[SampleScore]) -> list[SampleScore]:

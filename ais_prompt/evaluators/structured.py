@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from ais_prompt.errors import ConfigError, DataError
+from ais_prompt.evaluators.base import golds_of
 from ais_prompt.evaluators.mean import MeanEvaluator
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.utils.imports import require, require_installed
@@ -79,11 +80,13 @@ class RegexEvaluator(MeanEvaluator):
         """Return 1 if the answer matches, else 0.
 
         Raises:
-            DataError: the gold is needed, and no regular expression.
+            MissingGoldError, DataError: the gold is needed, and there is none, or it is no regular expression.
         """
-        pattern = gold if self.pattern is None else self.pattern
+        pattern = self.pattern
+        if pattern is None:
+            pattern, *_ = golds_of(gold)
         try:
-            expression = re.compile(str(pattern) if pattern is not None else "(")
+            expression = re.compile(pattern)
         except re.error as error:
             raise DataError(f"the gold {pattern!r} is no regular expression: {error}", fix="check the column") from None
         match = expression.fullmatch if self.whole else expression.search

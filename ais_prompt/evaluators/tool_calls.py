@@ -72,6 +72,8 @@ def _columns(gold: Any) -> tuple[dict[str, Mapping[str, Any]], list[Mapping[str,
         functions, answers = (
             json.loads(gold[name]) if isinstance(gold[name], str) else gold[name] for name in ("functions", "answers")
         )
+        if any(not isinstance(one, Mapping) or len(one) != 1 for one in answers):
+            raise TypeError("an answer is not an object of one function")
         return {_same(one["name"]): one for one in functions}, list(answers)
     except (KeyError, TypeError, ValueError) as error:
         fix = "reader_cfg=dict(gold_columns=['functions', 'answers'], ...)"

@@ -16,7 +16,7 @@ class ChoicesInferencer:
     """Predicts the log-likelihood of each choice of the row as the continuation of the generation prompt.
 
     The number of choices may differ from row to row. The prediction is a mapping from choice to log-likelihood in
-    nats, in order of the choices; `ChoicesAccEvaluator` and `ChoicesMassEvaluator` score it.
+    nats, in order of the choices, equal ones once; `ChoicesAccEvaluator` and `ChoicesMassEvaluator` score it.
 
     Args:
         choices_column: the column with the list of choices.
@@ -62,10 +62,10 @@ class ChoicesInferencer:
         }
 
     def _choices(self, sample: Sample) -> list[str]:
-        """Return the choices of a row.
+        """Return the choices of a row, each once: equal texts have equal likelihoods.
 
         Raises:
-            DataError: there is no list of choices, or two of them are equal.
+            DataError: there is no list of choices, or one of them is no text.
         """
         given = sample.fields.get(self.choices_column)
         if not isinstance(given, list | tuple) or not given:
@@ -73,11 +73,12 @@ class ChoicesInferencer:
                 f"there is no list of choices in a column {self.choices_column!r}",
                 fix="name the column: choices_column='...'",
             )
-        choices = [str(choice) for choice in given]
-        if len(set(choices)) < len(choices):
-            what = f"two choices are equal: {next(one for one in choices if choices.count(one) > 1)!r}"
-            raise DataError(what, fix=f"keep one of them in the column {self.choices_column!r}")
-        return choices
+        if not all(isinstance(choice, str | int | float) for choice in given):
+            raise DataError(
+                f"the column {self.choices_column!r} has choices that are no texts: {given!r:.80}",
+                fix="write the choices of a row as a list of texts",
+            )
+        return list(dict.fromkeys(map(str, given)))
 
 
 def _log_likelihoods(values: Mapping[str, float]) -> dict[str, float] | None:

@@ -10,6 +10,8 @@ from ais_prompt.utils.guard import part_error
 
 RAISED: Final = "raised"
 """The kind of failure of a sample for which a part raised an error, or returned a value of the wrong type."""
+UNUSABLE_ROW: Final = "unusable_row"
+"""The kind of failure of a sample whose row cannot be asked: a column is missing, or holds another kind of value."""
 RETRY_HINT: Final = "fix the cause and go on with `-r`: what was answered is kept"
 
 

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
-from itertools import chain, product
+from itertools import chain, islice, product
 from typing import Any, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.chat import ChatFormat
-from ais_prompt.errors import AisPromptError, ConfigError, DataError, PartError, without_index
+from ais_prompt.errors import AisPromptError, ConfigError, DataError, PartError, PromptError, without_index
 from ais_prompt.evaluators.batch import AnswerBatch, JudgedBatchEvaluator
 from ais_prompt.inferencers import (
     DialogueInferencer,
@@ -65,6 +66,8 @@ from ais_prompt.utils.places import defined_at
 from ais_prompt.utils.text import counted, listed
 
 AN_ANSWER: Final = "an answer"
+ROWS_TRIED: Final = 20
+"""Rows of a dataset of which one must make a prompt."""
 MOST_TURNS: Final = 64
 """Turns of a dialogue that are answered, at most, where a judge's prompt is tried."""
 
@@ -113,6 +116,12 @@ def _try_questions(
     for model, question in product(models, questions):
         try:
             warnings += _try_prompts(model, question)
+        except (DataError, PromptError) as error:
+            if (other := _another(model, question)) is None:
+                refused.setdefault(question.planned.spec.where, []).append((model, error))
+            else:
+                warnings.append(_row_warning(question, error))
+                warnings += _try_prompts(model, other)
         except AisPromptError as error:
             refused.setdefault(question.planned.spec.where, []).append((model, error))
     sound = [question for question in questions if question.planned.spec.where not in refused]
@@ -123,6 +132,23 @@ def _try_questions(
         for question in questions:
             warnings += _check_judge(question, [model.planned.spec.abbr for model in models], faults)
     return warnings, sound
+
+
+def _another(side: _ModelSide, question: _Question) -> _Question | None:
+    """Return the next question that can be asked: a row may be broken, and then fails alone."""
+    for row in islice(question.planned.data.test, ROWS_TRIED):
+        other = replace(question, sample=row)
+        try:
+            _probed(side, other)
+        except (DataError, PromptError):
+            continue
+        return other
+    return None
+
+
+def _row_warning(question: _Question, error: AisPromptError) -> PromptWarning:
+    what = f"row {question.sample.index} cannot be asked, and fails: {error.what}"
+    return PromptWarning(what, question.planned.spec.where, error.fix)
 
 
 def _note_refusals(
@@ -234,7 +260,7 @@ def _check_prompts(planned: PlannedDataset, data: Dataset | None, faults: FaultL
     prompts = faults.attempt(lambda: planned.prompts, spec.infer.where)
     if data is None:
         return None
-    question = faults.attempt(lambda: _first_question(data), spec.reader.where)
+    question = faults.attempt(lambda: _first_question(data, prompts, inferencer), spec.reader.where)
     if question is None:
         return None
     chosen = faults.attempt(lambda: retriever.trial(data.train, data.test), spec.infer.retriever.where)
@@ -383,10 +409,20 @@ def _judge_fields(question: _Question) -> dict[str, Any]:
     return {**sample.fields, **evaluator.questions(batch)[0].fields}
 
 
-def _first_question(data: Dataset) -> Sample:
+def _first_question(data: Dataset, prompts: PromptBuilder | None, inferencer: Inferencer) -> Sample:
+    """Return the first of the first rows from which a prompt can be made, or else the very first: others fail alone.
+
+    Raises:
+        DataError: there is no row.
+    """
     if not len(data.test):
         raise DataError(
             "there is not one question in the test split",
             fix="check test_split and test_range of reader_cfg, and that the file has rows",
         )
+    if prompts is not None:
+        for row in islice(data.test, ROWS_TRIED):
+            with suppress(DataError, PromptError):
+                _try_prompt(prompts, inferencer, row, [])
+                return row
     return data.test[0]

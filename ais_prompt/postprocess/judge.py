@@ -142,13 +142,13 @@ def _verdicts(text: str, tag: str, *, is_letter: bool, may_name_options: bool) -
     # The word "A" begins sentences.
     no_word = tag + (r"(?!\s+(?!or\b|and\b|is\b)[a-z])" if is_letter else "")
     announced = _VERDICT if may_name_options else f"(?:{_VERDICT}|{_ANSWER})"
-    end = rf"{_CLOSE}(?m:$)"
+    line_end = rf"{_CLOSE}(?m:$)"
     ways = (
         (Rank.MARKED, "[[ ]]", rf"\[\[\s*{tag}\s*\]\]"),
         (Rank.MARKED, "<tag>", rf"<\w+>{_OPEN}{tag}{_CLOSE}</"),
         (Rank.ANNOUNCED, "the verdict is", rf"{announced}{_IS}{_OPEN}{tag}"),
-        (Rank.ANNOUNCED, "the verdict", rf"{announced}{_OPEN}{tag}(?={end})"),
-        (Rank.ANNOUNCED, "a line of the tag", rf"(?m:^){_OPEN}{tag}(?={end})"),
+        (Rank.ANNOUNCED, "the verdict", rf"{announced}{_OPEN}{tag}(?={line_end})"),
+        (Rank.ANNOUNCED, "a line of the tag", rf"(?m:^){_OPEN}{tag}(?={line_end})"),
         (Rank.LINE, "the beginning", rf"\A{_OPEN}{tag}(?=\s*(?:[^\w\s]|\n|\Z))"),
         (
             Rank.LABEL,

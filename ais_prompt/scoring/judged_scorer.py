@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import PartError
 from ais_prompt.evaluators.judge import JudgeEvaluator, PanelEvaluator, decide
-from ais_prompt.scoring.scorer import Scorer, failure_kind
+from ais_prompt.scoring.scorer import Scorer, failure_kind, place_of, scoring
 from ais_prompt.scoring.verdicts import Replies
 from ais_prompt.types import JudgeVerdict, Prediction, SampleScore, Score
 from ais_prompt.utils.places import defined_at
@@ -50,8 +50,9 @@ class JudgedScorer(Struct, frozen=True):
         sample = self.reader.score(prediction)
         if not sample.is_read:
             return sample
-        known = self.evaluator.without_judge(sample.extracted, sample.gold)
-        return self._judged(sample, prediction) if known is None else replace(sample, values=self._complete(known))
+        with scoring(place_of(prediction)):
+            known = self.evaluator.without_judge(sample.extracted, sample.gold)
+            return self._judged(sample, prediction) if known is None else replace(sample, values=self._complete(known))
 
     def failed(self, prediction: Prediction, reason: str) -> SampleScore:
         """Return the score of a sample that does not count in the value."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
 from msgspec import Struct
@@ -43,24 +44,14 @@ class Scorer(Struct, frozen=True):
             GoldError: the gold cannot be used; ``where`` names the sample.
             PartError: a postprocessor or an evaluator failed.
         """
-        where = f"sample {prediction.sample_id}, row {prediction.index}"
+        where = place_of(prediction)
         gold = self._gold(prediction, where)
         if prediction.failed:
             return SampleScore(prediction.sample_id, "failed", None, gold, reason=failure_kind(prediction))
         if isinstance(prediction.prediction, list):
             raise DataError("there are several answers to this question, and one to the first", where=where, fix=SAME)
-        try:
+        with scoring(where):
             return self._compare(prediction, gold)
-        except GoldError as error:
-            error.where = error.where or where
-            raise
-        except DataError as error:
-            raise GoldError(error.what, where=error.where or where, fix=error.fix) from error
-        except AisPromptError as error:
-            error.where = error.where or where
-            raise
-        except _ODD as error:
-            raise PartError(f"scoring raised {exception_line(error)}", where=where, fix=FIX) from error
 
     def _compare(self, prediction: Prediction, gold: Any) -> SampleScore:
         """Find the answer, and compare it with the gold."""
@@ -102,12 +93,35 @@ class Scorer(Struct, frozen=True):
     def _unread(self, prediction: Prediction, gold: Any) -> SampleScore:
         """Return the score of an answer in which nothing was found; a truncated one counts as truncated."""
         if not isinstance(self.evaluator, OwnEvaluator):
-            self.evaluator.score(
-                None, composed(gold)
-            )  # raises if there is no gold: the sample fails, whatever was said
+            # Raises if there is no gold: the sample fails, whatever was said.
+            self.evaluator.score(None, composed(gold))
         status: Status = "truncated" if prediction.truncated else "unparsed"
         values = dict.fromkeys(self.evaluator.metrics, 0.0)
         return SampleScore(prediction.sample_id, status, None, gold, values, _why_unread(prediction))
+
+
+@contextmanager
+def scoring(where: str) -> Iterator[None]:
+    """Score one sample in the body: whatever its values make a part raise is about this sample alone.
+
+    Raises:
+        GoldError: the gold cannot be used.
+        PartError: a postprocessor or an evaluator failed.
+    """
+    try:
+        yield
+    except AisPromptError as error:
+        error.where = error.where or where
+        if isinstance(error, DataError) and not isinstance(error, GoldError):
+            raise GoldError(error.what, where=error.where, fix=error.fix) from error
+        raise
+    except _ODD as error:
+        raise PartError(f"scoring raised {exception_line(error)}", where=where, fix=FIX) from error
+
+
+def place_of(prediction: Prediction) -> str:
+    """Return where a sample is, for messages."""
+    return f"sample {prediction.sample_id}, row {prediction.index}"
 
 
 def composed(value: Any) -> Any:

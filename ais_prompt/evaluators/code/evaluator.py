@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, get_args
 
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.evaluators.code.programs import humaneval_program, tested_names
+from ais_prompt.evaluators.base import is_missing
+from ais_prompt.evaluators.code.programs import NOT_PYTHON, humaneval_program, tested_names
 from ais_prompt.evaluators.code.sandbox import Outcome, Task, end_spares, find_isolation, run_program
 from ais_prompt.metrics.aggregate import incident_shares, mean_scores
 from ais_prompt.postprocess.code import mbpp_postprocess
@@ -100,6 +101,8 @@ class HumanEvalEvaluator(CodeEvaluator):
         """Return the function; the prompt, whose imports and helpers tests use; the test, and the call of ``check``."""
         columns = _columns(gold, ("prompt", "test", "entry_point"))
         name = columns["entry_point"]
+        if not name.isidentifier() or not columns["test"].strip():
+            raise DataError("the gold has no tests of a function", fix="fill in the columns test and entry_point")
         beginning = f"{columns['prompt']}\n    pass\n"
         tests = f"{columns['test']}\ncheck({name})\n"
         return Task(
@@ -138,13 +141,13 @@ class MBPPEvaluator(CodeEvaluator):
         columns = gold if isinstance(gold, Mapping) else {"test_list": gold}
         if self.extract:
             answer = mbpp_postprocess(answer) or ""
-        tests = "\n".join(_lines(columns.get("test_list") or columns.get("test_list_2")))
+        tests = "\n".join(_lines(columns.get("test_list")) or _lines(columns.get("test_list_2")))
         if not tests:
             raise DataError("the gold has no tests", fix="reader_cfg=dict(gold_columns=['test_list'], ...)")
         setup = "\n".join([*_lines(columns.get("test_imports")), *_lines(columns.get("test_setup_code"))])
         try:
             names, modules = tested_names(f"{setup}\n{tests}\n")
-        except (SyntaxError, ValueError) as error:
+        except NOT_PYTHON as error:
             raise DataError(f"the tests are no Python: {error}", fix="repair them in the data") from error
         imports = [f"import {module}" for module in modules]
         return Task(answer, [(names, "\n".join([*imports, setup])), ([], tests)], prelude=setup)
@@ -153,7 +156,7 @@ class MBPPEvaluator(CodeEvaluator):
 def _is_python(source: str) -> bool:
     try:
         compile(source, "prompt", "exec", dont_inherit=True)
-    except (SyntaxError, ValueError):
+    except NOT_PYTHON:
         return False
     return True
 
@@ -170,4 +173,4 @@ def _columns(gold: Any, names: Sequence[str]) -> dict[str, str]:
 def _lines(value: Any) -> list[str]:
     """Return the statements of a list or one text."""
     statements = value if isinstance(value, list | tuple) else [value]
-    return [str(statement) for statement in statements if statement]
+    return [str(statement) for statement in statements if not is_missing(statement)]

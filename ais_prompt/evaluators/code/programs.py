@@ -7,7 +7,11 @@ import builtins
 import re
 import symtable
 import sys
+from typing import Final
 
+NOT_PYTHON: Final = (SyntaxError, ValueError, MemoryError, RecursionError)
+"""What the parser raises for texts that are no Python: `ValueError` for a null character, and the last two for a
+nesting that is too deep, such as a long chain of ``elif``."""
 _INDENT = "    "
 _FUTURE = re.compile(r"^from[ \t]+__future__[ \t]+import[ \t]+(?:\([^)]*\)|[^\n]*)$", re.MULTILINE)
 
@@ -37,7 +41,7 @@ def _defines(program: str, name: str) -> bool:
         return True  # even if the program is not whole
     try:
         top = symtable.symtable(program, "answer", "exec")
-    except (SyntaxError, ValueError):
+    except NOT_PYTHON:
         return False
     symbol = top.lookup(name) if name in top.get_identifiers() else None
     return symbol is not None and (symbol.is_assigned() or symbol.is_imported())
@@ -72,7 +76,7 @@ def tested_names(source: str) -> tuple[list[str], list[str]]:
         source: statements.
 
     Raises:
-        SyntaxError: they are not Python.
+        SyntaxError, ValueError, MemoryError, RecursionError: they are not Python, as in `NOT_PYTHON`.
     """
     nodes = list(ast.walk(ast.parse(source)))
     mentioned = [node for node in nodes if isinstance(node, ast.Name)]

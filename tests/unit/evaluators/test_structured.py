@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.errors import ConfigError, DataError
+from ais_prompt.errors import ConfigError, DataError, MissingGoldError
 from ais_prompt.evaluators import JsonSchemaEvaluator, RegexEvaluator
 from ais_prompt.postprocess import json_postprocess
 
@@ -102,7 +102,8 @@ def test_regular_expressions() -> None:
     assert RegexEvaluator().score("7", "[0-9]") == {"accuracy": 1.0}
     with pytest.raises(DataError, match="no regular expression"):
         RegexEvaluator().score("7", "[0-9")
-    with pytest.raises(DataError, match="no regular expression"):
-        RegexEvaluator().score("7", None)
+    for none in (None, "", " ", []):
+        with pytest.raises(MissingGoldError):
+            RegexEvaluator().score("7", none)
     with pytest.raises(ConfigError, match="no regular expression"):
         RegexEvaluator("(")

@@ -306,13 +306,19 @@ def test_impossible_choices_alone_are_no_prediction() -> None:
     assert run(ChoicesInferencer(), at)[0].prediction is None
 
 
+def test_equal_choices_have_one_likelihood() -> None:
+    at = context("{stem}", {"moon": 1.0, "star": 2.0}, [sample(choices=["moon", "star", "moon"])])
+    assert [*run(ChoicesInferencer(), at)[0].prediction] == ["moon", "star"]
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
         ({}, "no list of choices in a column 'choices'"),
         ({"choices": "moon"}, "no list of choices"),
         ({"choices": []}, "no list of choices"),
-        ({"choices": ["moon", "star", "moon"]}, "two choices are equal: 'moon'"),
+        ({"choices": ["moon", None]}, "choices that are no texts"),
+        ({"choices": [["moon"], "star"]}, "choices that are no texts"),
     ],
 )
 def test_choices_of_a_row_that_cannot_be_used(given: Mapping[str, Any], message: str) -> None:
