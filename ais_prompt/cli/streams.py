@@ -6,17 +6,15 @@ A stream that cannot be written ends nothing (`ais_prompt.utils.steady_output`).
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, BinaryIO, Final, TextIO, cast
+from typing import Any, BinaryIO, TextIO, cast
 
+from ais_prompt.utils.secret_names import SECRET_VARIABLE
 from ais_prompt.utils.secrets import SECRETS, SHORTEST
 from ais_prompt.utils.steady_output import STDERR_PATIENCE, open_standard_descriptors, standard_stream
 from ais_prompt.utils.urls import secrets_in_url
-
-_SECRET_VARIABLE: Final = re.compile(r"(.*_)?(API_?KEY|KEY|PASSW(OR)?D|SECRET|TOKEN)", re.IGNORECASE)
 
 
 @contextmanager
@@ -52,7 +50,7 @@ def register_environment(environment: Mapping[str, str]) -> None:
             login, at, _ = value.rpartition("@")
             found = secrets_in_url(f"http://{login.rpartition('://')[2]}@") if at else ()
             SECRETS.add(*(secret for secret in found if len(secret) >= SHORTEST))
-        elif len(value) >= SHORTEST and _SECRET_VARIABLE.fullmatch(name):
+        elif len(value) >= SHORTEST and SECRET_VARIABLE.fullmatch(name):
             SECRETS.add(value.strip())
 
 

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias
 
 from ais_prompt.config.literal import parse_literal
+from ais_prompt.utils.command_secrets import is_reference, secrets_in_command, takes_secret
+from ais_prompt.utils.secret_names import SECRET_KEY, SECRET_VARIABLE
 from ais_prompt.utils.secrets import SECRETS, SHORTEST
-from ais_prompt.utils.urls import HIDDEN, VARIABLE, hide_in_url, secrets_in_url
+from ais_prompt.utils.urls import HIDDEN, VARIABLE, hide_in_url, hide_in_urls, secrets_in_url, secrets_in_urls
 
 VISIBLE_HEADERS: Final = {"accept", "api-version", "content-type", "user-agent"}
 """Headers whose values are no secrets."""
 
-# A column called `token` or an `ice_token` is no secret; an `api_token` is.
-_SECRET_KEY = re.compile(
-    r"(.*_)?((api|access|account|auth|encryption|master|private|secret|service|session|shared|signing|subscription)_?keys?"
-    r"|secrets?|passw(or)?d|passphrase|pwd|authorization|credentials?|cookie|sas|signature)"
-    r"|((use|hf|hub|ad|auth|oauth|access|api|bearer|refresh|session|id|security|personal|azure|github|gitlab|huggingface)_)*token"
-)
 _TABLE = re.compile(r"(.*_)?(headers|cookies|query|query_params)")
 """Keys of dicts whose every value is a secret."""
 _SECRET_VALUE = re.compile(r"(Bearer\s+)?(sk-|hf_|ghp_|xox[a-z]-)[\w-]{16,}")
@@ -29,9 +27,13 @@ _VARIABLE_NAME = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
 _WITH_VARIABLE = re.compile(rf"([Bb]earer |[Bb]asic |[Tt]oken )?{VARIABLE.pattern}", re.ASCII)
 _OVERRIDE = re.compile(r"(?P<path>(?:--set=)?[^=]+)=(?P<value>.*)", re.DOTALL)
 
-Place: TypeAlias = Literal["open", "address", "key", "table", "value"]
+_PROGRAM = {"server", "runner", "sandbox"}
+"""Keys of what starts programs: commands, their words and lines of shell."""
+_ENVIRONMENT = re.compile(r"env(iron(ment)?)?(_vars)?")
+
+Place: TypeAlias = Literal["open", "address", "key", "table", "value", "program", "environment"]
 """What a config path says of the values below it: nothing; an address; a key, which may also be the name of an
-environment variable; a table such as ``headers``; a value of such a table."""
+environment variable; a table such as ``headers``; a value of such a table; a command; variables of a program."""
 
 
 class Redaction:
@@ -53,7 +55,8 @@ class Redaction:
         if isinstance(value, Mapping):
             return {name: self.of(item, _below(place, str(name))) for name, item in value.items()}
         if isinstance(value, list | tuple):
-            return type(value)(self.of(item, place) for item in value)
+            items = self._words(value) if place == "program" else (self.of(item, place) for item in value)
+            return type(value)(items)
         return value if value is None or isinstance(value, bool) or value == HIDDEN else self._single(value, place)
 
     def _single(self, value: Any, place: Place) -> Any:
@@ -62,7 +65,34 @@ class Redaction:
             return value if _names_variable(value) else self._hidden(value)
         if place in ("table", "value"):
             return value if isinstance(value, str) and _WITH_VARIABLE.fullmatch(value) else self._hidden(value)
+        if place == "program" and isinstance(value, str):
+            return self._command(value)
         return self._open(value, place) if isinstance(value, str) else value
+
+    def _words(self, words: Iterable[Any]) -> Iterator[Any]:
+        """Yield the words of a command, or lines of shell."""
+        expects_secret = False
+        for word in words:
+            if expects_secret and isinstance(word, str | int | float) and not str(word).startswith("-"):
+                yield word if is_reference(str(word)) else self._hidden(word)
+            else:
+                expects_secret = isinstance(word, str) and takes_secret(word)
+                yield self.of(word, "program")
+
+    def _command(self, text: str) -> str:
+        """Return a command line of which only a part may be secret."""
+        shown, done = "", 0
+        for begin, end in secrets_in_command(text):
+            secret = text[begin:end]
+            with suppress(ValueError):  # open quotes
+                self.secrets.update(shlex.split(secret))
+            shown += text[done:begin] + self._hidden(secret)
+            done = end
+        shown += text[done:]
+        self.secrets.update(secrets_in_urls(text))
+        if shown == text:
+            self.shown.add(text)
+        return hide_in_urls(shown)
 
     def _open(self, text: str, place: Place) -> str:
         """Return a text of which only a part may be secret."""
@@ -100,6 +130,11 @@ def redacted_at(path: str, value: Any) -> Any:
     return Redaction().of(value, _place_of(path))
 
 
+def shown_command(words: Sequence[str]) -> str:
+    """Return the words of a command as one line, with ``***`` in place of every secret."""
+    return shlex.join(redacted(list(words), "server")).replace(f"'{HIDDEN}'", HIDDEN)
+
+
 def register_secrets(values: Any) -> None:
     """Hide the secrets of a config from now on, wherever they appear. Values that are also in the open stay."""
     redaction = Redaction()
@@ -109,14 +144,15 @@ def register_secrets(values: Any) -> None:
 
 def redacted_override(argument: str) -> str:
     """Return a command-line argument such as ``models.0.api_key=...`` without its secret; others unchanged."""
-    override = _OVERRIDE.fullmatch(argument)
-    if override is None:
-        return str(Redaction().of(argument, "open"))
-    path, value = override["path"], parse_literal(override["value"])
+    # The = of an address is one of its query.
+    override = None if _ADDRESS.match(argument) else _OVERRIDE.fullmatch(argument)
+    path, value = (override["path"], parse_literal(override["value"])) if override else ("", argument)
     redaction = Redaction()
     shown = redaction.of(value, _place_of(path.removeprefix("--set=")))
     SECRETS.add(*redaction.secrets)
-    return argument if shown == value else f"{path}={shown}"
+    if shown == value:
+        return argument
+    return f"{path}={shown}" if override else str(shown)
 
 
 def _place_of(path: str) -> Place:
@@ -131,14 +167,20 @@ def _below(place: Place, key: str) -> Place:
     """Return the place below a key."""
     if place in ("key", "value"):
         return place
+    if place == "environment" and (SECRET_VARIABLE.fullmatch(key) or SECRET_KEY.fullmatch(key.lower())):
+        return "value"
     if place == "table":
         return "open" if key.lower() in VISIBLE_HEADERS else "value"
     name = key.lower().replace("-", "_")
     if _TABLE.fullmatch(name):
         return "table"
-    if _SECRET_KEY.fullmatch(name):
+    if SECRET_KEY.fullmatch(name):
         return "key"
-    return "address" if name.endswith(("url", "proxy", "endpoint")) else "open"
+    if name.endswith(("url", "proxy", "endpoint")):
+        return "address"
+    if place in ("program", "environment"):
+        return "environment" if _ENVIRONMENT.fullmatch(name) else "program"
+    return "program" if name in _PROGRAM else "open"
 
 
 def _names_variable(value: Any) -> bool:

@@ -15,7 +15,7 @@ from getpass import getuser
 from itertools import groupby
 from typing import Any, Final
 
-from ais_prompt.config.redact import redacted_override
+from ais_prompt.config.redact import redacted, redacted_override
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.options import check_at_least
 from ais_prompt.registry import RUNNERS
@@ -100,6 +100,7 @@ class SlurmRunner:
         self._options = {"partition": partition, "account": account, "qos": qos, "time": time, "mem": mem}
         self._setup = list(setup)
         self._sbatch = {"requeue": True, "signal": f"USR1@{signal_seconds}", **(sbatch or {})}
+        self._texts = {"prefix": self._prefix, "program": self._program, "setup": self._setup, "sbatch": self._sbatch}
         self._started: set[Shard] = set()
         self._gone: set[Shard] = set()
         self._name = ""
@@ -189,9 +190,11 @@ class SlurmRunner:
         # Else its import configures logging anew, which closes every log file that is open in this process.
         os.environ.setdefault("SUBMITIT_LOG_LEVEL", "NOCONFIG")
         submitit = require("submitit", extra="slurm", why="SlurmRunner")
-        if any(redacted_override(word) != word for word in work.words):
-            what = "the command line holds a secret, which would be written into the script of the job"
-            fix = "put it into a variable of the environment, and name the variable in the config"
+        in_command = any(redacted_override(word) != word for word in work.words)
+        if in_command or redacted(self._texts, "runner") != self._texts:
+            holder = "the command line" if in_command else "the config of the runner"
+            what = f"{holder} holds a secret, which would be written into the script of the job"
+            fix = "put it into a variable of the environment, and name the variable: $NAME"
             raise ConfigError(what, where="runner", fix=fix)
 
         class Executor(submitit.SlurmExecutor):  # type: ignore[misc, name-defined]

@@ -31,6 +31,12 @@ def secrets_in_url(url: str) -> Iterator[str]:
             yield from (value, unquote_plus(value))
 
 
+def secrets_in_urls(text: str) -> Iterator[str]:
+    """Apply `secrets_in_url` to every URL in a text."""
+    for url in _URL.findall(text):
+        yield from secrets_in_url(url)
+
+
 def hide_in_url(url: str) -> str:
     """Return the URL with ``***`` for its login and the values of its query, except ``api-version``."""
     return _QUERY.sub(lambda found: "&".join(map(_shown, found[0].split("&"))), _USER.sub(HIDDEN, url))

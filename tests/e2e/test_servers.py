@@ -204,6 +204,37 @@ PRINTING = """
 """
 
 
+@pytest.mark.parametrize("latency", ["0", "600"])
+def test_the_secrets_of_a_command_are_in_no_file(project: Project, latency: str) -> None:
+    """Neither after the end of the run nor, while the server does not answer, after its `kill -9`."""
+    long, short, variable = "secret-of-sixteen-letters", "Zq71x", "Zq-a-token-of-a-variable"
+    command = ["{python}", "-c", textwrap.dedent(REPEATING), "{port}", latency]
+    args = ["--api-key", long, f"--hf-token={short}"]
+    use(project, command, rows=1, args=args, env={"PYTHONPATH": str(ROOT), "HF_TOKEN": variable})
+    assert project.run("run", "eval.py", "--save-config", "saved.py").returncode == 0
+    process = project.start("run", "eval.py")
+    if latency == "600":
+        logs = project.root / "outputs"
+        wait_until(lambda: any(b"***" in file.read_bytes() for file in logs.rglob("fake.log")), "its output is logged")
+        process.kill()
+    out, err = process.communicate(timeout=WATCHDOG_SECONDS)
+    assert process.returncode == (0 if latency == "0" else -signal.SIGKILL), err
+    assert "***" in log(project)
+    (project.root / "eval.py").unlink()
+    kept = {str(file): file.read_text("utf-8", "replace") for file in project.root.rglob("*") if file.is_file()}
+    for name, content in {**kept, "output": out, "errors": err}.items():
+        secrets = (long, variable, *([] if name.endswith("fake.log") else [short]))  # the free text of the server
+        assert not [secret for secret in secrets if secret in content], name
+
+
+REPEATING = """
+    import os, sys
+    print(sys.argv, os.environ["HF_TOKEN"], flush=True)
+    mock = [sys.executable, "-m", "tools.mock_server", "--port", sys.argv[1], "--latency", sys.argv[2]]
+    os.execv(sys.executable, mock)
+"""
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGUSR1, signal.SIGKILL])
 @pytest.mark.parametrize("when", ["starting", "asking"])

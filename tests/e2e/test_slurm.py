@@ -210,6 +210,30 @@ def test_submitit_is_missing(project: Project, monkeypatch: pytest.MonkeyPatch) 
     assert "[slurm]" in done.stderr
 
 
+@pytest.mark.process
+@pytest.mark.parametrize(
+    "option",
+    [
+        "setup=['module load cuda', 'export HF_TOKEN=Zq71x']",
+        "prefix='docker run -e API_KEY=Zq71x image'",
+        "program=['aisprompt', '--password', 'Zq71x']",
+        "sbatch=dict(export='ALL,HF_TOKEN=Zq71x')",
+    ],
+)
+def test_a_secret_is_not_written_into_the_script(project: Project, option: str) -> None:
+    project.write_config(more=f"runner = dict(type='SlurmRunner', num_shards=2, {option})")
+    for more in ((), ("--dry-run",)):
+        done = project.run("run", "eval.py", *more)
+        assert (done.returncode, "holds a secret" in done.stderr) == (2, True), done.stderr
+        assert "Zq71x" not in done.stdout + done.stderr
+    written = [file for file in project.root.rglob("*") if file.is_file() and file.name != "eval.py"]
+    assert not [file for file in written if "Zq71x" in file.read_text("utf-8", "replace")]
+    project.write_config(
+        more=f"runner = dict(type='SlurmRunner', num_shards=2, {option})".replace("Zq71x", "$MY_TOKEN")
+    )
+    assert project.run("run", "eval.py", "--dry-run").returncode == 0
+
+
 @pytest.mark.parametrize(
     ("args", "words"),
     [

@@ -15,6 +15,7 @@ from msgspec import Struct, field
 from pydantic import AfterValidator
 
 from ais_prompt.config.keys import advice
+from ais_prompt.config.redact import shown_command
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.flat_options import read_value
 from ais_prompt.models.options import check_at_least, check_more_than_0
@@ -157,10 +158,10 @@ class ServerToStart(Struct, frozen=True):
 
     @property
     def shown(self) -> str:
-        """The command without its port, which names the server in every session."""
+        """The command without its port and secrets, which names the server in every session."""
         known = {"{model}": self.model, "{python}": "python", "{num_gpus}": str(self.num_gpus or 1)}
         known["{host}"] = self.listens_at
-        words = shlex.join(_filled(word, known) for word in self.options.pattern(self.num_gpus or 1))
+        words = shown_command([_filled(word, known) for word in self.options.pattern(self.num_gpus or 1)])
         return SECRETS.hide_in_message(words.replace("'{port}'", "{port}"))
 
     def words(self, num_gpus: int) -> list[str]:

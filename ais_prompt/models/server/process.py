@@ -6,9 +6,12 @@ import os
 import socket
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
+from ais_prompt.utils.clean_log import first_line
 from ais_prompt.utils.files import last_lines
+from ais_prompt.utils.interpreter import module_command, module_environment
 from ais_prompt.utils.watchdog import GRACE_SECONDS, watched
 
 
@@ -18,7 +21,7 @@ class GuardedProcess:
     Args:
         words: the command.
         environment: its variables besides those of this program.
-        log: file to which its output is appended.
+        log: file to which its output is appended, without secrets.
 
     Raises:
         OSError: the log cannot be written, or no process can be started.
@@ -27,9 +30,21 @@ class GuardedProcess:
     def __init__(self, words: Sequence[str], environment: Mapping[str, str], log: Path) -> None:
         log.parent.mkdir(parents=True, exist_ok=True)
         self.log = log
-        with log.open("ab") as output:
-            self._log_start = output.tell()
-            # A session of its own: Ctrl-C in a terminal reaches this program, which then stops the server.
+        with log.open("ab") as file:
+            self._log_start = file.tell()
+        # Sessions of their own: Ctrl-C in a terminal reaches this program, which then stops the server.
+        self._logging = subprocess.Popen(
+            [*module_command("ais_prompt.utils.clean_log"), str(log)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=module_environment(),
+            start_new_session=True,
+        )
+        assert self._logging.stdin is not None
+        with self._logging.stdin as output:  # then the server alone holds it, and its end is that of the log
+            output.write(first_line())
+            output.flush()
             self._watchdog = subprocess.Popen(
                 watched(words),
                 stdin=subprocess.PIPE,
@@ -48,6 +63,8 @@ class GuardedProcess:
 
     def last_lines(self) -> list[str]:
         """Return the last lines of its output, without secrets."""
+        if self.ending() is not None:
+            self._wait_for_log()
         return last_lines(self.log, self._log_start)
 
     def stop(self) -> None:
@@ -61,6 +78,11 @@ class GuardedProcess:
             self._watchdog.wait(timeout=4 * GRACE_SECONDS)
         except subprocess.TimeoutExpired:  # a process that no signal ends: it waits for a device
             self._watchdog.kill()
+        self._wait_for_log()
+
+    def _wait_for_log(self) -> None:
+        with suppress(subprocess.TimeoutExpired):  # a process that no signal ends holds the output open
+            self._logging.wait(timeout=GRACE_SECONDS)
 
 
 def free_port(host: str) -> int:

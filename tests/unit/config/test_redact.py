@@ -109,6 +109,15 @@ def test_what_is_shown_elsewhere_in_the_config_is_no_secret() -> None:
         (f"models.0.extra={KEY}", "models.0.extra=***"),
         ("models.0.base_url=http://me:pass@host", "models.0.base_url=http://***@host"),
         (KEY, "***"),
+        ("http://host/v1?sig=abc", "http://host/v1?sig=***"),
+        ("https://me:abc@host:8000/v1?api-version=1&sig=a=b", "https://***@host:8000/v1?api-version=1&sig=***"),
+        ("--url=http://host/v1?sig=abc", "--url=http://host/v1?sig=***"),
+        ("models.0.server.args=--api-key abc", "models.0.server.args=--api-key ***"),
+        (
+            "models.0.server={'command': ['a', '--hf-token', 'abc']}",
+            "models.0.server={'command': ['a', '--hf-token', '***']}",
+        ),
+        ("runner.setup=['export HF_TOKEN=abc']", "runner.setup=['export HF_TOKEN=***']"),
     ],
 )
 def test_an_argument_with_a_secret(argument: str, shown: str) -> None:

@@ -73,8 +73,9 @@ def _command(sandbox: str) -> Isolation:
         raise ConfigError("sandbox='' names no command", fix=_COMMAND_FIX)
     isolation = Isolation("command", command)
     if reason := _reason_against(isolation):
-        fix = f"try it: {sandbox} python3 -c 'print(1)'; it needs Python 3.11 or newer, and passes standard input on"
-        raise ModelError(f"no program runs behind `{sandbox}`: {reason}", fix=fix)
+        shown = isolation.name
+        fix = f"try it: {shown} python3 -c 'print(1)'; it needs Python 3.11 or newer, and passes standard input on"
+        raise ModelError(f"no program runs behind `{shown}`: {reason}", fix=fix)
     return isolation
 
 

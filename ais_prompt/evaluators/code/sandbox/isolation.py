@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
+
+from ais_prompt.config.redact import shown_command
 
 Method: TypeAlias = Literal["bubblewrap", "landlock", "command", "none"]
 
@@ -30,4 +31,4 @@ class Isolation(Struct, frozen=True):
     @property
     def name(self) -> str:
         """What people read: ``bubblewrap + seccomp``, ``landlock + seccomp``, ``none``, or the user's command."""
-        return NAMES.get(self.method) or shlex.join(self.command)
+        return NAMES.get(self.method) or shown_command(self.command)
