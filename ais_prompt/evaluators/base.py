@@ -62,6 +62,22 @@ class RangedEvaluator(Evaluator, Protocol):
     best: float
 
 
+@runtime_checkable
+class ScaledEvaluator(RangedEvaluator, Protocol):
+    """An evaluator whose values begin at another number than 0, such as 1 point.
+
+    Attributes:
+        worst: the smallest value.
+    """
+
+    worst: float
+
+
+def worst_of(evaluator: Evaluator) -> float:
+    """Return the smallest value that an evaluator gives: 0 unless it says otherwise."""
+    return evaluator.worst if isinstance(evaluator, ScaledEvaluator) else 0.0
+
+
 def best_of(evaluator: Evaluator) -> float:
     """Return the largest value that an evaluator gives: 1 unless it says otherwise."""
     return evaluator.best if isinstance(evaluator, RangedEvaluator) else 1.0

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from ais_prompt.errors import ConfigError
 from ais_prompt.evaluators.base import ComparesAnswers, Evaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator, make_postprocessor
@@ -76,8 +78,17 @@ class CascadeEvaluator:
         return self._judge.verdict(text)
 
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
-        """Return the means over the samples that the rule or the judge scored."""
-        return mean_scores(self.metrics, scores)
+        """Return the means over the samples that the rule or the judge scored, and over those that the rule scored."""
+        return mean_scores(self.metrics[:1], scores) + mean_scores(self.metrics[1:], map(_by_rule, scores))
+
+
+def _by_rule(score: SampleScore) -> SampleScore:
+    """Return the score by the rule alone: an answer about which a judge is asked is wrong, whatever the judge says."""
+    if score.repeats:
+        return replace(score, repeats=tuple(map(_by_rule, score.repeats)))
+    if score.status == "failed" and score.reason.startswith("judge"):
+        return replace(score, status="scored", values={"rule_accuracy": 0.0})
+    return score
 
 
 def _build(config: Mapping[str, Any]) -> Evaluator:

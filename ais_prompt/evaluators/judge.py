@@ -162,7 +162,7 @@ class LLMRatingEvaluator:
 
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
         """Return the mean over the judged samples."""
-        return mean_scores(self.metrics, scores, best=self.best)
+        return mean_scores(self.metrics, scores, best=self.best, worst=self.worst)
 
 
 def make_postprocessor(config: Mapping[str, Any] | None) -> Callable[[str], Any] | None:

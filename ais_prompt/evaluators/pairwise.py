@@ -117,8 +117,7 @@ class PairwiseEvaluator:
             points = majority(votes)
         if points is None:
             return None
-        changed = [float(_changes(*one.orders)) for one in panel if None not in one.orders]
-        return {**self.score(points, gold), ORDER_CHANGED: fmean(changed)}
+        return {**self.score(points, gold), ORDER_CHANGED: fmean(_changed(panel))}
 
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
         """Return the means; the two orders of a question are one unit, and bias is that of judged answers."""
@@ -129,10 +128,16 @@ class PairwiseEvaluator:
 def _order_changed(score: SampleScore) -> Estimate:
     """Return how often the order changed the verdict on a question; an answer that was not judged does not count."""
     answers = score.repeats or (score,)
-    known = [one.values[ORDER_CHANGED] for one in answers if one.verdicts and one.values]
+    # An answer that is undecided because the order changed the verdict has failed, and has no values.
+    known = [fmean(each) for each in (_changed(one.verdicts) for one in answers) if each]
     changed = sum(known)
     least, most = changed / len(answers), (changed + len(answers) - len(known)) / len(answers)
     return Estimate(changed / len(known) if known else None, least, most)
+
+
+def _changed(panel: Sequence[JudgeVerdict]) -> list[float]:
+    """Return 1 for each judge whose verdict depends on the order, and 0 for others that gave both verdicts."""
+    return [float(_changes(*one.orders)) for one in panel if one.orders and None not in one.orders]
 
 
 def _changes(as_first: str | None, as_second: str | None) -> bool:

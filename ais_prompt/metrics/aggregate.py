@@ -73,28 +73,30 @@ def mean_scores(
     scores: Iterable[SampleScore],
     best: float | None = 1.0,
     weight_of: Callable[[SampleScore], float] | None = None,
+    worst: float = 0.0,
 ) -> list[Score]:
     """Return the mean of each metric over the answered samples, in the order of ``metrics``.
 
-    A failed sample does not count in the value. An unparsed one counts as 0, a truncated one as scored. A question
-    with several answers counts as their mean.
+    A failed sample does not count in the value. An unparsed one counts as ``worst``, a truncated one as scored. A
+    question with several answers counts as their mean.
 
     Args:
         metrics: their names.
         scores: one for each question.
-        best: the value of a right answer (a wrong one has 0); None if the metric has no right and wrong.
+        best: the value of a right answer; None if the metric has no right and wrong.
         weight_of: the weight of a question in the means; None for equal weights. The standard error is then that of a
             ratio of two means (Cochran 1977, "Sampling Techniques", section 2.11).
+        worst: the value of a wrong answer, such as 1 for ratings from 1 to 10.
     """
 
     def estimates(score: SampleScore) -> list[Estimate]:
         if weight_of is None:
-            return [_estimate(score, metric, best) for metric in metrics]
+            return [_estimate(score, metric, best, worst) for metric in metrics]
         if not (weight := weight_of(score)):  # it may have no value of the metric
             return [Estimate(None, 0.0, 0.0, 0.0)] * len(metrics)
-        return [_estimate(score, metric, best)._replace(weight=weight) for metric in metrics]
+        return [_estimate(score, metric, best, worst)._replace(weight=weight) for metric in metrics]
 
-    means = estimated_means(metrics, estimates, scores, best)
+    means = estimated_means(metrics, estimates, scores, best, worst)
     return means if weight_of is None else [replace(mean, is_mean=False) for mean in means]
 
 
@@ -103,6 +105,7 @@ def estimated_means(
     estimates_of: Callable[[SampleScore], Sequence[Estimate]],
     scores: Iterable[SampleScore],
     best: float | None = 1.0,
+    worst: float = 0.0,
 ) -> list[Score]:
     """Return the mean over questions, with a standard error that is clustered by question (Miller 2024).
 
@@ -113,10 +116,10 @@ def estimated_means(
         metrics: their names.
         estimates_of: one estimate of a question for each of ``metrics``.
         scores: one for each question.
-        best: as in `mean_scores`.
+        best, worst: as in `mean_scores`.
     """
     counts = AnswerCounts()
-    columns = [_Column() for _ in metrics]
+    columns = [_Column(worst) for _ in metrics]
     for score in scores:
         counts.add(score)
         for column, estimate in zip(columns, estimates_of(score), strict=True):
@@ -158,14 +161,20 @@ def exact_mean(values: Sequence[float], weights: Sequence[float] | None = None) 
     return min(max(mean, min(values)), max(values))
 
 
-def _estimate(score: SampleScore, metric: str, best: float | None) -> Estimate:
+def _estimate(score: SampleScore, metric: str, best: float | None, worst: float) -> Estimate:
     if score.repeats:
-        return _mean_estimate([_estimate(answer, metric, best) for answer in score.repeats])
+        return _mean_estimate([_estimate(answer, metric, best, worst) for answer in score.repeats])
     if score.status == "failed":
-        return Estimate(None, 0.0, best or 0.0)
+        return Estimate(None, worst, best or worst)
+    if score.status == "scored":
+        value = float(score.values[metric])
+        return Estimate(value, value, value)
     # An answer that could not be parsed may come without values, or without some.
-    value = float(score.values[metric] if score.status == "scored" else score.values.get(metric, 0.0))
-    return Estimate(value, value, value if score.is_read else max(value, best or 0.0))
+    value = float(score.values.get(metric, worst))
+    if score.is_read:
+        return Estimate(value, value, value)
+    value = max(value, worst)
+    return Estimate(value, value, max(value, best or worst))
 
 
 def _mean_estimate(each: Sequence[Estimate]) -> Estimate:
@@ -176,9 +185,11 @@ def _mean_estimate(each: Sequence[Estimate]) -> Estimate:
 
 
 class _Column:
-    """The estimates of all questions: ``values`` of those that were answered, ``lows`` and ``highs`` of all."""
+    """The estimates of all questions: ``values`` above the worst one of those that were answered, ``lows`` and
+    ``highs`` of all."""
 
-    def __init__(self) -> None:
+    def __init__(self, worst: float) -> None:
+        self.worst = worst
         self.values, self.lows, self.highs = array("d"), array("d"), array("d")
         self.weights, self.all_weights = array("d"), array("d")  # of the values, and of lows and highs
         self.units: list[str] = []  # the cluster of each value, where there are clusters
@@ -189,7 +200,7 @@ class _Column:
             return
         self.is_weighted = self.is_weighted or estimate.weight != 1.0
         if estimate.value is not None:
-            self.values.append(estimate.value)
+            self.values.append(estimate.value - self.worst)
             self.weights.append(estimate.weight)
             if cluster is not None:
                 self.units.append(cluster)
@@ -204,7 +215,9 @@ class _Column:
 
     def mean(self) -> float | None:
         """Return the mean of the answered questions."""
-        return exact_mean(self.values, self.weights if self.is_weighted else None) if self.values else None
+        if not self.values:
+            return None
+        return self.worst + exact_mean(self.values, self.weights if self.is_weighted else None)
 
     def bounds(self) -> tuple[float, float] | None:
         """Return the least and the largest mean that the questions without an answer could lead to."""
@@ -215,6 +228,8 @@ class _Column:
 def _mean(metric: str, column: _Column, counts: AnswerCounts, best: float | None) -> Score:
     mean = column.mean()
     spread, interval = (None, None) if mean is None else _uncertainty(column, mean, best)
+    if interval is not None:
+        interval = interval[0] + column.worst, interval[1] + column.worst
     return Score(
         metric=metric,
         value=mean,
@@ -231,8 +246,10 @@ def _mean(metric: str, column: _Column, counts: AnswerCounts, best: float | None
 
 
 def _uncertainty(column: _Column, mean: float, best: float | None) -> tuple[Spread | None, tuple[float, float] | None]:
-    """Return the spread of a mean, and its interval: Wilson's if all values are right or wrong."""
+    """Return the spread of a mean, and its interval above the worst value: Wilson's if all are right or wrong."""
     values = column.values
+    mean -= column.worst
+    best = None if best is None else best - column.worst
     units_differ = column.is_clustered or column.is_weighted
     if best is None or units_differ or any(value not in (0.0, best) for value in values):
         spread = _spread(column, mean, best, binary=False)

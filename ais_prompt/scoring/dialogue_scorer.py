@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import GoldError
-from ais_prompt.evaluators.base import best_of
+from ais_prompt.evaluators.base import best_of, worst_of
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.scoring.judged_scorer import JudgedScorer
 from ais_prompt.scoring.scorer import Scorer, failure_kind
@@ -73,7 +73,8 @@ class DialogueScorer(Struct, frozen=True):
     def aggregate(self, samples: Sequence[SampleScore]) -> list[Score]:
         """Return the mean of each metric over the answered dialogues, by turns and as a whole."""
         evaluator = self.turn.evaluator
-        return mean_scores((*evaluator.metrics, *map(_of_dialogue, evaluator.metrics)), samples, best_of(evaluator))
+        metrics = (*evaluator.metrics, *map(_of_dialogue, evaluator.metrics))
+        return mean_scores(metrics, samples, best_of(evaluator), worst=worst_of(evaluator))
 
 
 def _turns(prediction: Prediction) -> Iterator[Prediction]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from ais_prompt.evaluators.base import best_of
+from ais_prompt.evaluators.base import best_of, worst_of
 from ais_prompt.evaluators.judge import JudgeEvaluator, decide
 from ais_prompt.metrics.aggregate import Estimate, estimated_means, exact_mean
 from ais_prompt.metrics.agreement import ALPHA, agreement
@@ -27,20 +27,21 @@ def scores_of_judges(evaluator: JudgeEvaluator, judges: Sequence[str], samples: 
         judges: ``abbr`` of each.
         samples: the scores of all samples, with the votes on each answer and each turn.
     """
-    best = best_of(evaluator)
 
     def estimates(sample: SampleScore) -> list[Estimate]:
-        return [_alone(evaluator, sample, place, len(judges), best) for place in range(len(judges))]
+        return [_alone(evaluator, sample, place, len(judges)) for place in range(len(judges))]
 
-    return estimated_means([by_judge(evaluator.metrics[0], judge) for judge in judges], estimates, samples, best)
+    metrics = [by_judge(evaluator.metrics[0], judge) for judge in judges]
+    return estimated_means(metrics, estimates, samples, best_of(evaluator), worst_of(evaluator))
 
 
-def _alone(evaluator: JudgeEvaluator, sample: SampleScore, place: int, judges: int, best: float) -> Estimate:
+def _alone(evaluator: JudgeEvaluator, sample: SampleScore, place: int, judges: int) -> Estimate:
     """Return the value of a question by one judge, and its bounds; answers without its vote are not known."""
     answers = sample.repeats or (sample,)
     values = [_value(evaluator, answer, place, judges) for answer in answers]
     known = [value for value in values if value is not None]
-    lows = [0.0 if value is None else value for value in values]
+    best, worst = best_of(evaluator), worst_of(evaluator)
+    lows = [worst if value is None else value for value in values]
     highs = [
         value if value is not None and answer.is_read else best for value, answer in zip(values, answers, strict=True)
     ]

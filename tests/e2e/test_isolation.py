@@ -52,6 +52,7 @@ OUR_OWN = {
     "ChecksRequests",  # of shipped models, before anything is asked
     "HasAccount",  # separates limits
     "RangedEvaluator",  # an attribute that shipped evaluators have
+    "ScaledEvaluator",  # the same
     "RoleTemplateInterface",  # called in one place, `RoleTemplateFormat`
 }
 """Protocols that no part of a config has to follow."""

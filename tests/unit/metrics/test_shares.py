@@ -72,3 +72,33 @@ def test_what_failed_has_a_part_in_the_bounds_by_its_weight() -> None:
     [share] = mean_scores(("share",), samples, weight_of=lambda score: weights[score.sample_id])
     assert share.value == pytest.approx(2 / 3)
     assert share.bounds == pytest.approx((2 / 6, 1.0))
+
+
+ratings = st.lists(st.one_of(st.none(), st.integers(0, 9)), min_size=2, max_size=30)
+
+
+@given(ratings, st.integers(1, 5), st.booleans())
+def test_of_a_scale_that_does_not_begin_at_0(given: list[int | None], worst: int, clustered: bool) -> None:
+    def samples(start: int) -> list[SampleScore]:
+        return [
+            SampleScore(str(number), "failed")
+            if points is None
+            else question(number, points + start, str(number // 2) if clustered else None)
+            for number, points in enumerate(given)
+        ]
+
+    [at_zero] = mean_scores(("share",), samples(0), best=9.0)
+    [shifted] = mean_scores(("share",), samples(worst), best=9.0 + worst, worst=worst)
+    for plain, moved in ((at_zero.interval, shifted.interval), (at_zero.bounds, shifted.bounds)):
+        assert (plain is None) == (moved is None)
+        if plain and moved:
+            assert moved == pytest.approx([end + worst for end in plain])
+            assert worst <= moved[0] <= moved[1] <= 9 + worst
+    assert shifted.stderr == (at_zero.stderr and pytest.approx(at_zero.stderr))
+
+
+def test_an_unread_answer_has_the_worst_rating() -> None:
+    samples = [SampleScore("0", "unparsed", values={"share": 0.0}), SampleScore("1", "unparsed"), question(2, 7.0)]
+    [score] = mean_scores(("share",), samples, best=10.0, worst=1.0)
+    assert score.value == pytest.approx(3)
+    assert score.bounds == pytest.approx((3, 9))
