@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo gate quick test test-lowest slow coverage search lint docs dist clean
+.PHONY: demo gate quick test test-lowest slow coverage search real lint docs dist clean
 
 demo: .venv/installed
 	$(BIN)/aisprompt run configs/eval.py
@@ -43,6 +43,10 @@ test-lowest: .venv-lowest/installed
 # New counterexamples for the properties, in every call others; how to repeat it is printed with what is found.
 search: .venv/installed-dev
 	$(BIN)/python -m pytest --numprocesses 2 -m hypothesis --hypothesis-profile search
+
+# OpenCompass, AISBench and this program on the same configs and rows. Their wheels are installed below ~/.cache once.
+real: .venv/installed-dev
+	$(BIN)/python -m tools.real
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .

@@ -10,6 +10,7 @@ import click
 
 from ais_prompt.cli.ending import command_line
 from ais_prompt.cli.output import hanging
+from ais_prompt.cli.peer_options import PEER_PATH, PEER_SCORES
 from ais_prompt.cli.verb import Verb
 
 
@@ -17,8 +18,10 @@ from ais_prompt.cli.verb import Verb
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--config", metavar="CONFIG", help="Read the run with this config, which is executed, not with its own.")
 @click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are made (default: outputs).")
+@PEER_PATH
+@PEER_SCORES
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-def import_run(folder: Path, config: str | None, work_dir: str | None, debug: bool) -> None:  # noqa: ARG001
+def import_run(folder: Path, config: str | None, work_dir: str | None, peer_scores: bool, debug: bool) -> None:  # noqa: ARG001
     """Make a run folder of a run of OpenCompass or AISBench: outputs/default/20240131_120000, or its parent.
 
     Answers, prompts and golds come along, and nothing in FOLDER is executed. Then `score`, `view`, `compare` and
@@ -27,7 +30,7 @@ def import_run(folder: Path, config: str | None, work_dir: str | None, debug: bo
     from ais_prompt.plan.source import Source
     from ais_prompt.workflows.import_run import import_run as bring
 
-    imported = bring(folder, Source(config, work_dir=work_dir), command_line())
+    imported = bring(folder, Source(config, work_dir=work_dir, peer_scores=peer_scores), command_line())
     for note in imported.notes:
         click.echo(f"note: {note}", err=True)
     width = max(len(task.name) for task in imported.tasks)

@@ -33,6 +33,9 @@ def _folders(option: str, text: str) -> Callable[..., Any]:
 PEER_PATH: Final = _folders(
     "--peer-path", "A checkout or unpacked wheel of OpenCompass or AISBench, whose code the config uses."
 )
+PEER_SCORES: Final = click.option(
+    "--peer-scores", is_flag=True, help="Score a config of OpenCompass or AISBench with their rules and code."
+)
 PEER_OPTIONS: Final = (
     PEER_PATH,
     _folders("--config-dir", "A folder with datasets/, models/ and summarizers/, whose configs can be named."),
@@ -48,9 +51,7 @@ PEER_OPTIONS: Final = (
     click.option(
         "--hf", is_flag=True, help="Run the models of vLLM and LMDeploy in a config of OpenCompass with transformers."
     ),
-    click.option(
-        "--peer-scores", is_flag=True, help="Score a config of OpenCompass or AISBench with their rules and code."
-    ),
+    PEER_SCORES,
     click.option("--dump-eval-details", is_flag=True, expose_value=False, help="Accepted: details are always kept."),
 )
 PEER_NAMES: Final = ("summarizer", "custom_dataset_path", "dataset_num_runs", "hf_num_gpus", "hf", "peer_scores")

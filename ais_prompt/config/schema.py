@@ -68,6 +68,12 @@ CONFIG: Final = Table(
     (
         Key("models", "list of models", "what is evaluated", NEEDED),
         Key("datasets", "list of datasets", "on what", NEEDED),
+        Key(
+            "model_dataset_combinations",
+            "list of dicts",
+            "`dict(models=[...], datasets=[...])`, by `abbr` or as above: which models run on which datasets",
+            "every model on every dataset",
+        ),
         Key("summarizer", "dict", "which scores the summary shows, and averages of groups", "all datasets"),
         Key("gates", "list of texts", "conditions that decide the exit code: `'gsm8k*: accuracy >= 80%'`"),
         Key("budget", "dict", "how much a session may ask", "no limit"),

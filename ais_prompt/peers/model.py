@@ -39,6 +39,9 @@ def translate_model(values: Any, where: str, translation: Translation) -> Any:
     if isinstance(template, tuple) and len(template) == 1:
         args["meta_template"] = template[0]
         translation.notes.note("meta_template is the dict before the comma", f"{where}.meta_template")
+    if args.get("use_timestamp"):
+        what = "use_timestamp is not used: requests are sent as max_concurrency and request_rate allow"
+        translation.notes.note(what, f"{where}.use_timestamp")
     args |= _tags(args.pop("pred_postprocessor", None), f"{where}.pred_postprocessor", translation)
     return translation.part("models", args, where)
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ais_prompt.config.parse.section import Faults
+from ais_prompt.errors import ConfigError
+from ais_prompt.peers.chatml import chatml_dataset
 from ais_prompt.peers.custom import custom_dataset, is_custom
 from ais_prompt.peers.dataset import translate_dataset
 from ais_prompt.peers.model import has_default_roles, translate_model
@@ -45,6 +47,7 @@ def translate(
         ConfigFaults: what is missing to translate it, such as the name of a judge.
     """
     translation = Translation(Faults(place), peer_scores=peer_scores, in_process=in_process)
+    values = _with_chatml(values, translation)
     translated = dict(values)
     models = values.get("models")
     translation.has_system_rounds = any(map(_has_system_round, models if isinstance(models, list | tuple) else ()))
@@ -54,6 +57,8 @@ def translate(
         if isinstance(items := values.get(key), list | tuple):
             translated[key] = [translate_item(item, f"{key}[{i}]", translation) for i, item in enumerate(items)]
             changed = changed or any(one is not other for one, other in zip(items, translated[key], strict=True))
+    if isinstance(combinations := values.get("model_dataset_combinations"), list | tuple):
+        translated["model_dataset_combinations"] = [_named(one, values, translated) for one in combinations]
     _repeat(models, translated, translation.faults)
     if changed:
         _rename_doubles(translated, translation)
@@ -66,6 +71,20 @@ def translate(
     _translate_running(values, translated, translation.notes)
     translation.faults.raise_any()
     return translated, tuple(translation.notes)
+
+
+def _with_chatml(values: Mapping[str, Any], translation: Translation) -> Mapping[str, Any]:
+    """Return a config whose datasets include those of ``chatml_datasets``."""
+    items = values.get("chatml_datasets")
+    if not isinstance(items, list | tuple) or not items:
+        return values
+    datasets = list(values.get("datasets") or ())
+    for index, item in enumerate(items):
+        try:
+            datasets.append(chatml_dataset(item))
+        except ConfigError as error:
+            translation.faults.add(error.what, f"chatml_datasets[{index}]", error.fix)
+    return {**{key: value for key, value in values.items() if key != "chatml_datasets"}, "datasets": datasets}
 
 
 def _translate_running(values: Mapping[str, Any], translated: dict[str, Any], notes: NoteList) -> None:
@@ -92,6 +111,19 @@ def _translate_dataset(folder: Path | None, values: Any, where: str, translation
         what = f"the dataset {values['path']!r} cannot be read: {error}"
         translation.faults.add(what, f"{where}.path", "give a JSONL or CSV file whose first row has 'question'")
         return values
+
+
+def _named(combination: Any, values: Mapping[str, Any], translated: Mapping[str, Any]) -> Any:
+    """Return one of ``model_dataset_combinations`` with the names of its models and datasets in place of dicts."""
+    if not isinstance(combination, Mapping):
+        return combination
+    names = {}
+    for key, items in combination.items():
+        theirs, ours = values.get(key), translated.get(key)
+        known = zip(theirs, ours, strict=True) if isinstance(theirs, list | tuple) and isinstance(ours, list) else ()
+        abbrs = [(other, one["abbr"]) for other, one in known]
+        names[key] = [next((abbr for other, abbr in abbrs if other == item), item) for item in items]
+    return names
 
 
 def _repeat(models: Any, translated: dict[str, Any], faults: Faults) -> None:

@@ -309,7 +309,7 @@ class Task:
 
 
 class Plan:
-    """Every model on every dataset.
+    """Every model on its datasets.
 
     Attributes:
         spec: the config.
@@ -324,7 +324,9 @@ class Plan:
         self._judges: list[PlannedModel] = []
         self.datasets = tuple(PlannedDataset(dataset, self._judges_of(dataset.eval.judge)) for dataset in spec.datasets)
         self.whole = self
-        self.tasks = tuple(Task(model, dataset) for model in self.models for dataset in self.datasets)
+        models = {model.spec.abbr: model for model in self.models}
+        datasets = {dataset.spec.abbr: dataset for dataset in self.datasets}
+        self.tasks = tuple(Task(models[one.model.abbr], datasets[one.dataset.abbr]) for one in spec.tasks)
 
     def only(self, tasks: Collection[str]) -> Plan:
         """Return the plan of some tasks, for a shard. It has no gates and no summary, which need all tasks.

@@ -239,7 +239,7 @@ class RunSpec(Struct, frozen=True):
 
     Attributes:
         name: the config's file name without its suffix; names the folder below ``work_dir``.
-        models, datasets: every model answers every dataset.
+        models, datasets: every model answers every dataset, unless ``pairs`` says otherwise.
         work_dir: the folder for run folders.
         config_file: the config file; None for ``--models … --datasets …``.
         resolved: the config as plain values after overrides, for ``config.py`` of the run folder.
@@ -250,6 +250,7 @@ class RunSpec(Struct, frozen=True):
         runner: starts the shards of the run; None asks everything in one process.
         partitioner: divides the tasks among the shards; None lets every shard ask a part of each dataset.
         trusted: whether the user named the config, or made the run whose folder it is in.
+        pairs: the ``abbr`` of each model with that of a dataset that it runs on; None for all pairs.
     """
 
     name: str
@@ -265,11 +266,17 @@ class RunSpec(Struct, frozen=True):
     runner: PartSpec | None = None
     partitioner: PartSpec | None = None
     trusted: bool = True
+    pairs: frozenset[tuple[str, str]] | None = None
 
     @property
     def tasks(self) -> list[TaskSpec]:
-        """Every model on every dataset, all datasets of a model together, so that it is loaded only once."""
-        return [TaskSpec(model, dataset) for model in self.models for dataset in self.datasets]
+        """Every model on its datasets, all datasets of a model together, so that it is loaded only once."""
+        return [
+            TaskSpec(model, dataset)
+            for model in self.models
+            for dataset in self.datasets
+            if self.pairs is None or (model.abbr, dataset.abbr) in self.pairs
+        ]
 
 
 class TaskSpec(Struct, frozen=True):

@@ -112,7 +112,7 @@ def _planned(old: OldRun, source: Source) -> tuple[Plan, list[str]]:
             where=str(old.root / "configs"),
             fix="give the config that it was made with: --config CONFIG",
         )
-    translated, found = translate(old.config)
+    translated, found = translate(old.config, peer_scores=source.peer_scores)
     values, dropped = without_permissions(translated, is_code, keeps_judges=True)
     notes = list(dict.fromkeys(note.what for note in found))
     notes += [str(one) for one in dropped if not one.where.startswith("models[")]  # these models are not asked

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,9 +22,13 @@ from ais_prompt.config.paths import expand, resolve_data_path
 from ais_prompt.config.schema import CONFIG
 from ais_prompt.config.syntax import read_syntax
 from ais_prompt.types import Budget, DatasetSpec, ModelSpec, RunSpec
+from ais_prompt.utils.text import listed
 
 DEFAULT_WORK_DIR = "outputs"
-KEPT_KEYS = ("custom_imports", "models", "datasets", "summarizer", "gates", "budget", "runner", "partitioner")
+KEPT_KEYS = (
+    *("custom_imports", "models", "datasets", "model_dataset_combinations"),
+    *("summarizer", "gates", "budget", "runner", "partitioner"),
+)
 """What the resolved config has as it was written."""
 
 Spec = TypeVar("Spec", ModelSpec, DatasetSpec)
@@ -54,6 +59,7 @@ def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None, budget: Budg
     name = _run_name(top, loaded.name)
     cache = _name(top, "cache", "a folder", "")
     faults.raise_any()  # which datasets the summary may name is known only if all are
+    pairs = _parse_pairs(top, [model.abbr for model in models], [dataset.abbr for dataset in datasets])
     summary = parse_summary(top, [dataset.abbr for dataset in datasets])
     gates = parse_gates(top)
     own = parse_budget(top)
@@ -69,6 +75,7 @@ def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None, budget: Budg
         *(name, models, datasets, expand(where_to), loaded.path, resolved | kept),
         *(summary, cache_folder, gates, budget, runner, partitioner),
         trusted=loaded.trusted,
+        pairs=pairs,
     )
 
 
@@ -92,6 +99,31 @@ def _parse_list(top: ConfigSection, key: str, parse: Callable[[ConfigSection], S
     specs = tuple(spec for section in sections if section and (spec := parse(section)))
     refuse_duplicates(key, [(spec.abbr, spec.where) for spec in specs], top.faults)
     return specs
+
+
+def _parse_pairs(
+    top: ConfigSection, models: Sequence[str], datasets: Sequence[str]
+) -> frozenset[tuple[str, str]] | None:
+    """Parse ``model_dataset_combinations``; None if every model runs on every dataset."""
+    key = "model_dataset_combinations"
+    items: Any = top.get(key, (list, tuple), "a list of dict(models=[...], datasets=[...])", ())
+    pairs: set[tuple[str, str]] = set()
+    for index, item in enumerate(items or ()):
+        if (section := ConfigSection.open(item, f"{key}[{index}]", top.faults)) is not None:
+            named = [_parse_names(section, kind, known) for kind, known in (("models", models), ("datasets", datasets))]
+            pairs.update(product(*named))
+    return frozenset(pairs) if items else None
+
+
+def _parse_names(section: ConfigSection, key: str, known: Sequence[str]) -> list[str]:
+    """Parse a list of models or datasets of the config, each named by its ``abbr`` or repeated as a dict."""
+    items: Any = section.get(key, (list, tuple), f"a list of {key}") or ()
+    names = [one.get("abbr") if isinstance(one, Mapping) else one for one in items]
+    for index, name in enumerate(names):
+        if name not in known:
+            what = f"{name!r} is not among the {key} of the config"
+            section.fault(f"{key}[{index}]", what, f"write one of: {listed(known, 5)}")
+    return [str(name) for name in names]
 
 
 def _config_folder(top: ConfigSection, loaded: LoadedConfig) -> Path:

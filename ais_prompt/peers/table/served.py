@@ -46,7 +46,8 @@ def vllm_server(args: dict[str, Any]) -> dict[str, Any]:
     key = args.pop("api_key", "")
     given = {name: args[name] for name in ("tokenizer_path", "request_rate") if args.get(name)}
     kept = {name: value for name, value in args.items() if name not in ("tokenizer_path", "request_rate")}
-    kept = {"model": "", "max_out_len": 4096, **kept, **given, "base_url": f"{address}/v1", "api_key": key or None}
+    # An address of the command line, --set models.0.base_url=…, comes before that of the config.
+    kept = {"model": "", "max_out_len": 4096, "base_url": f"{address}/v1", **kept, **given, "api_key": key or None}
     return _with_key(kept, DEFAULT_VARIABLE)
 
 

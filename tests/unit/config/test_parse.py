@@ -12,6 +12,7 @@ import pytest
 from ais_prompt.config.load import LoadedConfig, load_config
 from ais_prompt.config.parse.run import parse_run
 from ais_prompt.errors import ConfigFaults
+from ais_prompt.plan.plan import Plan
 from ais_prompt.types import EvalSpec, InferSpec, MetaTemplateSpec, PartSpec, ReaderSpec, RunSpec
 
 Write = Callable[[str, str], Path]
@@ -89,6 +90,16 @@ def test_every_key_of_reader_cfg() -> None:
     spec = parsed(datasets__0__reader_cfg=reader).datasets[0].reader
     assert spec == ReaderSpec(**reader, where="datasets[0].reader_cfg")
     assert spec.limit is None
+
+
+def test_models_run_on_the_datasets_that_they_are_combined_with() -> None:
+    models = [{**MODEL, "abbr": name} for name in ("a", "b")]
+    datasets = [{**DATASET, "abbr": name} for name in ("x", "y", "z")]
+    written = [{"models": ["a"], "datasets": ["x", datasets[1]]}, {"models": models[1:], "datasets": ["z"]}]
+    spec = parsed(models=models, datasets=datasets, model_dataset_combinations=written)
+    assert [task.name for task in spec.tasks] == ["a/x", "a/y", "b/z"]
+    assert [task.name for task in Plan(spec).tasks] == ["a/x", "a/y", "b/z"]
+    assert len(parsed(models=models, datasets=datasets).tasks) == 6
 
 
 def test_columns_in_one_text_are_split_at_blanks() -> None:

@@ -144,6 +144,17 @@ def test_options_of_an_api() -> None:
     assert (model.limits.request_rate, model.retry.retries) == (2, 10)
 
 
+def test_the_address_of_the_command_line_comes_before_that_of_the_config() -> None:
+    model = built("VLLMCustomAPIChat", AISBENCH, host_ip="h", host_port=1, base_url="http://127.0.0.1:9/v1")
+    assert model.base_urls == ("http://127.0.0.1:9/v1",)
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_a_schedule_by_timestamps_is_a_note(on: bool) -> None:
+    _, notes = translated("VLLMCustomAPIChat", AISBENCH, use_timestamp=on)
+    assert any("use_timestamp" in note for note in notes) == on
+
+
 def test_max_workers_is_the_number_of_requests_in_flight() -> None:
     assert built("OpenAISDK", path="m", key="ENV", batch_size=8, max_workers=64).max_concurrency == 64
 

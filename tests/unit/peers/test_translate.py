@@ -108,6 +108,18 @@ def test_num_return_sequences_is_n_of_the_datasets(package: str) -> None:
         translate({"models": [model, once], "datasets": [peer_dataset()]})
 
 
+def test_combinations_name_the_models_and_datasets_as_they_are_called_here() -> None:
+    models = [{"type": "opencompass.models.OpenAI", "abbr": name, "path": "p", "key": "K"} for name in ("a", "b")]
+    datasets = [peer_dataset(abbr="x/1"), peer_dataset(abbr="y")]
+    combinations = [{"models": models[:1], "datasets": datasets[:1]}, {"models": models, "datasets": datasets[1:]}]
+    config = {"models": models, "datasets": datasets, "model_dataset_combinations": combinations}
+    values, _ = translate(config)
+    assert values["model_dataset_combinations"] == [
+        {"models": ["a"], "datasets": ["x_1"]},
+        {"models": ["a", "b"], "datasets": ["y"]},
+    ]
+
+
 def test_an_option_that_has_no_meaning_here_is_a_note() -> None:
     infer = peer_dataset()["infer_cfg"]
     infer["inferencer"] |= {"batch_size": 8, "max_out_len": 7}

@@ -1,0 +1,78 @@
+"""``chatml_datasets`` of OpenCompass: datasets that are only files of conversations.
+
+What they have in common is read from the config that OpenCompass itself uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any, Final
+
+from ais_prompt.config.load import load_config
+from ais_prompt.errors import ConfigError
+from ais_prompt.utils.peer_packages import peer_package
+
+SHARED: Final = "configs/datasets/chatobj_custom/chatobj_custom_gen.py"
+"""The config with the prompt and the evaluators, below the package of OpenCompass."""
+
+_OPENICL: Final = "opencompass.openicl.icl_evaluator"
+_EVALUATORS: Final = "opencompass.evaluator"
+
+
+def chatml_dataset(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the dataset that an item of ``chatml_datasets`` means to OpenCompass.
+
+    Args:
+        values: ``abbr``, ``path`` and ``evaluator``; perhaps ``n`` and ``test_range``.
+
+    Raises:
+        ConfigError: a key is missing, there is no such evaluator, or OpenCompass is not there.
+    """
+    if missing := [key for key in ("abbr", "path", "evaluator") if not values.get(key)]:
+        raise ConfigError(f"it has no {missing[0]!r}", fix=f"add {missing[0]}=...")
+    package = peer_package("opencompass")
+    if package is None:
+        fix = "install it: pip install --no-deps opencompass; or name a checkout: --peer-path DIR"
+        raise ConfigError("chatml_datasets needs OpenCompass, which has its prompt and evaluators", fix=fix)
+    shared = load_config(package / SHARED).values
+    source = {"type": "opencompass.datasets.ChatMLDataset", "abbr": values["abbr"], "path": values["path"]}
+    reader = dict(shared["chatobj_custom_reader_cfg"])
+    if "test_range" in values:
+        reader["test_range"] = values["test_range"]
+    return {
+        **source,
+        **({"n": values["n"]} if "n" in values else {}),
+        "reader_cfg": reader,
+        "infer_cfg": deepcopy(shared["chatobj_custom_infer_cfg"]),
+        "eval_cfg": {"evaluator": _evaluator(values["evaluator"], shared["optional_evaluator"])},
+    }
+
+
+def _evaluator(values: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an evaluator by its short name: ``math_evaluator``, ``mcq_rule_evaluator``, ``llm_evaluator``, ..."""
+    name = str(values.get("type"))
+    if name not in known:
+        raise ConfigError(
+            f"there is no evaluator {name!r} for chatml_datasets", fix=f"write one of: {', '.join(known)}"
+        )
+    evaluator = deepcopy(dict(known[name]))
+    module = _OPENICL if evaluator["type"] == "AccEvaluator" else _EVALUATORS
+    evaluator["type"] = f"{module}.{evaluator['type']}"  # a bare name that is ours too would mean ours
+    if "answer_pattern" in values:
+        evaluator["pred_postprocessor"] = {
+            **evaluator["pred_postprocessor"],
+            "answer_pattern": values["answer_pattern"],
+        }
+    if "judge_cfg" in values:
+        evaluator["judge_cfg"] = values["judge_cfg"]
+    if "prompt" in values:
+        template = evaluator["prompt_template"]
+        messages = [
+            {**one, "content": values["prompt"]} if one.get("role") == "user" else one for one in template["messages"]
+        ]
+        evaluator["prompt_template"] = {**template, "messages": messages}
+    for part in ("rule_evaluator", "llm_evaluator"):
+        if part in values:
+            evaluator[part] = _evaluator(values[part], known)
+    return evaluator

@@ -1,0 +1,249 @@
+"""Run the peers and this program on the same configs: ``python -m tools.real [NAME…]``, or ``make real``.
+
+The published wheels are installed into an environment of their own below ``$AISPROMPT_REAL`` (default
+``~/.cache/aisprompt-real``). Exit code 1: something differs that `tools.real.cases` does not explain.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, Final
+
+import click
+from msgspec import Struct
+from rich.console import Console
+from rich.table import Table
+from transformers import AutoTokenizer
+
+from tools.real.cases import CASES, DEMO_MODEL, Case, Peer, write_files
+from tools.real.compare import Count, bodies, close, our_answers, our_scores, their_answers, their_scores
+
+ROOT: Final = Path(__file__).parents[2]
+CACHE: Final = Path(os.environ.get("AISPROMPT_REAL", "~/.cache/aisprompt-real")).expanduser()
+WHEELS: Final = ("opencompass==0.5.4", "ais_bench_benchmark==3.1.20260630")
+COMMANDS: Final[Mapping[Peer, str]] = {
+    "opencompass": "opencompass.cli.main",
+    "ais_bench": "ais_bench.benchmark.cli.main",
+}
+"""Peer → the module with its command line."""
+COLUMNS: Final = ("prompts", "requests", "predictions", "values", "scores", "import", "migrate")
+ALL_IN_ONE: Final = """
+import importlib, os, sys, traceback
+module, *folders = sys.argv[1:]
+main = importlib.import_module(module).main
+for folder in folders:
+    os.chdir(folder)
+    os.environ["AIS_BENCH_DATASETS_CACHE"] = folder
+    sys.argv = ["main", "eval.py", "--debug", "-w", "theirs"]
+    try:
+        main()
+    except BaseException:
+        with open("theirs.log", "w") as log:
+            traceback.print_exc(file=log)
+"""
+"""Run the command line of a peer in each of the folders."""
+SECONDS: Final = 300
+"""Time limit of one command."""
+
+
+class Server(Struct, frozen=True):
+    """The mock server."""
+
+    url: str
+
+    def requests(self) -> list[dict[str, Any]]:
+        """Return every request so far."""
+        with urllib.request.urlopen(f"{self.url.removesuffix('/v1')}/requests", timeout=30) as reply:
+            found: list[dict[str, Any]] = json.load(reply)
+        return found
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@click.option("--keep", type=click.Path(path_type=Path), metavar="DIR", help="Keep the run folders there.")
+def main(names: Sequence[str], keep: Path | None) -> None:
+    """Compare the cases of these NAMES, or all."""
+    python = installed()
+    folder = keep or CACHE / "runs"
+    shutil.rmtree(folder, ignore_errors=True)
+    table = Table(*("config", *COLUMNS))
+    notes: list[str] = []
+    unexplained = False
+    cases = {name: CASES[name] for name in names or CASES}
+    works = {name: folder / "".join(char if char.isalnum() else "_" for char in name) for name in cases}
+    with server() as running:
+        for name, case in cases.items():
+            _write(case, works[name], running)
+        for peer in COMMANDS:
+            run_theirs(peer, [works[name] for name, case in cases.items() if case.peer == peer], python)
+        asked = running.requests()
+        for name, case in cases.items():
+            counts, said = compared(case, works[name], python, asked, running)
+            click.echo(f"{name}: " + ", ".join(f"{column} {count}" for column, count in counts.items()), err=True)
+            table.add_row(name, *(f"{counts[one]}{' *' if one in case.known else ''}" for one in COLUMNS))
+            for column, count in counts.items():
+                if count.equal < count.of:
+                    why = case.known.get(column)
+                    unexplained = unexplained or why is None
+                    notes.append(f"{name}, {column}: {why or count.first}")
+            notes += [f"{name}: {one}" for one in said]
+            unexplained = unexplained or bool(said)
+    console = Console(width=max(120, Console().width))
+    console.print(table)
+    for note in notes:
+        console.print(note, markup=False, highlight=False)
+    sys.exit(int(unexplained))
+
+
+def installed() -> Path:
+    """Return the ``bin`` of the environment with both wheels, which is made if it is not there."""
+    requirements = Path(__file__).with_name("requirements.txt")
+    wanted = requirements.read_text("utf-8") + "\n".join(WHEELS)
+    env, marker = CACHE / "env", CACHE / "env" / "installed"
+    if not marker.exists() or marker.read_text("utf-8") != wanted:
+        shutil.rmtree(env, ignore_errors=True)
+        subprocess.run([sys.executable, "-m", "venv", str(env)], check=True)
+        pip = [str(env / "bin" / "python"), "-m", "pip", "install", "--quiet"]
+        subprocess.run([*pip, "--requirement", str(requirements)], check=True)
+        subprocess.run([*pip, "--no-deps", *WHEELS, "gradio-client", "tree-sitter-languages"], check=True)
+        marker.write_text(wanted, "utf-8")
+    return env / "bin"
+
+
+@contextmanager
+def server() -> Iterator[Server]:
+    """Start the mock server; log-likelihoods are those of the demo model."""
+    command = [sys.executable, "-m", "tools.mock_server", "--model", str(DEMO_MODEL)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            yield Server(process.stdout.readline().strip())
+        finally:
+            process.terminate()
+
+
+def _write(case: Case, work: Path, running: Server) -> None:
+    """Write the data and the config of a case; the name of its folder is the name of the model that is asked."""
+    work.mkdir(parents=True)
+    write_files(case.files, work)
+    port = running.url.rpartition(":")[2].partition("/")[0]
+    text = case.config
+    for mark, value in (("{url}", running.url), ("{port}", port), ("{model}", str(DEMO_MODEL)), ("{name}", work.name)):
+        text = text.replace(mark, value)
+    (work / "eval.py").write_text(text, "utf-8")
+
+
+def run_theirs(peer: Peer, works: Sequence[Path], python: Path) -> None:
+    """Run a peer in all these folders, in one process: importing it takes longer than running it."""
+    if not works:
+        return
+    command = [str(python / "python"), "-c", ALL_IN_ONE, COMMANDS[peer], *map(str, works)]
+    _run(command, works[0], python, SECONDS * len(works))
+
+
+def compared(
+    case: Case, work: Path, python: Path, asked: Sequence[Mapping[str, Any]], running: Server
+) -> tuple[dict[str, Count], list[str]]:
+    """Run this program on a case and compare; return column → count, and the commands that failed."""
+    counts = {column: Count() for column in COLUMNS}
+    [site] = python.parent.glob("lib/python*/site-packages")
+    ours = [sys.executable, "-m", "ais_prompt"]
+    options = ["--peer-path", str(site / case.peer), "--peer-scores"]
+    failed = _run([*ours, "run", "eval.py", "-w", "ours", "--allow-code-execution", *options], work, python)
+    there = [path for path in work.glob("theirs/*") if (path / "predictions").is_dir()]
+    here = [path for path in work.glob("ours/*/*") if (path / "predictions").is_dir()]
+    if failed or not there or not here:
+        return counts, [failed or f"theirs failed: {work / 'theirs.log'}"]
+    _compare_answers(their_answers(there[0]), our_answers(here[0]), counts)
+    _compare_requests(bodies(asked, work.name), bodies(running.requests()[len(asked) :], work.name), counts["requests"])
+    _compare_scores(their_scores(there[0]), our_scores(here[0]), counts["scores"])
+    failed = _run([*ours, "import", str(there[0]), "-w", "imported", *options], work, python)
+    counts["import"].add("", failed[-300:], "import", equal=not failed)
+    for run in work.glob("imported/*/*"):
+        failed = _run([*ours, "score", str(run), "--allow-code-execution", *options[:2]], work, python)
+        counts["import"].add("", failed[-300:], "score", equal=not failed)
+        _compare_scores(their_scores(there[0]), our_scores(run), counts["import"])
+    failed = _run([*ours, "migrate", "eval.py", "-o", "native.py", *options], work, python)
+    counts["migrate"].add("", failed[-300:], "migrate", equal=not failed)
+    return counts, []
+
+
+def _compare_requests(theirs: Sequence[str], ours: Sequence[str], count: Count) -> None:
+    for one, other in zip_longest(theirs, ours):
+        count.add(one, other, "request")
+
+
+def _compare_answers(theirs: Mapping[str, Any], ours: Mapping[str, Any], counts: Mapping[str, Count]) -> None:
+    if theirs.keys() != ours.keys():
+        counts["predictions"].add(sorted(theirs), sorted(ours), "datasets")
+    for name in theirs.keys() & ours.keys():
+        here = ours[name]
+        n = len(theirs[name]) // max(len(here), 1)
+        for index, one in enumerate(theirs[name]):
+            # OpenCompass asks all rows n times; AISBench asks each n times in turn; repeats are equal here.
+            other = here[index % len(here)]
+            where = f"{name} {index}"
+            for label, prompt in one.prompts.items():
+                counts["prompts"].add(_as_sent(prompt, other.prompts.get(label)), other.prompts.get(label), where)
+            prediction = other.prediction[0] if n > 1 and isinstance(other.prediction, list) else other.prediction
+            if isinstance(one.prediction, list):
+                same = len(one.prediction) == len(prediction) and all(map(close, one.prediction, prediction))
+                counts["predictions"].add(one.prediction, prediction, where, equal=same)
+            else:
+                counts["predictions"].add(str(one.prediction), str(prediction), where)
+            for label, value in one.values.items():
+                mine = other.values.get(label, 0.0)
+                counts["values"].add(value, mine, f"{where} {label}", equal=close(value, mine))
+
+
+def _as_sent(theirs: Any, ours: Any) -> Any:
+    """Return their prompt as the model sees it: with the chat template where ours is a text with it."""
+    if not isinstance(ours, str) or not isinstance(theirs, tuple):
+        return theirs
+    messages = [{"role": role, "content": text} for role, text in theirs if text]
+    return AutoTokenizer.from_pretrained(DEMO_MODEL).apply_chat_template(
+        messages, tokenize=False, add_generation_prompt=True
+    )
+
+
+def _compare_scores(
+    theirs: Mapping[str, Mapping[str, float]], ours: Mapping[str, Mapping[str, float]], count: Count
+) -> None:
+    for name, metrics in theirs.items():
+        values = list(ours.get(name, {}).values())
+        for metric, value in list(metrics.items())[:1]:
+            same = any(abs(value - mine) < 0.01 for mine in values)
+            count.add(f"{metric} {value}", ours.get(name), name, equal=same)
+
+
+def _run(command: Sequence[str], work: Path, python: Path, seconds: int = SECONDS) -> str:
+    """Run a command; return the end of its output if it failed, else nothing."""
+    is_theirs = command[0].startswith(str(python))
+    env = {
+        **os.environ,
+        "PATH": os.pathsep.join([*([str(python)] if is_theirs else []), os.environ["PATH"]]),
+        "PYTHONPATH": "" if is_theirs else str(ROOT),
+        "AIS_BENCH_DATASETS_CACHE": str(work.parent),
+        "HF_HUB_OFFLINE": "1",
+        "TOKENIZERS_PARALLELISM": "false",
+    }
+    try:
+        done = subprocess.run(command, cwd=work, env=env, capture_output=True, text=True, check=False, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return f"{command[0]} took longer than {seconds} s"
+    name = command[3] if command[1] == "-m" else "theirs"
+    (work / f"{name}.log").write_text(done.stdout + done.stderr, "utf-8")
+    return "" if done.returncode == 0 else f"exit code {done.returncode}\n{done.stdout[-1500:]}{done.stderr[-1500:]}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,245 @@
+"""Configs of the peers as their users have them, with rows of our own in the layout of the real data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+from msgspec import Struct
+
+Files: TypeAlias = Mapping[str, str | Sequence[Mapping[str, Any]]]
+Peer: TypeAlias = Literal["opencompass", "ais_bench"]
+
+DEMO_MODEL: Final = Path(__file__).parents[2] / "configs/data/demo_model"
+
+
+class Case(Struct, frozen=True):
+    """One config of a peer.
+
+    Attributes:
+        peer: the package whose command runs it.
+        config: the file, with ``{url}``, ``{port}`` and ``{model}`` for the server and the folder of the demo model.
+        files: path below the working directory → its content: text, or rows of a JSONL file.
+        arguments: words of the command line in place of a config file; empty to run the config.
+        known: column of the table → why it differs, as `docs/differences.md` says.
+    """
+
+    peer: Peer
+    config: str
+    files: Files
+    arguments: tuple[str, ...] = ()
+    known: Mapping[str, str] = {}
+
+
+def write_files(files: Files, folder: Path) -> None:
+    """Write the files of a case."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = content if isinstance(content, str) else "".join(json.dumps(row) + "\n" for row in content)
+        path.write_text(text, "utf-8")
+
+
+def _opencompass(model: str, datasets: str, more: str = "") -> str:
+    """Return a config that reads dataset files of OpenCompass."""
+    modules = "\n".join(f"    from opencompass.configs.{name} import *" for name in datasets.split())
+    return (
+        "from mmengine.config import read_base\n"
+        "from opencompass.models import (HuggingFace, HuggingFaceBaseModel, HuggingFaceCausalLM,\n"
+        "    HuggingFacewithChatTemplate, OpenAISDK)\n\n"
+        f"with read_base():\n{modules}\n\n"
+        "datasets = sum((v for k, v in locals().items() if k.endswith('_datasets') and k != 'chatml_datasets'), [])\n"
+        f"models = [dict(abbr='demo', max_out_len=24, run_cfg=dict(num_gpus=0), {model})]\n{more}"
+    )
+
+
+def _aisbench(model: str, datasets: str, more: str = "") -> str:
+    """Return a config that reads dataset files of AISBench."""
+    modules = "\n".join(f"    from ais_bench.benchmark.configs.{name} import *" for name in datasets.split())
+    return (
+        "from mmengine.config import read_base\n"
+        "from ais_bench.benchmark.models import (HuggingFacewithChatTemplate, VLLMCustomAPI, VLLMCustomAPIChat,\n"
+        "    VLLMCustomAPIChatStream)\n\n"
+        f"with read_base():\n{modules}\n    from ais_bench.benchmark.configs.summarizers.example import summarizer\n\n"
+        "datasets = sum((v for k, v in locals().items() if k.endswith('_datasets')), [])\n"
+        f"models = [dict(abbr='demo', {model})]\n{more}"
+    )
+
+
+_LOCAL: Final = (
+    "path='{model}', tokenizer_path='{model}', max_seq_len=2048, batch_size=1, "
+    "model_kwargs=dict(torch_dtype='torch.float')"
+)
+_BASE: Final = f"type=HuggingFaceBaseModel, {_LOCAL}"
+_CAUSAL: Final = f"type=HuggingFaceCausalLM, {_LOCAL}"
+_CHAT: Final = f"type=HuggingFacewithChatTemplate, {_LOCAL}"
+_SDK: Final = (
+    "type=OpenAISDK, path='{name}', tokenizer_path='{model}', key='none', openai_api_base='{url}', query_per_second=8, "
+    "batch_size=2, max_seq_len=4096, temperature=0.0, retry=2"
+)
+_SERVICE: Final = (
+    "attr='service', path='{model}', model='{name}', stream=False, request_rate=0, retry=2, api_key='', "
+    "host_ip='127.0.0.1', host_port={port}, max_out_len=24, batch_size=2, trust_remote_code=False, "
+    "generation_kwargs=dict({options})"
+)
+
+
+def _service(name: str, options: str = "temperature=0.0") -> str:
+    return f"type={name}, " + _SERVICE.replace("{options}", options)
+
+
+_SUMS: Final = [
+    {"question": f"Ann has {a} nuts and finds {b} more. What is {a} + {b}?", "answer": f"Add them.\n#### {a + b}"}
+    for a, b in ((2, 3), (10, 4), (1200, 34), (7, 8))
+]
+_GSM8K: Final[Files] = {"data/gsm8k/train.jsonl": _SUMS[:2], "data/gsm8k/test.jsonl": _SUMS}
+_ARC_ROWS: Final = [
+    {
+        "id": str(number),
+        "question": {"stem": stem, "choices": [{"text": text, "label": "ABCD"[n]} for n, text in enumerate(texts)]},
+        "answerKey": key,
+    }
+    for number, (stem, texts, key) in enumerate(
+        [
+            ("What falls from clouds?", ("rain", "a very large number of small stones", "wood", "iron"), "A"),
+            ("Which one is a fruit?", ("a chair", "a pear", "a lamp", "a river with many long bends"), "B"),
+            ("Which is 2 + 2?", ("1", "2", "3", "4"), "D"),
+        ]
+    )
+]
+_ARC: Final[Files] = {f"data/ARC/ARC-c/ARC-Challenge-{split}.jsonl": _ARC_ROWS for split in ("Dev", "Test")}
+_WINOGRANDE_ROWS: Final = [
+    {"sentence": sentence, "option1": one, "option2": two, "answer": answer}
+    for sentence, one, two, answer in (
+        ("The boat passed the rock because the _ was fast.", "boat", "rock", "1"),
+        ("Ann thanked Eve, since _ had helped with the garden.", "Ann", "Eve", "2"),
+        ("The lamp fell on the _ and it broke in two.", "table", "carpet that was so very soft", "1"),
+        ("Ben wrote to Cid, and _ was glad to read it.", "Ben", "Cid", "2"),
+        ("The key did not fit the lock, so the _ was filed.", "key", "lock", "1"),
+        ("Dot sold Fay the bike, because _ had two.", "Dot", "Fay", "1"),
+    )
+]
+_WINOGRANDE: Final[Files] = {
+    "data/winogrande/dev.jsonl": _WINOGRANDE_ROWS,
+    "data/winogrande/train_xs.jsonl": _WINOGRANDE_ROWS,
+}
+_PIQA_ROWS: Final = [
+    {"id": "a", "goal": "Open a jar.", "sol1": "Turn the lid.", "sol2": "Put it in the oven and wait for a full day."},
+    {"id": "b", "goal": "Dry a shirt.", "sol1": "Put it under water again and again.", "sol2": "Hang it up."},
+    {"id": "c", "goal": "Cut bread.", "sol1": "Use a knife.", "sol2": "Use a spoon."},
+]
+_PIQA: Final[Files] = {
+    **{f"data/piqa/{split}.jsonl": _PIQA_ROWS for split in ("train", "dev")},
+    **{f"data/piqa/{split}-labels.lst": "0\n1\n0\n" for split in ("train", "dev")},
+}
+_STORY: Final[Files] = {
+    f"data/xstory_cloze/en_{split}.jsonl": [
+        {
+            **{f"input_sentence_{n}": f"Ann walked {way} {n} times." for n in range(1, 5)},
+            "sentence_quiz1": "She was tired.",
+            "sentence_quiz2": "Then the whole of the town came out and sang a long song about walking.",
+            "answer_right_ending": 1 + (way == "home"),
+        }
+        for way in ("home", "far")
+    ]
+    for split in ("train", "eval")
+}
+_JIGSAW: Final[Files] = {
+    "data/jigsawmultilingual/test.csv": "".join(
+        f"{n},text {n} of a person,{lang}\n" for n, lang in enumerate(("es", "fr", "it", "pt", "ru", "tr") * 3)
+    ),
+    "data/jigsawmultilingual/test_labels.csv": "".join(f"{n},{int(n % 4 == 1 or n > 11)}\n" for n in range(18)),
+}
+_OWN_CSV: Final = "question,A,B,C,answer\nWhat is 1 + 1?,1,2,3,B\nWhich comes first?,x,y,z,A\nWhat is 2 + 2?,4,5,6,A\n"
+_OWN_META: Final = json.dumps({"abbr": "mine", "data_type": "mcq", "infer_method": "gen"})
+_CHATML: Final = [
+    {"question": [{"role": "user", "content": f"What is {n} + {n}?"}], "answer": [str(2 * n)]} for n in range(1, 5)
+]
+
+CASES: Final[Mapping[str, Case]] = {
+    "gen, base model": Case("opencompass", _opencompass(_BASE, "datasets.gsm8k.gsm8k_gen_1d7fe4"), _GSM8K),
+    "gen, chat template": Case("opencompass", _opencompass(_CHAT, "datasets.ARC_c.ARC_c_gen_1e0de5"), _ARC),
+    "few-shot, chat template": Case("opencompass", _opencompass(_CHAT, "datasets.gsm8k.gsm8k_gen_1d7fe4"), _GSM8K),
+    "PPL": Case("opencompass", _opencompass(_BASE, "datasets.ARC_c.ARC_c_ppl_2ef631"), _ARC),
+    "PPL, integer labels": Case("opencompass", _opencompass(_CAUSAL, "datasets.piqa.piqa_ppl_1cf9f0"), _PIQA),
+    "PPL, labels of other length": Case(
+        "opencompass", _opencompass(_BASE, "datasets.storycloze.storycloze_ppl_496661"), _STORY
+    ),
+    "LL": Case("opencompass", _opencompass(_CAUSAL, "datasets.winogrande.winogrande_ll_c5cf57"), _WINOGRANDE),
+    "LL, few-shot": Case(
+        "opencompass", _opencompass(_CAUSAL, "datasets.winogrande.winogrande_5shot_ll_252f01"), _WINOGRANDE
+    ),
+    "CLP": Case(
+        "opencompass", _opencompass(_CAUSAL, "datasets.jigsawmultilingual.jigsawmultilingual_clp_fe50d8"), _JIGSAW
+    ),
+    "chat API": Case("opencompass", _opencompass(_SDK, "datasets.gsm8k.gsm8k_0shot_v2_gen_a58960"), _GSM8K),
+    "n": Case(
+        "opencompass",
+        _opencompass(_SDK, "datasets.gsm8k.gsm8k_0shot_v2_gen_a58960", "datasets[0].update(n=2, k=2)\n"),
+        _GSM8K,
+    ),
+    "split": Case(
+        "opencompass",
+        _opencompass(
+            _SDK,
+            "datasets.gsm8k.gsm8k_0shot_v2_gen_a58960",
+            "from opencompass.partitioners import NumWorkerPartitioner\n"
+            "from opencompass.runners import LocalRunner\n"
+            "from opencompass.tasks import OpenICLInferTask\n"
+            "infer = dict(partitioner=dict(type=NumWorkerPartitioner, num_worker=2, min_task_size=1),\n"
+            "    runner=dict(type=LocalRunner, max_num_workers=1, task=dict(type=OpenICLInferTask)))\n",
+        ),
+        _GSM8K,
+    ),
+    "chatml_datasets": Case(
+        "opencompass",
+        _opencompass(
+            _SDK,
+            "datasets.gsm8k.gsm8k_0shot_v2_gen_a58960",
+            "chatml_datasets = [dict(abbr='own', path='data/own.jsonl', evaluator=dict(type='math_evaluator'), n=1)]\n",
+        ),
+        {**_GSM8K, "data/own.jsonl": _CHATML},
+    ),
+    "own CSV": Case(
+        "opencompass",
+        _opencompass(_SDK, "datasets.gsm8k.gsm8k_0shot_v2_gen_a58960", "datasets = [dict(path='data/mine.csv')]\n"),
+        {"data/mine.csv": _OWN_CSV, "data/mine.meta.json": _OWN_META, **_GSM8K},
+    ),
+    "AISBench, chat API": Case(
+        "ais_bench",
+        _aisbench(_service("VLLMCustomAPIChat"), "datasets.gsm8k.gsm8k_gen_0_shot_cot_chat_prompt"),
+        _GSM8K,
+    ),
+    "AISBench, completions API": Case(
+        "ais_bench", _aisbench(_service("VLLMCustomAPI"), "datasets.gsm8k.gsm8k_gen_4_shot_cot_str"), _GSM8K
+    ),
+    "AISBench, stream": Case(
+        "ais_bench",
+        _aisbench(_service("VLLMCustomAPIChatStream"), "datasets.ARC_c.ARC_c_gen_0_shot_chat_prompt"),
+        _ARC,
+    ),
+    "AISBench, num_return_sequences": Case(
+        "ais_bench",
+        _aisbench(
+            _service("VLLMCustomAPIChat", "temperature=0.5, num_return_sequences=2"),
+            "datasets.gsm8k.gsm8k_gen_0_shot_cot_chat_prompt",
+        ),
+        _GSM8K,
+    ),
+    "AISBench, PPL": Case(
+        "ais_bench", _aisbench(_service("VLLMCustomAPI"), "datasets.piqa.piqa_ppl_0_shot_str"), _PIQA
+    ),
+    "AISBench, chat template": Case(
+        "ais_bench",
+        _aisbench(
+            "type=HuggingFacewithChatTemplate, attr='local', path='{model}', tokenizer_path='{model}', max_out_len=24, "
+            "batch_size=1, max_seq_len=2048, model_kwargs=dict(torch_dtype='torch.float'), "
+            "run_cfg=dict(num_gpus=0, num_procs=1)",
+            "datasets.ARC_c.ARC_c_gen_0_shot_chat_prompt",
+        ),
+        _ARC,
+    ),
+}
+"""Name → case."""

@@ -1,0 +1,153 @@
+"""Compare what a peer and this program wrote about the same questions."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Struct
+
+from ais_prompt.store.results import read_scores
+from ais_prompt.utils.jsonl import decode
+
+ROLES: Final = {"HUMAN": "user", "BOT": "assistant", "SYSTEM": "system"}
+TOLERANCE: Final = 1e-3
+"""Relative difference of perplexities that rounding of the network explains."""
+VOLATILE: Final = ("stream", "stream_options", "max_tokens", "max_completion_tokens", "n", "stop", "seed")
+"""Fields of a request that say the same in other ways, or nothing about the question."""
+
+
+class Found(Struct, frozen=True):
+    """What one program wrote about one question.
+
+    Attributes:
+        prompts: what the model saw: label → text for log-likelihoods, "" → text or messages otherwise.
+        prediction: as it was written; a list for repeats.
+        values: label → perplexity or log-likelihood; empty for texts.
+    """
+
+    prompts: Mapping[str, Any]
+    prediction: Any
+    values: Mapping[str, float]
+
+
+class Count(Struct):
+    """How many of some things are equal, and the first two that are not."""
+
+    equal: int = 0
+    of: int = 0
+    first: str = ""
+
+    def add(self, one: Any, other: Any, what: str, *, equal: bool | None = None) -> None:
+        """Count a pair."""
+        self.of += 1
+        if one == other if equal is None else equal:
+            self.equal += 1
+        elif not self.first:
+            self.first = f"{what}: there {_short(one)}, here {_short(other)}"
+
+    def __str__(self) -> str:
+        return f"{self.equal}/{self.of}" if self.of else "–"
+
+
+def their_answers(run: Path) -> dict[str, list[Found]]:
+    """Return dataset → what OpenCompass or AISBench wrote, in the order of the rows; repeats follow each other."""
+    found: dict[str, dict[int, Found]] = {}
+    for path in sorted(run.glob("predictions/demo/*.json*")):
+        entries = _entries(path)
+        name = path.stem
+        part = name.rpartition("_")
+        start = 0
+        if part[2].isdecimal() and (path.with_name(f"{part[0]}_0{path.suffix}")).exists():
+            name, start = part[0], len(found.get(part[0], {}))
+        group = found.setdefault(name, {})
+        for number, (_, entry) in enumerate(sorted(entries, key=lambda one: one[0])):
+            group[start + number] = _their_answer(entry)
+    return {name: [group[number] for number in sorted(group)] for name, group in found.items()}
+
+
+def _entries(path: Path) -> list[tuple[int, dict[str, Any]]]:
+    if path.suffix == ".jsonl":
+        rows = [decode(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+        return [(int(row["id"]), row) for row in rows]
+    return [(int(key), row) for key, row in json.loads(path.read_text("utf-8")).items()]
+
+
+def _their_answer(entry: Mapping[str, Any]) -> Found:
+    labels = {key.partition(": ")[2]: one for key, one in entry.items() if key.startswith("label: ")}
+    if not labels and isinstance(entry.get("label_ppl_list") or entry.get("ppl_list"), list):  # AISBench
+        rows = entry.get("label_ppl_list") or entry["ppl_list"]
+        labels = {str(one["label"]): {"prompt": one.get("input", one.get("prompt")), "PPL": one["ppl"]} for one in rows}
+    numbers = {
+        label: next((float(one[key]) for key in ("PPL", "Loglikelihood", "ppl") if key in one), math.nan)
+        for label, one in labels.items()
+    }
+    prompts = {label: plain(one.get("prompt")) for label, one in labels.items()}
+    return Found(prompts or {"": plain(entry.get("origin_prompt"))}, entry.get("prediction"), numbers)
+
+
+def our_answers(run: Path) -> dict[str, list[Found]]:
+    """Return dataset → what this program wrote, in the order of the rows."""
+    return {
+        path.stem: [
+            _our_answer(row)
+            for row in sorted(map(decode, path.read_text("utf-8").splitlines()), key=lambda one: one["index"])
+        ]
+        for path in sorted(run.glob("predictions/demo/*.jsonl"))
+    }
+
+
+def _our_answer(row: Mapping[str, Any]) -> Found:
+    labels = {label: one for label, one in row.get("labels", {}).items() if "prompt" in one}
+    values = {label: one["ppl"] for label, one in labels.items()}
+    prompts = {label: plain(one["prompt"]) for label, one in labels.items()}
+    return Found(prompts or {"": plain(row["origin_prompt"])}, row["prediction"], values)
+
+
+def plain(prompt: Any) -> Any:
+    """Return a prompt in one form for both: a text, or (role, text) of each message."""
+    if not isinstance(prompt, list):
+        return prompt
+    return tuple((ROLES.get(one["role"], one["role"]), one.get("content", one.get("prompt"))) for one in prompt)
+
+
+def close(one: float, other: float) -> bool:
+    """Return whether two perplexities, or a log-likelihood and its negative, are equal."""
+    return any(math.isclose(one, sign * other, rel_tol=TOLERANCE, abs_tol=1e-4) for sign in (1, -1))
+
+
+def their_scores(run: Path) -> dict[str, dict[str, float]]:
+    """Return dataset → metric → number."""
+    found = {}
+    for path in sorted(run.glob("results/demo/*.json")):
+        values = json.loads(path.read_text("utf-8"))
+        found[path.stem] = {key: float(one) for key, one in values.items() if type(one) in (int, float)}
+    return found
+
+
+def our_scores(run: Path) -> dict[str, dict[str, float]]:
+    """Return dataset → metric → number, in percent as the peers write it."""
+    return {
+        path.stem: {
+            one.metric: one.value * (100 if one.fraction else 1) for one in read_scores(path) if one.value is not None
+        }
+        for path in sorted(run.glob("results/demo/*.json"))
+    }
+
+
+def bodies(requests: Sequence[Mapping[str, Any]], model: str) -> list[str]:
+    """Return the bodies of the requests to a model in a form that can be compared, sorted: threads mix their order."""
+    found = []
+    for one in requests:
+        if one["path"].endswith("completions") and one["body"].get("model") == model:
+            body = {key: value for key, value in one["body"].items() if key not in VOLATILE and value is not None}
+            found.append(json.dumps(body, sort_keys=True, ensure_ascii=False))
+    return sorted(found)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 400 else f"{text[:200]} … {text[-200:]}"
