@@ -53,7 +53,7 @@ def find_data(package: str, dataset_id: str, local_mode: bool = False) -> str:  
     places = [Path.cwd() / folder / path for folder in data_folders(Path(path))]
     for place in places:
         if place.exists():
-            return str(place)
+            return f"{place}/" if path.endswith("/") else str(place)  # some loaders add the name of a file to it
     raise absent(package, dataset_id, path, places)
 
 

@@ -15,6 +15,7 @@ from ais_prompt.errors import AisPromptError, ConfigError, DataError, MissingExt
 from ais_prompt.evaluators.batch import AnswerBatch
 from ais_prompt.peers.code import session
 from ais_prompt.peers.code.calls import LoadCall
+from ais_prompt.peers.code.data import find_data as find_peer_data
 from ais_prompt.peers.code.dataset import PeerDataset
 from ais_prompt.peers.code.evaluator import PeerEvaluator
 from ais_prompt.peers.code.postprocessor import peer_postprocessor
@@ -101,6 +102,17 @@ def test_built_in_loaders_look_in_the_same_places(peer: Path, tmp_path: Path, mo
         assert native.resolve() == tmp_path / str(row["q"]) / "data" / "riddles"
         found.append(row["q"])
     assert tuple(found) == names
+
+
+@pytest.mark.parametrize("path", ["data/riddles", "data/riddles/", "./data/riddles/"])
+def test_a_path_keeps_the_slash_to_which_loaders_add_a_name(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "data" / "riddles").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    found = find_peer_data("ais_bench", path)
+    assert Path(found) == tmp_path / "data" / "riddles"
+    assert found.endswith("/") == path.endswith("/")
 
 
 def test_a_loader_that_is_a_method_knows_its_dataset() -> None:
