@@ -16,24 +16,25 @@ from typing import Final
 
 from ais_prompt.errors import DataError
 from ais_prompt.postprocess.boxed import marked_spans
-from ais_prompt.postprocess.conclusion import stated_result
+from ais_prompt.postprocess.conclusion import is_label, stated_result
 from ais_prompt.postprocess.negation import doubts, is_reported
-from ais_prompt.postprocess.numbers import NUMBER, plain_number
-from ais_prompt.postprocess.result import is_label
-from ais_prompt.postprocess.rules import Candidate, Rank, may_be_alone, strongest
+from ais_prompt.postprocess.numbers import NUMBER, VALUE, plain_number
+from ais_prompt.postprocess.rules import Candidate, Rank, strongest
 from ais_prompt.postprocess.source import said
 from ais_prompt.postprocess.stated import Statement, statements
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types.extraction import Extraction
 
 _MARK: Final = re.compile(r"####[^\n]*")
-_CONTRAST: Final = re.compile(r"(?:\bbut(?:\s+rather)?|\brather|\binstead|而是|应该?是|应为)\s*[$¥￥]?\s*(?=[-−\d])")
+_CONTRAST: Final = re.compile(
+    r"(?:\bbut(?:\s+rather)?|\brather|\binstead|;\s*it\s+is|而是|应该?是|应为|其实是|,是)\s*[$¥￥]?\s*(?=[-−–\d])"
+)
 _GUESS: Final = re.compile(
-    r"(?:\b(?i:guess|think|believe|i['’]d\s+say)(?i:\s+(?:it\s+is|it['’]s|about))?|猜|应该是|估计)(?:是)?\s*[$¥￥]?\s*(?=[-−\d])"
+    r"(?:\b(?i:guess|think|believe|i['’]d\s+say)(?i:\s+(?:it\s+is|it['’]s|about))?|猜|应该是|估计)(?:是)?\s*[$¥￥]?\s*(?=[-−–\d])"
 )
 _BRACKETS: Final = re.compile(r"\([^()\n]*\)")
 _IS: Final = re.compile(r"=|\b(?:which\s+(?:is|equals|makes|gives)|equals|is\s+equal\s+to)\b|等于|也就是")
-_DOUBTS: Final = doubts(r"[-−]?\d(?:[\d,.]*\d)?")
+_DOUBTS: Final = doubts(r"[-−–]?\d(?:[\d,.]*\d)?")
 _MOST_WORDS: Final = 40
 """Characters that may follow a number after "Answer:", such as its unit; more of them are a solution."""
 
@@ -77,10 +78,8 @@ def gsm8k_dataset_postprocess(text: str) -> str:
 def _candidates(text: str) -> list[Candidate]:
     """Every number that may be the answer, with its rank."""
     marked = list(_marked(text))
-    if not may_be_alone(marked, text):
-        return marked
-    result = stated_result(text, NUMBER, _DOUBTS, lambda number: plain_number(number.group()))
-    return [*marked, _candidate(Rank.ALONE, "the last sentence", result)] if result else marked
+    result = None if marked else stated_result(text, NUMBER, _DOUBTS)
+    return [_candidate(Rank.ALONE, "the last sentence", result)] if result else marked
 
 
 def _marked(text: str) -> Iterator[Candidate]:
@@ -95,14 +94,14 @@ def _marked(text: str) -> Iterator[Candidate]:
         if number := _stated(text, statement):
             yield _candidate(statement.rule.rank, statement.rule.name, number)
     for cue in _CONTRAST.finditer(text):
-        if (number := NUMBER.match(text, cue.end())) and _denied_before(text, cue.start()):
+        if (number := VALUE.match(text, cue.end())) and _denied_before(text, cue.start()):
             yield _candidate(Rank.ANNOUNCED, "not … but", number)
     yield from _guesses(text)
 
 
 def _guesses(text: str) -> Iterator[Candidate]:
     for cue in _GUESS.finditer(text):
-        if (number := NUMBER.match(text, cue.end())) and not is_reported(text, number.start()):
+        if (number := VALUE.match(text, cue.end())) and not is_reported(text, number.start()):
             yield _candidate(Rank.CONCLUDED, "I think", number)
 
 
@@ -127,7 +126,7 @@ def _only_number(text: str, statement: Statement) -> re.Match[str] | None:
     end = statement.line_end
     equals = text.rfind("=", statement.start, end)
     start = statement.start if equals < 0 else equals + 1
-    number = NUMBER.search(text, start, end)
+    number = VALUE.search(text, start, end)
     if number is None or re.search(r"[^\W\d_]{2}", text[start : number.start()].replace("\\text", "")):
         return None
     after = _BRACKETS.sub("", text[number.end() : end])
@@ -138,7 +137,7 @@ def _only_number(text: str, statement: Statement) -> re.Match[str] | None:
 
 def _numbers(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
     """The numbers between two places that are not denied."""
-    found = NUMBER.finditer(text, start, end)
+    found = VALUE.finditer(text, start, end)
     return (number for number in found if not _DOUBTS.denies(text, number.start(), number.end()))
 
 

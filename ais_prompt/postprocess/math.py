@@ -11,20 +11,18 @@ from collections.abc import Iterator
 from typing import Final
 
 from ais_prompt.errors import DataError
-from ais_prompt.postprocess.acts import EQUATION, FORMULA, TERM, sentences
 from ais_prompt.postprocess.boxed import last_boxed, marked_spans
-from ais_prompt.postprocess.conclusion import stated_result
-from ais_prompt.postprocess.negation import doubts, undecided_until
+from ais_prompt.postprocess.conclusion import EQUATION, FORMULA, TERM, is_label, sentences, stated_result
+from ais_prompt.postprocess.negation import doubts, is_undecided
 from ais_prompt.postprocess.numbers import NUMBER, plain_number
-from ais_prompt.postprocess.result import is_label
-from ais_prompt.postprocess.rules import Candidate, Rank, may_be_alone, strongest
+from ais_prompt.postprocess.rules import Candidate, Rank, strongest
 from ais_prompt.postprocess.source import said
 from ais_prompt.postprocess.stated import Statement, statements
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types.extraction import Extraction
 
 _INLINE: Final = re.compile(
-    r"(?<!\\)\$\$(?P<display>[^$]+?)\$\$|(?<![\\$])\$(?P<dollars>(?:[^$\\]|\\.)+)\$|\\\((?P<round>.{1,2000}?)\\\)|\\\[(?P<square>.{1,2000}?)\\\]"
+    r"(?<!\\)\$\$(?P<display>[^$]+?)\$\$|(?<![\\$])\$(?P<dollars>(?:[^$\\]|\\.)+)\$(?!\d)|\\\((?P<round>.{1,2000}?)\\\)|\\\[(?P<square>.{1,2000}?)\\\]"
     r"|\\begin\{(?:align|equation|gather|aligned)\*?\}(?P<lines>.{1,2000}?)\\end\{\w+\*?\}",
     re.DOTALL,
 )
@@ -126,7 +124,7 @@ def _candidates(text: str) -> list[Candidate]:
     marked = list(_marked(text))
     if whole := _whole(text):
         return [*marked, _candidate(text, Rank.LINE, "the whole text", *whole)]
-    return [*marked, *_alone(text)] if may_be_alone(marked, text) else marked
+    return marked or list(_alone(text))
 
 
 def _marked(text: str) -> Iterator[Candidate]:
@@ -147,7 +145,7 @@ def _marked(text: str) -> Iterator[Candidate]:
 def _alone(text: str) -> Iterator[Candidate]:
     """The span that the last sentence gives without a marker, if there is one."""
     masked = _INLINE.sub(_masked, text)
-    if result := stated_result(masked, _ITEM, _DOUBTS, lambda item: text[slice(*item.span())]):
+    if result := stated_result(masked, _ITEM, _DOUBTS):
         if formula := _INLINE.match(text, result.start()):
             yield _candidate(text, Rank.LABEL, "the last formula", *_content(formula))
         else:
@@ -179,7 +177,7 @@ def _stated(text: str, statement: Statement) -> tuple[int, int] | None:
     if unit := _UNIT.fullmatch(sentence.strip(_TRIM)):
         begin = start + len(sentence) - len(sentence.lstrip(_TRIM))
         return begin, begin + unit.end("number")
-    if undecided_until(sentence) or re.fullmatch(r"\W*(?:unknown|unclear|未知|不确定)\W*", sentence):
+    if is_undecided(sentence) or re.fullmatch(r"\W*(?:unknown|unclear|未知|不确定)\W*", sentence):
         return None
     if _PROSE.search(sentence):
         numbers = [one for one in NUMBER.finditer(text, start, end) if not is_label(text, *one.span())]
@@ -208,7 +206,7 @@ def _is_whole(text: str) -> bool:
     line = text.strip()
     if (
         "\n" in line
-        or undecided_until(line)
+        or is_undecided(line)
         or len(sentences(line)) > 1
         or _NO_RESULT.search(line)
         or not re.search(r"\w", line)

@@ -1,39 +1,37 @@
 r"""The option that an answer in words chooses: "The answer is **(B)**.", "\boxed{B}", "答案是B", "B. Paris".
 
-`ais_prompt.postprocess.option_rules` lists the ways in which an answer names an option, `Rank` how strong each is. A
-candidate that is denied ("A is wrong", "not A but C", "答案不是A"), supposed ("if A ..."), reported only ("many choose
-A, but") or left open ("A or B?") does not count. A letter without any marker counts if it is the only one. Bold,
-dollars and ``\text{}`` are looked through, full-width letters are letters. The words "A" and "I" are no options.
+`ais_prompt.postprocess.option_rules` lists the ways in which an answer names an option, `Rank` how strong each is. What
+follows a label is the text of the option, whatever it says. A label does not count where the words before it deny it
+("not A"), suppose it ("if A ...") or report it ("many choose A"); "A or B" chooses nothing. Bold, dollars and LaTeX are
+looked through, full-width letters are letters. The words "A" and "I" are no options.
 """
 
 from __future__ import annotations
 
 import re
-import sys
-from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Final
 
 from msgspec.structs import replace
 
-from ais_prompt.postprocess.acts import Act, breaks_off, sentences, unfinished_from
 from ais_prompt.postprocess.boxed import marked_spans
-from ais_prompt.postprocess.negation import undecided_until
+from ais_prompt.postprocess.conclusion import is_cut, sentences
+from ais_prompt.postprocess.negation import is_reported, is_undecided
 from ais_prompt.postprocess.option_rules import OptionPatterns, option_patterns
-from ais_prompt.postprocess.rules import Candidate, Rank, Rule, strongest
+from ais_prompt.postprocess.rules import Candidate, Rank, strongest
 from ais_prompt.postprocess.source import Source, said
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types.extraction import Extraction
 
-_DECORATION: Final = re.compile(r"\*+|`+|\$+|\\(?:text|textbf|mathrm|mathbf|boxed)(?=\{)|(?<!\w)_+|_+(?!\w)")
+_DECORATION: Final = re.compile(
+    r"\*+|`+|\$+|\\[A-Za-z]+(?=\s?\{)|\\(?:rm|bf|sf|it|tt)\b\s?|\\[()\[\]]|(?<!\w)_+|_+(?!\w)"
+)
 _SPACE: Final = re.compile(r"\s{2,}|[^\S\n ]")
-
-_NO_CHOICE: Final = frozenset({Act.ASK, Act.LACK})
-_TOPIC: Final = re.compile(r"(?:选项[A-Z]|.{0,2}[A-Z]选?项)\s?(?:[,的\"“'不虽中讲说]|是关于|\Z)(?![^,。]{0,20}正是)")
-"""An option that a Chinese text speaks of, without choosing it yet: "A选项的…"."""
-_SUBJECT: Final = re.compile(r"\W*(?:the\s+)?(?:options?|choices?|answers?|statements?|选项)?\W*", re.IGNORECASE)
-"""What comes before an option that a sentence is about."""
-_VERDICTS: Final = ("……的是B", "B is correct", "B ✓", "B? Yes", "B: … correct", "B正确")
+_BOLD: Final = re.compile(r"\*\*([A-Z])\*\*|__([A-Z])__")
+_ASKED: Final = re.compile(r"[\s)\]】'\"]*(?:正确|对|是)?(?:吗|么|\?)")
+_OTHERS: Final = re.compile(r"(?i:\b(?:students?|people|another|test-takers|none\s+of)\b)[^.,;:\n]{0,40}\Z")
+"""Who chooses an option that is not the answer: "A student picked A"."""
+_LATEX: Final = re.compile(r"\\[A-Za-z]+|\\[()\[\]]|[{$*]")
 
 
 @POSTPROCESSORS.register_module()
@@ -110,40 +108,79 @@ def _named(text: str, options: str, *, cushion: bool = True, several: bool = Fal
     whole = everything.before_next_question()
     whole = whole if whole.text.strip() else everything
     for rule, start, end in reversed(marked_spans(whole.text)):
-        if found := patterns.in_mark.search(whole.text[start:end].replace("\\text", "     ").replace("{", " ")):
-            place = start + found.start("option" if found["option"] else "bracketed")
-            letters = found["option"] or found["bracketed"].upper()
-            return whole, [Candidate(Rank.MARKED, rule, place, place + len(letters), letters)]
-    source = whole.without(_DECORATION).without(_SPACE, spaced=True)
-    candidates = list(_asserted(source.text, patterns, several))
-    if not several:
-        right = {one.text for one in candidates if one.rule in _VERDICTS}
-        candidates = [one for one in candidates if one.rule not in _VERDICTS or len(right) == 1]
-    if breaks_off(source.text):
+        content = _LATEX.sub(lambda found: " " * len(found.group()), whole.text[start:end])
+        if found := patterns.in_mark.search(content):
+            one = _candidate(Rank.MARKED, rule, found, start)
+            return whole, [] if patterns.further.match(content, found.end()) else [one]
+    # "**A** text" is a label, "A text" begins with an article.
+    bold = Source(_BOLD.sub(lambda found: f" ({found[1] or found[2]}) ", whole.text), whole)
+    source = bold.without(_DECORATION).without(_SPACE, spaced=True)
+    candidates = list(_candidates(source.text, patterns, options))
+    if is_cut(source.text):
         # A text that goes on has judged some options only: "A is correct. B"
-        candidates = [one for one in candidates if one.rule not in _VERDICTS and one.rank >= Rank.ANNOUNCED]
-    elif goes_on := unfinished_from(source.text):
-        candidates = [
-            one
-            for one in candidates
-            if one.start >= goes_on or (one.rule not in _VERDICTS and one.rank >= Rank.ANNOUNCED)
-        ]
-    places = _repeated(source.text, patterns, options)
-    found_all = strongest((one for one in candidates if one.start not in places or one.rule in _VERDICTS), source.text)
-    if found_all and found_all[0].rank == Rank.ALONE:
-        named = {one.text for one in found_all}
-        others = _mentioned(source.text, patterns) - set("".join(named))
-        if not cushion:
-            return source, []
-        if len(named) > 1 or others:
-            return source, _last_mentioned(source.text, patterns, found_all)
-    return source, found_all
+        candidates = [one for one in candidates if one.rank >= Rank.ANNOUNCED or one.rank in (Rank.LABEL, Rank.LINE)]
+    last = sentences(source.text)[-1:]
+    candidates = [one for one in candidates if one.rank > Rank.ALONE or one.start >= last[0][0]]
+    found_all = strongest(candidates, source.text)
+    if found_all and not several:
+        found_all = _one_choice(source.text, found_all, patterns)
+    if found_all and found_all[0].rank == Rank.ALONE and not cushion:
+        return source, []
+    return source, [one for one in found_all if one.text]
+
+
+def _candidates(text: str, patterns: OptionPatterns, options: str) -> Iterator[Candidate]:
+    """The labels that the text asserts; one of several alternatives has no text."""
+    repeated = _repeated(text, patterns, options)
+    for rule, pattern in patterns.rules:
+        for found in pattern.finditer(text):
+            one = _candidate(rule.rank, rule.name, found)
+            denied = patterns.doubts.denies_before(text, found.start()) or patterns.doubts.denies_before(
+                text, one.start
+            )
+            listed = one.start in repeated and rule.rank not in (Rank.VERDICT, Rank.LINE)
+            others = is_reported(text, one.start) or _OTHERS.search(text[max(0, one.start - 60) : one.start])
+            if denied or listed or others or _ASKED.match(text, one.end):
+                continue
+            if rule.rank in (Rank.CONCLUDED, Rank.ALONE) and patterns.doubts.denies(text, one.start, one.end):
+                continue
+            if patterns.further.match(text, one.end) or patterns.alternative.search(
+                text[max(0, one.start - 20) : one.start]
+            ):
+                one = replace(one, text="")
+            yield one
+
+
+def _one_choice(text: str, found: list[Candidate], patterns: OptionPatterns) -> list[Candidate]:
+    """The candidates of a question with one right option: without a marker they must agree."""
+    rank = found[0].rank
+    letters = {one.text for one in found}
+    if rank == Rank.LABEL and not text[: found[0].start].strip("( [\"'\n>#-"):
+        return found[:1]  # what follows explains the other options
+    if rank in (Rank.VERDICT, Rank.LINE, Rank.LABEL, Rank.ALONE) and len(letters) > 1:
+        return []
+    if rank == Rank.ALONE and (is_undecided(text) or _mentioned(text, found[0].start, patterns) != letters):
+        return []
+    return found
+
+
+def _candidate(rank: Rank, rule: str, found: re.Match[str], offset: int = 0) -> Candidate:
+    group = next(group for group in ("option", "bracketed", "small") if found[group])
+    letters = found[group].upper() if len(found[group]) == 1 else found[group]
+    return Candidate(rank, rule, offset + found.start(group), offset + found.end(group), letters)
 
 
 def _repeated(text: str, patterns: OptionPatterns, options: str) -> set[int]:
-    """Where labels A, B, ... stand that repeat the question, or go through the options."""
-    rows = [list(patterns.label.finditer(text))]
-    rows += [list(patterns.listed.finditer(text, *line.span())) for line in re.finditer(".+", text)]
+    """Where labels A, B, ... are that repeat the question, or go through the options."""
+    lines = [list(patterns.listed.finditer(text, *line.span())) for line in re.finditer(".+", text)]
+    rows = [
+        *lines,
+        [
+            line[0]
+            for line in lines
+            if line and not re.search(r"\w", text[text.rfind("\n", 0, line[0].start()) + 1 : line[0].start()])
+        ],
+    ]
     return {
         label.start(1)
         for row in rows
@@ -152,90 +189,7 @@ def _repeated(text: str, patterns: OptionPatterns, options: str) -> set[int]:
     }
 
 
-def _last_mentioned(text: str, patterns: OptionPatterns, alone: list[Candidate]) -> list[Candidate]:
-    """The letter without a marker in the last sentence with any, if it is the only one there and not its subject."""
-    closing = next((one for one in reversed(sentences(text)) if one.start <= alone[-1].start), None)
-    if closing is None or closing.act is not Act.STATE or undecided_until(text) > closing.start:
-        return []
-    said = _mentioned(text, patterns, closing.start, len(text))
-    is_subject = _SUBJECT.fullmatch(text[closing.start : alone[-1].start])
-    return alone[-1:] if said == {alone[-1].text} and not is_subject else []
-
-
-def _mentioned(text: str, patterns: OptionPatterns, start: int = 0, end: int = sys.maxsize) -> set[str]:
-    """The letters between two places that are neither denied nor left open."""
-    doubts = patterns.doubts
-    return {
-        one[1]
-        for one in patterns.mention.finditer(text, start, end)
-        if not doubts.denies(text, *one.span(1)) and not doubts.leaves_open(text, *one.span(1))
-    }
-
-
-def _asserted(text: str, patterns: OptionPatterns, several: bool) -> Iterator[Candidate]:
-    """The candidates that are neither denied nor left open; a list of them is open where one is asked for."""
-    settled = undecided_until(text)
-    names = {letter for found in patterns.name.finditer(text) for letter in found[found.lastgroup or 0]}
-    denied: set[str] = set()
-    mentioned: list[Candidate] = []
-    opened = 0
-    for one, rule in _candidates(text, patterns):
-        weak = one.rank <= Rank.CONCLUDED and one.rank != Rank.LINE
-        if weak and (names.intersection(one.text) or (one.rank <= Rank.LABEL and _is_topic(text, one))):
-            continue
-        if rule.negatable and patterns.doubts.denies(text, one.start, one.end):
-            denied.update(one.text)
-            continue
-        if rule.negatable and patterns.doubts.reports(text, one.start, one.end):
-            continue
-        if rule.negatable and (end := _end_of_alternatives(text, one, patterns, several)):
-            opened = max(opened, end) if one.rank >= Rank.ANNOUNCED else opened
-            continue
-        hedged = rule.negatable and patterns.doubts.hedges(text, one.start)
-        rank = Rank.ALONE if hedged else one.rank
-        if rank > Rank.LABEL:
-            yield one
-        elif rank == Rank.LABEL or one.start >= settled:
-            mentioned.append(replace(one, rank=rank))
-    # A letter that is denied somewhere is not meant where it merely occurs; nor is one before "the answer is A or B".
-    meant = [one for one in mentioned if not denied.intersection(one.text) and one.start >= opened]
-    yield from _in_statements(text, meant)
-
-
-def _candidates(text: str, patterns: OptionPatterns) -> Iterator[tuple[Candidate, Rule]]:
-    """Whatever a rule finds."""
-    for rule, pattern in patterns.rules:
-        for found in pattern.finditer(text):
-            group = "option" if found["option"] else "bracketed"
-            letters = found[group].upper() if group == "bracketed" else found[group]
-            yield Candidate(rule.rank, rule.name, *found.span(group), letters), rule
-
-
-def _is_topic(text: str, one: Candidate) -> bool:
-    return _TOPIC.match(text, max(0, one.start - 2)) is not None
-
-
-def _end_of_alternatives(text: str, one: Candidate, patterns: OptionPatterns, several: bool) -> int:
-    """Return where the options end of which a candidate is one, as in "A or B"; 0 if it is alone."""
-    listed = None if several else patterns.further.match(text, one.end)
-    if listed:
-        return listed.end()
-    return one.end if patterns.doubts.alternates(text, one.start, one.end) else 0
-
-
-def _in_statements(text: str, mentioned: list[Candidate]) -> Iterator[Candidate]:
-    """The mentions in sentences that state something; that in the last conclusion if it names one option only."""
-    every = sentences(text)
-    starts = [sentence.start for sentence in every]
-    conclusion: dict[int, set[str]] = {}
-    for one in mentioned:
-        number = bisect_right(starts, one.start) - 1
-        states = every[number].act not in _NO_CHOICE
-        if states:
-            yield one
-        if states and every[number].concludes:
-            conclusion.setdefault(number, set()).add(one.text)
-    if conclusion and len(conclusion[last := max(conclusion)]) == 1:
-        start, end = every[last].start, every[last].end
-        found = next(one for one in mentioned if start <= one.start < end)
-        yield Candidate(Rank.CONCLUDED, "the conclusion", found.start, found.end, found.text)
+def _mentioned(text: str, place: int, patterns: OptionPatterns) -> set[str]:
+    """The letters in the sentence of a place that are not denied."""
+    span = next(span for span in sentences(text) if span[0] <= place < span[1])
+    return {one[1] for one in patterns.mention.finditer(text, *span) if not patterns.doubts.denies(text, *one.span(1))}

@@ -2,15 +2,16 @@
 
 A rule finds places where a text may state its answer. The strongest rank that has any candidate decides. Of its
 candidates a postprocessor takes the first or the last; one that is taken back ("Wait, ...", "不对") before the next
-one does not count. Negated candidates do not reach this far (`ais_prompt.postprocess.negation`).
+one does not count.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from enum import IntEnum
-from typing import Final, Literal
+from itertools import pairwise
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,9 +24,10 @@ class Rank(IntEnum):
     LABEL = 2  # a line that begins with the option: "B. Paris"
     LINE = 3  # a line that is nothing but the answer
     CONCLUDED = 4  # "so B", "所以B"
-    ANNOUNCED = 5  # "the answer is B", "答案是B", "B is correct"
-    FINAL = 6  # "final answer: B", "最终答案", "故选B"
-    MARKED = 7  # "\boxed{B}", "#### 42"
+    VERDICT = 5  # "B is correct", "B正确"
+    ANNOUNCED = 6  # "the answer is B", "答案是B"
+    FINAL = 7  # "final answer: B", "最终答案", "故选B"
+    MARKED = 8  # "\boxed{B}", "#### 42"
 
 
 class Rule(Struct, frozen=True):
@@ -35,15 +37,11 @@ class Rule(Struct, frozen=True):
         name: shown in details and report.
         pattern: of the marker; what it means beyond that is up to the postprocessor.
         rank: how strong the marker is.
-        language: ``en``, ``zh``, or ``any``.
-        negatable: whether words around the candidate can negate it; they cannot for "the wrong one is B".
     """
 
     name: str
     pattern: str
     rank: Rank
-    language: Literal["en", "zh", "any"] = "any"
-    negatable: bool = True
 
 
 class Candidate(Struct, frozen=True):
@@ -63,8 +61,8 @@ class Candidate(Struct, frozen=True):
 
 
 _TAKEN_BACK: Final = re.compile(
-    r"\b(?i:wait|actually|oops|hmm+|correction|let\s+me\s+(?:re\w+|double)|i\s+(?:forgot|made\s+a)|on\s+second\s+thought|scratch\s+that|my\s+mistake|i\s+was\s+wrong)\b"
-    r"|\b(?:No|no)\b\s*[,.:;!—-]|不对|等等|等一下|更正|错了|重新|(?<![\u4e00-\u9fff])不[,。]|再(?:看|算|想|检查)|漏了"
+    r"\b(?i:wait|actually|oops|hmm+|correction|let\s+me\s+(?:re\w+|double)|on\s+second\s+thought|scratch\s+that|my\s+mistake|i\s+was\s+wrong)\b"
+    r"|\b[Nn]o\b\s*[,.:;!—-]|不对|等等|等一下|更正|错了|重新|(?<![\u4e00-\u9fff])不[,。]"
 )
 
 
@@ -77,31 +75,15 @@ def strongest(candidates: Iterable[Candidate], text: str) -> list[Candidate]:
     best = [candidate for candidate in every if candidate.rank == rank]
     if later := _instead(best[-1], every, text):
         return strongest(later, text)
-    following = best[1:]
-    kept = [one for one, after in zip(best, following, strict=False) if not _taken_back(one, after, text)]
+    kept = [one for one, after in pairwise(best) if not _taken_back(one, after, text)]
     return [*kept, best[-1]]
-
-
-def may_be_alone(marked: Sequence[Candidate], text: str) -> bool:
-    """Return whether what has no marker may be the answer: nothing has one, or the text takes something back.
-
-    To look for it takes a hundred times as long as to look for markers.
-    """
-    return not marked or _TAKEN_BACK.search(text) is not None
 
 
 def _instead(last: Candidate, every: list[Candidate], text: str) -> list[Candidate]:
     """What is named, if more weakly, right after the strongest candidate is taken back: "I'd say B... no wait, A."."""
     taken_back = _TAKEN_BACK.search(text, last.end, last.end + 40)
-    if taken_back is None:
-        return []
-    later = [one for one in every if one.start >= taken_back.end()]
-    near = later[:1] if later and later[0].start <= taken_back.end() + 20 else []
-    concluded = [one for one in later if one.rank >= Rank.CONCLUDED]
-    later = later if near else concluded
-    if not later or later[0].text == last.text:
-        return []
-    return [replace(one, rank=last.rank) for one in later]
+    later = [one for one in every if taken_back and taken_back.end() <= one.start <= taken_back.end() + 20]
+    return [replace(one, rank=last.rank) for one in later if one.text != last.text]
 
 
 def _taken_back(one: Candidate, after: Candidate, text: str) -> bool:

@@ -23,30 +23,26 @@ RULES: Final = (
         "final answer",
         rf"(?i:\bfinal\s+(?:answer|result)\b{_TO}(?:\*\*)?(?:{_IS}|\s*[:=]))",
         Rank.FINAL,
-        "en",
     ),
-    Rule("the answer is", rf"(?i:\b(?:answer|result|solution)s?\b{_TO}{_IS})", Rank.ANNOUNCED, "en"),
+    Rule("the answer is", rf"(?i:\b(?:answer|result|solution)s?\b{_TO}{_IS})", Rank.ANNOUNCED),
     Rule(
         "answer:",
         r"(?i:\b(?:answer|result|ans|response|total|solution)s?\s*(?:\*\*)?\s*[:=]|^\W{0,4}answer(?:\s+[-–—]\s|\*\*\s)|\bans\.)|^A\s*:(?=\s*\S)",
         Rank.ANNOUNCED,
-        "en",
     ),
-    Rule("最终答案", r"(?:最终|最后)的?(?:答案|结果)(?:应该|应当|应)?(?:就)?(?:是|为|等于|:)+", Rank.FINAL, "zh"),
+    Rule("最终答案", r"(?:最终|最后)的?(?:答案|结果)(?:应该|应当|应)?(?:就)?(?:是|为|等于|:)+", Rank.FINAL),
     Rule(
         "答案是",
         r"(?:答案|结果|结论|回答|解答|得数)(?:应该|应当|应|一定|必定)?(?:就)?(?:(?:是|为|等于|填|:)+|(?=并?不[是在]|并?非))|(?:故|应)填:?",
         Rank.ANNOUNCED,
-        "zh",
     ),
     Rule(
         "【答案】",
         r"[\[【](?:正确|最终|参考)?答案[\]】]\s*:?"
         r"|^\W{0,4}答案(?:[ \t*]*(?:,|—{1,2}|-(?=\s))|\*\*|[ \t])[ \t]*(?=[^\s,。])",
         Rank.FINAL,
-        "zh",
     ),
-    Rule("答：", r"(?:^|(?<=[\n。.!;\s]))答\s*[:,]", Rank.ANNOUNCED, "zh"),
+    Rule("答：", r"(?:^|(?<=[\n。.!;\s]))答\s*[:,]", Rank.ANNOUNCED),
 )
 """What announces a result; the rest of the sentence holds it."""
 

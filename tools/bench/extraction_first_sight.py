@@ -3,7 +3,7 @@
     python -m tools.bench.extraction_first_sight [--peer OPENCOMPASS_WHEEL] [--missed] [--solutions FILE]
 
 ``tests/phrasings/first_sight`` holds whole answers, half with a result, marked by « », and half without one:
-reasoning that breaks off, refusals, questions, plans, premises, lists of options. There are eight sets, written one
+reasoning that breaks off, refusals, questions, plans, premises, lists of options. The sets were written one
 after the other, each before the rules were improved by it. The figures of docs/evaluators.md are those of that moment;
 this prints what the rules make of the sets now.
 
@@ -28,7 +28,6 @@ from ais_prompt.registry import POSTPROCESSORS
 from tools.bench.extraction import CORPUS, Function, peer_functions, run, same_maths, same_number
 
 FOLDER: Final = CORPUS / "first_sight"
-SETS: Final = ("development", "test", "second", "third", "fourth", "fifth", "sixth", "seventh")
 MODELS: Final = ("6b_finetuning", "6b_verification", "175b_finetuning", "175b_verification")
 _GOLD: Final = re.compile("«(.*?)»", re.DOTALL)
 
@@ -74,6 +73,11 @@ class Measured(NamedTuple):
     lost: list[tuple[str, Any]]
     read: list[tuple[str, Any]]
     n: int
+
+
+def sets(corpus: str) -> tuple[str, ...]:
+    """Return the names of the sets of a corpus."""
+    return tuple(tomllib.loads((FOLDER / f"{corpus}.toml").read_text("utf-8")))
 
 
 def texts(corpus: str, name: str, language: str) -> Iterator[tuple[str, str | None]]:
@@ -142,7 +146,7 @@ def main() -> None:
         return
     print(f"{'postprocessor':28}{'set':18}{'n':>4}{'recall':>9}{'false reads':>13}   OpenCompass")
     for family in FAMILIES:
-        for name, language in ((name, language) for name in SETS for language in ("en", "zh")):
+        for name, language in ((name, language) for name in sets(family.corpus) for language in ("en", "zh")):
             ours = measure(family, POSTPROCESSORS.get(family.function), name, language)
             theirs = measure(family, peers[family.function], name, language) if peers else None
             shown = f"{_recall(ours):>9}{_read(ours):>13}" + (

@@ -41,10 +41,21 @@ def last_number(text: str) -> str | None:
         ("16 - 3 = 13", "13"),
         ("x=-7", "-7"),
         ("1/2", "2"),
-        (".5", "5"),
+        (".5", ".5"),
+        ("Rs.500", "500"),
         ("...18", "18"),
-        ("1e3", "3"),
-        ("v1.2.3", "3"),
+        ("1e3", "1e3"),
+        ("v1.2.3", None),
+        ("x2", None),
+        ("–5", "-5"),
+        ("2–3", "3"),
+        ("negative 4", "-4"),
+        ("it is minus 4", "-4"),
+        ("10 minus 4", "4"),
+        ("负4", "-4"),
+        ("1 234 567", "1234567"),
+        ("1.2 million", "1200000"),
+        ("12万元", "120000"),
         ("**18**", "18"),
         (r"\boxed{\$18}", "18"),
         ("25%", "25"),
@@ -74,6 +85,8 @@ def test_one_value_in_many_forms(value: Any) -> None:
         ("-$3", "-3"),
         ("−3", "-3"),
         ("0.1", "0.1"),
+        ("-3/4", "-0.75"),
+        ("2 1/2", "2.5"),
         ("-0", "0"),
     ],
 )
@@ -82,7 +95,7 @@ def test_values_are_read_exactly(text: str, value: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [None, True, "", "$", "18 apples", "1/2", "nan", "inf", "sNaN", "1e99999999999999999999"]
+    "value", [None, True, "", "$", "18 apples", "1/0", "nan", "inf", "sNaN", "1e99999999999999999999"]
 )
 def test_what_is_not_a_number(value: Any) -> None:
     assert to_decimal(value) is None

