@@ -37,6 +37,9 @@ def join_stops(own: Sequence[str], asked: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in (*own, *asked) if word))
 
 
+MAX_REPLY_BYTES: Final = 64 * 2**20
+"""Largest reply of a server in bytes, as it is sent and decompressed, where the config does not say."""
+
 RampUp: TypeAlias = Literal["linear", "exponential"]
 MaxTokensField: TypeAlias = Literal["max_tokens", "max_completion_tokens", "max_new_tokens"]
 LogprobsVia: TypeAlias = Literal["echo", "prompt_logprobs"]
@@ -104,6 +107,8 @@ class Limits(Struct, frozen=True, kw_only=True):
         interval_seed: seed of the intervals.
         tokens_per_minute: tokens of prompts and answers together, estimated first, then corrected by what the server
             counts. None for no limit.
+        max_reply_bytes: largest reply, as it is sent and decompressed, headers and all events of a stream included. A
+            larger one is a failure.
         adaptive: find out how many requests at a time are good for the server, up to ``max_concurrency``.
 
     Raises:
@@ -120,10 +125,11 @@ class Limits(Struct, frozen=True, kw_only=True):
     ramp_up_seconds: float = 60.0
     interval_seed: int = 0
     tokens_per_minute: float | None = None
+    max_reply_bytes: int = MAX_REPLY_BYTES
     adaptive: bool = False
 
     def __post_init__(self) -> None:
-        check_at_least(1, max_concurrency=self.max_concurrency)
+        check_at_least(1, max_concurrency=self.max_concurrency, max_reply_bytes=self.max_reply_bytes)
         check_more_than_0(timeout=self.timeout, deadline=self.deadline, request_rate=self.request_rate)
         check_more_than_0(burstiness=self.burstiness, tokens_per_minute=self.tokens_per_minute)
         check_more_than_0(ramp_up_start_rps=self.ramp_up_start_rps, ramp_up_seconds=self.ramp_up_seconds)

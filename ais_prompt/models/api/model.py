@@ -398,4 +398,6 @@ class ApiModel(CountsTokens):
         key = read_key(self.api_key, base_url)
         address = resolve_address(base_url)
         headers = request_headers(address, key, resolve_headers(self.headers), self.api)
-        return Server(without_login(address), headers, key, self.model, self.limits.timeout)
+        return Server(
+            without_login(address), headers, key, self.model, self.limits.timeout, self.limits.max_reply_bytes
+        )

@@ -18,6 +18,8 @@ from ais_prompt.types import Completion, Failure
 
 _LAST: Final = b"[DONE]"
 """The last event of OpenAI's older endpoints."""
+MAX_EVENTS: Final = 1_000_000
+"""Most events of a stream; an answer has about one for each token."""
 
 
 class StreamReader(ABC):
@@ -30,7 +32,8 @@ class StreamReader(ABC):
     def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
         self._clock = clock
         self._start = clock()
-        self._rest = b""
+        self._rest = bytearray()
+        self._events = 0
         self._begun = False
         self._data: list[bytes] = []
         self._times: list[float] = []  # when each piece with content came
@@ -60,9 +63,12 @@ class StreamReader(ABC):
 
     def feed(self, piece: bytes) -> None:
         """Take the next bytes of the body, cut anywhere."""
+        self._rest += piece
+        if b"\n" not in piece and b"\r" not in piece:  # a line of many pieces is not split again for each of them
+            return
         # The standard splits lines at LF, CR and CR LF. After a CR an LF may still come.
-        lines = (self._rest + piece).splitlines(keepends=True)
-        self._rest = lines.pop() if lines and not lines[-1].endswith(b"\n") else b""
+        lines = bytes(self._rest).splitlines(keepends=True)
+        self._rest = bytearray(lines.pop() if lines and not lines[-1].endswith(b"\n") else b"")
         for line in lines:
             self._line(line.rstrip(b"\r\n"))
 
@@ -99,6 +105,9 @@ class StreamReader(ABC):
             self._data.append(value.removeprefix(b" "))
         elif not line and self._data:
             event, self._data = b"\n".join(self._data), []
+            self._events += 1
+            if self._events > MAX_EVENTS:
+                self._fault = Failure("reply_too_large", f"the stream has more than {MAX_EVENTS} events")
             if not self._fault:
                 self._event(event)
 

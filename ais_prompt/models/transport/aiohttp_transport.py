@@ -5,25 +5,30 @@ from __future__ import annotations
 import asyncio
 import io
 from collections.abc import Coroutine, Mapping
-from contextvars import ContextVar
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ais_prompt.models.transport.address import join_address
-from ais_prompt.models.transport.base import CONNECT_SECONDS, Reply, Server, Sink, broken, not_connected, timed_out
+from ais_prompt.models.transport.base import (
+    CONNECT_SECONDS,
+    Reply,
+    Server,
+    Sink,
+    broken,
+    not_connected,
+    timed_out,
+    too_large,
+)
 from ais_prompt.models.transport.environment import proxy_for, tls_context
 from ais_prompt.registry import TRANSPORTS
 from ais_prompt.types import Failure
 from ais_prompt.utils.shared_timeout import SharedTimeout
 
 if TYPE_CHECKING:
-    from aiohttp import ClientResponse, ClientSession, TCPConnector
+    from aiohttp import ClientResponse, ClientSession
 
 _LARGE: Final = 2**20
 """Size in bytes from which aiohttp wants a body as a file, to send it in pieces."""
-
-_connected: ContextVar[bool] = ContextVar("_connected")
-"""Whether the attempt of this task made a new connection, rather than reuse an idle one."""
 
 
 @TRANSPORTS.register_module("aiohttp")
@@ -42,6 +47,7 @@ class AiohttpTransport:
 
     def __init__(self, server: Server) -> None:
         self._timeout = SharedTimeout(server.timeout)
+        self._max_bytes = server.max_reply_bytes
         self._connect_seconds = min(CONNECT_SECONDS, server.timeout)
         self._url = lru_cache(partial(join_address, server.base_url))
         self._headers = server.headers
@@ -66,7 +72,7 @@ class AiohttpTransport:
         """Send a request to an address, with further headers."""
         try:
             with self._timeout:
-                return await _read(await self._start(method, url, body, headers), url, sink)
+                return await self._read(await self._start(method, url, body, headers), url, sink)
         except Exception as error:
             return self._failure_of(error, url)
 
@@ -74,6 +80,8 @@ class AiohttpTransport:
         """Return what an exception of a request means; raise it if it is none of those of aiohttp or the system."""
         import aiohttp
         from aiohttp.http_exceptions import ContentEncodingError
+
+        from ais_prompt.models.transport.connections import ReplyTooLarge
 
         match error:
             case aiohttp.ConnectionTimeoutError():
@@ -90,11 +98,36 @@ class AiohttpTransport:
                 return broken(f"the reply cannot be decompressed: {cause}", url)
             case aiohttp.ClientPayloadError():
                 return broken("the server closed the connection in the middle of its reply", url)
+            case ReplyTooLarge():
+                return too_large(error, url)
             case aiohttp.ClientResponseError():
                 return broken(f"the reply is not HTTP: {error.message}", url)
             case aiohttp.ClientError() | OSError():
                 return broken(error, url)
         raise error
+
+    async def _read(self, response: ClientResponse, url: str, sink: Sink | None) -> Reply:
+        """Read a reply to its end; the connection is then given back, and closed if the reply is not read to its end.
+
+        Raises:
+            ReplyTooLarge: the body has too many bytes, decompressed.
+        """
+        from ais_prompt.models.transport.connections import ReplyTooLarge
+
+        status, body = response.status, bytearray()
+        take = sink if sink is not None and status < 300 else body.extend
+        if status < 200:  # 101: another protocol follows, which never ends
+            response.close()
+        else:
+            left = self._max_bytes
+            async with response:
+                async for piece in response.content.iter_any():
+                    left -= len(piece)
+                    if left < 0:
+                        raise ReplyTooLarge(self._max_bytes)
+                    take(piece)
+        headers = response.headers
+        return Reply(status, bytes(body), headers.get("Retry-After"), headers.get("Location"), url)
 
     async def close(self) -> None:
         """Close all connections. May be called more than once."""
@@ -106,8 +139,10 @@ class AiohttpTransport:
     def _open_session(self) -> ClientSession:
         import aiohttp
 
+        from ais_prompt.models.transport.connections import Connector
+
         self._session = aiohttp.ClientSession(
-            connector=_connector(limit=0, ssl=self._tls or True),
+            connector=Connector(self._max_bytes, limit=0, ssl=self._tls or True),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=self._headers,
             timeout=aiohttp.ClientTimeout(total=None, connect=self._connect_seconds),
@@ -125,39 +160,15 @@ class AiohttpTransport:
         """
         import aiohttp
 
+        from ais_prompt.models.transport.connections import CONNECTED
+
         session = self._session or self._open_session()
         while True:
-            _connected.set(False)
+            CONNECTED.set(False)
             data = io.BytesIO(body) if body is not None and len(body) > _LARGE else body
             try:
                 return await session.request(method, url, data=data, headers=headers, **self._options)
             except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionResetError):
                 # Each failed connection leaves the pool, so this ends.
-                if _connected.get():
+                if CONNECTED.get():
                     raise
-
-
-async def _read(response: ClientResponse, url: str, sink: Sink | None) -> Reply:
-    status, body = response.status, b""
-    if status < 200:  # 101: another protocol follows, which never ends
-        response.close()
-    elif sink is not None and status < 300:
-        async with response:
-            async for piece in response.content.iter_any():
-                sink(piece)
-    else:
-        body = await response.read()  # this gives the connection back, or closes it
-    headers = response.headers
-    return Reply(status, body, headers.get("Retry-After"), headers.get("Location"), url)
-
-
-def _connector(**options: Any) -> TCPConnector:
-    """Make a connector that sets `_connected` when it makes a connection."""
-    import aiohttp
-
-    class Connector(aiohttp.TCPConnector):
-        async def _create_connection(self, *args: Any) -> Any:
-            _connected.set(True)
-            return await super()._create_connection(*args)
-
-    return Connector(**options)

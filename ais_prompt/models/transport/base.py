@@ -10,6 +10,7 @@ from typing import Final, Protocol, TypeAlias
 
 from msgspec import Struct
 
+from ais_prompt.models.options import MAX_REPLY_BYTES
 from ais_prompt.models.transport.address import public_address
 from ais_prompt.models.transport.environment import CERTIFICATES
 from ais_prompt.types import Failure
@@ -51,6 +52,7 @@ class Server(Struct, frozen=True):
         key: the key, for a transport with a login of its own; None without one.
         model: name of the model, which is part of the path on some servers.
         timeout: seconds that one attempt may take, from the connection to the last byte.
+        max_reply_bytes: largest reply, as it is sent and decompressed.
     """
 
     base_url: str
@@ -58,6 +60,7 @@ class Server(Struct, frozen=True):
     key: str | None
     model: str
     timeout: float
+    max_reply_bytes: int = MAX_REPLY_BYTES
 
 
 class Transport(Protocol):
@@ -78,7 +81,8 @@ class Transport(Protocol):
 
         Returns:
             The reply, or a failure of the kind ``unreachable`` (no connection), ``connection`` (it broke, or the reply
-            is not HTTP), ``timeout`` or ``certificate`` (not trusted; no other request can succeed).
+            is not HTTP), ``timeout``, ``reply_too_large``, or ``certificate`` (not trusted; no other request can
+            succeed).
         """
 
     async def close(self) -> None:
@@ -101,6 +105,11 @@ def not_connected(error: BaseException, url: str) -> Failure:
     elif any(getattr(cause, "errno", None) in (errno.EMFILE, errno.ENFILE) for cause in causes):
         words += "; raise the limit of `ulimit -n`, or lower max_concurrency"
     return Failure(kind, f"{words} ({public_address(url)})", fatal=kind == "certificate")
+
+
+def too_large(error: BaseException, url: str) -> Failure:
+    """Return the failure of a reply that is too large; a retry would bring another one."""
+    return Failure("reply_too_large", f"{error}; limits.max_reply_bytes allows more ({public_address(url)})")
 
 
 def broken(error: BaseException | str, url: str) -> Failure:
