@@ -98,6 +98,14 @@ class CorpusEvaluator(Evaluator, Protocol):
 
 
 @runtime_checkable
+class DoubtsGolds(Protocol):
+    """An evaluator that computes a number from any text, which means nothing for some golds."""
+
+    def doubt(self, golds: Sequence[Any]) -> tuple[str, str] | None:
+        """Return what makes its values meaningless for these golds, and what to do; None if nothing does."""
+
+
+@runtime_checkable
 class AcceptsSilence(Protocol):
     """An evaluator for which an empty answer may be right, as to a question without an answer."""
 
@@ -138,6 +146,16 @@ def golds_of(gold: Any) -> list[str]:
 def is_missing(gold: Any) -> bool:
     """Return whether a value is none: None, NaN, or a text without a character that can be seen."""
     return gold is None or gold != gold or (isinstance(gold, str) and not gold.strip())
+
+
+def letters_of(golds: Sequence[Any]) -> list[str]:
+    """Return all letters of golds; those that are missing have none.
+
+    Raises:
+        DataError: as `golds_of`.
+    """
+    known = [gold for gold in golds if not is_missing(gold)]
+    return [letter for gold in known for text in golds_of(gold) for letter in text if letter.isalpha()]
 
 
 def _alternatives(gold: Mapping[str, Any]) -> Sequence[Any]:

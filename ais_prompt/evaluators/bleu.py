@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ais_prompt.evaluators.base import golds_of
+from ais_prompt.evaluators.base import golds_of, letters_of
 from ais_prompt.metrics.aggregate import AnswerCounts
 from ais_prompt.metrics.bootstrap import bootstrap
 from ais_prompt.registry import EVALUATORS
@@ -18,6 +19,8 @@ from ais_prompt.types import SampleScore, Score
 from ais_prompt.utils.imports import require
 
 _ORDERS = 4
+_WITHOUT_BLANKS = re.compile(r"[\u0e00-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+"""Letters of Thai, Lao, Tibetan, Burmese, Khmer, Chinese and Japanese."""
 _QUANTITIES = 2 * _ORDERS + 2
 
 
@@ -51,6 +54,14 @@ class BleuEvaluator:
             MissingExtra: sacrebleu is not installed.
         """
         return {"bleu": self._sentence(extracted, gold).score}
+
+    def doubt(self, golds: Sequence[Any]) -> tuple[str, str] | None:
+        """Return that whole sentences are taken for words, if most letters are of a writing without blanks."""
+        letters = letters_of(golds) if self.tokenize in ("13a", "intl", "none") else []
+        if 2 * len(_WITHOUT_BLANKS.findall("".join(letters))) <= len(letters):
+            return None
+        what = f"BLEU takes whole phrases of the gold answers for words: tokenize={self.tokenize!r} looks for blanks"
+        return what, "write tokenize='zh' for Chinese, or 'char' for other writing without blanks"
 
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
         """Return corpus BLEU over the answered samples."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
-from ais_prompt.evaluators.base import golds_of
+from ais_prompt.evaluators.base import golds_of, letters_of
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
@@ -55,6 +55,14 @@ class RougeEvaluator:
         """
         found = self._scorer.score_multi(golds_of(gold), "" if extracted is None else str(extracted))
         return {metric: float(found[metric].fmeasure) for metric in self.metrics}
+
+    def doubt(self, golds: Sequence[Any]) -> tuple[str, str] | None:
+        """Return that the tokenizer drops most letters, if it does: it knows those of ASCII only."""
+        letters = letters_of(golds) if self.tokenize == "words" else []
+        if 2 * sum(map(str.isascii, letters)) >= len(letters):
+            return None
+        what = f"{type(self).__name__} drops most letters of the gold answers: tokenize='words' knows a to z only"
+        return what, "write tokenize='characters', or 'jieba' for Chinese words"
 
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
         """Return the mean over the answered samples."""

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from ais_prompt.chat import ChatFormat
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, PartError, PromptError, without_index
+from ais_prompt.evaluators.base import DoubtsGolds
 from ais_prompt.evaluators.batch import AnswerBatch, JudgedBatchEvaluator
 from ais_prompt.inferencers import (
     DialogueInferencer,
@@ -67,7 +68,7 @@ from ais_prompt.utils.text import counted, listed
 
 AN_ANSWER: Final = "an answer"
 ROWS_TRIED: Final = 20
-"""Rows of a dataset of which one must make a prompt."""
+"""Rows of a dataset of which one must make a prompt, and whose golds are looked at."""
 MOST_TURNS: Final = 64
 """Turns of a dialogue that are answered, at most, where a judge's prompt is tried."""
 
@@ -126,6 +127,7 @@ def _try_questions(
             refused.setdefault(question.planned.spec.where, []).append((model, error))
     sound = [question for question in questions if question.planned.spec.where not in refused]
     for question in questions:
+        warnings += _doubts(question)
         _note_refusals(refused.get(question.planned.spec.where, ()), len(models), question, faults)
         warnings += _ignored_examples(question)
     if not faults:
@@ -334,6 +336,21 @@ def _probed(side: _ModelSide, question: _Question) -> list[PromptProbe]:
         for request in RunningConversation(conversation, lambda _: None).open_requests():
             model.model.check_request(request)
     return found
+
+
+def _doubts(question: _Question) -> Iterator[PromptWarning]:
+    """Yield what makes the values of the evaluator meaningless for the golds of the first rows."""
+    dataset = question.planned
+    evaluator, part = dataset.evaluator, dataset.spec.eval.evaluator
+    if part is None or not isinstance(evaluator, DoubtsGolds):
+        return
+    golds = []
+    for row in islice(dataset.data.test, ROWS_TRIED):
+        with suppress(AisPromptError):  # it fails its row
+            golds.append(dataset.gold_of(row.gold))
+    with suppress(DataError):
+        if doubt := evaluator.doubt(golds):
+            yield PromptWarning(doubt[0], part.where, doubt[1])
 
 
 def _ignored_examples(question: _Question) -> list[PromptWarning]:

@@ -53,6 +53,7 @@ OUR_OWN = {
     "HasAccount",  # separates limits
     "RangedEvaluator",  # an attribute that shipped evaluators have
     "ScaledEvaluator",  # the same
+    "DoubtsGolds",  # of RougeEvaluator
     "RoleTemplateInterface",  # called in one place, `RoleTemplateFormat`
 }
 """Protocols that no part of a config has to follow."""

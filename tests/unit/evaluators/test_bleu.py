@@ -95,3 +95,16 @@ def test_it_is_an_evaluator_and_found_by_name() -> None:
     evaluator = EVALUATORS.get("BleuEvaluator")()
     assert isinstance(evaluator, Evaluator)
     assert evaluator.score("a\ud800\x00b", "a")["bleu"] == 0
+
+
+@pytest.mark.parametrize(
+    "gold", ["机器学习很有趣", "機械学習は楽しい", "การเรียนรู้", "ການຮຽນ", "ការរៀន", "သင်ယူ", "学习与 AI"]
+)
+def test_tokenizers_that_look_for_blanks_are_doubted_for_writing_without_them(gold: str) -> None:
+    assert BleuEvaluator().doubt([gold])
+    assert BleuEvaluator(tokenize="char").doubt([gold]) is None
+
+
+@pytest.mark.parametrize("gold", ["Maschinelles Lernen", "Машинное обучение", "기계 학습", "تعلم الآلة", "42", ""])
+def test_nothing_is_doubted_about_writing_with_blanks(gold: str) -> None:
+    assert BleuEvaluator().doubt([gold, None]) is None

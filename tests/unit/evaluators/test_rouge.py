@@ -47,6 +47,31 @@ def test_chinese_by_words() -> None:
         assert all(0 <= value <= 1 for value in JiebaRougeEvaluator().score(answer, golds).values())
 
 
+LANGUAGES = {
+    "zh": "机器学习很有趣",
+    "ja": "機械学習は楽しい",
+    "th": "การเรียนรู้ของเครื่อง",
+    "ko": "기계 학습",
+    "ru": "Машинное обучение",
+    "ar": "تعلم الآلة",
+    "hi": "यंत्र अधिगम",
+    "el": "Μηχανική μάθηση",
+}
+
+
+@pytest.mark.parametrize("gold", LANGUAGES.values(), ids=LANGUAGES)
+def test_the_default_tokenizer_is_doubted_for_languages_that_it_drops(gold: str) -> None:
+    for golds in ([gold], [None, gold, ""], [[gold, "AI"]], [f"{gold} 2024 GPT"]):
+        assert RougeEvaluator().doubt(golds)
+        assert RougeEvaluator(tokenize="characters").doubt(golds) is None
+        assert JiebaRougeEvaluator().doubt(golds) is None
+
+
+@pytest.mark.parametrize("gold", ["Machine learning", "Naïve Größe, façade", "42", "", "a 中"])
+def test_nothing_is_doubted_about_texts_that_keep_their_letters(gold: str) -> None:
+    assert RougeEvaluator().doubt([gold]) is None
+
+
 def test_what_cannot_be_read_and_no_gold() -> None:
     assert set(RougeEvaluator().score(None, "cat").values()) == {0.0}
     assert set(RougeEvaluator().score("\ud800\x00", "cat").values()) == {0.0}
