@@ -12,8 +12,8 @@ from typing import Any, Final, Literal, TypeAlias
 
 from ais_prompt.config.literal import parse_literal
 from ais_prompt.utils.command_secrets import is_reference, secrets_in_command, takes_secret
-from ais_prompt.utils.secret_names import SECRET_KEY, SECRET_VARIABLE
-from ais_prompt.utils.secrets import SECRETS, SHORTEST
+from ais_prompt.utils.secret_names import SECRET_KEY
+from ais_prompt.utils.secrets import SECRET_VARIABLE, SECRETS, SHORTEST
 from ais_prompt.utils.urls import HIDDEN, VARIABLE, hide_in_url, hide_in_urls, secrets_in_url, secrets_in_urls
 
 VISIBLE_HEADERS: Final = {"accept", "api-version", "content-type", "user-agent"}

@@ -65,7 +65,13 @@ class HuggingFaceDataset:
         return tuple(self._loaded)
 
     def read(self, split: str) -> Table:
-        """Return all rows of a split that `splits` names."""
+        """Return all rows of a split that `splits` names.
+
+        Raises:
+            DataError: an Arrow file of a folder of ``save_to_disk`` is damaged.
+        """
+        if is_saved(Path(self._path)):  # anybody may have written it; the library itself wrote all others
+            _check(self._loaded[split], self._path)
         return to_table(self._loaded[split], self._path)
 
     @cached_property
@@ -110,6 +116,21 @@ def to_table(data: datasets.Dataset, path: str) -> Table:
     files = [file["filename"] for file in data.cache_files]
     # The table beneath still has all rows; only a view in Arrow format knows which of them were chosen.
     return Table(ArrowBatches(data.with_format("arrow")[:]), files or [path])
+
+
+def _check(data: datasets.Dataset, where: str) -> None:
+    """Check what Arrow files of others say of themselves: a wrong length or offset would end the process.
+
+    Raises:
+        DataError: the files are damaged.
+    """
+    import pyarrow as pa
+
+    try:
+        data.data.validate(full=True)
+    except pa.ArrowException as error:
+        what = f"the Arrow file is damaged: {_cause(error)}"
+        raise DataError(what, where=where, fix="write it again with save_to_disk, or load it again") from error
 
 
 def _cause(error: BaseException) -> str:

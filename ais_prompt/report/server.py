@@ -37,11 +37,13 @@ from ais_prompt.utils.secrets import SECRETS
 LOOPBACK: Final = "127.0.0.1"
 _HEADERS: Final = {
     "Cache-Control": "no-store",
-    "Content-Security-Policy": "frame-ancestors 'none'",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
+OWN_PAGE: Final = "frame-ancestors 'none'"
+STORED_PAGE: Final = f"{OWN_PAGE}; sandbox allow-scripts allow-downloads"
+"""The policy for a file of a run folder: its scripts, which may be of somebody else, reach nothing of this server."""
 EVENT_SECONDS: Final = 1.0
 """Between two looks at a run that a browser follows."""
 OWN_HEADER: Final = "X-Aisprompt-Report"
@@ -227,7 +229,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif part == "/report.html":
             path = report_of(folder)
             with reading(path, fix="give the command again"), path.open("rb") as stream:
-                self._send(HTTPStatus.OK, stream, with_body, "text/html")
+                self._send(HTTPStatus.OK, stream, with_body, "text/html", STORED_PAGE)
         elif part == "/events" and with_body:
             self._send_events(report, live)
         else:
@@ -250,11 +252,14 @@ class _Handler(BaseHTTPRequestHandler):
         except (OSError, AisPromptError):  # the browser has left, or the run was removed
             self.close_connection = True
 
-    def _send(self, status: HTTPStatus, body: BinaryIO, with_body: bool, kind: str = "text/plain") -> None:
+    def _send(
+        self, status: HTTPStatus, body: BinaryIO, with_body: bool, kind: str = "text/plain", policy: str = OWN_PAGE
+    ) -> None:
         size = body.seek(0, 2)
         body.seek(0)
         self.send_response(status)
         headers = {"Content-Type": f"{kind}; charset=utf-8", "Content-Length": str(size), **_HEADERS}
+        headers["Content-Security-Policy"] = policy
         if status == HTTPStatus.OK and kind == "text/html":
             headers["Set-Cookie"] = f"{self.server.cookie}={self.server.token}; HttpOnly; SameSite=Strict; Path=/"
         for name, value in headers.items():

@@ -17,6 +17,7 @@ from typing import Final
 
 from ais_prompt.store.disk import replacing
 from ais_prompt.store.layout import RunFolder
+from ais_prompt.utils.files import read_regular
 
 STATE: Final = "XDG_STATE_HOME"
 """Environment variable with the folder for such files; ``~/.local/state`` without it."""
@@ -39,6 +40,13 @@ def is_made_here(folder: RunFolder, config: bytes) -> bool:
     with suppress(OSError):
         noted, mark = folder.made_here_file.read_bytes(), _mark(folder, config)
         return mark is not None and hmac.compare_digest(noted, mark)
+    return False
+
+
+def is_own(folder: RunFolder) -> bool:
+    """Return whether this user made a run here, and its ``config.py`` is as it was."""
+    with suppress(OSError):
+        return is_made_here(folder, read_regular(folder.config_file))
     return False
 
 

@@ -1,4 +1,4 @@
-"""Names that say that their value is a secret: keys of a config, options of a command, environment variables."""
+"""Names that say that their value is a secret: keys of a config, and options and variables of a command."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ SECRET_KEY: Final = re.compile(
     r"|((use|hf|hub|ad|auth|oauth|access|api|bearer|refresh|session|id|security|personal|azure|github|gitlab|huggingface)_)*token"
 )
 """A key of a config, in lower case with ``_``."""
-SECRET_VARIABLE: Final = re.compile(r"(.*_)?(API_?KEY|KEY|PASSW(OR)?D|SECRET|TOKEN)", re.IGNORECASE)
-"""An environment variable."""
 _OF_COMMAND: Final = re.compile(r"(.*_)?(key|token|secret|auth|passcode)s?")
 _HARMLESS: Final = re.compile(
     r"(.*_)?((pad|eos|bos|eot|unk|sep|cls|mask|stop|start|end|image|video|audio|think|special|max|min|num|new|next|per)_tokens?"

@@ -16,6 +16,8 @@ from ais_prompt.utils.urls import HIDDEN, hide_in_urls
 
 SHORTEST: Final = 12
 """Length of the shortest secret that is hidden in free text. Shorter ones may be parts of ordinary words."""
+SECRET_VARIABLE: Final = re.compile(r"(.*_)?(API_?KEY|KEY|PASSW(OR)?D|SECRET|TOKEN)", re.IGNORECASE)
+"""The name of an environment variable whose value is a secret."""
 
 
 class SecretRegistry:

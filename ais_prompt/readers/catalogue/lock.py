@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal
@@ -15,6 +16,7 @@ from ais_prompt.readers.formats import read_file
 from ais_prompt.utils.digest import file_digest
 from ais_prompt.utils.text import counted
 
+_SPLIT: Final = re.compile(r"\w[\w.-]*", re.ASCII)
 MOST_ROWS: Final = 5
 """Changed rows that a message names."""
 
@@ -86,11 +88,15 @@ def read_lock(card: Card, folder: Path | None = None) -> DataLock:
     file = (folder or card.data) / LOCK
     if not file.is_file():
         raise DataError(f"the data of {card.name} are not on this machine", where=str(card.data), fix=how_to_get(card))
+    fix = f"remove {file.parent}, then {how_to_get(card)}"
     try:
-        return msgspec.json.decode(file.read_bytes(), type=DataLock)
+        lock = msgspec.json.decode(file.read_bytes(), type=DataLock)
     except (OSError, msgspec.MsgspecError) as error:
-        fix = f"remove {file.parent}, then {how_to_get(card)}"
         raise DataError(f"the lock cannot be read: {error}", where=str(file), fix=fix) from None
+    # The folder may be from somebody else, and the names of splits become names of files.
+    if wrong := [split for split in lock.splits if not _SPLIT.fullmatch(split)]:
+        raise DataError(f"the lock names a split that is no name: {wrong[0]!r:.80}", where=str(file), fix=fix)
+    return lock
 
 
 def get_command(name: str) -> str:

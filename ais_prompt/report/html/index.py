@@ -19,6 +19,7 @@ from ais_prompt.errors import StoreError
 from ais_prompt.report.html.rows import COLUMNS
 from ais_prompt.store.disk import reading, writing
 from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.made_here import is_own
 from ais_prompt.store.results import read_json
 
 if TYPE_CHECKING:
@@ -82,7 +83,12 @@ class Index:
 
 
 def stored_index(folder: RunFolder) -> Index | None:
-    """Open the index of a run; None if there is none, or the scores are newer."""
+    """Open the index of a run; None if there is none, the scores are newer, or somebody else made it.
+
+    It is mapped into memory, and a wrong length or offset in it would end the process.
+    """
+    if not is_own(folder):
+        return None
     try:
         made = (folder.view / "overview.json").stat().st_mtime_ns
         if made < (folder.summary_dir / "summary.json").stat().st_mtime_ns:

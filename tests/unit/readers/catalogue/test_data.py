@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import tarfile
 import zipfile
 from collections.abc import Iterator
@@ -222,6 +223,22 @@ def test_stored_data_of_another_machine_keep_their_lock(root: Path, folder: Path
     assert done.returncode == 2
     assert "are not those of its lock" in done.stderr
     assert data("check", "gsm8k").returncode == 0
+
+
+@pytest.mark.parametrize("split", ["../../escaped", "/escaped", "..", "a/b", "", "a\\b", "a\0b", ".hidden", "-x"])
+def test_a_split_of_a_lock_is_no_path(root: Path, folder: Path, tmp_path: Path, split: str) -> None:
+    assert data("get", "gsm8k", "--from", str(folder)).returncode == 0
+    brought = tmp_path / "x" / "y" / "z"
+    shutil.copytree(root / "gsm8k", brought)
+    lock = json.loads((brought / "data.lock").read_text())
+    lock["splits"][split] = lock["splits"]["test"]
+    (brought / "data.lock").write_text(json.dumps(lock))
+    for ending in ("parquet", "rows"):
+        shutil.copyfile(brought / f"test.{ending}", tmp_path / "x" / f"escaped.{ending}")
+    before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
+    done = data("get", "gsm8k", "--from", str(brought))
+    assert (done.returncode, "is no name" in done.stderr) == (2, True), done.stderr
+    assert before == {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
 
 
 def test_check_names_the_rows_that_changed_and_a_run_refuses_them(root: Path, folder: Path) -> None:

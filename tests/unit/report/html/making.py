@@ -11,6 +11,7 @@ from ais_prompt.report.summary import write_summary
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import write_predictions
 from ais_prompt.store.results import write_json_atomic, write_results
+from ais_prompt.store.run_record import write_config
 from ais_prompt.summary.rows import TaskOutcome, summary_rows
 from ais_prompt.types import Completion, Prediction, Prompts, SampleScore
 
@@ -48,5 +49,5 @@ def make_run(
     session = {"status": "finished", "command": "aisprompt run eval.py", "started": "2026-01-31T12:00:00+00:00"}
     record = {"status": "finished", "sessions": [session], "versions": {"python": "3.11"}, "tasks": {}}
     write_json_atomic(folder.run_file, record)
-    folder.config_file.write_text("models = []\n")
+    write_config(folder, "models = []\n")
     return folder
