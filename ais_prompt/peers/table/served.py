@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from ais_prompt.errors import ModelError
+from ais_prompt.models.huggingface.files import local_folder
 from ais_prompt.models.server.options import HOST
 from ais_prompt.models.transport.credentials import DEFAULT_VARIABLE
 
@@ -45,10 +47,24 @@ def vllm_server(args: dict[str, Any]) -> dict[str, Any]:
     address = address if "://" in address else f"{scheme}://{address}"
     key = args.pop("api_key", "")
     given = {name: args[name] for name in ("tokenizer_path", "request_rate") if args.get(name)}
+    if (path := given.get("tokenizer_path")) and not _is_here(path):
+        del given["tokenizer_path"]
     kept = {name: value for name, value in args.items() if name not in ("tokenizer_path", "request_rate")}
     # An address of the command line, --set models.0.base_url=…, comes before that of the config.
     kept = {"model": "", "max_out_len": 4096, "base_url": f"{address}/v1", **kept, **given, "api_key": key or None}
     return _with_key(kept, DEFAULT_VARIABLE)
+
+
+def _is_here(path: str) -> bool:
+    """Return whether a tokenizer can be loaded from a path: it is a folder, or may be a hub id.
+
+    Often it names the weights on the machine of the server. AISBench opens it to measure speed only.
+    """
+    try:
+        local_folder(path, "tokenizer")
+    except ModelError:
+        return False
+    return True
 
 
 def vllm_engine(args: dict[str, Any]) -> dict[str, Any]:

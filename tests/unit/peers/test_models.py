@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -201,11 +202,22 @@ def test_the_address_of_a_service(arguments: dict[str, Any], address: str) -> No
     assert (model.address, model.api_key, model.tokenizer_path) == (address, None, None)
 
 
-def test_options_of_a_service() -> None:
+@pytest.mark.parametrize("name", ["VLLMCustomAPI", "VLLMCustomAPIChat", "TritonCustomAPI"])
+@pytest.mark.parametrize(
+    ("path", "kept"),
+    [("/nowhere/m", False), ("./weights/m", False), ("a/b/c", False), ("~/nowhere", False), ("owner/name", True)],
+)
+def test_weights_that_are_on_the_machine_of_the_server_only_name_no_tokenizer(name: str, path: str, kept: bool) -> None:
+    model = built(name, AISBENCH, path=path, model="m", api_key="")
+    assert model.tokenizer_path == (path if kept else None)
+    model.preflight()
+
+
+def test_options_of_a_service(tmp_path: Path) -> None:
     values, notes = translated(
         "VLLMCustomAPI",
         AISBENCH,
-        path="/weights/m",
+        path=str(tmp_path),
         stream=True,
         request_rate=0,
         batch_size=3,
@@ -219,7 +231,7 @@ def test_options_of_a_service() -> None:
         "model": "",
         "base_url": "http://localhost:8080/v1",
         "api_key": None,
-        "tokenizer_path": "/weights/m",
+        "tokenizer_path": str(tmp_path),
         "max_out_len": 4096,
         "timeout": 3600.0,
         "max_concurrency": 3,
