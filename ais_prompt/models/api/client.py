@@ -100,7 +100,7 @@ class ApiClient:
             completion = read_reply(self._endpoint, reply.status, reply.body)
         if completion.failure is not None:
             completion = replace(completion, failure=self.shown(completion.failure, reply))
-        return Attempt(completion, read_retry_after(reply.retry_after))
+        return Attempt(completion, read_retry_after(reply.retry_after, reply.date))
 
     def _with_address(self, words: str, reply: Reply, hint: str = "") -> str:
         """Add the address to a server's message, and a hint where it or an option seems to be wrong."""

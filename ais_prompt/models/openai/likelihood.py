@@ -186,7 +186,9 @@ class LikelihoodClient:
                 return Attempt(Completion())
             if isinstance(reply, Failure):
                 return Attempt(Completion(failure=self._shown(reply, None)))
-            return Attempt(Completion(failure=self._shown(outcome, reply)), read_retry_after(reply.retry_after))
+            return Attempt(
+                Completion(failure=self._shown(outcome, reply)), read_retry_after(reply.retry_after, reply.date)
+            )
 
         completion = await self._send(once, estimate_tokens(prompt), asking.conversation)
         asking.repeats += completion.attempts - 1

@@ -72,25 +72,31 @@ def is_temporary(failure: Failure) -> bool:
     return failure.kind in _TEMPORARY_KINDS or failure.kind.startswith("http_5")
 
 
-def read_retry_after(header: str | None) -> float | None:
+def read_retry_after(header: str | None, date: str | None) -> float | None:
     """Parse a ``Retry-After`` header into seconds (RFC 9110, 10.2.3); None if it is missing or invalid.
 
     It is a number or a date. A date in the past is 0.
+
+    Args:
+        header: the ``Retry-After`` header.
+        date: the ``Date`` header of the same reply, from which a date counts: the clocks of two machines differ. Without
+            one it counts from the clock of this machine.
     """
     if not header:
         return None
     try:
         seconds = float(header)
     except ValueError:
-        seconds = _seconds_until(header)
+        sent = _moment(date or "") or datetime.now(UTC)
+        moment = _moment(header)
+        seconds = math.nan if moment is None else (moment - sent).total_seconds()
     return max(0.0, seconds) if math.isfinite(seconds) else None
 
 
-def _seconds_until(date: str) -> float:
-    """Return the seconds until an HTTP date; NaN if it is not a date."""
+def _moment(date: str) -> datetime | None:
+    """Return the time of an HTTP date; None if it is not a date."""
     try:
         moment = parsedate_to_datetime(date)
     except (ValueError, TypeError, OverflowError):
-        return math.nan
-    # "-0000" gives a time without a zone; HTTP dates are in UTC.
-    return (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+        return None
+    return moment.replace(tzinfo=moment.tzinfo or UTC)  # "-0000" gives no zone; HTTP dates are in UTC

@@ -127,7 +127,7 @@ class AiohttpTransport:
                         raise ReplyTooLarge(self._max_bytes)
                     take(piece)
         headers = response.headers
-        return Reply(status, bytes(body), headers.get("Retry-After"), headers.get("Location"), url)
+        return Reply(status, bytes(body), headers.get("Retry-After"), headers.get("Location"), url, headers.get("Date"))
 
     async def close(self) -> None:
         """Close all connections. May be called more than once."""

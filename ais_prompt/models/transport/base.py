@@ -33,6 +33,7 @@ class Reply(Struct, frozen=True):
         body: the body, decompressed; empty if a `Sink` took it.
         retry_after: the ``Retry-After`` header; None without one.
         location: the ``Location`` header of a redirect; None without one.
+        date: the ``Date`` header: the server's clock; None without one.
         url: the address of the request; empty if the transport does not return it.
     """
 
@@ -41,6 +42,7 @@ class Reply(Struct, frozen=True):
     retry_after: str | None = None
     location: str | None = None
     url: str = ""
+    date: str | None = None
 
 
 class Server(Struct, frozen=True):

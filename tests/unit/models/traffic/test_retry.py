@@ -65,18 +65,31 @@ def test_retries_end() -> None:
     ],
 )
 def test_retry_after_in_seconds(header: str | None, seconds: float | None) -> None:
-    assert read_retry_after(header) == seconds
+    assert read_retry_after(header, None) == seconds
 
 
-def test_retry_after_as_a_date() -> None:
-    soon = read_retry_after(format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True))
+@pytest.mark.parametrize("zone", ["GMT", "-0000", "+0000"])
+def test_retry_after_as_a_date_counts_from_the_clock_of_the_server(zone: str) -> None:
+    sent = f"Wed, 21 Oct 2015 07:28:00 {zone}"
+    for header, seconds in (
+        (f"Wed, 21 Oct 2015 07:29:30 {zone}", 90),
+        (f"Thu, 22 Oct 2015 07:28:00 {zone}", 86_400),
+        (sent, 0),
+        (f"Wed, 21 Oct 2015 07:27:00 {zone}", 0),
+        ("5", 5),
+    ):
+        assert read_retry_after(header, sent) == seconds
+
+
+@pytest.mark.parametrize("date", [None, "", "today"])
+def test_retry_after_as_a_date_counts_from_now_if_the_server_has_no_clock(date: str | None) -> None:
+    soon = read_retry_after(format_datetime(datetime.now(UTC) + timedelta(hours=2), usegmt=True), date)
     assert soon is not None
-    assert 55 < soon <= 60
-    assert read_retry_after("Wed, 21 Oct 2015 07:28:00 GMT") == 0
-    assert read_retry_after("Wed, 21 Oct 2015 07:28:00 -0000") == 0
+    assert 3600 < soon <= 7200
+    assert read_retry_after("Wed, 21 Oct 2015 07:28:00 GMT", date) == 0
 
 
-@given(st.text())
-def test_any_header_can_be_parsed(header: str) -> None:
-    seconds = read_retry_after(header)
+@given(st.text(), st.text())
+def test_any_header_can_be_parsed(header: str, date: str) -> None:
+    seconds = read_retry_after(header, date)
     assert seconds is None or 0 <= seconds < float("inf")

@@ -317,10 +317,10 @@ def test_a_switch_of_protocols_does_not_hang(client: str) -> None:
 
 
 def test_headers_that_matter_are_read_and_redirects_are_not_followed(client: str) -> None:
-    slow = b"HTTP/1.1 429 Slow Down\r\nRETRY-AFTER: 7\r\nContent-Length: 0\r\n\r\n"
+    slow = b"HTTP/1.1 429 Slow Down\r\nRETRY-AFTER: 7\r\ndate: today\r\nContent-Length: 0\r\n\r\n"
     moved = b"HTTP/1.1 307 Over There\r\nLocation: http://far.test/v1\r\nContent-Length: 0\r\n\r\n"
     replies = posted(client, FakeServer([slow, moved]), 2)
-    assert replies == [Reply(429, b"", "7"), Reply(307, b"", location="http://far.test/v1")]
+    assert replies == [Reply(429, b"", "7", date="today"), Reply(307, b"", location="http://far.test/v1")]
 
 
 def test_an_unreachable_server_is_named(client: str) -> None:
