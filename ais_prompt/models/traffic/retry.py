@@ -79,8 +79,8 @@ def read_retry_after(header: str | None, date: str | None) -> float | None:
 
     Args:
         header: the ``Retry-After`` header.
-        date: the ``Date`` header of the same reply, from which a date counts: the clocks of two machines differ. Without
-            one it counts from the clock of this machine.
+        date: the ``Date`` header of the same reply, from which a date counts: the clocks of two machines differ.
+            Without one it counts from the clock of this machine.
     """
     if not header:
         return None

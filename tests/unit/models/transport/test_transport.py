@@ -117,7 +117,7 @@ def posted(
 def without_url(outcome: Reply | Failure, url: str) -> Reply | Failure:
     if isinstance(outcome, Failure):
         return Failure(outcome.kind, outcome.message.removesuffix(f" ({url})"), outcome.fatal)
-    return Reply(outcome.status, outcome.body, outcome.retry_after, outcome.location)
+    return Reply(outcome.status, outcome.body, outcome.retry_after, outcome.location, date=outcome.date)
 
 
 def test_a_connection_is_used_again(client: str) -> None:
