@@ -24,6 +24,10 @@ _GOLD_COLUMNS: Final = re.compile(r"\{(?:obj_gold|reference)\}")
 """Columns that the peers add to the rows for a judge; here the gold is ``{gold}``."""
 
 GENERIC: Final = "opencompass.evaluator.GenericLLMEvaluator"
+_DEFAULT_ROLES: Final = {
+    "round": [{"role": "HUMAN", "api_role": "HUMAN"}, {"role": "BOT", "api_role": "BOT", "generate": True}]
+}
+"""The roles of the judge of the environment. It has no SYSTEM: such a turn falls back to the user, in one message."""
 _DEFAULT_URL: Final = "https://api.openai.com/v1"
 
 
@@ -81,6 +85,7 @@ def translate_judge(values: Any, where: str, translation: Translation) -> Any:
         "model": model or "judge",
         "base_url": os.environ.get("OC_JUDGE_API_BASE") or _DEFAULT_URL,
         "api_key": "OC_JUDGE_API_KEY" if os.environ.get("OC_JUDGE_API_KEY") else None,
+        "meta_template": _DEFAULT_ROLES,
         "max_out_len": 16384,
         "generation_kwargs": {"temperature": 0.001},
     }
