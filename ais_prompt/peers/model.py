@@ -39,6 +39,10 @@ def translate_model(values: Any, where: str, translation: Translation) -> Any:
     if isinstance(template, tuple) and len(template) == 1:
         args["meta_template"] = template[0]
         translation.notes.note("meta_template is the dict before the comma", f"{where}.meta_template")
+    if _is_half(values) and not {"torch_dtype", "dtype"} & (args.get("model_kwargs") or {}).keys():
+        what = f"{values['type'].rpartition('.')[2]}: weights are loaded in the precision of their config (float32 on a CPU), there in float16"
+        fix = "for theirs: model_kwargs=dict(torch_dtype='torch.float16')"
+        translation.notes.note(what, f"{where}.model_kwargs", fix)
     if args.get("use_timestamp"):
         what = "use_timestamp is not used: requests are sent as max_concurrency and request_rate allow"
         translation.notes.note(what, f"{where}.use_timestamp")
@@ -51,6 +55,13 @@ def has_default_roles(name: str) -> bool:
     package, _, path = name.partition(".")
     owner = path.rpartition(".")[2].removesuffix("withChatTemplate")
     return package == "opencompass" and path.endswith("withChatTemplate") and owner in _WITH_CHAT_TEMPLATE
+
+
+def _is_half(values: Mapping[str, Any]) -> bool:
+    """Return whether a class of a peer loads weights in float16 if its config names no precision."""
+    name = values["type"].rpartition(".")[2]
+    newer = ("HuggingFaceBaseModel", "HuggingFacewithChatTemplate")
+    return name in ("HuggingFace", "HuggingFaceCausalLM") or (name in newer and values["type"].startswith("ais_bench."))
 
 
 def _tags(postprocessor: Any, where: str, translation: Translation) -> dict[str, Any]:

@@ -138,7 +138,7 @@ MODELS: Final = (
     Row("HuggingFaceCausalLM", _BASE, drop=_LOCAL, change=_local),
     Row("AlayaLM", _BASE, drop=_LOCAL, change=_local, differs="its attention runs without Triton"),
     Row("ModelScopeCausalLM", _BASE, drop=_LOCAL, change=_local, differs="it is loaded from the Hugging Face Hub"),
-    Row("HuggingFacewithChatTemplate", _CHAT_LOCAL, drop=_LOCAL, change=_local, differs=_GREEDY),
+    Row("HuggingFacewithChatTemplate", _CHAT_LOCAL, drop=_LOCAL, change=_local),
     Row(
         "HuggingFaceQwen2VLwithChatTemplate",
         _CHAT_LOCAL,

@@ -156,6 +156,21 @@ def test_a_schedule_by_timestamps_is_a_note(on: bool) -> None:
     assert any("use_timestamp" in note for note in notes) == on
 
 
+@pytest.mark.parametrize(
+    ("name", "package", "options", "noted"),
+    [
+        ("HuggingFaceCausalLM", OPENCOMPASS, {}, True),
+        ("HuggingFaceCausalLM", OPENCOMPASS, {"torch_dtype": "torch.float"}, False),
+        ("HuggingFacewithChatTemplate", OPENCOMPASS, {}, False),
+        ("HuggingFacewithChatTemplate", AISBENCH, {"device_map": "auto"}, True),
+    ],
+)
+def test_another_precision_is_a_note(name: str, package: str, options: dict[str, str], noted: bool) -> None:
+    _, notes = translated(name, package, path="m", model_kwargs=options)
+    assert [note for note in notes if "generation_config" in note] == []  # both sample only when they are told to
+    assert any("float16" in note for note in notes) == noted
+
+
 def test_max_workers_is_the_number_of_requests_in_flight() -> None:
     assert built("OpenAISDK", path="m", key="ENV", batch_size=8, max_workers=64).max_concurrency == 64
 
