@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import islice
 
 from ais_prompt.errors import DataError
 from ais_prompt.inferencers.base import Conversation, InferenceContext, Preview
@@ -11,6 +12,8 @@ from ais_prompt.registry import INFERENCERS
 from ais_prompt.types import LikelihoodQuery, Prediction, Request, Sample
 
 CHOICES_COLUMN = "choices"
+SAMPLES_LOOKED_AT = 20
+"""Questions of which the first one with a list of choices decides: a broken row concerns only itself."""
 
 
 @INFERENCERS.register_module()
@@ -21,8 +24,8 @@ class CLPInferencer:
     ``labels`` of the prediction names them.
 
     Args:
-        choices: texts of one token each; None uses the column ``choices`` of the first question for all questions, as
-            OpenCompass does.
+        choices: texts of one token each; None uses the column ``choices`` of the first question that has one, for all
+            questions, as OpenCompass does.
         gen_field_replace_token: the text in place of the gold in the prompt.
     """
 
@@ -32,7 +35,7 @@ class CLPInferencer:
 
     def converse(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> Conversation:
         """Send one request for all choices."""
-        choices = self.choices or _choices_of(context.samples[0])
+        choices = self.choices or _choices_of(context)
         prompt = context.chat.render(context.builder.generation(sample, shots), "gen")
         [completion] = yield [Request(sample.id, prompt, LikelihoodQuery(choices=choices))]
         log_probs = completion.likelihood.choices if completion.likelihood else ()
@@ -54,14 +57,15 @@ class CLPInferencer:
         return [Preview("", filled, context.chat.render(filled, "gen"))]
 
 
-def _choices_of(sample: Sample) -> tuple[str, ...]:
-    choices = sample.fields.get(CHOICES_COLUMN)
-    if not isinstance(choices, list | tuple) or not choices:
-        raise DataError(
-            f"the first question has no list of choices in a column {CHOICES_COLUMN!r}",
-            fix="add the column, or name them: choices=['A', 'B']",
-        )
-    return tuple(map(str, choices))
+def _choices_of(context: InferenceContext) -> tuple[str, ...]:
+    for sample in islice(context.samples, SAMPLES_LOOKED_AT):
+        choices = sample.fields.get(CHOICES_COLUMN)
+        if isinstance(choices, list | tuple) and choices and all(isinstance(choice, str | int) for choice in choices):
+            return tuple(map(str, choices))
+    raise DataError(
+        f"the first questions have no list of choices in a column {CHOICES_COLUMN!r}",
+        fix="add the column, or name them: choices=['A', 'B']",
+    )
 
 
 def _softmax(log_probs: Sequence[float]) -> list[float]:

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any
 
 from ais_prompt.chat.media import check_taken
-from ais_prompt.errors import AisPromptError, DataError
+from ais_prompt.errors import AisPromptError, DataError, PromptError
 from ais_prompt.models.base import MediaModel, Model
 from ais_prompt.prompts import PromptBuilder
 from ais_prompt.types import Sample
@@ -41,7 +41,7 @@ def check_media(
 
     Raises:
         DataError: some cannot: how many, and what is wrong with the first.
-        PromptError: the template does not fit a sample, or the model does not take what it shows.
+        PromptError: the model does not take what a sample shows.
     """
     if not prompts.may_hold_media:
         return
@@ -63,7 +63,11 @@ def _faults(
     """Yield at most one fault of the media of each sample."""
     for sample in samples:
         try:
-            for part in media(sample):
+            parts = media(sample)
+        except (DataError, PromptError):  # no prompt can be made of this row, which fails
+            continue
+        try:
+            for part in parts:
                 check_part(part)
                 if kinds is not None:
                     check_taken(part, kinds)

@@ -1,4 +1,4 @@
-"""What a row or an answer has wrong ends that row: with every shipped evaluator, and in many ways to be wrong."""
+"""What a row or an answer has wrong ends that row, with every shipped inferencer and evaluator."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import msgspec
 import pytest
 from msgspec import Struct
 
-from ais_prompt.registry import EVALUATORS
+from ais_prompt.registry import EVALUATORS, INFERENCERS
 from ais_prompt.store.results import read_details
 from tests.cli import run_cli
+from tests.e2e.project import read_lines
 from tests.parts import write_rows
 
 pytestmark = pytest.mark.thorough
@@ -103,7 +104,7 @@ FUNCTION: Final = {
     "parameters": {"type": "dict", "properties": {"x": {"type": "integer"}}, "required": ["x"]},
 }
 CHOICES: Final = {"inferencer": {"type": "ChoicesInferencer"}}
-LIKELY: Final = {"prompt_style": "text", "likelihoods": {"Oslo": 0.5, ".": 1.0}}
+LIKELY: Final = {"prompt_style": "text", "likelihoods": {"Oslo": 0.5, "": 1.0}}
 
 EVALUATED: Final[Mapping[str, Case]] = {
     "AccEvaluator": text_case("AccEvaluator"),
@@ -203,7 +204,7 @@ def dataset(folder: Path, name: str, case: Case, column: str, value: Any, place:
             "inferencer": {"type": "GenInferencer"},
             **case.infer,
         },
-        "eval_cfg": {"evaluator": case.evaluator},
+        **({"eval_cfg": {"evaluator": case.evaluator}} if case.evaluator else {}),
     }
 
 
@@ -261,6 +262,12 @@ def test_an_odd_answer_ends_its_row(name: str, tmp_path: Path) -> None:
     assert found[0][0] == "scored"
 
 
+def predicted(folder: Path, name: str) -> list[Any]:
+    """Return the predictions in the order of the rows."""
+    [path] = folder.glob(f"outputs/eval/*/predictions/m/{name}.jsonl")
+    return [line["prediction"] for line in sorted(read_lines(path), key=lambda line: line["index"])]
+
+
 def is_taken(way: str, usual: Any) -> bool:
     """Return whether a reader takes a broken value in a column."""
     return way not in REFUSED and not (way in REFUSED_BESIDE_TEXTS and isinstance(usual, str))
@@ -288,3 +295,95 @@ def test_a_broken_gold_ends_its_row(name: str, tmp_path: Path) -> None:
         if way.replace("_", " ") in NOTHING and (name, column) not in MAY_BE_MISSING:
             allowed = {("SquadEvaluator", "empty_list"): "scored"}  # a question of SQuAD 2.0 without an answer
             assert found[place][0] == allowed.get((name, way), "failed"), key
+
+
+LABELS: Final = {"A": "{question} is A", "B": "{question} is B"}
+USER: Final = {"role": "user", "content": "first"}
+ASKED: Final[Mapping[str, Case]] = {
+    "CLPInferencer": Case(
+        {}, "", {"gold": "A", "choices": ["A", "B"]}, {"inferencer": {"type": "CLPInferencer"}}, LIKELY
+    ),
+    "ChatInferencer": Case(
+        {},
+        "Oslo",
+        {"gold": "Oslo", "messages": [USER]},
+        {"inferencer": {"type": "ChatInferencer"}, "prompt_template": None},
+    ),
+    "ChoicesInferencer": EVALUATED["ChoicesAccEvaluator"],
+    "GenInferencer": EVALUATED["AccEvaluator"],
+    "LLInferencer": Case(
+        {"type": "AccEvaluator"},
+        "",
+        {"gold": "A", "cont": "Oslo"},
+        {"inferencer": {"type": "LLInferencer"}, "prompt_template": {"type": "PromptTemplate", "template": LABELS}},
+        LIKELY,
+    ),
+    "MultiTurnGenInferencer": Case(
+        {},
+        "Oslo",
+        {"gold": ["Oslo", "Rome"], "turns": ["first", "second"]},
+        {
+            "inferencer": {"type": "MultiTurnGenInferencer"},
+            "prompt_template": {
+                "type": "MultiTurnPromptTemplate",
+                "turn_columns": ["turns", "gold"],
+                "template": {"round": [{"role": "HUMAN", "prompt": "{turns}"}, {"role": "BOT", "prompt": "{gold}"}]},
+            },
+        },
+    ),
+    "MultiTurnToolCallInferencer": Case(
+        {},
+        "Oslo",
+        {"gold": "Oslo", "turns": [{"answers": [], "results": [], "user": "More."}], "tools": []},
+        {"inferencer": {"type": "MultiTurnToolCallInferencer", "tools": "tools"}},
+    ),
+    "PPLInferencer": Case(
+        {"type": "AccEvaluator"},
+        "",
+        {"gold": "A"},
+        {"inferencer": {"type": "PPLInferencer"}, "prompt_template": {"type": "PromptTemplate", "template": LABELS}},
+        LIKELY,
+    ),
+    "PPLOnlyInferencer": EVALUATED["AveragePPLEvaluator"],
+    "ToolCallInferencer": Case(
+        {},
+        "Oslo",
+        {"gold": "Oslo", "tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]},
+        {"inferencer": {"type": "ToolCallInferencer", "tools": "tools"}},
+    ),
+}
+
+
+SOUND: Final = {("CLPInferencer", way) for way in ("list of blank", "same twice", "many")}
+"""Choices of the first row, which count for all rows, may be these."""
+
+
+def test_every_inferencer_has_a_case() -> None:
+    assert set(ASKED) == set(INFERENCERS.names())
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_broken_question_ends_its_row(name: str, tmp_path: Path) -> None:
+    case = ASKED[name]
+    usual = {"question": "question 0?", **case.columns}
+    ways = [
+        (column, way)
+        for column in ("question", *case.columns)
+        for way in BROKEN
+        if column != "gold" and is_taken(way, usual[column])
+        if (name, way) not in SOUND
+    ]
+    places = {f"{column}-{way}".replace(" ", "_"): 2 * (number % 2) for number, (column, way) in enumerate(ways)}
+    broken = [
+        dataset(tmp_path, key, case, column, BROKEN[way], places[key])
+        for key, (column, way) in zip(places, ways, strict=True)
+    ]
+    code, said = run(tmp_path, case, [dataset(tmp_path, "well", case, "", None, 0), *broken])
+    assert code in (0, 1), said
+    assert "Traceback" not in said
+    well = predicted(tmp_path, "well")
+    assert len(well) == ROWS
+    assert None not in well
+    for key, place in places.items():
+        found = predicted(tmp_path, key)
+        assert [one for row, one in enumerate(found) if row != place] == well[1:], key
