@@ -83,7 +83,7 @@ ANSWERS: Final = {
     "--config-verbose": "aisprompt migrate shows what a config means",
     "--custom-dataset-data-type": "it is found from the columns: choices A, B, … or a free answer",
     "--custom-dataset-infer-method": "write a config with PPLInferencer; see docs/inferencers.md",
-    "--custom-dataset-meta-path": "write a config; see docs/datasets.md",
+    "--custom-dataset-meta-path": "call the file like the data, with .meta.json at the end: mine.csv.meta.json",
     "--dlc": "start aisprompt in the job itself",
     "--dump-extract-rate": "the summary always counts answers that could not be read",
     "--dump-only-message-path": "aisprompt view-prompt --json writes the messages",

@@ -40,7 +40,8 @@ def translate_model(values: Any, where: str, translation: Translation) -> Any:
         args["meta_template"] = template[0]
         translation.notes.note("meta_template is the dict before the comma", f"{where}.meta_template")
     if _is_half(values) and not {"torch_dtype", "dtype"} & (args.get("model_kwargs") or {}).keys():
-        what = f"{values['type'].rpartition('.')[2]}: weights are loaded in the precision of their config (float32 on a CPU), there in float16"
+        name = values["type"].rpartition(".")[2]
+        what = f"{name}: weights are loaded in the precision of their config (float32 on a CPU), there in float16"
         fix = "for theirs: model_kwargs=dict(torch_dtype='torch.float16')"
         translation.notes.note(what, f"{where}.model_kwargs", fix)
     if args.get("use_timestamp"):

@@ -207,6 +207,8 @@ def _compare_answers(theirs: Mapping[str, Any], ours: Mapping[str, Any], counts:
 
 def _as_sent(theirs: Any, ours: Any) -> Any:
     """Return their prompt as the model sees it: with the chat template where ours is a text with it."""
+    if isinstance(theirs, str) and isinstance(ours, tuple):  # the peers' models make a message of a text later
+        return (("user", theirs),)
     if not isinstance(ours, str) or not isinstance(theirs, tuple):
         return theirs
     messages = [{"role": role, "content": text} for role, text in theirs if text]

@@ -123,7 +123,7 @@ _WINOGRANDE_ROWS: Final = [
 ]
 _WINOGRANDE: Final[Files] = {
     "data/winogrande/dev.jsonl": _WINOGRANDE_ROWS,
-    "data/winogrande/train_xs.jsonl": _WINOGRANDE_ROWS,
+    "data/winogrande/train_xs.jsonl": [*_WINOGRANDE_ROWS, *_WINOGRANDE_ROWS],
 }
 _PIQA_ROWS: Final = [
     {"id": "a", "goal": "Open a jar.", "sol1": "Turn the lid.", "sol2": "Put it in the oven and wait for a full day."},
@@ -159,9 +159,11 @@ _CHATML: Final = [
 ]
 
 CASES: Final[Mapping[str, Case]] = {
-    "gen, base model": Case("opencompass", _opencompass(_BASE, "datasets.gsm8k.gsm8k_gen_1d7fe4"), _GSM8K),
+    "gen, base model": Case("opencompass", _opencompass(_BASE, "datasets.piqa.piqa_gen_1194eb"), _PIQA),
     "gen, chat template": Case("opencompass", _opencompass(_CHAT, "datasets.ARC_c.ARC_c_gen_1e0de5"), _ARC),
-    "few-shot, chat template": Case("opencompass", _opencompass(_CHAT, "datasets.gsm8k.gsm8k_gen_1d7fe4"), _GSM8K),
+    "few-shot, chat template": Case(
+        "opencompass", _opencompass(_CHAT, "datasets.ARC_c.ARC_c_few_shot_gen_e9b043"), _ARC
+    ),
     "PPL": Case("opencompass", _opencompass(_BASE, "datasets.ARC_c.ARC_c_ppl_2ef631"), _ARC),
     "PPL, integer labels": Case("opencompass", _opencompass(_CAUSAL, "datasets.piqa.piqa_ppl_1cf9f0"), _PIQA),
     "PPL, labels of other length": Case(
@@ -172,7 +174,14 @@ CASES: Final[Mapping[str, Case]] = {
         "opencompass", _opencompass(_CAUSAL, "datasets.winogrande.winogrande_5shot_ll_252f01"), _WINOGRANDE
     ),
     "CLP": Case(
-        "opencompass", _opencompass(_CAUSAL, "datasets.jigsawmultilingual.jigsawmultilingual_clp_fe50d8"), _JIGSAW
+        "opencompass",
+        # Its evaluator needs scikit-learn, which is no dependency of this program.
+        _opencompass(
+            _CAUSAL,
+            "datasets.jigsawmultilingual.jigsawmultilingual_clp_fe50d8",
+            "for one in datasets:\n    one.pop('eval_cfg', None)\n",
+        ),
+        _JIGSAW,
     ),
     "chat API": Case("opencompass", _opencompass(_SDK, "datasets.gsm8k.gsm8k_0shot_v2_gen_a58960"), _GSM8K),
     "n": Case(
@@ -205,7 +214,7 @@ CASES: Final[Mapping[str, Case]] = {
     "own CSV": Case(
         "opencompass",
         _opencompass(_SDK, "datasets.gsm8k.gsm8k_0shot_v2_gen_a58960", "datasets = [dict(path='data/mine.csv')]\n"),
-        {"data/mine.csv": _OWN_CSV, "data/mine.meta.json": _OWN_META, **_GSM8K},
+        {"data/mine.csv": _OWN_CSV, "data/mine.csv.meta.json": _OWN_META, **_GSM8K},
     ),
     "AISBench, chat API": Case(
         "ais_bench",

@@ -36,6 +36,28 @@ def test_choices_by_likelihood(tmp_path: Path) -> None:
     assert infer["prompt_template"]["template"]["B"]["round"][1]["prompt"] == "Answer: B"
 
 
+def test_the_file_beside_the_data(tmp_path: Path) -> None:
+    """What the config says comes before ``.meta.json``, and that before what the columns say."""
+    row = {"question": "?", "A": "x", "B": "y", "key": "A"}
+    meta = {"abbr": "theirs", "output_column": "key", "human_prompt": "Q: {question}", "test_range": "[:1]"}
+    (tmp_path / "mine.jsonl.meta.json").write_text(json.dumps({**meta, "infer_method": "ppl"}))
+    dataset = custom(tmp_path, row, abbr="ours")
+    assert dataset["abbr"] == "ours"
+    assert dataset["reader_cfg"] == {
+        "input_columns": ["question", "A", "B"],
+        "output_column": "key",
+        "test_range": "[:1]",
+    }
+    asked, said = dataset["infer_cfg"]["prompt_template"]["template"]["B"]["round"]
+    assert (asked["prompt"], said["prompt"]) == ("Q: {question}", "Answer: B")
+
+
+@pytest.mark.parametrize("keys", [{"data_type": "circular-mcq"}, {"colour": 1}])
+def test_what_cannot_be_done_is_a_fault(tmp_path: Path, keys: dict[str, Any]) -> None:
+    with pytest.raises(ConfigFaults, match="circular-mcq|colour"):
+        custom(tmp_path, {"question": "?", "answer": "A"}, **keys)
+
+
 def test_a_question_without_choices_or_gold(tmp_path: Path) -> None:
     dataset = custom(tmp_path, {"question": "?"})
     assert "eval_cfg" not in dataset
