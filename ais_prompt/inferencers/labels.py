@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.inferencers.base import InferenceContext, Preview
@@ -45,10 +45,19 @@ def normalized(likelihood: Likelihood, normalization: Normalization) -> float:
     return likelihood.nll / divisors[normalization]
 
 
+_NOISE: Final = 1e-6
+"""Relative difference of values that are equal: models compute in single precision."""
+
+
 def lowest(values: Mapping[Label, float]) -> Label | None:
-    """Return the label with the lowest value, of equal values the earliest; None if no value is finite."""
+    """Return the label with the lowest value, of equal values the earliest; None if no value is finite.
+
+    >>> lowest({"A": 2.0000000001, "B": 2.0})
+    'A'
+    """
     finite = [label for label, value in values.items() if math.isfinite(value)]
-    return min(finite, key=values.__getitem__, default=None)
+    least = min((values[label] for label in finite), default=0.0)
+    return next((label for label in finite if math.isclose(values[label], least, rel_tol=_NOISE)), None)
 
 
 def prediction_of(
@@ -69,10 +78,14 @@ def prediction_of(
     """
     answers = iter(completions)
     values: dict[Any, float] = {}
+    known: list[tuple[Sequence[Request], list[Likelihood]]] = []
     findings: dict[str, dict[str, Any]] = {}
     for label, requests in asked.items():
         likelihoods = [answer.likelihood for answer in islice(answers, len(requests)) if answer.likelihood is not None]
         if len(likelihoods) == len(requests):
+            # Equal texts have equal likelihoods. In half precision a model computes others in each batch.
+            likelihoods = next((earlier for same, earlier in known if same == requests), likelihoods)
+            known.append((requests, likelihoods))
             values[label] = value_of(likelihoods)
             findings[str(label)] = _finding(requests[0], values[label], likelihoods[0])
     first = next(iter(asked.values()))[0]

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from ais_prompt.chat import make_chat_format
@@ -14,12 +16,13 @@ from ais_prompt.errors import AisPromptError, ConfigError, DataError, ModelError
 from ais_prompt.inferencers import InferenceContext, Inferencer, RunningConversation
 from ais_prompt.inferencers.choices import ChoicesInferencer
 from ais_prompt.inferencers.clp import CLPInferencer
+from ais_prompt.inferencers.labels import lowest
 from ais_prompt.inferencers.ll import LLInferencer
 from ais_prompt.inferencers.ppl import PPLInferencer
 from ais_prompt.inferencers.ppl_only import PPLOnlyInferencer
 from ais_prompt.models import ScriptedModel
 from ais_prompt.prompts import PromptBuilder, PromptTemplate
-from ais_prompt.types import ChatMessage, Completion, Prediction, Sample
+from ais_prompt.types import ChatMessage, Completion, Likelihood, Prediction, Sample
 from tools.drive import drive
 
 TABLE = {"A": "</E>{stem} {A}", "B": "</E>{stem} {B}"}
@@ -71,6 +74,30 @@ def test_the_lowest_perplexity_wins() -> None:
 def test_a_tie_goes_to_the_earlier_label() -> None:
     assert one(PPLInferencer(), TABLE, {"": 2.0}).prediction == "A"
     assert one(PPLInferencer(labels=["B", "A"]), TABLE, {"": 2.0}).prediction == "B"
+
+
+NOISE = st.floats(min_value=0.5, max_value=2.0)
+
+
+@given(st.lists(NOISE, min_size=3, max_size=3))
+def test_equal_texts_have_one_value_whatever_their_batches(likelihoods: list[float]) -> None:
+    template = {"A": "Io", "B": "{stem}", "C": "Io"}
+    talk = PPLInferencer().converse(sample(stem="Io"), [], context(template, {}, [sample(stem="Io")]))
+    requests = next(talk)
+    answers = [Completion(likelihood=Likelihood(value, 1, 2, 2)) for value in likelihoods]
+    assert len(requests) == 3
+    with pytest.raises(StopIteration) as ended:
+        talk.send(answers)
+    prediction: Prediction = ended.value.value
+    assert prediction.prediction == "A"
+    assert len({label["ppl"] for label in prediction.labels.values()}) == 1
+
+
+@given(st.permutations(["A", "B", "C"]), st.floats(0.1, 1e4), st.floats(0, 4e-7))
+def test_values_within_the_noise_of_single_precision_are_a_tie(labels: list[str], value: float, noise: float) -> None:
+    values = dict(zip(labels, [value * (1 + noise), value, value * (1 - noise)], strict=True))
+    assert lowest(values) == labels[0]
+    assert lowest({**values, "D": value * 0.9999}) == "D"
 
 
 def test_a_line_says_how_likely_each_label_is() -> None:
