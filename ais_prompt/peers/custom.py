@@ -36,8 +36,8 @@ def custom_dataset(values: Mapping[str, Any], folder: Path | None) -> dict[str, 
     Columns A, B, … make it multiple choice, asked by generating, or by likelihood with ``infer_method='ppl'``.
 
     Args:
-        values: ``path``, and if wanted ``meta_path`` and the keys of `META`. A file ``<path>.meta.json`` beside the data,
-            or at ``meta_path``, has those that are not here.
+        values: ``path``, and if wanted ``meta_path`` and the keys of `META`. A file ``<path>.meta.json`` beside the
+            data, or at ``meta_path``, has those that are not here.
         folder: where relative paths are looked up besides the working directory.
 
     Of a file that does not exist, `check` reports where it was looked for.

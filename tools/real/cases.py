@@ -97,10 +97,14 @@ _SUMS: Final = [
 _GSM8K: Final[Files] = {"data/gsm8k/train.jsonl": _SUMS[:2], "data/gsm8k/test.jsonl": _SUMS}
 _ARC_ROWS: Final = [
     {
-        "id": str(number),
-        "question": {"stem": stem, "choices": [{"text": text, "label": "ABCD"[n]} for n, text in enumerate(texts)]},
+        "id": f"{again}-{number}",
+        "question": {
+            "stem": stem + " So" * again,
+            "choices": [{"text": text, "label": "ABCD"[n]} for n, text in enumerate(texts)],
+        },
         "answerKey": key,
     }
+    for again in range(3)
     for number, (stem, texts, key) in enumerate(
         [
             ("What falls from clouds?", ("rain", "a very large number of small stones", "wood", "iron"), "A"),
@@ -158,6 +162,16 @@ _CHATML: Final = [
     {"question": [{"role": "user", "content": f"What is {n} + {n}?"}], "answer": [str(2 * n)]} for n in range(1, 5)
 ]
 
+_OWN_CHATML: Final[Files] = {**_GSM8K, "data/own.jsonl": _CHATML}
+_JUDGE: Final = f"dict({_SDK}, abbr='judge', max_out_len=16)"
+
+
+def _judged(evaluator: str) -> str:
+    """Return a config whose own dataset has an evaluator with a judge."""
+    more = f"datasets = []\nchatml_datasets = [dict(abbr='own', path='data/own.jsonl', evaluator={evaluator}, n=1)]\n"
+    return _opencompass(_SDK, "datasets.gsm8k.gsm8k_0shot_v2_gen_a58960", more)
+
+
 CASES: Final[Mapping[str, Case]] = {
     "gen, base model": Case("opencompass", _opencompass(_BASE, "datasets.piqa.piqa_gen_1194eb"), _PIQA),
     "gen, chat template": Case("opencompass", _opencompass(_CHAT, "datasets.ARC_c.ARC_c_gen_1e0de5"), _ARC),
@@ -209,7 +223,16 @@ CASES: Final[Mapping[str, Case]] = {
             "datasets.gsm8k.gsm8k_0shot_v2_gen_a58960",
             "chatml_datasets = [dict(abbr='own', path='data/own.jsonl', evaluator=dict(type='math_evaluator'), n=1)]\n",
         ),
-        {**_GSM8K, "data/own.jsonl": _CHATML},
+        _OWN_CHATML,
+    ),
+    "judge": Case("opencompass", _judged(f"dict(type='llm_evaluator', judge_cfg={_JUDGE})"), _OWN_CHATML),
+    "cascade": Case(
+        "opencompass",
+        _judged(
+            "dict(type='cascade_evaluator', rule_evaluator=dict(type='math_evaluator'),\n"
+            f"    llm_evaluator=dict(type='llm_evaluator', judge_cfg={_JUDGE}))"
+        ),
+        _OWN_CHATML,
     ),
     "own CSV": Case(
         "opencompass",

@@ -103,7 +103,11 @@ EVALUATORS: Final = (
     Row("Gsm8kEvaluator", "Gsm8kEvaluator"),
     Row("MATHEvaluator", "MATHEvaluator", drop={"version": ""}, differs="answers are compared by math-verify"),
     Row("MATHEvaluator", "MATHEvaluator", module="ais_bench", differs="math-verify has other options"),
-    Row("MATHVerifyEvaluator", "MATHVerifyEvaluator"),
+    Row(
+        "MATHVerifyEvaluator",
+        "MATHVerifyEvaluator",
+        differs="answers in plain text are compared too; there only LaTeX between $ or in a box is read",
+    ),
     Row(
         "BFCLSingleTurnEvaluator",
         "ToolCallEvaluator",

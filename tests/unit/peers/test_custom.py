@@ -54,7 +54,7 @@ def test_the_file_beside_the_data(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("keys", [{"data_type": "circular-mcq"}, {"colour": 1}])
 def test_what_cannot_be_done_is_a_fault(tmp_path: Path, keys: dict[str, Any]) -> None:
-    with pytest.raises(ConfigFaults, match="circular-mcq|colour"):
+    with pytest.raises(ConfigFaults, match=r"circular-mcq|colour"):
         custom(tmp_path, {"question": "?", "answer": "A"}, **keys)
 
 
