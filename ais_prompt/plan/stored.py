@@ -45,13 +45,17 @@ def is_code(name: str) -> bool:
     return any(home.startswith("ais_prompt.peers.code.") for home in homes)
 
 
-def stored_spec(folder: RunFolder) -> RunSpec:
+def stored_spec(folder: RunFolder, *, as_of_others: bool = False) -> RunSpec:
     """Return the config of a run that is only read. No model and no evaluator of it is meant to be used.
+
+    Args:
+        folder: the run.
+        as_of_others: read it as if somebody else had made it.
 
     Raises:
         ConfigError: it is more than plain data, or has faults.
     """
-    loaded, _ = _load(folder, ())
+    loaded, _ = _load(folder, (), as_of_others=as_of_others)
     if loaded.trusted:
         with suppress(ConfigError):  # only a metric of the user's own needs its module, to be compared
             _make_modules_known(loaded)
@@ -83,12 +87,14 @@ def open_stored(run: str, source: Source) -> tuple[Plan, RunFolder]:
     return checked_for_scoring(replace(source, loaded=loaded)), folder
 
 
-def _load(folder: RunFolder, overrides: Sequence[str]) -> tuple[LoadedConfig, list[Dropped]]:
+def _load(
+    folder: RunFolder, overrides: Sequence[str], *, as_of_others: bool = False
+) -> tuple[LoadedConfig, list[Dropped]]:
     """Return the config of a run, and what was left out of it."""
     path = folder.config_file
     with reading(path, fix="name a run folder"):
         content = read_regular(path)
-    trusted = is_made_here(folder, content)
+    trusted = not as_of_others and is_made_here(folder, content)
     return load_stored(path, content.decode("utf-8", "replace"), overrides, trusted=trusted, is_code=is_code)
 
 

@@ -29,11 +29,13 @@ class StoredRun(Struct, frozen=True):
         folder: its folder.
         status: how it ended, as ``run.json`` has it.
         tasks: its tasks in order.
+        trusted: whether this user made it here; else parts of its own have other names.
     """
 
     folder: RunFolder
     status: str
     tasks: tuple[ScoredTask, ...]
+    trusted: bool = True
 
     @property
     def name(self) -> str:
@@ -63,13 +65,16 @@ def read_stored_run(run: str, work_dir: str | None = None) -> StoredRun:
         ConfigError: there is no such run, or its config has faults.
         StoreError: its ``run.json`` is missing or broken.
     """
-    folder = locate_run(expand(work_dir or DEFAULT_WORK_DIR), run)
-    spec = stored_spec(folder)
+    return _stored_run(locate_run(expand(work_dir or DEFAULT_WORK_DIR), run))
+
+
+def _stored_run(folder: RunFolder, *, as_of_others: bool = False) -> StoredRun:
+    spec = stored_spec(folder, as_of_others=as_of_others)
     record: Mapping[str, Any] = read_run_file(folder)
     facts = {name: TaskFacts.from_json(values) for name, values in record.get("tasks", {}).items()}
     versions = record.get("versions", {})
     tasks = [ScoredTask(task, folder, facts.get(task.name, TaskFacts()), versions) for task in spec.tasks]
-    return StoredRun(folder, record.get("status", "unknown"), tuple(tasks))
+    return StoredRun(folder, record.get("status", "unknown"), tuple(tasks), spec.trusted)
 
 
 def compare_runs(before: StoredRun, after: StoredRun) -> RunComparison:
@@ -78,6 +83,8 @@ def compare_runs(before: StoredRun, after: StoredRun) -> RunComparison:
     Raises:
         ConfigError: one of them has no scores at all.
     """
+    if before.trusted != after.trusted:  # else the same part would have two names
+        before, after = (_stored_run(run.folder, as_of_others=True) for run in (before, after))
     for run in (before, after):
         check_scored(run.folder, [task.spec for task in run.tasks])
     pairs = pair_tasks(before, after)

@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from ais_prompt.config.stored import ELSEWHERE
 from ais_prompt.errors import AisPromptError, DataError, StoreError
 from ais_prompt.evaluators.base import CorpusEvaluator
 from ais_prompt.plan.build import build_evaluator, read_dataset
@@ -164,7 +165,9 @@ class ScoredTask(Struct, frozen=True, dict=True):
     def corpus(self) -> CorpusEvaluator | None:
         """The evaluator if it computes its metric from sums over all samples; None if the metric is a mean."""
         part = self.spec.dataset.eval.evaluator
-        if part is None or not all(hasattr(EVALUATORS.get(part.type), name) for name in ("sums", "statistic")):
+        if part is None or part.type.startswith(ELSEWHERE):  # of a run of others, only the scores are known
+            return None
+        if not all(hasattr(EVALUATORS.get(part.type), name) for name in ("sums", "statistic")):
             return None
         evaluator = build_evaluator(self.spec.dataset.eval)
         return evaluator if isinstance(evaluator, CorpusEvaluator) else None

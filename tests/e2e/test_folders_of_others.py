@@ -170,3 +170,33 @@ def test_a_link_to_a_folder_is_not_written_through(project: Project, name: str) 
         check_all(project, names)
         assert project.run("run", "eval.py", "-r", names["run"]).returncode == 3
         assert sorted(victim.rglob("*")) == before
+
+
+OWN_PART = """
+from ais_prompt import EVALUATORS
+
+@EVALUATORS.register_module()
+class Mine:
+    def score(self, extracted, gold):
+        return {"accuracy": float(gold in str(extracted))}
+"""
+
+
+def test_a_part_of_the_user_is_used_in_own_runs_and_in_others_on_demand(project: Project) -> None:
+    (project.root / "mine_parts.py").write_text(OWN_PART)
+    dataset = DATASET.replace("dict(type='Gsm8kEvaluator')", "dict(type='mine_parts.Mine')")
+    project.write_config(datasets=dataset, more="custom_imports = dict(imports=['mine_parts'])")
+    assert project.run("run", "eval.py").returncode == 0
+    assert project.run("score", "latest").returncode == 0
+    own = project.folder()
+    for name in ("20300101_000000Z", "20310101_000000Z"):
+        shutil.copytree(own, own.parent / name)
+    copy, other = own.parent / "20300101_000000Z", own.parent / "20310101_000000Z"
+    for pair in ((own, copy), (copy, other), (other, own)):
+        done = project.run("compare", *map(str, pair))
+        assert (done.returncode, "Unchanged: fake/sums" in done.stdout) == (0, True), done.stdout
+    done = project.run("score", str(copy))
+    assert (done.returncode, f"--config {copy / 'config.py'}" in done.stderr) == (2, True), done.stderr
+    assert project.run("score", str(copy), "--config", str(copy / "config.py")).returncode == 0
+    assert project.run("score", str(copy)).returncode == 0  # it is the user's now
+    assert project.run("score", str(other)).returncode == 2
