@@ -15,6 +15,8 @@ ENDINGS: Final = (".jsonl", ".csv")
 ANSWER: Final = "answer"
 """The column of the gold answer. Source: OpenCompass, "Custom dataset"."""
 
+SIMILAR_OPTION: Final = "opencompass.datasets.custom.OptionSimAccEvaluator"
+"""The evaluator of OpenCompass: without a letter in the answer, the option with the most similar text is chosen."""
 META: Final = (
     *("abbr", "data_type", "infer_method", "options", "input_columns", "output_column", "test_range"),
     *("template", "human_prompt", "bot_prompt", "evaluator", "evaluator_kwargs", "n", "k"),
@@ -30,7 +32,7 @@ def is_custom(values: Any) -> bool:
     return isinstance(path, str) and path.endswith(ENDINGS)
 
 
-def custom_dataset(values: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
+def custom_dataset(values: Mapping[str, Any], folder: Path | None, *, peer_scores: bool = False) -> dict[str, Any]:
     """Return the dataset that a file means, with the prompts of OpenCompass.
 
     Columns A, B, … make it multiple choice, asked by generating, or by likelihood with ``infer_method='ppl'``.
@@ -39,6 +41,7 @@ def custom_dataset(values: Mapping[str, Any], folder: Path | None) -> dict[str, 
         values: ``path``, and if wanted ``meta_path`` and the keys of `META`. A file ``<path>.meta.json`` beside the
             data, or at ``meta_path``, has those that are not here.
         folder: where relative paths are looked up besides the working directory.
+        peer_scores: compare answers to multiple choice as OpenCompass does, which needs its code.
 
     Of a file that does not exist, `check` reports where it was looked for.
 
@@ -62,6 +65,8 @@ def custom_dataset(values: Mapping[str, Any], folder: Path | None) -> dict[str, 
     scoring: dict[str, Any] = {"evaluator": {"type": "AccEvaluator"}}
     if "evaluator" in values:
         scoring = {"evaluator": {"type": values["evaluator"], **values.get("evaluator_kwargs", {})}}
+    elif is_choice and not labels and peer_scores:
+        scoring = {"evaluator": {"type": "PeerEvaluator", "cls": SIMILAR_OPTION, "kwargs": {"options": options}}}
     elif is_choice and not labels:
         letters = "".join(options)
         scoring["pred_postprocessor"] = {"type": "first_option_postprocess", "options": letters}

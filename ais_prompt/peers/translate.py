@@ -106,7 +106,7 @@ def _translate_dataset(folder: Path | None, values: Any, where: str, translation
     if not is_custom(values):
         return translate_dataset(values, where, translation)
     try:
-        return custom_dataset(values, folder)
+        return custom_dataset(values, folder, peer_scores=translation.peer_scores)
     except (OSError, ValueError) as error:
         what = f"the dataset {values['path']!r} cannot be read: {error}"
         translation.faults.add(what, f"{where}.path", "give a JSONL or CSV file whose first row has 'question'")

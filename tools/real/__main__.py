@@ -134,7 +134,9 @@ def server() -> Iterator[Server]:
 def _write(case: Case, work: Path, running: Server) -> None:
     """Write the data and the config of a case; the name of its folder is the name of the model that is asked."""
     work.mkdir(parents=True)
-    write_files(case.files, work)
+    # AISBench keeps its data in a folder of its own.
+    folder = "ais_bench/datasets" if case.peer == "ais_bench" else "data"
+    write_files({f"{folder}/{name}": content for name, content in case.files.items()}, work)
     port = running.url.rpartition(":")[2].partition("/")[0]
     text = case.config
     for mark, value in (("{url}", running.url), ("{port}", port), ("{model}", str(DEMO_MODEL)), ("{name}", work.name)):
@@ -234,7 +236,7 @@ def _run(command: Sequence[str], work: Path, python: Path, seconds: int = SECOND
         **os.environ,
         "PATH": os.pathsep.join([*([str(python)] if is_theirs else []), os.environ["PATH"]]),
         "PYTHONPATH": "" if is_theirs else str(ROOT),
-        "AIS_BENCH_DATASETS_CACHE": str(work.parent),
+        "AIS_BENCH_DATASETS_CACHE": str(work),
         "HF_HUB_OFFLINE": "1",
         "TOKENIZERS_PARALLELISM": "false",
     }

@@ -21,9 +21,9 @@ class Case(Struct, frozen=True):
     Attributes:
         peer: the package whose command runs it.
         config: the file, with ``{url}``, ``{port}`` and ``{model}`` for the server and the folder of the demo model.
-        files: path below the working directory → its content: text, or rows of a JSONL file.
+        files: path below the folder of data → its content: text, or rows of a JSONL file.
         arguments: words of the command line in place of a config file; empty to run the config.
-        known: column of the table → why it differs, as `docs/differences.md` says.
+        known: column of the table → why it differs, as `docs/migrating.md` says.
     """
 
     peer: Peer
@@ -77,7 +77,8 @@ _CAUSAL: Final = f"type=HuggingFaceCausalLM, {_LOCAL}"
 _CHAT: Final = f"type=HuggingFacewithChatTemplate, {_LOCAL}"
 _SDK: Final = (
     "type=OpenAISDK, path='{name}', tokenizer_path='{model}', key='none', openai_api_base='{url}', query_per_second=8, "
-    "batch_size=2, max_seq_len=4096, temperature=0.0, retry=2"
+    "batch_size=2, max_seq_len=4096, temperature=0.0, retry=2, "
+    "meta_template=dict(round=[dict(role='HUMAN', api_role='HUMAN'), dict(role='BOT', api_role='BOT', generate=True)])"
 )
 _SERVICE: Final = (
     "attr='service', path='{model}', model='{name}', stream=False, request_rate=0, retry=2, api_key='', "
@@ -94,7 +95,7 @@ _SUMS: Final = [
     {"question": f"Ann has {a} nuts and finds {b} more. What is {a} + {b}?", "answer": f"Add them.\n#### {a + b}"}
     for a, b in ((2, 3), (10, 4), (1200, 34), (7, 8))
 ]
-_GSM8K: Final[Files] = {"data/gsm8k/train.jsonl": _SUMS[:2], "data/gsm8k/test.jsonl": _SUMS}
+_GSM8K: Final[Files] = {"gsm8k/train.jsonl": _SUMS[:2], "gsm8k/test.jsonl": _SUMS}
 _ARC_ROWS: Final = [
     {
         "id": f"{again}-{number}",
@@ -113,7 +114,7 @@ _ARC_ROWS: Final = [
         ]
     )
 ]
-_ARC: Final[Files] = {f"data/ARC/ARC-c/ARC-Challenge-{split}.jsonl": _ARC_ROWS for split in ("Dev", "Test")}
+_ARC: Final[Files] = {f"ARC/ARC-c/ARC-Challenge-{split}.jsonl": _ARC_ROWS for split in ("Dev", "Test")}
 _WINOGRANDE_ROWS: Final = [
     {"sentence": sentence, "option1": one, "option2": two, "answer": answer}
     for sentence, one, two, answer in (
@@ -126,8 +127,8 @@ _WINOGRANDE_ROWS: Final = [
     )
 ]
 _WINOGRANDE: Final[Files] = {
-    "data/winogrande/dev.jsonl": _WINOGRANDE_ROWS,
-    "data/winogrande/train_xs.jsonl": [*_WINOGRANDE_ROWS, *_WINOGRANDE_ROWS],
+    "winogrande/dev.jsonl": _WINOGRANDE_ROWS,
+    "winogrande/train_xs.jsonl": [*_WINOGRANDE_ROWS, *_WINOGRANDE_ROWS],
 }
 _PIQA_ROWS: Final = [
     {"id": "a", "goal": "Open a jar.", "sol1": "Turn the lid.", "sol2": "Put it in the oven and wait for a full day."},
@@ -135,11 +136,11 @@ _PIQA_ROWS: Final = [
     {"id": "c", "goal": "Cut bread.", "sol1": "Use a knife.", "sol2": "Use a spoon."},
 ]
 _PIQA: Final[Files] = {
-    **{f"data/piqa/{split}.jsonl": _PIQA_ROWS for split in ("train", "dev")},
-    **{f"data/piqa/{split}-labels.lst": "0\n1\n0\n" for split in ("train", "dev")},
+    **{f"piqa/{split}.jsonl": _PIQA_ROWS for split in ("train", "dev")},
+    **{f"piqa/{split}-labels.lst": "0\n1\n0\n" for split in ("train", "dev")},
 }
 _STORY: Final[Files] = {
-    f"data/xstory_cloze/en_{split}.jsonl": [
+    f"xstory_cloze/en_{split}.jsonl": [
         {
             **{f"input_sentence_{n}": f"Ann walked {way} {n} times." for n in range(1, 5)},
             "sentence_quiz1": "She was tired.",
@@ -151,10 +152,10 @@ _STORY: Final[Files] = {
     for split in ("train", "eval")
 }
 _JIGSAW: Final[Files] = {
-    "data/jigsawmultilingual/test.csv": "".join(
+    "jigsawmultilingual/test.csv": "".join(
         f"{n},text {n} of a person,{lang}\n" for n, lang in enumerate(("es", "fr", "it", "pt", "ru", "tr") * 3)
     ),
-    "data/jigsawmultilingual/test_labels.csv": "".join(f"{n},{int(n % 4 == 1 or n > 11)}\n" for n in range(18)),
+    "jigsawmultilingual/test_labels.csv": "".join(f"{n},{int(n % 4 == 1 or n > 11)}\n" for n in range(18)),
 }
 _OWN_CSV: Final = "question,A,B,C,answer\nWhat is 1 + 1?,1,2,3,B\nWhich comes first?,x,y,z,A\nWhat is 2 + 2?,4,5,6,A\n"
 _OWN_META: Final = json.dumps({"abbr": "mine", "data_type": "mcq", "infer_method": "gen"})
@@ -162,7 +163,7 @@ _CHATML: Final = [
     {"question": [{"role": "user", "content": f"What is {n} + {n}?"}], "answer": [str(2 * n)]} for n in range(1, 5)
 ]
 
-_OWN_CHATML: Final[Files] = {**_GSM8K, "data/own.jsonl": _CHATML}
+_OWN_CHATML: Final[Files] = {**_GSM8K, "own.jsonl": _CHATML}
 _JUDGE: Final = f"dict({_SDK}, abbr='judge', max_out_len=16)"
 
 
@@ -237,7 +238,7 @@ CASES: Final[Mapping[str, Case]] = {
     "own CSV": Case(
         "opencompass",
         _opencompass(_SDK, "datasets.gsm8k.gsm8k_0shot_v2_gen_a58960", "datasets = [dict(path='data/mine.csv')]\n"),
-        {"data/mine.csv": _OWN_CSV, "data/mine.csv.meta.json": _OWN_META, **_GSM8K},
+        {"mine.csv": _OWN_CSV, "mine.csv.meta.json": _OWN_META, **_GSM8K},
     ),
     "AISBench, chat API": Case(
         "ais_bench",

@@ -29,6 +29,16 @@ def test_columns_named_by_letters_are_choices(tmp_path: Path) -> None:
     assert dataset["eval_cfg"]["pred_postprocessor"]["options"] == "AB"
 
 
+def test_the_evaluator_of_opencompass_for_its_scores(tmp_path: Path) -> None:
+    path = tmp_path / "mine.jsonl"
+    path.write_text(json.dumps({"question": "?", "A": "x", "B": "y", "answer": "A"}) + "\n")
+    values, _ = translate({"datasets": [{"path": str(path)}]}, peer_scores=True)
+    scoring = values["datasets"][0]["eval_cfg"]
+    assert scoring["evaluator"]["cls"].endswith("OptionSimAccEvaluator")
+    assert scoring["evaluator"]["kwargs"] == {"options": ["A", "B"]}
+    assert "pred_postprocessor" not in scoring
+
+
 def test_choices_by_likelihood(tmp_path: Path) -> None:
     row = {"question": "?", "A": "x", "B": "y", "answer": "A"}
     infer = custom(tmp_path, row, infer_method="ppl")["infer_cfg"]
