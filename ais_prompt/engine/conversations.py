@@ -105,7 +105,8 @@ def _conversation(task: Task, sample: Sample, openings: Occurrences, cluster: st
         else:
             prediction = yield from numbered(task.inferencer.converse(sample, shots, task.context), openings)
     except (DataError, PromptError) as error:
-        failure = Failure(UNUSABLE_ROW, f"row {sample.index} cannot be asked: {error.what}", where=error.where)
+        what = f"row {sample.index} cannot be asked: {error.what}; {error.fix}"
+        failure = Failure(UNUSABLE_ROW, what, where=error.where)
         prediction = _without_answer(task, sample, failure)
     except Exception as error:
         if ends_task(error):

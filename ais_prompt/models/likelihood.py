@@ -19,6 +19,17 @@ def likelihood_completion(likelihood: Likelihood, usage: Usage, seconds: float =
     return Completion(finish_reason="stop", usage=usage, seconds=seconds, likelihood=likelihood)
 
 
+def measured_bytes(text: str, first_token: str) -> int:
+    """Return the length in UTF-8 of a text without its first token, which has no likelihood.
+
+    Args:
+        text: the whole text.
+        first_token: its text; empty if it is a special token. Nothing is left out if the text does not begin with it,
+            as with a part of a character or a special token that a server tells.
+    """
+    return len(text.removeprefix(first_token).encode("utf-8", "surrogatepass"))
+
+
 def common_length(first: Sequence[object], second: Sequence[object]) -> int:
     """Count the tokens that two rows have in common at their beginning."""
     pairs = zip(first, second, strict=False)

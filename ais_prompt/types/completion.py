@@ -60,7 +60,7 @@ class Likelihood(Struct, frozen=True):
         tokens: number of measured tokens.
         all_tokens: number of tokens of the text. One more than ``tokens`` for a whole prompt, whose first token has no
             likelihood.
-        bytes: length of the text in UTF-8.
+        bytes: length of the measured text in UTF-8, without the first token of a whole prompt where its text is known.
         choices: log-probabilities of single-token choices, in nats, in order; nothing else is measured then.
         merged: True if the continuation changes the last tokens of the prompt ("a " and "b" become " b"). The changed
             tokens are then measured with the continuation.

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from ais_prompt.models.huggingface.log_probs import Row, query_row
 from ais_prompt.models.openai.token_log_probs import EMPTY, TokenLogProbs, continuation, whole
@@ -17,13 +20,27 @@ MODEL = LetterModel()
 texts = st.text("ab é.\n", max_size=12)
 
 
-def encode(text: str) -> list[int]:
-    return [token.id for token in MODEL.read(text)]
+class Tokenizer:
+    """Knows the tokens that it has seen."""
+
+    def __init__(self) -> None:
+        self.texts: dict[int, str] = {}
+
+    def encode(self, text: str) -> list[int]:
+        self.texts |= {token.id: token.text for token in MODEL.read(text)}
+        return [token.id for token in MODEL.read(text)]
+
+    def decode(self, ids: Sequence[int], **_: Any) -> str:
+        return "".join(self.texts[one] for one in ids)
+
+
+TOKENIZER = Tokenizer()
+encode = TOKENIZER.encode
 
 
 def local(prompt: str, scoring: LikelihoodQuery) -> Completion:
     """As it is computed in this process; the numbers are looked up by the place of a token."""
-    row = query_row(prompt, scoring, None, encode)
+    row = query_row(prompt, scoring, TOKENIZER, encode)
     if isinstance(row, Failure):
         return Completion(failure=row)
     assert isinstance(row, Row)
@@ -50,7 +67,17 @@ def assert_same(found: Completion, wanted: Completion) -> None:
 
 @given(texts, st.booleans())
 def test_a_whole_text(text: str, by_id: bool) -> None:
-    assert_same(whole(text, told(text, by_id)), local(text, LikelihoodQuery()))
+    found, wanted = whole(text, told(text, by_id)), local(text, LikelihoodQuery())
+    if by_id and found.likelihood and wanted.likelihood:  # the text of the first token is not told
+        found = replace(found, likelihood=replace(found.likelihood, bytes=wanted.likelihood.bytes))
+    assert_same(found, wanted)
+
+
+@given(texts)
+def test_bytes_are_those_of_the_measured_tokens(text: str) -> None:
+    found = whole(text, told(text, by_id=False))
+    measured = "".join(token.text for token in MODEL.read(text)[1:])
+    assert found.likelihood is None or found.likelihood.bytes == len(measured.encode())
 
 
 @given(texts, texts, st.booleans())

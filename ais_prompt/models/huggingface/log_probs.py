@@ -8,8 +8,8 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
-from ais_prompt.models.likelihood import NO_TOKENS, common_length, likelihood_completion
-from ais_prompt.models.tokens.tokenizer import encode
+from ais_prompt.models.likelihood import NO_TOKENS, common_length, likelihood_completion, measured_bytes
+from ais_prompt.models.tokens.tokenizer import decode, encode
 from ais_prompt.types import Completion, Failure, Likelihood, LikelihoodQuery, Usage
 
 Encode: TypeAlias = Callable[[str], list[int]]
@@ -60,21 +60,22 @@ def query_row(prompt: str, query: LikelihoodQuery, tokenizer: Any, encode_prompt
         return _choice_row(encode_prompt(prompt), query.choices, tokenizer)
     if query.continuation is None:
         tokens = encode_prompt(prompt)
-        return _text_row(tokens, 1, len(tokens), prompt)
+        return _text_row(tokens, 1, len(tokens), measured_bytes(prompt, decode(tokenizer, tokens[:1])))
     before, tokens = encode_prompt(prompt), encode_prompt(prompt + query.continuation)
     # A tokenizer may merge the end of the prompt and the beginning of the continuation into one token. All tokens after
     # those that both texts have in common count then, so that no token of the continuation is lost.
     common = common_length(before, tokens)
     start = max(common, 1)
-    return _text_row(tokens, start, len(tokens) - start, query.continuation, merged=common < len(before))
+    length = len(query.continuation.encode("utf-8", "surrogatepass"))
+    return _text_row(tokens, start, len(tokens) - start, length, merged=common < len(before))
 
 
-def _text_row(tokens: Sequence[int], start: int, all_tokens: int, text: str, merged: bool = False) -> Row | Failure:
+def _text_row(tokens: Sequence[int], start: int, all_tokens: int, length: int, merged: bool = False) -> Row | Failure:
     wanted = tuple((position - 1, tokens[position]) for position in range(start, len(tokens)))
-    if not text or not wanted:
+    if not length or not wanted:
         assert NO_TOKENS.failure is not None
         return NO_TOKENS.failure
-    return Row(tuple(tokens[:-1]), wanted, all_tokens, len(text.encode("utf-8", "surrogatepass")), merged)
+    return Row(tuple(tokens[:-1]), wanted, all_tokens, length, merged)
 
 
 def _choice_row(tokens: Sequence[int], choices: Sequence[str], tokenizer: Any) -> Row | Failure:

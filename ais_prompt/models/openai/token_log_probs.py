@@ -10,7 +10,7 @@ from typing import Any, Final, TypeGuard
 
 from msgspec import Struct
 
-from ais_prompt.models.likelihood import NO_TOKENS, common_length, likelihood_completion
+from ais_prompt.models.likelihood import NO_TOKENS, common_length, likelihood_completion, measured_bytes
 from ais_prompt.types import Completion, Failure, Likelihood, Usage
 
 _IMPOSSIBLE: Final = -9999.0
@@ -43,7 +43,8 @@ def is_log_prob(value: Any) -> TypeGuard[float]:
 
 def whole(text: str, probs: TokenLogProbs) -> Completion:
     """Return the log-likelihood of all tokens but the first."""
-    return _likelihood(text, probs, start=1, all_tokens=len(probs.tokens))
+    length = measured_bytes(text, probs.tokens[0] if probs.tokens else "")
+    return _likelihood(length, probs, start=1, all_tokens=len(probs.tokens))
 
 
 def continuation(text: str, before: TokenLogProbs, probs: TokenLogProbs) -> Completion:
@@ -57,7 +58,8 @@ def continuation(text: str, before: TokenLogProbs, probs: TokenLogProbs) -> Comp
     common = _common_tokens(before, probs)
     start = max(common, 1)
     merged = common < len(before.tokens)
-    return _likelihood(text, probs, start=start, all_tokens=len(probs.tokens) - start, merged=merged)
+    length = len(text.encode("utf-8", "surrogatepass"))
+    return _likelihood(length, probs, start=start, all_tokens=len(probs.tokens) - start, merged=merged)
 
 
 def single_token(choice: str, before: TokenLogProbs, probs: TokenLogProbs) -> float | Failure:
@@ -78,14 +80,13 @@ def single_token(choice: str, before: TokenLogProbs, probs: TokenLogProbs) -> fl
     return value if is_log_prob(value) else _no_number(probs, len(probs.tokens) - 1)
 
 
-def _likelihood(text: str, probs: TokenLogProbs, *, start: int, all_tokens: int, merged: bool = False) -> Completion:
+def _likelihood(length: int, probs: TokenLogProbs, *, start: int, all_tokens: int, merged: bool = False) -> Completion:
     values = probs.log_probs[start:]
-    if not text or not values:
+    if not length or not values:
         return NO_TOKENS
     for number, value in enumerate(values, start):
         if not is_log_prob(value):
             return Completion(failure=_no_number(probs, number))
-    length = len(text.encode("utf-8", "surrogatepass"))
     usage = Usage(len(probs.tokens), 0)
     return likelihood_completion(Likelihood(-fsum(values), len(values), all_tokens, length, merged=merged), usage)
 

@@ -19,6 +19,7 @@ from ais_prompt.models.huggingface.cache.prefixes import log_probs_of_tree
 from ais_prompt.models.huggingface.likelihood import LikelihoodComputer
 from ais_prompt.models.huggingface.log_probs import Row, log_probs_of_batch
 from ais_prompt.models.huggingface.model import HuggingFaceBaseModel
+from ais_prompt.models.tokens.tokenizer import decode
 from ais_prompt.types import Completion, Likelihood, LikelihoodQuery, Request
 
 pytestmark = pytest.mark.torch
@@ -237,7 +238,7 @@ def test_a_whole_prompt(model: HuggingFaceBaseModel) -> None:
     model.load()
     assert likelihood.nll == pytest.approx(-sum(exact(model._network, tokens)), rel=1e-5)
     assert (likelihood.tokens, likelihood.all_tokens) == (len(tokens) - 1, len(tokens))
-    assert likelihood.bytes == len(text.encode())
+    assert likelihood.bytes == len(text.encode()) - len(decode(model.tokenizer(), tokens[:1]))
 
 
 def test_a_continuation_counts_from_the_end_of_the_prompt(model: HuggingFaceBaseModel) -> None:
