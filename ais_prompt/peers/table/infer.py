@@ -87,7 +87,7 @@ INFERENCERS: Final = (
     Row("PPLInferencer", "PPLInferencer", module="opencompass", drop=_PPL, add=_OF_ALL_TOKENS),
     Row("PPLOnlyInferencer", "PPLOnlyInferencer", drop=_SHARED, add=_OF_ALL_TOKENS),
     Row("CLPInferencer", "CLPInferencer", drop=_SHARED),
-    Row("LLInferencer", "LLInferencer", drop=_SHARED),
+    Row("LLInferencer", "LLInferencer", drop=_SHARED, add={"continuation_in_prompt": True}),
     Row("ChatInferencer", "ChatInferencer", drop=_SHARED),
     Row("MultiTurnGenInferencer", "MultiTurnGenInferencer", drop=_SHARED),
     Row(

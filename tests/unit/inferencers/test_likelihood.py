@@ -249,17 +249,24 @@ def test_the_highest_log_likelihood_of_the_continuation_wins() -> None:
 @pytest.mark.parametrize("written", ["", "{cont}"])
 def test_a_continuation_is_measured_once(written: str) -> None:
     """OpenCompass writes the continuation into the prompt of each label; it is not appended to itself."""
+    inferencer = LLInferencer(continuation_in_prompt=bool(written))
     template = {"A": f"{{stem}} {{A}}{written}", "B": f"{{stem}} {{B}}{written}"}
     at = context(template, {"^Io is a moon so$": 2.0, "^Io is a star so$": 1.0}, [sample(cont=" so")])
-    asked = next(LLInferencer().converse(at.samples[0], [], at))
+    asked = next(inferencer.converse(at.samples[0], [], at))
     assert [(one.prompt, getattr(one.decoding, "continuation", None)) for one in asked] == [
         ("Io is a moon", " so"),
         ("Io is a star", " so"),
     ]
-    assert [view.prompt for view in LLInferencer().preview(at.samples[0], [], at)] == [
+    assert [view.prompt for view in inferencer.preview(at.samples[0], [], at)] == [
         "Io is a moon so",
         "Io is a star so",
     ]
+
+
+def test_a_prompt_without_its_continuation_is_refused() -> None:
+    at = context(TABLE, {"": 1.0}, [sample(cont=" so")])
+    with pytest.raises(PromptError, match="does not end with the continuation ' so'"):
+        run(LLInferencer(continuation_in_prompt=True), at)
 
 
 def test_the_continuation_must_be_there() -> None:

@@ -93,6 +93,11 @@ def test_the_perplexity_of_opencompass_counts_all_tokens() -> None:
         assert notes == []
 
 
+def test_the_continuation_of_opencompass_is_in_the_prompt() -> None:
+    dataset, _ = translated(infer_cfg={"inferencer": {"type": f"{OPENICL}.icl_inferencer.LLInferencer"}})
+    assert dataset["infer_cfg"]["inferencer"]["continuation_in_prompt"]
+
+
 @pytest.mark.parametrize("package", ["opencompass.models", "ais_bench.benchmark.models"])
 def test_num_return_sequences_is_n_of_the_datasets(package: str) -> None:
     name = "HuggingFaceBaseModel" if package.startswith("opencompass") else "VLLMCustomAPIChat"

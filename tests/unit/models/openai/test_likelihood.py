@@ -87,7 +87,9 @@ def test_a_whole_text(server: MockServer, via: Any) -> None:
     started = time.monotonic()
     completion = score(completions(server, logprobs_via=via), "Is it so? Ça va.")
     # The first token, "Is", has no likelihood; only echo tells its text.
-    assert completion.likelihood == Likelihood(pytest.approx(nll("Is it so? Ça va.")), 6, 7, 15 if via == "echo" else 17)
+    assert completion.likelihood == Likelihood(
+        pytest.approx(nll("Is it so? Ça va.")), 6, 7, 15 if via == "echo" else 17
+    )
     assert (completion.usage.prompt_tokens, completion.finish_reason, completion.attempts) == (7, "stop", 1)
     assert 0 < completion.seconds <= time.monotonic() - started
 
