@@ -20,6 +20,7 @@ from ais_prompt.models.transport.base import (
     too_large,
 )
 from ais_prompt.models.transport.environment import proxy_for, tls_context
+from ais_prompt.models.transport.request_ids import REQUEST_ID, OtherReply, RequestIds
 from ais_prompt.registry import TRANSPORTS
 from ais_prompt.types import Failure
 from ais_prompt.utils.shared_timeout import SharedTimeout
@@ -52,6 +53,7 @@ class AiohttpTransport:
         self._url = lru_cache(partial(join_address, server.base_url))
         self._headers = server.headers
         self._tls = tls_context(server.base_url)
+        self._ids = RequestIds()
         self._session: ClientSession | None = None
         self._options: dict[str, Any] = {"allow_redirects": False, "proxy": proxy_for(server.base_url)}
 
@@ -69,10 +71,13 @@ class AiohttpTransport:
         sink: Sink | None,
         headers: Mapping[str, str] | None = None,
     ) -> Reply | Failure:
-        """Send a request to an address, with further headers."""
+        """Send a request to an address, with further headers, and an id if they hold none."""
+        own, sent = self._ids.new(), dict(headers or {})
+        if REQUEST_ID.lower() not in map(str.lower, (*self._headers, *sent)):
+            sent[REQUEST_ID] = own
         try:
             with self._timeout:
-                return await self._read(await self._start(method, url, body, headers), url, sink)
+                return await self._read(await self._start(method, url, body, sent), own, url, sink)
         except Exception as error:
             return self._failure_of(error, url)
 
@@ -98,6 +103,8 @@ class AiohttpTransport:
                 return broken(f"the reply cannot be decompressed: {cause}", url)
             case aiohttp.ClientPayloadError():
                 return broken("the server closed the connection in the middle of its reply", url)
+            case OtherReply():
+                return broken(error, url)
             case ReplyTooLarge():
                 return too_large(error, url)
             case aiohttp.ClientResponseError():
@@ -106,14 +113,22 @@ class AiohttpTransport:
                 return broken(error, url)
         raise error
 
-    async def _read(self, response: ClientResponse, url: str, sink: Sink | None) -> Reply:
+    async def _read(self, response: ClientResponse, own: str, url: str, sink: Sink | None) -> Reply:
         """Read a reply to its end; the connection is then given back, and closed if the reply is not read to its end.
 
+        Args:
+            response: the head of the reply.
+            own: the id of the request.
+            url: its address.
+            sink: takes the body of a good reply.
+
         Raises:
+            OtherReply: the reply has the id of another request.
             ReplyTooLarge: the body has too many bytes, decompressed.
         """
         from ais_prompt.models.transport.connections import ReplyTooLarge
 
+        self._ids.check(own, response.headers.get(REQUEST_ID, "").encode())
         status, body = response.status, bytearray()
         take = sink if sink is not None and status < 300 else body.extend
         if status < 200:  # 101: another protocol follows, which never ends
@@ -122,6 +137,7 @@ class AiohttpTransport:
             left = self._max_bytes
             async with response:
                 async for piece in response.content.iter_any():
+                    self._ids.check(own, piece)
                     left -= len(piece)
                     if left < 0:
                         raise ReplyTooLarge(self._max_bytes)

@@ -149,6 +149,63 @@ def test_a_reply_after_the_timeout_answers_no_other_request(client: str) -> None
     assert [other.body for other in others if isinstance(other, Reply)] == [str(n).encode() for n in range(1, 9)]
 
 
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("place", ["header", "body", "stream", "nowhere"])
+def test_a_reply_with_the_id_of_another_request_is_a_failure(client: str, place: str) -> None:
+    ids: list[bytes] = []
+
+    async def swapped(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).lower()
+                await reader.readexactly(int(head.partition(b"content-length:")[2].split(b"\r\n")[0]))
+                ids.append(head.partition(b"x-request-id:")[2].split(b"\r\n")[0].strip())
+                returned = ids[0] if len(ids) == 3 else ids[-1]
+                fields = [b"X-Request-Id: " + returned] if place == "header" else []
+                writer.write(http(b'{"id": "cmpl-%b0"}' % returned if place in ("body", "stream") else b"{}", *fields))
+        writer.close()
+
+    async def main() -> list[Reply | Failure]:
+        async with await asyncio.start_server(swapped, "127.0.0.1", 0) as listener:
+            url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}/v1"
+            transport = read_client(client).open(Server(url, {}, None, "m", WATCHDOG_SECONDS))
+            sink = (lambda _: None) if place == "stream" else None
+            found = [await transport.send("POST", "x", b"1", sink) for _ in range(5)]
+            await transport.close()
+            return found
+
+    outcomes = asyncio.run(asyncio.wait_for(main(), WATCHDOG_SECONDS))
+    assert len({*ids}) == 5
+    assert [isinstance(outcome, Failure) for outcome in outcomes] == [False, False, place != "nowhere", False, False]
+    if place != "nowhere":
+        failure = outcomes[2]
+        assert isinstance(failure, Failure)
+        assert (failure.kind, "another request" in failure.message) == ("connection", True)
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_an_id_of_the_config_is_sent_instead_of_ours(client: str) -> None:
+    heads: list[bytes] = []
+
+    async def server(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heads.append((await reader.readuntil(b"\r\n\r\n")).lower())
+        writer.write(http(b"{}"))
+        writer.close()
+
+    async def main() -> Reply | Failure:
+        async with await asyncio.start_server(server, "127.0.0.1", 0) as listener:
+            url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}/v1"
+            headers = {"x-request-id": "mine"}
+            transport = read_client(client).open(Server(url, headers, None, "m", WATCHDOG_SECONDS))
+            outcome = await transport.send("POST", "x", b"1", None)
+            await transport.close()
+            return outcome
+
+    assert isinstance(asyncio.run(asyncio.wait_for(main(), WATCHDOG_SECONDS)), Reply)
+    assert heads[0].count(b"x-request-id") == 1
+    assert b"x-request-id: mine" in heads[0]
+
+
 def bomb(compress: str) -> bytes:
     packed = gzip.compress(bytes(20 * LIMIT)) if compress == "gzip" else zlib.compress(bytes(20 * LIMIT))
     assert len(packed) < LIMIT
