@@ -24,8 +24,8 @@ class Connector(aiohttp.TCPConnector):
 
     def __init__(self, max_reply_bytes: int, **options: Any) -> None:
         super().__init__(**options)
-        factory: partial[ResponseHandler] = partial(Connection, get_running_loop(), max_reply_bytes)
-        self._factory = factory
+        # partial is invariant in its result
+        self._factory = partial(Connection, get_running_loop(), max_reply_bytes)  # type: ignore[assignment]
 
     async def _create_connection(self, *args: Any) -> Any:
         CONNECTED.set(True)
