@@ -14,6 +14,7 @@ import msgspec
 from ais_prompt.errors import AisPromptError
 
 _PLAIN: Final = {
+    "array": {"_array_reconstructor", "array"},
     "builtins": {"bytearray", "complex", "frozenset", "range", "set", "slice"},
     "collections": {"OrderedDict", "Counter", "deque"},
     "datetime": {"date", "datetime", "time", "timedelta", "timezone"},
@@ -22,7 +23,7 @@ _PLAIN: Final = {
     "pathlib": {"PosixPath", "PurePosixPath"},
     "uuid": {"UUID"},
 }
-"""Module → its classes whose construction does nothing but hold values."""
+"""Module → its classes, and functions for them, that do nothing but hold values."""
 _REBUILD: Final = {("ais_prompt.errors", "_rebuild"), ("msgspec._utils", "rebuild"), ("msgspec._core", "rebuild")}
 """Functions that call a class with values; the class is one of those that may be read."""
 

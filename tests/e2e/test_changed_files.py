@@ -35,6 +35,7 @@ VERBS = (
 )
 
 
+@pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("kind", ["predictions", "results"])
 def test_predictions_and_results_that_differ_are_named(project: Project, kind: str, change: str) -> None:

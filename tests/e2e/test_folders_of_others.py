@@ -182,10 +182,11 @@ class Mine:
 """
 
 
+@pytest.mark.process
 def test_a_part_of_the_user_is_used_in_own_runs_and_in_others_on_demand(project: Project) -> None:
-    (project.root / "mine_parts.py").write_text(OWN_PART)
-    dataset = DATASET.replace("dict(type='Gsm8kEvaluator')", "dict(type='mine_parts.Mine')")
-    project.write_config(datasets=dataset, more="custom_imports = dict(imports=['mine_parts'])")
+    (project.root / "part_of_the_user.py").write_text(OWN_PART)
+    dataset = DATASET.replace("dict(type='Gsm8kEvaluator')", "dict(type='part_of_the_user.Mine')")
+    project.write_config(datasets=dataset, more="custom_imports = dict(imports=['part_of_the_user'])")
     assert project.run("run", "eval.py").returncode == 0
     assert project.run("score", "latest").returncode == 0
     own = project.folder()

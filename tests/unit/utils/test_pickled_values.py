@@ -1,0 +1,46 @@
+"""Plain values come back from a pickle, and nothing that a pickle names is called."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from array import array
+from datetime import UTC, datetime
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ais_prompt.types import SampleScore
+from ais_prompt.utils.pickled_values import read_values
+
+VALUES = [
+    *([1, "a", None, True, 1.5, b"x"], {"a": (1, [2]), 3: {4}}, Decimal("1.5"), Fraction(1, 3), datetime.now(UTC)),
+    *(array("q", [1, -2, 2**40]), array("d", [0.5]), Path("a/b"), SampleScore("id", "scored")),
+]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+def test_plain_values_come_back(value: Any) -> None:
+    for protocol in (pickle.DEFAULT_PROTOCOL, pickle.HIGHEST_PROTOCOL):
+        assert read_values(pickle.dumps(value, protocol)) == value
+
+
+class Named:
+    def __init__(self, function: Any, *args: Any) -> None:
+        self._call = function, args
+
+    def __reduce__(self) -> Any:
+        return self._call
+
+
+@pytest.mark.parametrize(("function", "args"), [(os.mkdir, ("x",)), (eval, ("1",)), (getattr, ("a", "upper"))])
+def test_nothing_is_called(
+    function: Any, args: tuple[Any, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(pickle.UnpicklingError, match="no plain value"):
+        read_values(pickle.dumps(Named(function, *args)))
+    assert not list(tmp_path.iterdir())
