@@ -73,7 +73,7 @@ _CUE: Final = re.compile(
 _AFTER_CUE: Final = re.compile(rf"(?:{_CUE.pattern})[\s,:]*\Z", re.IGNORECASE)
 _EQUALS: Final = re.compile(r"(?<![<>!=])[=≈](?!=)")
 _CALCULATION: Final = re.compile(
-    r"[\d)%]\s*[-+*/×÷−]\s*[$(]?\d|=\s*[$¥]?[-−]?\d|\b(?:plus|minus|times|divided\s+by|half|twice|double|sum|difference|product|quotient|more|less|fewer)\b|[加减乘]|除以|一半|[两\d]倍|[和差积商]",
+    r"[\d)%]\s*[-+*/×÷−]\s*[$(]?\d|=\s*[$¥]?[-−]?\d|\d\s*(?:\bx|plus|minus|times|divided\s+by|[加减乘除]以?)\s*\$?\d",
     re.IGNORECASE,
 )
 _SUMS_UP: Final = re.compile(
@@ -103,7 +103,7 @@ _OPERAND: Final = re.compile(
     r"[\d)a-z%]\s*(?:[-+*/×÷−]|\bx\b|\bby\b)\s*\$?\Z|(?:加上?|减去?|乘以?|除以)\s*\Z|\b(?:add|subtract|plus|minus|times)\s+\$?\Z|(?<![A-Za-z])[a-z]\s*[-+*/×÷·]\s*[a-z]\s*=\s*\Z|\d\s?[\u4e00-\u9fff]?(?:\s(?:to|and)\s|[到至和与、~:])\s?\$?\Z",
     re.IGNORECASE,
 )
-_OPERAND_AFTER: Final = re.compile(r"\s*(?:[-+*/×÷−]|\bx\b)\s*\$?\d|\s*[和与]\s?\d|\s+(?:and|to)\s+\$?\d|\s?[到至~、]")
+OPERAND_AFTER: Final = re.compile(r"\s*(?:[-+*/×÷−]|\bx\b)\s*\$?\d|\s*[和与]\s?\d|\s+(?:and|to)\s+\$?\d|\s?[到至~、]")
 _SAYS: Final = re.compile(
     r"(?:\b(?:is|are|was|be|equals?|means?|gives?|by|get|obtain|have|has|find|becomes?|as|to|when|conclude|that|say|answer|value|or)|[=≈:]|[是为得到于即成填有取应余共约])[\s:*(]*\Z",
     re.IGNORECASE,
@@ -134,7 +134,7 @@ def stated_result(text: str, items: re.Pattern[str], doubts: Doubts) -> Match | 
         concluded = _concluded(text, start, stated, main)
         if is_undecided(sentence) or _ASKS.search(sentence) or (not concluded and _OPEN.search(sentence)):
             return None
-        if concluded or (main and _is_evident(text, main[-1], items)):
+        if concluded or (main and _is_evident(text, main, items)):
             return concluded or main[-1]
         if items.search(sentence):
             return None
@@ -159,7 +159,7 @@ def is_cut(text: str) -> bool:
     if not re.search(rf"\d|{FORMULA}|(?<![A-Za-z])[A-Z](?![A-Za-z])", last):
         return True
     words = len(re.findall(r"[A-Za-z]+|[\u4e00-\u9fff]{2}", last))
-    return words > 1 and not (_CUE.search(last) or re.search("[=≈:]", last))
+    return words > 1 and not re.search("[=≈:]", last)
 
 
 def is_label(text: str, start: int, end: int) -> bool:
@@ -179,7 +179,7 @@ def _is_stated(text: str, item: Match, doubts: Doubts) -> bool:
         or is_reported(text, begin)
         or is_label(text, begin, end)
         or _OPERAND.search(before)
-        or _OPERAND_AFTER.match(text, end)
+        or OPERAND_AFTER.match(text, end)
         or _GIVEN.search(before)
     )
 
@@ -209,12 +209,13 @@ def _main(text: str, start: int, end: int, found: list[Match]) -> list[Match]:
     ]
 
 
-def _is_evident(text: str, item: Match, items: re.Pattern[str]) -> bool:
-    """Return whether an item is shown to be a result."""
+def _is_evident(text: str, main: list[Match], items: re.Pattern[str]) -> bool:
+    """Return whether the last of the main items of a sentence is shown to be a result."""
+    item = main[-1]
     if _fills_line(text, item) or _CALCULATION.search(text, 0, item.start()):
         return True
     start, end = next(span for span in sentences(text) if span[0] <= item.start() < span[1])
-    if _SUMS_UP.search(text, start, end) and len(_main(text, start, end, list(items.finditer(text, start, end)))) == 1:
+    if _SUMS_UP.search(text, start, end) and len(main) == 1:
         return True
     mains = (
         main

@@ -16,7 +16,7 @@ from typing import Final
 
 from ais_prompt.errors import DataError
 from ais_prompt.postprocess.boxed import marked_spans
-from ais_prompt.postprocess.conclusion import is_label, stated_result
+from ais_prompt.postprocess.conclusion import OPERAND_AFTER, is_label, stated_result
 from ais_prompt.postprocess.negation import doubts, is_reported
 from ais_prompt.postprocess.numbers import NUMBER, VALUE, plain_number
 from ais_prompt.postprocess.rules import Candidate, Rank, strongest
@@ -25,6 +25,7 @@ from ais_prompt.postprocess.stated import Statement, statements
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types.extraction import Extraction
 
+_FRACTION: Final = re.compile(r"\\[dt]?frac\{(\d+)\}\{(\d+)\}")
 _MARK: Final = re.compile(r"####[^\n]*")
 _CONTRAST: Final = re.compile(
     r"(?:\bbut(?:\s+rather)?|\brather|\binstead|;\s*it\s+is|而是|应该?是|应为|其实是|,是)\s*[$¥￥]?\s*(?=[-−–\d])"
@@ -54,7 +55,8 @@ def gsm8k_postprocess(text: str) -> Extraction | None:
     '4'
     """
     source = said(text).before_next_question()
-    found = strongest(_candidates(source.text), source.text)
+    plain = _FRACTION.sub(lambda one: f"{one[1]}/{one[2]}".ljust(len(one.group())), source.text)
+    found = strongest(_candidates(plain), plain)
     return source.extraction(found[-1].rule, found[-1].start, found[-1].end, found[-1].text) if found else None
 
 
@@ -118,7 +120,8 @@ def _stated(text: str, statement: Statement) -> re.Match[str] | None:
     numbers = (one for one in _numbers(text, start, end) if not is_label(text, *one.span()))
     if statement.rule.name == "答：":
         return max(numbers, key=re.Match.start, default=None)
-    return next(numbers, None)
+    first = next(numbers, None)
+    return None if first and OPERAND_AFTER.match(text, first.end()) else first
 
 
 def _only_number(text: str, statement: Statement) -> re.Match[str] | None:

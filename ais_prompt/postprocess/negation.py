@@ -73,7 +73,7 @@ class Doubts(Struct, frozen=True):
 @lru_cache(maxsize=64)
 def doubts(item: str) -> Doubts:
     """Return the patterns for answers that the regular expression ``item`` matches."""
-    before, after = (pattern.replace("ITEM", f"(?-i:{item})") for pattern in (_NEGATED_BEFORE, _NEGATED_AFTER))
+    before, after = (pattern.replace("ITEM", f"(?>(?-i:{item}))") for pattern in (_NEGATED_BEFORE, _NEGATED_AFTER))
     return Doubts(re.compile(rf"(?i:{before})\Z"), re.compile(f"(?i:{after})"))
 
 

@@ -137,7 +137,7 @@ RULES: Final = (
     Rule(
         "a label",
         rf"^\W{{0,4}}{_HEAD}LABEL{_CLOSE}(?:[ \t]*(?:[.。、:,)!–—-]|(?<=[)\]】])(?!选?项)|(?=\((?:not|不是)))"
-        r"|[ \t]+(?=[\u4e00-\u9fff]))",
+        r"|[ \t]+(?=[\u4e00-\u9fff]|(?:because|since)\b))",
         Rank.LABEL,
     ),
     Rule("a label", rf"\A\W{{0,4}}{_HEAD}(?!A|I)LABEL[ \t]+(?=[A-Z\d])", Rank.LABEL),
@@ -189,7 +189,7 @@ def option_patterns(options: str, several: bool) -> OptionPatterns:
         r"(?!A\s+(?!(?:and|or|nor|is|are|was|because|since|as|for|while|with)\b)[a-z]"
         r"|I\s+(?!(?:is|because|since)\b)[a-z])"
     )
-    end = r"(?![A-Za-z]|['’][a-z]|[型级股超轮座套班组地点市]|\+|\s?=\s?[^=\s])"
+    end = r"(?![A-Za-z]|['’][a-z]|[型级股超轮座套班组地点市]|\+\+|\s?=\s?[^=\s])"
     one = rf"{is_word}[{letters}]{{1,{most}}}{end}"
     # After a letter of a list its end comes, or what is said of all of them: not "D、C不是…", "C, A house".
     closed = r"[\s)\]】}'\"”]*"
@@ -197,13 +197,17 @@ def option_patterns(options: str, several: bool) -> OptionPatterns:
         rf"(?={closed}(?:$|[^\w\s]|(?:and|or|are|were|all|both)\b|[A-Z]"
         r"|[都均全项选正对符两三四五等和与及中之还]))"
     )
-    between = rf"(?:{_CLOSE}\s*(?:[,、/&;+]|\band\b|和|与|及|以及)+(?:\s*and\b)?\s*{_HEAD}[{_OPENING}]{{0,4}}|[ \t]*)"
+    between = (
+        rf"(?:{_CLOSE}\s*(?:[,、/&;+|]|\.(?=[A-Z])|\band\b|和|与|及|以及)+(?:\s*and\b)?\s*{_HEAD}[{_OPENING}]{{0,4}}"
+        r"|[)\]】]\s?[(\[【]|[ \t]*)"
+    )
     more = f"(?>(?:{between}{one}{ends}){{0,{most}}})" if several else ""
     bracketed = rf"[(\[【]\s?(?P<bracketed>[{letters}{small}])\s?[)\]】]"
     if several:
         bracketed = rf"[(\[【]\s?(?P<bracketed>[{letters}{small}]{end}{more})\s?[)\]】]?"
-    line_end = rf"(?=[{_CLOSING}]{{0,4}}[.。,;:]?[ \t]*$|\)\s)"
-    lower = rf"{_OPEN}(?P<small>[{small}])(?:{line_end}|(?<=[Oo]ption .)(?!['’\w]))"
+    line_end = rf"(?=[{_CLOSING}]{{0,4}}[.。,;:]?[ \t]*$|\)\s|\.\s(?=[A-Z\u4e00-\u9fff]))"
+    small_list = rf"[{small}](?:\s?[,、;/&]\s?[{small}]){{0,{most - 1}}}"
+    lower = rf"{_OPEN}(?P<small>{small_list})(?:{line_end}|(?<=[Oo]ption .)(?!['’\w]))"
     after = (
         rf"(?={closed}(?:$|[。.,;:!?、(–—-](?![A-Za-z0-9])|[是为更最符正因所选项都均才就比而吧的也了]"
         r"|(?:is|because|since|as|for|here|but|seems|would|then|too|instead|rather|not|which|that|with|in|when|at)\b))"

@@ -31,7 +31,7 @@ _BOLD: Final = re.compile(r"\*\*([A-Z])\*\*|__([A-Z])__")
 _ASKED: Final = re.compile(r"[\s)\]】'\"]*(?:正确|对|是)?(?:吗|么|\?)")
 _OTHERS: Final = re.compile(r"(?i:\b(?:students?|people|another|test-takers|none\s+of)\b)[^.,;:\n]{0,40}\Z")
 """Who chooses an option that is not the answer: "A student picked A"."""
-_LATEX: Final = re.compile(r"\\[A-Za-z]+|\\[()\[\]]|[{$*]")
+_LATEX: Final = re.compile(r"\\[A-Za-z]+|\\[()\[\]]|[{}$*]")
 
 
 @POSTPROCESSORS.register_module()
@@ -166,7 +166,7 @@ def _one_choice(text: str, found: list[Candidate], patterns: OptionPatterns) -> 
 
 def _candidate(rank: Rank, rule: str, found: re.Match[str], offset: int = 0) -> Candidate:
     group = next(group for group in ("option", "bracketed", "small") if found[group])
-    letters = found[group].upper() if len(found[group]) == 1 else found[group]
+    letters = found[group].upper() if group == "small" or len(found[group]) == 1 else found[group]
     return Candidate(rank, rule, offset + found.start(group), offset + found.end(group), letters)
 
 
