@@ -30,7 +30,7 @@ class BleuEvaluator:
 
     The score of the dataset is corpus BLEU, not a mean: n-grams and lengths are counted over all answers. One that
     could not be read counts as an empty text; one that failed is left out. Standard error and interval come from
-    bootstrap resampling of the samples.
+    bootstrap resampling of the samples, or of their clusters.
 
     Source: Papineni et al. 2002, "BLEU: a Method for Automatic Evaluation of Machine Translation"; Post 2018, "A Call
     for Clarity in Reporting BLEU Scores". Signature: ``nrefs:*|case:mixed|eff:no|tok:13a|smooth:exp``, the default.
@@ -67,12 +67,15 @@ class BleuEvaluator:
         """Return corpus BLEU over the answered samples."""
         answers = AnswerCounts()
         found = array("d")
+        clusters: list[str] = []
         for score in scores:
             answers.add(score)
             if score.status != "failed":
                 found.extend(self.sums(score))
+                if score.cluster is not None:
+                    clusters.append(score.cluster)
         rows = np.frombuffer(found).reshape(-1, _QUANTITIES)
-        spread = bootstrap(rows, self.statistic)
+        spread = bootstrap(rows, self.statistic, clusters=clusters or None)
         whole = Score(
             metric="bleu",
             value=self.statistic(rows.sum(axis=0)) if len(rows) else None,

@@ -25,12 +25,14 @@ class Estimate(NamedTuple):
         low: the value if all failed and unparsed answers were wrong.
         high: the value if all failed and unparsed answers were right.
         weight: of the question in the mean; one without weight is left out.
+        noise: how much the value varies with the answers at least, as a variance.
     """
 
     value: float | None
     low: float
     high: float
     weight: float = 1.0
+    noise: float = 0.0
 
 
 class AnswerCounts:
@@ -132,6 +134,7 @@ def spread_of_questions(
     mean: float,
     best: float | None = 1.0,
     weights: Sequence[float] | None = None,
+    least: float = 0.0,
 ) -> Spread | None:
     """Return the spread of a mean over questions; None for fewer than two units.
 
@@ -140,16 +143,35 @@ def spread_of_questions(
         mean: of the values.
         best: as in `mean_scores`.
         weights: of the questions; None for equal weights.
+        least: as in `spread_of`.
     """
-    deviations: defaultdict[str, float] = defaultdict(float)
-    shares: defaultdict[str, float] = defaultdict(float)
-    total = len(questions) if weights is None else math.fsum(weights)
-    for (unit, value), weight in zip(questions, repeat(1.0) if weights is None else weights, strict=False):
-        deviations[unit] += weight * (value - mean) / total
-        shares[unit] += weight / total
+    deviations = unit_deviations(questions, mean, weights)
     alone = len(deviations) == len(questions)
     binary = alone and best is not None and all(value in (0.0, best) for _, value in questions)
-    return spread_of(list(deviations.values()), binary, largest_variance(mean, best, shares.values()))
+    shares: defaultdict[str, float] = defaultdict(float)
+    for (unit, _), weight in zip(questions, repeat(1.0) if weights is None else weights, strict=False):
+        shares[unit] += weight
+    total = math.fsum(shares.values())
+    return spread_of(
+        deviations, binary, largest_variance(mean, best, [share / total for share in shares.values()]), least
+    )
+
+
+def unit_deviations(
+    questions: Sequence[tuple[str, float]], mean: float, weights: Sequence[float] | None = None
+) -> list[float]:
+    """Return what each unit adds to the mean; they add up to 0.
+
+    Args:
+        questions, mean, weights: as in `spread_of_questions`.
+    """
+    deviations: defaultdict[str, list[float]] = defaultdict(list)
+    for (unit, value), weight in zip(questions, repeat(1.0) if weights is None else weights, strict=False):
+        deviations[unit].append(weight * (value - mean))
+    total = len(questions) if weights is None else math.fsum(weights)
+    # Clusters with one and the same mean do not vary; what is left of their deviations is rounding.
+    found = [(math.fsum(each), 1e-12 * math.fsum(map(abs, each))) for each in deviations.values()]
+    return [0.0 if abs(deviation) <= rounding else deviation / total for deviation, rounding in found]
 
 
 def exact_mean(values: Sequence[float], weights: Sequence[float] | None = None) -> float:
@@ -194,6 +216,7 @@ class _Column:
         self.weights, self.all_weights = array("d"), array("d")  # of the values, and of lows and highs
         self.units: list[str] = []  # the cluster of each value, where there are clusters
         self.is_weighted = False
+        self._noise = 0.0
 
     def add(self, estimate: Estimate, cluster: str | None) -> None:
         if not estimate.weight:
@@ -202,6 +225,7 @@ class _Column:
         if estimate.value is not None:
             self.values.append(estimate.value - self.worst)
             self.weights.append(estimate.weight)
+            self._noise += estimate.weight**2 * estimate.noise
             if cluster is not None:
                 self.units.append(cluster)
         self.lows.append(estimate.low)
@@ -212,6 +236,11 @@ class _Column:
     def is_clustered(self) -> bool:
         """Whether questions belong to clusters."""
         return bool(self.units)
+
+    @property
+    def least_variance(self) -> float:
+        """How much the mean varies with the answers to its questions at least."""
+        return self._noise / math.fsum(self.weights) ** 2
 
     def mean(self) -> float | None:
         """Return the mean of the answered questions."""
@@ -263,9 +292,10 @@ def _spread(column: _Column, mean: float, best: float | None, *, binary: bool) -
     if column.is_clustered or column.is_weighted:
         units = column.units or map(str, range(len(values)))
         weights = column.weights if column.is_weighted else None
-        return spread_of_questions(list(zip(units, values, strict=True)), mean, best, weights)
+        return spread_of_questions(list(zip(units, values, strict=True)), mean, best, weights, column.least_variance)
     largest = largest_variance(mean, best, [1 / len(values)] * len(values))
-    return spread_of(array("d", ((value - mean) / len(values) for value in values)), binary, largest)
+    deviations = array("d", ((value - mean) / len(values) for value in values))
+    return spread_of(deviations, binary, largest, column.least_variance)
 
 
 def standard_error(spread: Spread | None, interval: tuple[float, float] | None) -> float | None:

@@ -199,14 +199,14 @@ def _end(worse: float, better: float, n: float, z: float, outside: float, inside
     """Return where the score statistic reaches ``z``, between an end of the range and the difference as found."""
     for _ in range(_STEPS):
         middle = (outside + inside) / 2
-        if _squared_score(worse, better, n, middle) > z * z:
+        if squared_score(worse, better, n, middle) > z * z:
             outside = middle
         else:
             inside = middle
     return inside
 
 
-def _squared_score(worse: float, better: float, n: float, difference: float) -> float:
+def squared_score(worse: float, better: float, n: float, difference: float) -> float:
     """Return the square of the statistic, with the maximum-likelihood variance at this difference."""
     a = 2 * n
     b = -better - worse + (2 * n - better + worse) * difference

@@ -26,7 +26,9 @@ _FREEDOM_PER_KURTOSIS: Final = 4.0
 _MOST_FREEDOM: Final = 1e9
 
 
-def spread_of(deviations: Sequence[float], binary: bool = False, largest: float | None = None) -> Spread | None:
+def spread_of(
+    deviations: Sequence[float], binary: bool = False, largest: float | None = None, least: float = 0.0
+) -> Spread | None:
     """Return the spread of a mean from what each unit adds to it.
 
     The degrees of freedom follow the kurtosis, so that a few outliers, such as the two questions that were not answered
@@ -38,6 +40,7 @@ def spread_of(deviations: Sequence[float], binary: bool = False, largest: float 
         binary: every unit is one question with 0 or 1.
         largest: as `largest_variance` returns it. The interval is then hardly wider than that of right and wrong
             answers, and values near both ends, whose kurtosis is low, have more degrees of freedom than units.
+        least: the variance that is known beforehand; the mean varies at least as much.
 
     Returns:
         None of fewer than two units.
@@ -55,6 +58,7 @@ def spread_of(deviations: Sequence[float], binary: bool = False, largest: float 
     if largest is not None:
         textbook = 2 * units / max(kurtosis - 1, 1 / _MOST_FREEDOM)
         freedom = min(max(freedom, textbook, _freedom_for(math.sqrt(largest / variance))), _MOST_FREEDOM)
+        variance = max(variance, min(least, largest))
     return Spread(variance, units, freedom)
 
 

@@ -32,6 +32,19 @@ def mcnemar_power(n: int, worse: float, better: float, level: float = LEVEL) -> 
     changed = min(worse + better, 1.0)
     if changed <= 0:
         return 0.0
+    return over_changes(
+        n, changed, lambda number: binomial_tail(_critical(number, level), number, min(worse / changed, 1.0))
+    )
+
+
+def over_changes(n: int, changed: float, power: Callable[[int], float]) -> float:
+    """Return the mean power over the number of changed samples, which is binomial.
+
+    Args:
+        n: samples.
+        changed: how likely a sample changes, above 0.
+        power: of a test, by the number of samples that changed.
+    """
     spread = _REACH * math.sqrt(n * changed * (1 - changed)) + _REACH
     low, high = max(0, math.floor(n * changed - spread)), min(n, math.ceil(n * changed + spread))
     weights, found = 0.0, 0.0
@@ -39,7 +52,7 @@ def mcnemar_power(n: int, worse: float, better: float, level: float = LEVEL) -> 
         weight = _binomial(number, n, changed)
         weights += weight
         if weight:
-            found += weight * binomial_tail(_critical(number, level), number, min(worse / changed, 1.0))
+            found += weight * power(number)
     return found / weights
 
 

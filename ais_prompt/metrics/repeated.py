@@ -7,6 +7,8 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import lru_cache
+from operator import mul
 from statistics import fmean, variance
 from typing import Any, Final
 
@@ -92,6 +94,28 @@ def estimate_of_k(metric: Callable[[int, int, int], float], n: int, known: int, 
         math.comb(missing, right) * rate**right * (1 - rate) ** (missing - right) * metric(n, correct + right, k)
         for right in range(missing + 1)
     )
+
+
+@lru_cache(maxsize=10_000)
+def noise_of_k(metric: Callable[[int, int, int], float], known: int, correct: int, k: int) -> float:
+    """Return the variance of pass@k or pass^k of a question over other answers of the same model to it.
+
+    Near its ends the metric hardly varies over the questions that were asked, until one comes with few right (or wrong)
+    answers; so their own variance says too little. Each answer is taken to be right with the probability that the known
+    ones suggest, with half an answer of either kind added. Source: Jeffreys 1946, "An Invariant Form for the Prior
+    Probability in Estimation Problems".
+
+    Args:
+        metric: `pass_at_k` or `pass_hat_k`.
+        known: answers received, 1 or more.
+        correct: right answers among them.
+        k: 1 or more.
+    """
+    n, rate = max(known, k), (correct + 0.5) / (known + 1)
+    chances = [math.comb(n, right) * rate**right * (1 - rate) ** (n - right) for right in range(n + 1)]
+    values = [metric(n, right, k) for right in range(n + 1)]
+    mean = math.fsum(map(mul, chances, values))
+    return math.fsum(chance * (value - mean) ** 2 for chance, value in zip(chances, values, strict=True))
 
 
 def vote_classes(answers: Sequence[Any], same: Callable[[Any, Any], bool]) -> list[int | None]:

@@ -109,10 +109,10 @@ def describe_claim(gate: Gate, dataset: str, size: int) -> Iterator[str]:
     yield f"{gate.text}  {dataset}, {size} questions"
     if gate.limits_drop:
         for changed in CHANGED:
-            needed = samples_for_drop(limit, changed, confidence)
+            needed = _number(samples_for_drop(limit, changed, confidence))
             yield f"  if nothing drops and {changed:.0%} of the answers change: {needed} samples show it in 80 %"
-        least = samples_for_drop(limit, 0.0, confidence)
-        usual = samples_for_drop(limit, CHANGED[1], confidence)
+        least = samples_for_drop(limit, 0.0, confidence) or size + 1
+        usual = samples_for_drop(limit, CHANGED[1], confidence) or size + 1
     else:
         # A claim that a share is at most 30 % is the claim that the rest is at least 70 %.
         least_share = limit if gate.comparator[0] == ">" else 1 - limit
@@ -122,12 +122,16 @@ def describe_claim(gate: Gate, dataset: str, size: int) -> Iterator[str]:
         usual = found or size + 1
         sign = 1 if gate.comparator[0] == ">" else -1
         true = f"{100 * (limit + sign * margin):g} %"
-        yield f"  at a true value of {true}: {found or 'more than a million'} samples show it in 80 %"
+        yield f"  at a true value of {true}: {_number(found)} samples show it in 80 %"
         yield f"  if every answer is in its favour: {least} samples"
     if size < least:
         yield f"  Warning: {size} questions can never show it"
     elif size < usual:
         yield f"  Warning: {size} questions are too few for that"
+
+
+def _number(samples: int | None) -> str:
+    return "more than a million" if samples is None else str(samples)
 
 
 def alarm_words(tasks: Sequence[BaselineTask], runs: int) -> str:

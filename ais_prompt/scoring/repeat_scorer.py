@@ -18,6 +18,7 @@ from ais_prompt.metrics.repeated import (
     cons_at_k,
     cons_bounds,
     estimate_of_k,
+    noise_of_k,
     pass_at_k,
     pass_hat_k,
     repeatability,
@@ -152,6 +153,7 @@ class RepeatScorer(Struct, frozen=True):
                     value=estimate_of_k(measure, self.n, len(known), right, k),
                     low=measure(self.n, right, k),
                     high=measure(self.n, right + unread, k),
+                    noise=noise_of_k(measure, len(known), right, k) if known else 0.0,
                 )
         votes = vote_classes([_vote(answer.extracted) for answer in answers], self._same)
         found[f"cons@{self.n}"] = Estimate(cons_at_k(votes, values) if known else None, *cons_bounds(votes, values))

@@ -1,6 +1,6 @@
 """How often the 95 % intervals of scores hold the true value, by simulation.
 
-    python -m tools.bench.statistics            # single datasets and groups
+    python -m tools.bench.statistics            # single datasets, pass@k and pass^k, and groups
     python -m tools.bench.statistics --repeats 4000 --sizes 20 50 --sets    # only these sizes, and no groups
 
 A question is right with a probability of its own, drawn from a beta distribution around the dataset's share; ``alike``
@@ -28,6 +28,7 @@ from ais_prompt.metrics.interval import (
     spread_of,
     wilson_interval,
 )
+from ais_prompt.metrics.repeated import noise_of_k, pass_at_k, pass_hat_k
 from ais_prompt.types import Spread
 
 Values: TypeAlias = NDArray[np.float64]
@@ -38,10 +39,12 @@ SIZES: Final = (20, 50, 100, 300, 1000)
 ANSWERS: Final = (1, 4, 8)
 ALIKE: Final = (0.0, 0.3, 0.7)
 SETS: Final = (3, 10, 57)
+TRIES: Final = ((4, 2), (8, 2), (8, 4), (8, 8), (10, 5))
+"""Answers to a question, and k of pass@k and pass^k."""
 
 
 def main() -> None:
-    """Print both tables."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=1000, help="simulations of each share")
     parser.add_argument("--seed", type=int, default=0)
@@ -55,6 +58,19 @@ def main() -> None:
             for alike in ALIKE if k > 1 else (0.0,):
                 found = [_coverage(_sets(draw, [share], n, k, alike, options.repeats), share) for share in SHARES]
                 print(f"{n:6} {k:3} {alike:6.1f} {_summary(found)}", flush=True)
+    print("\npass@k and pass^k of one dataset\n     n   N   k  alike   mean  least  (at)")
+    for n in options.sizes:
+        for answers, k in TRIES:
+            for alike in ALIKE:
+                for measure, sign in ((pass_at_k, "@"), (pass_hat_k, "^")):
+                    held = [
+                        _pass_coverage(draw, measure, share, n, answers, k, alike, options.repeats) for share in SHARES
+                    ]
+                    at = SHARES[int(np.argmin(held))]
+                    print(
+                        f"{n:6} {answers:3} {sign}{k:2} {alike:6.1f} {np.mean(held):6.3f} {min(held):6.3f}  {at:5}",
+                        flush=True,
+                    )
     print("\ngroup of datasets, spread around the share\n  sets   n   k   mean  least  (at)   textbook: mean  least")
     for sets in options.sets:
         for n in (20, 100, 300):
@@ -72,11 +88,39 @@ def _sets(
 ) -> Iterator[Values]:
     """Yield the means of the answers to each question; shape (datasets, n)."""
     for _ in range(repeats):
-        hard = np.repeat(np.asarray(shares)[:, None], n, axis=1)
-        if alike and k > 1:
-            scale = (1 - alike) / alike
-            hard = draw.beta(np.maximum(hard * scale, 1e-9), np.maximum((1 - hard) * scale, 1e-9))
-        yield draw.binomial(k, hard) / k
+        yield draw.binomial(k, _hard(draw, shares, n, alike if k > 1 else 0.0)) / k
+
+
+def _hard(draw: np.random.Generator, shares: Sequence[float] | Values, n: int, alike: float) -> Values:
+    """Return how likely an answer to each question is right; shape (datasets, n)."""
+    hard = np.repeat(np.asarray(shares)[:, None], n, axis=1)
+    if not alike:
+        return hard
+    scale = (1 - alike) / alike
+    return draw.beta(np.maximum(hard * scale, 1e-9), np.maximum((1 - hard) * scale, 1e-9))
+
+
+def _pass_coverage(
+    draw: np.random.Generator,
+    measure: Callable[[int, int, int], float],
+    share: float,
+    n: int,
+    answers: int,
+    k: int,
+    alike: float,
+    repeats: int,
+) -> float:
+    """Return how often the interval of pass@k or pass^k holds its true value."""
+    values = np.array([measure(answers, right, k) for right in range(answers + 1)])
+    noises = np.array([noise_of_k(measure, answers, right, k) for right in range(answers + 1)])
+    [hard] = _hard(draw, [share], 100_000, alike)
+    truth = float(np.mean(hard**k if measure is pass_hat_k else 1 - (1 - hard) ** k))
+    held = 0
+    for _ in range(repeats):
+        [right] = draw.binomial(answers, _hard(draw, [share], n, alike))
+        low, high = _ours(values[right][None], float(noises[right].sum()) / n**2)
+        held += low - 1e-12 <= truth <= high + 1e-12
+    return held / repeats
 
 
 def _coverage(simulations: Iterator[Values], truth: float) -> tuple[float, float]:
@@ -91,17 +135,18 @@ def _holds(interval_of: Callable[[Values], Interval], sets: Values, truth: float
     return low - 1e-12 <= truth <= high + 1e-12
 
 
-def _ours(sets: Values) -> Interval:
+def _ours(sets: Values, least: float = 0.0) -> Interval:
     if len(sets) == 1 and np.isin(sets, (0.0, 1.0)).all():
         return wilson_interval(float(sets.sum()), sets.shape[1])
-    parts = [Part(1 / len(sets), float(values.mean()), _spread(values)) for values in sets]
+    parts = [Part(1 / len(sets), float(values.mean()), _spread(values, least)) for values in sets]
     return mean_interval(exact_mean([part.mean for part in parts]), group_spread(parts), 1.0)
 
 
-def _spread(values: Values) -> Spread:
+def _spread(values: Values, least: float) -> Spread:
     mean, n = float(values.mean()), len(values)
     largest = largest_variance(mean, 1.0, [1 / n] * n)
-    spread = spread_of(((values - mean) / n).tolist(), binary=bool(np.isin(values, (0.0, 1.0)).all()), largest=largest)
+    binary = bool(np.isin(values, (0.0, 1.0)).all())
+    spread = spread_of(((values - mean) / n).tolist(), binary, largest, least)
     assert spread is not None
     return spread
 

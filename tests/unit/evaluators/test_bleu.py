@@ -86,6 +86,19 @@ def test_the_spread_is_that_of_sacrebleu_and_always_the_same() -> None:
     assert corpus(BleuEvaluator(), list(texts)) == score
 
 
+def test_answers_of_one_cluster_are_drawn_together() -> None:
+    evaluator = BleuEvaluator()
+    alone = [
+        SampleScore(str(row), "scored", answer, gold, evaluator.score(answer, gold))
+        for row, (answer, gold) in enumerate(pairs(20))
+    ]
+    copies = [score for score in alone for _ in range(4)]
+    [independent] = evaluator.aggregate(copies)
+    [clustered] = evaluator.aggregate([replace(score, cluster=score.sample_id) for score in copies])
+    assert clustered.value == independent.value
+    assert clustered.stderr == pytest.approx(2 * (independent.stderr or 0.0), rel=0.1)
+
+
 def test_no_gold_is_an_error() -> None:
     with pytest.raises(DataError, match="no gold"):
         BleuEvaluator().score("text", None)

@@ -4,19 +4,23 @@ import itertools
 import random
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ais_prompt.metrics.aggregate import Estimate, estimated_means
 from ais_prompt.metrics.repeated import (
     avg_at_n,
     cons_at_k,
     cons_bounds,
     estimate_of_k,
+    noise_of_k,
     pass_at_k,
     pass_hat_k,
     vote_classes,
 )
+from ais_prompt.types import SampleScore
 
 counts = st.integers(1, 9).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n), st.integers(1, n)))
 
@@ -36,6 +40,31 @@ def test_pass_at_k_by_the_published_program() -> None:
             product *= 1 - k / i
         expected = 1.0 if n - correct < k else 1 - product
         assert pass_at_k(n, correct, k) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("measure", [pass_at_k, pass_hat_k])
+@pytest.mark.parametrize(("questions", "n", "k", "share"), [(20, 10, 5, 0.7), (100, 10, 5, 0.6), (20, 8, 4, 0.7)])
+def test_the_interval_near_the_ends_covers_the_truth_in_nine_of_ten_samples(
+    measure: Callable[[int, int, int], float], questions: int, n: int, k: int, share: float
+) -> None:
+    # Hardly a question has a value that differs from the others, until one comes with few right answers.
+    share, truth = (share, 1 - (1 - share) ** k) if measure is pass_at_k else (1 - share, (1 - share) ** k)
+    draw = np.random.default_rng(2)
+
+    def estimates(sample: SampleScore) -> list[Estimate]:
+        right = int(sample.values["right"])
+        value = measure(n, right, k)
+        return [Estimate(value, value, value, noise=noise_of_k(measure, n, right, k))]
+
+    held = 0
+    for _ in range(200):
+        drawn = draw.binomial(n, share, questions).tolist()
+        samples = [SampleScore("", "scored", None, None, {"right": float(right)}) for right in drawn]
+        [score] = estimated_means(["pass"], estimates, samples)
+        assert score.interval
+        held += score.interval[0] <= truth <= score.interval[1]
+    assert held >= 0.86 * 200  # 90 %, and two standard errors
 
 
 @pytest.mark.parametrize(("n", "correct", "k"), [(0, 0, 1), (4, 1, 5), (4, 5, 1), (4, -1, 1), (4, 1, 0)])
