@@ -53,7 +53,7 @@ OUR_OWN = {
     "HasAccount",  # separates limits
     "RangedEvaluator",  # an attribute that shipped evaluators have
     "ScaledEvaluator",  # the same
-    "DoubtsGolds",  # of RougeEvaluator
+    *("AcceptsSilence", "DoubtsGolds"),  # of evaluators for which some golds are special
     "RoleTemplateInterface",  # called in one place, `RoleTemplateFormat`
 }
 """Protocols that no part of a config has to follow."""
