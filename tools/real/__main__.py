@@ -39,11 +39,12 @@ COLUMNS: Final = ("prompts", "requests", "predictions", "values", "scores", "imp
 ALL_IN_ONE: Final = """
 import importlib, os, sys, traceback
 module, *folders = sys.argv[1:]
+options = ["--num-warmups", "0"] if module.startswith("ais_bench") else []  # a warm-up is one request more
 main = importlib.import_module(module).main
 for folder in folders:
     os.chdir(folder)
     os.environ["AIS_BENCH_DATASETS_CACHE"] = folder
-    sys.argv = ["main", "eval.py", "--debug", "-w", "theirs"]
+    sys.argv = ["main", "eval.py", "--debug", "-w", "theirs", *options]
     try:
         main()
     except BaseException:
