@@ -215,7 +215,8 @@ def _is_evident(text: str, main: list[Match], items: re.Pattern[str]) -> bool:
     if _fills_line(text, item) or _CALCULATION.search(text, 0, item.start()):
         return True
     start, end = next(span for span in sentences(text) if span[0] <= item.start() < span[1])
-    if _SUMS_UP.search(text, start, end) and len(main) == 1:
+    clause = max(start, text.rfind(",", start, item.start()))
+    if _SUMS_UP.search(text, start if len(main) == 1 else clause, end):
         return True
     mains = (
         main

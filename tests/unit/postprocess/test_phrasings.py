@@ -38,7 +38,7 @@ def found_by(subject: Subject, text: str) -> object:
     return partial(POSTPROCESSORS.get(subject.name), **subject.options)(text)
 
 
-LEAST_RECALL = {"ordinary": 0.79, "adversarial": 0.5}
+LEAST_RECALL = {"ordinary": 0.79, "adversarial": 0.45}
 MOST_FALSE_READS = 0.085
 """For each postprocessor, language and corpus; a set may have 12 texts. *Unparsed* is a state, not a fault."""
 
