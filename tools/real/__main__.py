@@ -166,7 +166,7 @@ def compared(
     here = [path for path in work.glob("ours/*/*") if (path / "predictions").is_dir()]
     if failed or not there or not here:
         return counts, [failed or f"theirs failed: {work / 'theirs.log'}"]
-    _compare_answers(their_answers(there[0]), our_answers(here[0]), counts)
+    _compare_answers(their_answers(there[0]), our_answers(here[0]), counts, in_turn=case.peer == "ais_bench")
     _compare_requests(bodies(asked, work.name), bodies(running.requests()[len(asked) :], work.name), counts["requests"])
     _compare_scores(their_scores(there[0]), our_scores(here[0]), counts["scores"])
     failed = _run([*ours, "import", str(there[0]), "-w", "imported", *options], work, python)
@@ -185,7 +185,9 @@ def _compare_requests(theirs: Sequence[str], ours: Sequence[str], count: Count) 
         count.add(one, other, "request")
 
 
-def _compare_answers(theirs: Mapping[str, Any], ours: Mapping[str, Any], counts: Mapping[str, Count]) -> None:
+def _compare_answers(
+    theirs: Mapping[str, Any], ours: Mapping[str, Any], counts: Mapping[str, Count], *, in_turn: bool
+) -> None:
     if theirs.keys() != ours.keys():
         counts["predictions"].add(sorted(theirs), sorted(ours), "datasets")
     for name in theirs.keys() & ours.keys():
@@ -193,7 +195,7 @@ def _compare_answers(theirs: Mapping[str, Any], ours: Mapping[str, Any], counts:
         n = len(theirs[name]) // max(len(here), 1)
         for index, one in enumerate(theirs[name]):
             # OpenCompass asks all rows n times; AISBench asks each n times in turn; repeats are equal here.
-            other = here[index % len(here)]
+            other = here[index // n if in_turn else index % len(here)]
             where = f"{name} {index}"
             for label, prompt in one.prompts.items():
                 counts["prompts"].add(_as_sent(prompt, other.prompts.get(label)), other.prompts.get(label), where)

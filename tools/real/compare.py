@@ -16,7 +16,16 @@ from ais_prompt.utils.jsonl import decode
 ROLES: Final = {"HUMAN": "user", "BOT": "assistant", "SYSTEM": "system"}
 TOLERANCE: Final = 1e-3
 """Relative difference of perplexities that rounding of the network explains."""
-VOLATILE: Final = ("stream", "stream_options", "max_tokens", "max_completion_tokens", "n", "stop", "seed")
+VOLATILE: Final = (
+    "stream",
+    "stream_options",
+    "max_tokens",
+    "max_completion_tokens",
+    "n",
+    "stop",
+    "seed",
+    "num_return_sequences",
+)
 """Fields of a request that say the same in other ways, or nothing about the question."""
 
 
