@@ -171,6 +171,10 @@ def _judged(evaluator: str) -> str:
     return _opencompass(_SDK, "datasets.gsm8k.gsm8k_0shot_v2_gen_a58960", more)
 
 
+_IN_SHOTS: Final = dict.fromkeys(
+    ("predictions", "values", "scores"), "examples contain the continuation, and OpenCompass takes it out there too"
+)
+
 CASES: Final[Mapping[str, Case]] = {
     "gen, base model": Case("opencompass", _opencompass(_BASE, "datasets.piqa.piqa_gen_1194eb"), _PIQA),
     "gen, chat template": Case("opencompass", _opencompass(_CHAT, "datasets.ARC_c.ARC_c_gen_1e0de5"), _ARC),
@@ -184,7 +188,7 @@ CASES: Final[Mapping[str, Case]] = {
     ),
     "LL": Case("opencompass", _opencompass(_CAUSAL, "datasets.winogrande.winogrande_ll_c5cf57"), _WINOGRANDE),
     "LL, few-shot": Case(
-        "opencompass", _opencompass(_CAUSAL, "datasets.winogrande.winogrande_5shot_ll_252f01"), _WINOGRANDE
+        "opencompass", _opencompass(_CAUSAL, "datasets.winogrande.winogrande_5shot_ll_252f01"), _WINOGRANDE, _IN_SHOTS
     ),
     "CLP": Case(
         "opencompass",
