@@ -87,9 +87,9 @@ def _entries(path: Path) -> list[tuple[int, dict[str, Any]]]:
 
 def _their_answer(entry: Mapping[str, Any]) -> Found:
     labels = {key.partition(": ")[2]: one for key, one in entry.items() if key.startswith("label: ")}
-    if not labels and isinstance(entry.get("label_ppl_list") or entry.get("ppl_list"), list):  # AISBench
-        rows = entry.get("label_ppl_list") or entry["ppl_list"]
-        labels = {str(one["label"]): {"prompt": one.get("input", one.get("prompt")), "PPL": one["ppl"]} for one in rows}
+    if not labels and "ppl_list" in entry:  # AISBench
+        pairs = zip(entry["ppl_list"], entry["origin_prompt"], strict=True)
+        labels = {str(one["label"]): {"prompt": prompt, "PPL": one["ppl"]} for one, prompt in pairs}
     numbers = {
         label: next((float(one[key]) for key in ("PPL", "Loglikelihood", "ppl") if key in one), math.nan)
         for label, one in labels.items()
