@@ -34,7 +34,7 @@ def http(body: bytes, *headers: bytes, chunked: bool = False) -> bytes:
 
 
 class Talkative:
-    """Answers each request with its own body, then sends what nobody asked for.
+    """Answers each request with its own body, then sends what was not requested.
 
     Args:
         extra: what follows each reply.
