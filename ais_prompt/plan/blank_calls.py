@@ -79,7 +79,8 @@ def call_evaluator(evaluator: Evaluator) -> None:
             _only_wrong_types(lambda: evaluator.decide(panel, BLANK))
     else:
         _only_wrong_types(lambda: evaluator.score(BLANK, BLANK))
-    blank = SampleScore("blank", "scored", BLANK, BLANK, dict.fromkeys(evaluator.metrics, 0.0))
+    # A function of a user that raised has not said yet what its metrics are; only an unparsed answer may lack values.
+    blank = SampleScore("blank", "unparsed", BLANK, BLANK, dict.fromkeys(evaluator.metrics, 0.0))
     _only_wrong_types(lambda: evaluator.aggregate([blank]))
 
 
