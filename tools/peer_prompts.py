@@ -7,12 +7,14 @@ that takes messages. Their side is `tools.peer_side`, in a process of its own.
 from __future__ import annotations
 
 import atexit
+import pickle
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, get_args
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -232,8 +234,7 @@ def _line(error: AisPromptError) -> str:
 
 def _theirs(call: PromptsCall) -> Sequence[Asked]:
     try:
-        found: Sequence[Asked] = _worker().call(call, SECONDS)
-        return found
+        return msgspec.msgpack.decode(_worker().call(pickle.dumps(call), SECONDS), type=list[Asked])
     except (WorkerDied, TimeoutError) as error:
         _worker().stop()
         _worker.cache_clear()

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 from msgspec import Struct
 
 from ais_prompt.peers.code.importing import install_finders, resolve
@@ -241,8 +242,8 @@ def sent(prompt: Any, model: PeerModel) -> Any:
 _INSTALLED: set[str] = set()
 
 
-def _answer(message: bytes) -> list[Asked]:
-    return asked(pickle.loads(message))
+def _answer(message: bytes) -> bytes:
+    return msgspec.msgpack.encode(asked(pickle.loads(message)))
 
 
 if __name__ == "__main__":

@@ -110,8 +110,7 @@ def _parse_pairs(
     pairs: set[tuple[str, str]] = set()
     for index, item in enumerate(items or ()):
         if (section := ConfigSection.open(item, f"{key}[{index}]", top.faults)) is not None:
-            named = [_parse_names(section, kind, known) for kind, known in (("models", models), ("datasets", datasets))]
-            pairs.update(product(*named))
+            pairs.update(product(_parse_names(section, "models", models), _parse_names(section, "datasets", datasets)))
     return frozenset(pairs) if items else None
 
 
