@@ -127,6 +127,8 @@ class MadeUpRows:
         row: dict[str, Any] = dict.fromkeys(self._unknown, self._value)
         row |= {name: KNOWN[name][number % len(KNOWN[name])] for name in self._unknown if name in KNOWN}
         row |= {column: self._text(column, split, number) for column in self._columns}
+        if end := self._fixed.get("cont"):  # prompts of labels end with it
+            row |= {column: f"{row[column]} {end}" for column in self._columns}
         if self._gold is not None and self._gold not in self._columns:
             row[self._gold] = self._golds[number % len(self._golds)] if self._golds else self._value
         return row | self._fixed

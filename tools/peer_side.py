@@ -188,7 +188,9 @@ def _opencompass_model(model: PeerModel, given: list[Any]) -> type:
             return torch.ones(len(inputs))
 
         def get_loglikelihood(self, inputs: Sequence[Any], continuations: Sequence[str]) -> Any:
-            given.extend((sent(one, model), more) for one, more in zip(inputs, continuations, strict=True))
+            for one, more in zip(inputs, continuations, strict=True):  # their models take it out of the prompt
+                prompt = sent(one, model)
+                given.append((prompt.removesuffix(more) if isinstance(prompt, str) else prompt, more))
             return torch.ones(len(inputs))
 
         def get_logits(self, inputs: Sequence[Any]) -> Any:
