@@ -122,7 +122,12 @@ def _compared(key: str, setting: Mapping[str, Any], package: str, loaded: Loaded
     except AisPromptError as error:
         return Comparison(key, "refused", _line(error))
     has_media = "prompt_mm" in repr(setting)
-    models = {name: model for name, model in MODELS.items() if model.is_chat or not has_media}
+    is_text = plan.spec.datasets[0].infer.inferencer.type == "LLInferencer"  # no chat model takes its prompts
+    models = {
+        name: model
+        for name, model in MODELS.items()
+        if (model.is_chat or not has_media) and not (model.is_chat and is_text)
+    }
     theirs = _theirs(PromptsCall(package, str(peer_package(package)), setting, rows, tuple(models.values())))
     tasks = {task.spec.model.abbr: task for task in plan.tasks}
     verdicts = [
