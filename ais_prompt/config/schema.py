@@ -207,6 +207,7 @@ READER: Final = Table(
         Key("train_range", "number, fraction or slice", "which rows of the train split", "all"),
         Key("test_range", "number, fraction or slice", "which rows of the test split", "all"),
         Key("input_template", "text, or a `PromptTemplate` of one", "what retrievers compare", "the `input_columns`"),
+        Key("media_roots", "list of folders and URLs", "from where else rows may take media", "the data folder only"),
         Key("allow_missing", "bool", "leave out input columns that the data do not have, with a warning", "`False`"),
     ),
 )

@@ -19,6 +19,7 @@ from ais_prompt.evaluators.own import make_evaluator
 from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer
 from ais_prompt.models.base import MediaModel, Model
 from ais_prompt.partitioners import Partitioner
+from ais_prompt.plan.media_roots import media_roots_of
 from ais_prompt.prompts import PromptBuilder, Template
 from ais_prompt.readers.base import Dataset, Reader, load_dataset
 from ais_prompt.registry import (
@@ -145,6 +146,7 @@ def build_prompts(spec: DatasetSpec, retriever: Retriever, inferencer: Inference
             ice_eos_token=retriever.ice_eos_token,
             mask=inferencer.mask or "",
             shots_expected=retriever.gives_shots,
+            media_roots=media_roots_of(spec),
         )
     except AisPromptError as error:
         error.where = error.where or spec.infer.where

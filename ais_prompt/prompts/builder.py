@@ -10,6 +10,7 @@ from typing import Any, Final
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.base import Filled, Template
 from ais_prompt.prompts.filled_dialogue import DialogueTemplate, FilledDialogue
+from ais_prompt.prompts.media_roots import MediaRoots
 from ais_prompt.prompts.prompt_list import PromptList, chain
 from ais_prompt.types import Sample
 
@@ -85,6 +86,8 @@ class PromptBuilder:
         ice_separator, ice_eos_token: text between and after examples that are text (or label tables of dialogues).
         mask: the text in place of the gold in a generation prompt.
         shots_expected: False if the retriever never returns examples.
+        media_roots: where the media of rows may be; None allows all. Methods that return a prompt or media of a row
+            raise a DataError for others.
 
     Raises:
         PromptError: the templates do not fit together.
@@ -100,6 +103,7 @@ class PromptBuilder:
         ice_eos_token: str = "\n",
         mask: str = "",
         shots_expected: bool = True,
+        media_roots: MediaRoots | None = None,
     ) -> None:
         _check_pair(ice_template, prompt_template, shots_expected)
         if shots_expected:
@@ -110,12 +114,13 @@ class PromptBuilder:
         self.prompt_template: Template = prompt_template or ice_template  # type: ignore[assignment]
         self.output_column = output_column
         self.mask = mask
+        self.media_roots = media_roots
         sep_token = self.prompt_template.sep_token
         self._examples = Examples(ice_template, ice_separator, ice_eos_token, (sep_token,) if sep_token else ())
 
     def generation(self, sample: Sample, shots: Sequence[Sample]) -> Filled:
         """Return the prompt for the model to continue: with the gold masked; of a label table, the first entry."""
-        return self.prompt_template.render(self._without_gold(sample), examples=self.examples(shots))
+        return self._checked(self.prompt_template.render(self._without_gold(sample), examples=self.examples(shots)))
 
     def dialogue(self, sample: Sample, shots: Sequence[Sample] = ()) -> FilledDialogue:
         """Return the dialogue of a sample, gold answers included, after its examples.
@@ -130,13 +135,14 @@ class PromptBuilder:
                 f"{type(template).__name__} cannot make multi-turn dialogues", fix="use MultiTurnPromptTemplate"
             )
         if self.prompt_template.ice_token is not None:
-            return template.dialogue(sample.fields, self.output_column, examples=self.examples(shots))
+            filled = template.dialogue(sample.fields, self.output_column, examples=self.examples(shots))
+            return self._checked_dialogue(filled)
         if shots:
             raise PromptError(
                 f"the retriever returns examples, but {type(inspect.unwrap(template)).__name__} cannot show them",  # type: ignore[arg-type]
                 fix="use ZeroRetriever, or MultiTurnPromptTemplate with an ice_token",
             )
-        return template.dialogue(sample.fields, self.output_column)
+        return self._checked_dialogue(template.dialogue(sample.fields, self.output_column))
 
     @cached_property
     def may_hold_media(self) -> bool:
@@ -146,11 +152,11 @@ class PromptBuilder:
 
     def media(self, sample: Sample) -> Sequence[Mapping[str, Any]]:
         """Return the image, audio and video parts of a sample's prompt, in OpenAI form, without those of examples."""
-        return self.prompt_template.media(self._without_gold(sample))
+        return self._checked_media(self.prompt_template.media(self._without_gold(sample)))
 
     def example_media(self, shot: Sample) -> Sequence[Mapping[str, Any]]:
         """Return the image, audio and video parts of a sample that is shown as an example."""
-        return self.ice_template.media(shot.fields) if self.ice_template else ()
+        return self._checked_media(self.ice_template.media(shot.fields)) if self.ice_template else ()
 
     def labelled(self, sample: Sample, shots: Sequence[Sample], label: Any = None, *, keep_sep: bool = False) -> Filled:
         """Return the prompt for one label. As in the peers, nothing is masked.
@@ -162,7 +168,8 @@ class PromptBuilder:
             keep_sep: keep the ``sep_token`` of the question in the text; that of the examples is always deleted.
         """
         examples = self.examples(shots)
-        return self.prompt_template.render(sample.fields, examples=examples, label=label, keep_sep=keep_sep)
+        filled = self.prompt_template.render(sample.fields, examples=examples, label=label, keep_sep=keep_sep)
+        return self._checked(filled)
 
     def labels(self, samples: Iterable[Sample]) -> tuple[Any, ...]:
         """Return the labels to choose from: those of a label table, else the golds in order of first appearance.
@@ -194,6 +201,20 @@ class PromptBuilder:
             PromptError: there are shots but no ``ice_template``.
         """
         return self._examples.joined(shots)
+
+    def _checked(self, filled: Filled) -> Filled:
+        if self.media_roots is not None and not isinstance(filled, str):
+            self.media_roots.check_items(filled)
+        return filled
+
+    def _checked_dialogue(self, filled: FilledDialogue) -> FilledDialogue:
+        self._checked(filled.whole)
+        return filled
+
+    def _checked_media(self, parts: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+        if self.media_roots is not None:
+            self.media_roots.check_parts(parts)
+        return parts
 
     def _without_gold(self, sample: Sample) -> Mapping[str, Any]:
         if self.output_column is None:

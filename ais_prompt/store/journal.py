@@ -1,10 +1,10 @@
 """The journal of a task: every finished request is stored at once, so that no request is sent twice.
 
 One JSON object a line: ``{"key", "sample_id", "turn", "repeat", "completion"}``; ``former`` names the key of an earlier
-version whose answer the line repeats. The file is append-only. A killed
-process leaves at most one torn line at the end, which is cut off when the journal is opened again. Answers are read
-from the disk when they are needed. Memory holds only the positions of answers from earlier sessions, because no request
-is made twice in one run.
+version whose answer the line repeats, and ``files`` the media files that were sent, each with ``path``, ``mime``,
+``bytes`` and ``sha256``. The file is append-only. A killed process leaves at most one torn line at the end, which is
+cut off when the journal is opened again. Answers are read from the disk when they are needed. Memory holds only the
+positions of answers from earlier sessions, because no request is made twice in one run.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from ais_prompt.store.request_keys import is_former_key
 from ais_prompt.types import Completion, FinishReason, Request
 from ais_prompt.utils.files import open_in_folder
 from ais_prompt.utils.jsonl import decode_own, encode, encode_plain
+from ais_prompt.utils.media import noted_files
 from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.spill import Spill
 
@@ -122,6 +123,7 @@ class Journal:
                     "sample_id": request.sample_id,
                     "turn": request.turn,
                     "repeat": request.repeat,
+                    **({"files": files} if (files := noted_files(request.prompt)) else {}),
                     "completion": completion.to_json(),
                 }
             )

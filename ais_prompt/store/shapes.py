@@ -75,6 +75,7 @@ class JournalLine(TypedDict):
         sample_id: the sample that was asked first with this key.
         turn: number of the turn in a dialogue, from 0.
         repeat: number of the answer to this prompt, from 0.
+        files: the media files that were sent: path, media type, size in bytes, SHA-256.
         completion: the answer, or why there is none.
     """
 
@@ -83,6 +84,7 @@ class JournalLine(TypedDict):
     sample_id: str
     turn: int
     repeat: int
+    files: NotRequired[list[dict[str, Any]]]
     completion: Completion
 
 

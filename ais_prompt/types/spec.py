@@ -40,6 +40,7 @@ class ReaderSpec(Struct, frozen=True):
         input_template: the text by which retrievers compare rows; None uses the input columns.
         limit: maximum number of questions, from the front, after the range; None for all.
         allow_missing: whether input columns that the data do not have are left out, with a warning.
+        media_roots: folders and URLs outside of the data folder from which rows may take media.
         where: config path.
     """
 
@@ -54,6 +55,7 @@ class ReaderSpec(Struct, frozen=True):
     input_template: str | None = None
     where: str = ""
     allow_missing: bool = False
+    media_roots: tuple[str, ...] = ()
 
 
 class InferSpec(Struct, frozen=True):

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import base64
 import binascii
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +21,7 @@ import filetype
 from msgspec import Struct
 
 from ais_prompt.errors import DataError
+from ais_prompt.types import Prompt
 from ais_prompt.utils.digest import file_digest
 from ais_prompt.utils.files import open_regular, read_regular
 
@@ -107,14 +109,56 @@ def local_file(part: Mapping[str, Any]) -> MediaFile | None:
     Raises:
         DataError: it does not exist, cannot be read, or is of another kind than the part.
     """
-    source = source_of(part)
-    # The value of ``data`` of an input_audio part without a scheme is base64, not a path.
-    is_local = source.lower().startswith(_FILE) if part.get("type") == "input_audio" else not has_scheme(source)
-    if not source or not (is_local or source.lower().startswith(_FILE)):
+    source = _local_source(part)
+    if not source:
         return None
-    file = _probe(_path(source))
+    file = _probe(media_path(source))
     _check_kind(file.mime, str(part["type"]), str(file.path))
     return file
+
+
+def references(value: Any) -> Iterator[str]:
+    """Yield the paths and URLs in a part, or in any JSON value with parts, without ``data:`` URLs.
+
+    Texts of the model are not looked at. A part of an unknown type is: its server may download what it names.
+    """
+    if isinstance(value, Mapping):
+        source = _local_source(value)
+        if source and not has_scheme(source):
+            yield source
+        for key, inner in value.items():
+            if key != "text":
+                yield from references(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from references(inner)
+    elif isinstance(value, str) and has_scheme(value) and not value.lower().startswith("data:"):
+        yield value
+
+
+def noted_files(prompt: Prompt) -> list[dict[str, Any]]:
+    """Return the local files that a prompt sends: ``path`` as the part has it, and the keys of `MediaFile.note`."""
+    contents = [] if isinstance(prompt, str) else [message.content for message in prompt]
+    return [
+        {"path": source, **part[FILE_NOTE]}
+        for content in contents
+        if not isinstance(content, str)
+        for part in content
+        if (source := _local_source(part)) and FILE_NOTE in part
+    ]
+
+
+def is_url(reference: str) -> bool:
+    """Return whether a reference has a scheme other than ``file``, so it is not a path."""
+    return has_scheme(reference) and not reference.lower().startswith(_FILE)
+
+
+def media_path(reference: str) -> Path:
+    """Return the path of a local file from a path or a ``file://`` URL."""
+    name = reference[len(_FILE) :] if reference.lower().startswith(_FILE) else reference
+    # Templates put a path after "file://" unquoted, but a URL may be quoted: the unquoted name is tried first.
+    quoted = "%" in name and not os.path.exists(name)  # noqa: PTH110  # Path.exists raises an error for long names
+    return Path(unquote(name) if quoted else name)
 
 
 def check_part(part: Mapping[str, Any]) -> None:
@@ -167,11 +211,12 @@ def _decoded(text: str, source: str) -> bytes:
         ) from None
 
 
-def _path(reference: str) -> Path:
-    name = reference[len(_FILE) :] if reference.lower().startswith(_FILE) else reference
-    # Templates put a path after "file://" unquoted, but a URL may be quoted: the unquoted name is tried first.
-    quoted = "%" in name and not Path(name).exists()
-    return Path(unquote(name) if quoted else name)
+def _local_source(part: Mapping[str, Any]) -> str:
+    """Return the path or ``file://`` URL of a part; empty if it names no local file."""
+    source = source_of(part)
+    # The value of ``data`` of an input_audio part without a scheme is base64, not a path.
+    is_path = part.get("type") != "input_audio" and not has_scheme(source)
+    return source if is_path or source.lower().startswith(_FILE) else ""
 
 
 def _probe(path: Path) -> MediaFile:

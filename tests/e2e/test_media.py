@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -98,6 +99,86 @@ def test_view_prompt_shows_type_size_and_digest_of_a_local_file(images: Project)
     assert part["file"] == {"mime": "image/png", "bytes": len(PNG), "sha256": digest}
 
 
+MESSAGES = """dict(
+    abbr='sums',
+    type='LocalDataset',
+    path='data/images.jsonl',
+    reader_cfg=dict(input_columns=['question'], output_column='answer', media_roots=[{roots}]),
+    infer_cfg=dict(
+        prompt_template=dict(type='RawPromptTemplate', messages=[dict(expand_column='history')]),
+        retriever=dict(type='ZeroRetriever'),
+        inferencer=dict(type='GenInferencer'),
+    ),
+)"""
+
+
+def image_message(path: str) -> list[dict[str, Any]]:
+    return [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": path}}]}]
+
+
+def outside_rows(outside: str) -> list[dict[str, Any]]:
+    """Rows for `DATASET` and `MESSAGES`; the first names a file outside of the data."""
+    return [
+        {
+            "question": f"<AIS_TEXT_START>What?<AIS_CONTENT_TAG><AIS_IMAGE_START>{path}<AIS_CONTENT_TAG>",
+            "history": image_message(path),
+            "answer": "x",
+        }
+        for path in (outside, "data/b.png")
+    ]
+
+
+@pytest.mark.parametrize("dataset", [DATASET, MESSAGES.format(roots="")], ids=["markers", "messages"])
+@pytest.mark.parametrize(
+    "outside", ["{folder}/private.jpg", "../private.jpg", "data/link.jpg", "https://127.0.0.1:9/a"]
+)
+def test_a_row_that_names_a_file_outside_of_the_data_fails_alone(
+    images: Project, server: MockServer, outside: str, dataset: str
+) -> None:
+    private = images.root.parent / "private.jpg"
+    private.write_bytes(JPEG)
+    (images.root / "data" / "link.jpg").symlink_to(private)
+    images.write_data(outside_rows(outside.format(folder=private.parent)), "images.jsonl")
+    images.write_config(models=MODEL.format(url=server.base_url), datasets=dataset)
+    done = images.run("run", "eval.py", "-m", "infer")
+    assert done.returncode == 1, done.stderr
+    assert sent_urls(server) == {"data:image/png;base64," + base64.b64encode(PNG).decode()}
+    refused, fine = (row["completions"][0].get("failure") for row in images.predictions())
+    assert "row 0 cannot be asked: a row names the " in refused["message"]
+    assert "reader_cfg=dict(media_roots=[" in refused["message"]
+    assert refused["where"] == "datasets[0].reader_cfg.media_roots"
+    assert fine is None
+    shown = images.run("view-prompt", "eval.py", "--sample", "0")
+    assert (shown.returncode, "media_roots" in shown.stderr) == (2, True)
+
+
+def test_media_roots_allow_a_folder_and_the_journal_names_the_file(images: Project, server: MockServer) -> None:
+    private = images.root.parent / "private.jpg"
+    private.write_bytes(JPEG)
+    images.write_data(outside_rows(str(private)), "images.jsonl")
+    images.write_config(
+        models=MODEL.format(url=server.base_url), datasets=MESSAGES.format(roots=repr(str(private.parent)))
+    )
+    done = images.run("run", "eval.py", "-m", "infer")
+    assert done.returncode == 0, done.stderr
+    assert any(url.startswith("data:image/jpeg;") for url in sent_urls(server))
+    files = sorted((line["files"] for line in images.journal()), key=lambda files: files[0]["path"])
+    note = {"mime": "image/jpeg", "bytes": len(JPEG), "sha256": hashlib.sha256(JPEG).hexdigest()}
+    assert files[0] == [{"path": str(private), **note}]
+    assert files[1][0]["path"] == "data/b.png"
+
+
+def test_a_local_model_is_shown_no_file_outside_of_the_data(seeing: Project) -> None:
+    private = seeing.root.parent / "private.png"
+    private.write_bytes(image_bytes("green"))
+    seeing.write_data(outside_rows(str(private)), "images.jsonl")
+    done = seeing.run("run", "eval.py", "-m", "infer")
+    assert done.returncode == 1, done.stderr
+    refused, fine = (row["completions"][0].get("failure") for row in seeing.predictions())
+    assert "outside of the data folder" in refused["message"]
+    assert fine is None
+
+
 @pytest.fixture
 def seeing(images: Project) -> Project:
     """A project whose model is a tiny one with a processor, and whose images differ."""
@@ -142,8 +223,12 @@ def test_what_a_local_model_does_not_take_is_refused_before_it_is_loaded(
     if verb[0] != "view-prompt":  # which shows the first only
         rows.insert(0, {"question": fine, "answer": "y"})
     seeing.write_data(rows, "images.jsonl")
+    # The config allows the URL: the model does not take it all the same.
+    fetched = DATASET.replace(
+        "output_column='answer'", "output_column='answer', media_roots=['https://example.org']", 1
+    )
     audio = "\n                'audio': {'type': 'audio_url', 'audio_url': {'url': '{audio}'}},\n            }),"
-    seeing.write_config(models=LOCAL.format(path="./seeing"), datasets=DATASET.replace("\n            }),", audio, 1))
+    seeing.write_config(models=LOCAL.format(path="./seeing"), datasets=fetched.replace("\n            }),", audio, 1))
     done = seeing.run(verb[0], "eval.py", *verb[1:])
     assert done.returncode == 2, done.stdout
     assert words in " ".join(done.stderr.split())

@@ -63,7 +63,18 @@ def parse_reader(section: ConfigSection) -> ReaderSpec | None:
         input_template=_parse_input_template(section),
         where=section.where,
         allow_missing=allow_missing is True,
+        media_roots=_parse_media_roots(section),
     )
+
+
+def _parse_media_roots(section: ConfigSection) -> tuple[str, ...]:
+    expected = "a list of folders and URLs"
+    roots = section.get("media_roots", (list, tuple), expected, ()) or ()
+    for root in roots:
+        if not isinstance(root, str) or not root:
+            section.fault("media_roots", f"{section.at('media_roots')} contains {shown(root)}", f"give {expected}")
+            return ()
+    return tuple(roots)
 
 
 def _parse_input_template(section: ConfigSection) -> str | None:

@@ -86,6 +86,7 @@ def test_every_key_of_reader_cfg() -> None:
         "test_split": "validation",
         "train_range": 0.5,
         "test_range": "[:10]",
+        "media_roots": ("/srv/images", "https://example.org/images/"),
     }
     spec = parsed(datasets__0__reader_cfg=reader).datasets[0].reader
     assert spec == ReaderSpec(**reader, where="datasets[0].reader_cfg")

@@ -161,7 +161,10 @@ def test_raw_messages_and_values_that_are_no_texts() -> None:
 
 
 def test_the_texts_between_media() -> None:
-    row = {"content": "<AIS_TEXT_START>What is it?<AIS_CONTENT_TAG><AIS_IMAGE_START>http://a/b.png", "a": ""}
+    row = {
+        "content": "<AIS_TEXT_START>What is it?<AIS_CONTENT_TAG><AIS_IMAGE_START>data:image/png;base64,AAAA",
+        "a": "",
+    }
     parts = {
         "text": {"type": "text", "text": "Look: {question}"},
         "image": {"type": "image_url", "image_url": {"url": "{image}"}},
