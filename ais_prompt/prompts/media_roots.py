@@ -20,7 +20,7 @@ class MediaRoots(Struct, frozen=True):
 
     Attributes:
         folders: absolute, without symbolic links.
-        urls: each with everything below it.
+        urls: each with everything below it; ``https://`` is every server.
         where: config path of ``media_roots``.
     """
 
@@ -90,6 +90,6 @@ def _is_below(url: str, root: str) -> bool:
     except ValueError:  # a broken address
         return False
     path, folder = (PurePosixPath(unquote(one.path) or "/") for one in (parts, above))
-    same_server = (parts.scheme, parts.netloc.lower()) == (above.scheme, above.netloc.lower())
+    is_allowed_server = parts.scheme == above.scheme and above.netloc.lower() in ("", parts.netloc.lower())
     # Browsers and some clients take a backslash for a slash.
-    return same_server and path.is_relative_to(folder) and ".." not in path.parts and "\\" not in str(path)
+    return is_allowed_server and path.is_relative_to(folder) and ".." not in path.parts and "\\" not in str(path)

@@ -127,6 +127,16 @@ def test_a_text_may_begin_with_an_address(roots: MediaRoots) -> None:
     roots.check_parts([{"type": "text", "text": "https://example.org", "image_url": None}])
 
 
+def test_a_scheme_alone_allows_every_server() -> None:
+    roots = MediaRoots.of(["https://"])
+    roots.check_parts(
+        [part("image_url", "https://example.org/a.png"), part("image_url", "HTTPS://b.example/c.png?d=e")]
+    )
+    for refused in ("http://example.org/a.png", "https://example.org/../a.png"):
+        with pytest.raises(DataError, match="outside of the data folder"):
+            roots.check_parts([part("image_url", refused)])
+
+
 def test_the_fix_of_an_error_is_one(roots: MediaRoots, tmp_path: Path) -> None:
     for reference, root in (
         (f"{tmp_path}/private/a.png", f"{tmp_path}/private"),
