@@ -120,7 +120,8 @@ class PromptBuilder:
 
     def generation(self, sample: Sample, shots: Sequence[Sample]) -> Filled:
         """Return the prompt for the model to continue: with the gold masked; of a label table, the first entry."""
-        return self._checked(self.prompt_template.render(self._without_gold(sample), examples=self.examples(shots)))
+        filled = self.prompt_template.render(self._without_gold(sample), examples=self.examples(shots))
+        return self._checked(filled, sample)
 
     def dialogue(self, sample: Sample, shots: Sequence[Sample] = ()) -> FilledDialogue:
         """Return the dialogue of a sample, gold answers included, after its examples.
@@ -136,13 +137,13 @@ class PromptBuilder:
             )
         if self.prompt_template.ice_token is not None:
             filled = template.dialogue(sample.fields, self.output_column, examples=self.examples(shots))
-            return self._checked_dialogue(filled)
+            return self._checked_dialogue(filled, sample)
         if shots:
             raise PromptError(
                 f"the retriever returns examples, but {type(inspect.unwrap(template)).__name__} cannot show them",  # type: ignore[arg-type]
                 fix="use ZeroRetriever, or MultiTurnPromptTemplate with an ice_token",
             )
-        return self._checked_dialogue(template.dialogue(sample.fields, self.output_column))
+        return self._checked_dialogue(template.dialogue(sample.fields, self.output_column), sample)
 
     @cached_property
     def may_hold_media(self) -> bool:
@@ -152,11 +153,11 @@ class PromptBuilder:
 
     def media(self, sample: Sample) -> Sequence[Mapping[str, Any]]:
         """Return the image, audio and video parts of a sample's prompt, in OpenAI form, without those of examples."""
-        return self._checked_media(self.prompt_template.media(self._without_gold(sample)))
+        return self._checked_media(self.prompt_template.media(self._without_gold(sample)), sample)
 
     def example_media(self, shot: Sample) -> Sequence[Mapping[str, Any]]:
         """Return the image, audio and video parts of a sample that is shown as an example."""
-        return self._checked_media(self.ice_template.media(shot.fields)) if self.ice_template else ()
+        return self._checked_media(self.ice_template.media(shot.fields), shot) if self.ice_template else ()
 
     def labelled(self, sample: Sample, shots: Sequence[Sample], label: Any = None, *, keep_sep: bool = False) -> Filled:
         """Return the prompt for one label. As in the peers, nothing is masked.
@@ -169,7 +170,7 @@ class PromptBuilder:
         """
         examples = self.examples(shots)
         filled = self.prompt_template.render(sample.fields, examples=examples, label=label, keep_sep=keep_sep)
-        return self._checked(filled)
+        return self._checked(filled, sample)
 
     def labels(self, samples: Iterable[Sample]) -> tuple[Any, ...]:
         """Return the labels to choose from: those of a label table, else the golds in order of first appearance.
@@ -202,18 +203,18 @@ class PromptBuilder:
         """
         return self._examples.joined(shots)
 
-    def _checked(self, filled: Filled) -> Filled:
+    def _checked(self, filled: Filled, sample: Sample) -> Filled:
         if self.media_roots is not None and not isinstance(filled, str):
-            self.media_roots.check_items(filled)
+            self.media_roots.check_items(filled, sample.index)
         return filled
 
-    def _checked_dialogue(self, filled: FilledDialogue) -> FilledDialogue:
-        self._checked(filled.whole)
+    def _checked_dialogue(self, filled: FilledDialogue, sample: Sample) -> FilledDialogue:
+        self._checked(filled.whole, sample)
         return filled
 
-    def _checked_media(self, parts: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    def _checked_media(self, parts: Sequence[Mapping[str, Any]], sample: Sample) -> Sequence[Mapping[str, Any]]:
         if self.media_roots is not None:
-            self.media_roots.check_parts(parts)
+            self.media_roots.check_parts(parts, sample.index)
         return parts
 
     def _without_gold(self, sample: Sample) -> Mapping[str, Any]:

@@ -35,18 +35,18 @@ class MediaRoots(Struct, frozen=True):
         folders = [os.path.realpath(media_path(root)) for root in roots if not is_url(root)]
         return cls(tuple(folders), tuple(filter(is_url, roots)), where)
 
-    def check_items(self, items: Iterable[Item]) -> None:
-        """Check the media of texts, turns and messages.
+    def check_items(self, items: Iterable[Item], row: int) -> None:
+        """Check the media of texts, turns and messages of a row.
 
         Raises:
             DataError: one is outside of the roots.
         """
         for item in items:
             if not isinstance(item, str):
-                self.check_parts([item.get("prompt_mm"), item.get("content")])
+                self.check_parts([item.get("prompt_mm"), item.get("content")], row)
 
-    def check_parts(self, parts: Iterable[Any]) -> None:
-        """Check media parts in OpenAI form, or lists of them. Texts hold no media.
+    def check_parts(self, parts: Iterable[Any], row: int) -> None:
+        """Check media parts of a row in OpenAI form, or lists of them. Texts hold no media.
 
         Raises:
             DataError: one is outside of the roots.
@@ -54,12 +54,12 @@ class MediaRoots(Struct, frozen=True):
         for part in parts:
             if isinstance(part, Mapping | list | tuple):
                 for reference in references(part):
-                    self._check(reference)
+                    self._check(reference, row)
 
-    def _check(self, reference: str) -> None:
+    def _check(self, reference: str, row: int) -> None:
         if is_url(reference):
             if not any(_is_below(reference, root) for root in self.urls):
-                raise self._refused(f"the URL {reference[:200]!r}", _folder_of(reference))
+                raise self._refused(f"the URL {reference[:200]!r}", _folder_of(reference), row)
             return
         path = media_path(reference)
         # Relative paths are looked up in the working directory, so they may name what is below it.
@@ -69,12 +69,12 @@ class MediaRoots(Struct, frozen=True):
         except ValueError:  # a NUL character: there is no such file
             return
         if not any(real.is_relative_to(folder) for folder in folders):
-            raise self._refused(f"the media file {str(path)[:200]!r}", str(real.parent))
+            raise self._refused(f"the media file {str(path)[:200]!r}", str(real.parent), row)
 
-    def _refused(self, what: str, root: str) -> DataError:
+    def _refused(self, what: str, root: str, row: int) -> DataError:
         return DataError(
             f"a row names {what}, which is outside of the data folder",
-            where=self.where,
+            where=f"row {row} · {self.where}",
             fix=f"if it may be sent, write reader_cfg=dict(media_roots=[{root[:200]!r}], ...)",
         )
 

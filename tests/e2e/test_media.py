@@ -146,7 +146,7 @@ def test_a_row_that_names_a_file_outside_of_the_data_fails_alone(
     refused, fine = (row["completions"][0].get("failure") for row in images.predictions())
     assert "row 0 cannot be asked: a row names the " in refused["message"]
     assert "reader_cfg=dict(media_roots=[" in refused["message"]
-    assert refused["where"] == "datasets[0].reader_cfg.media_roots"
+    assert refused["where"] == "row 0 · datasets[0].reader_cfg.media_roots"
     assert fine is None
     shown = images.run("view-prompt", "eval.py", "--sample", "0")
     assert (shown.returncode, "media_roots" in shown.stderr) == (2, True)

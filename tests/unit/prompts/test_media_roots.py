@@ -89,7 +89,7 @@ REFUSED = [
 
 @pytest.mark.parametrize("reference", ALLOWED)
 def test_a_row_may_name_what_is_below_its_roots(roots: MediaRoots, tmp_path: Path, reference: str) -> None:
-    roots.check_parts([part(kind, reference.format(root=tmp_path)) for kind in KINDS])
+    roots.check_parts([part(kind, reference.format(root=tmp_path)) for kind in KINDS], 3)
 
 
 @pytest.mark.parametrize("reference", REFUSED)
@@ -102,8 +102,8 @@ def test_anything_else_is_refused(roots: MediaRoots, tmp_path: Path, reference: 
         "list": [part("image_url", "a.png"), part("audio_url", reference)],
     }
     with pytest.raises(DataError, match="a row names the ") as caught:
-        roots.check_parts([parts[shape]])
-    assert caught.value.where == "datasets[0].reader_cfg.media_roots"
+        roots.check_parts([parts[shape]], 3)
+    assert caught.value.where == "row 3 · datasets[0].reader_cfg.media_roots"
     assert "reader_cfg=dict(media_roots=[" in caught.value.fix
 
 
@@ -119,22 +119,21 @@ def test_anything_else_is_refused(roots: MediaRoots, tmp_path: Path, reference: 
 )
 def test_parts_of_other_types_are_looked_at_as_well(roots: MediaRoots, sent: dict[str, Any]) -> None:
     with pytest.raises(DataError, match=r"evil|etc"):
-        roots.check_parts([sent])
+        roots.check_parts([sent], 3)
 
 
 def test_a_text_may_begin_with_an_address(roots: MediaRoots) -> None:
-    roots.check_items(["https://example.org is", {"role": "user", "content": "https://example.org"}])
-    roots.check_parts([{"type": "text", "text": "https://example.org", "image_url": None}])
+    roots.check_items(["https://example.org is", {"role": "user", "content": "https://example.org"}], 3)
+    roots.check_parts([{"type": "text", "text": "https://example.org", "image_url": None}], 3)
 
 
 def test_a_scheme_alone_allows_every_server() -> None:
     roots = MediaRoots.of(["https://"])
-    roots.check_parts(
-        [part("image_url", "https://example.org/a.png"), part("image_url", "HTTPS://b.example/c.png?d=e")]
-    )
+    for allowed in ("https://example.org/a.png", "HTTPS://b.example/c.png?d=e"):
+        roots.check_parts([part("image_url", allowed)], 3)
     for refused in ("http://example.org/a.png", "https://example.org/../a.png"):
         with pytest.raises(DataError, match="outside of the data folder"):
-            roots.check_parts([part("image_url", refused)])
+            roots.check_parts([part("image_url", refused)], 3)
 
 
 def test_the_fix_of_an_error_is_one(roots: MediaRoots, tmp_path: Path) -> None:
@@ -146,9 +145,9 @@ def test_the_fix_of_an_error_is_one(roots: MediaRoots, tmp_path: Path) -> None:
     ):
         refused = part("image_url", reference)
         with pytest.raises(DataError) as caught:
-            roots.check_parts([refused])
+            roots.check_parts([refused], 3)
         assert f"[{root!r}]" in caught.value.fix
-        MediaRoots.of([root]).check_parts([refused])
+        MediaRoots.of([root]).check_parts([refused], 3)
 
 
 def part(kind: str, reference: str) -> dict[str, Any]:
