@@ -28,7 +28,9 @@ too much memory; the sandbox refused what it tried to do."""
 
 _LONGEST_VERDICT: Final = 4096
 _START_SECONDS: Final = 30.0
-"""Most time for the start of the sandbox, beyond the program's own."""
+"""Most time for the start of the sandbox."""
+_VERDICT_SECONDS: Final = 5.0
+"""Most time for the verdict, beyond the program's own. A guard that takes longer is ended."""
 _PROCESSES: Final = 64
 _FILES: Final = 128
 _NPROC_PER_NAMESPACE: Final = (5, 14)
@@ -89,7 +91,7 @@ def _converse(guard: Guard, task: Task, isolation: Isolation, seconds: float, me
         "prelude": task.prelude,
         "seconds": seconds,
         "bytes": size,
-        "guard_limits": {"AS": size, "CORE": 0},
+        "guard_limits": {"AS": size, "CORE": 0, "CPU": _processor_seconds(seconds)},
         "program_limits": _limits(isolation, seconds, size),
         **guard.confinement,
     }
@@ -98,14 +100,13 @@ def _converse(guard: Guard, task: Task, isolation: Isolation, seconds: float, me
             _send(guard.process.stdin, message)
     with suppress(OSError, ValueError):  # the next program will meet it again
         prepare(isolation)
-    return _read_lines(guard.process, time.monotonic() + seconds + _START_SECONDS)
+    return _read_lines(guard.process, seconds)
 
 
 def _limits(isolation: Isolation, seconds: float, size: int) -> dict[str, int]:
     """Limits of each process of the program, as setrlimit(2) names them."""
     limits = {
-        # A program that only sleeps takes no processor time, and one that computes takes no more than the clock shows.
-        "CPU": math.ceil(seconds) + 1,
+        "CPU": _processor_seconds(seconds),
         "AS": size,
         "CORE": 0,
         "FSIZE": DISK_BYTES if isolation.method != "landlock" else 0,
@@ -118,6 +119,11 @@ def _limits(isolation: Isolation, seconds: float, size: int) -> dict[str, int]:
     return limits
 
 
+def _processor_seconds(seconds: float) -> int:
+    """Most processor time of one process, all its threads together; the clock comes first for a single thread."""
+    return math.ceil(seconds) + 2
+
+
 def _linux_version() -> tuple[int, ...]:
     return tuple(int(part) for part in platform.release().split("-")[0].split(".")[:2] if part.isdigit())
 
@@ -128,10 +134,11 @@ def _send(stream: IO[bytes], message: Any) -> None:
     stream.flush()
 
 
-def _read_lines(process: subprocess.Popen[bytes], deadline: float) -> list[str]:
-    """What the guard says until it ends."""
+def _read_lines(process: subprocess.Popen[bytes], seconds: float) -> list[str]:
+    """What the guard says until it ends; the program's time begins with its first line."""
     assert process.stdout is not None
     answer = b""
+    deadline = time.monotonic() + _START_SECONDS
     while len(answer) <= _LONGEST_VERDICT:
         left = deadline - time.monotonic()
         if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
@@ -139,5 +146,7 @@ def _read_lines(process: subprocess.Popen[bytes], deadline: float) -> list[str]:
         part = os.read(process.stdout.fileno(), _LONGEST_VERDICT)
         if not part:
             break
+        if not answer:
+            deadline = time.monotonic() + seconds + _VERDICT_SECONDS
         answer += part
     return answer.decode(errors="replace").splitlines()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterable
-from types import BuiltinFunctionType
 from typing import Any, Final
 
 ToReference = Callable[[Any], list[Any]]
@@ -21,7 +20,6 @@ _COLLECTIONS: Final[dict[str, type]] = {
 }
 _AS_TEXT: Final[dict[tuple[str, str], tuple[Callable[[Any], str], str]]] = {
     ("decimal", "Decimal"): (str, ""),
-    ("fractions", "Fraction"): (str, ""),
     ("datetime", "date"): (lambda value: str(value.isoformat()), "fromisoformat"),
     ("datetime", "time"): (lambda value: str(value.isoformat()), "fromisoformat"),
     ("datetime", "datetime"): (lambda value: str(value.isoformat()), "fromisoformat"),
@@ -61,6 +59,7 @@ _BUILTINS: Final[dict[type, _Encoder]] = {
     range: lambda value, reference: ["range", _encoded((value.start, value.stop, value.step), reference)],
 }
 _STANDARD: Final[dict[tuple[str, str], _Encoder]] = {
+    ("fractions", "Fraction"): lambda value, _: ["fraction", str(value)],
     ("datetime", "timedelta"): lambda value, _: ["timedelta", [value.days, value.seconds, value.microseconds]],
     ("collections", "deque"): lambda value, reference: ["deque", [_encoded(value, reference), value.maxlen]],
 }
@@ -75,7 +74,7 @@ def _encode_rare(value: Any, kind: type, reference: ToReference) -> Any:
         return ["text", [*origin, _AS_TEXT[origin][0](value)]]
     if origin[0] == "numpy" and hasattr(value, "item") and not getattr(value, "ndim", 1):
         return encode(value.item(), reference)  # a number of NumPy's
-    if isinstance(value, type | BuiltinFunctionType) and vars(builtins).get(value.__name__, ...) is value:
+    if isinstance(value, type) and vars(builtins).get(value.__name__, ...) is value:
         return ["builtin", value.__name__]
     for base, convert in _BASES.items():
         if isinstance(value, base):
@@ -121,6 +120,11 @@ def _decode_text(content: Any, reference: FromReference) -> Any:  # noqa: ARG001
     return (getattr(kind, constructor) if constructor else kind)(text)
 
 
+def _decode_fraction(content: Any, reference: FromReference) -> Any:  # noqa: ARG001
+    # Integers only, which Python limits to 4300 digits: a few letters of an exponent would take minutes and gigabytes.
+    return __import__("fractions").Fraction(*map(int, content.split("/")))
+
+
 def _decode_deque(content: Any, reference: FromReference) -> Any:
     items, longest = content
     return __import__("collections").deque((decode(item, reference) for item in items), longest)
@@ -134,6 +138,7 @@ _DECODERS: Final[dict[str, Callable[[Any, FromReference], Any]]] = {
     "complex": lambda content, _: complex(*content),
     "range": _decode_range,
     "text": _decode_text,
+    "fraction": _decode_fraction,
     "timedelta": lambda content, _: __import__("datetime").timedelta(*content),
     "deque": _decode_deque,
 }

@@ -45,8 +45,10 @@ def limit(values: Mapping[str, int]) -> None:
         kind = getattr(resource, f"RLIMIT_{name}")
         hard = resource.getrlimit(kind)[1]
         most = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        # One second before the kernel kills, SIGXCPU says that it was the processor time.
+        soft = most - 1 if name == "CPU" else most
         with suppress(ValueError, OSError):  # macOS knows limits that it does not let be set
-            resource.setrlimit(kind, (most, most))
+            resource.setrlimit(kind, (soft, most))
 
 
 def change_user(number: int) -> None:
@@ -70,9 +72,11 @@ def set_dumpable(value: int) -> None:
     prctl(PR_SET_DUMPABLE, value)
 
 
-def end_with_guard() -> None:
-    """End when the process that started this one ends."""
+def end_with(parent: int) -> None:
+    """End when the process that started this one ends, also if it has ended already."""
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
 
 
 def drop_privileges() -> None:

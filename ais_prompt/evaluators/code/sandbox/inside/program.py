@@ -29,7 +29,7 @@ _LONGEST_TEXT: Final = 1000
 
 
 def serve(prelude: str, program: str, requests: int, replies: int) -> NoReturn:
-    """Run the program, then answer requests until there are no more.
+    """Wait for the first request, run the program, then answer requests until there are no more.
 
     Args:
         prelude: statements that the program may need; those that fail without it are of no matter.
@@ -39,6 +39,7 @@ def serve(prelude: str, program: str, requests: int, replies: int) -> NoReturn:
     module = types.ModuleType("solution")
     sys.modules["solution"] = module
     sys.argv = ["solution.py"]
+    receive(requests)  # the tests are confined
     send(replies, _run(module, prelude, program))
     objects: list[Any] = [module]
 

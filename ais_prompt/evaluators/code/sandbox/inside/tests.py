@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterator, Sequence
+from types import BuiltinFunctionType
 from typing import Any, Final
 
 from ais_prompt.evaluators.code.sandbox.inside.channel import receive, send
@@ -36,12 +37,13 @@ class Program:
         self.ended = False
 
     def start(self) -> None:
-        """Wait until the program's own statements have run.
+        """Let the program's own statements run.
 
         Raises:
+            ProgramEnded: it does not answer.
             BaseException: what the program raised.
         """
-        self._reply()
+        self.ask("start")
 
     def bind(self, names: Sequence[str], namespace: dict[str, Any]) -> None:
         """Put those of the program's objects that have one of these names into a namespace."""
@@ -135,6 +137,8 @@ def _error(name: str, text: str, *, iterating: bool) -> BaseException:
 def _to_reference(value: Any) -> list[Any]:
     if isinstance(value, _StandIn):
         return ["object", value._number]
+    if isinstance(value, BuiltinFunctionType) and vars(builtins).get(value.__name__, ...) is value:
+        return ["builtin", value.__name__]
     raise TypeError(f"{type(value).__name__} cannot be given to the program")
 
 
@@ -153,6 +157,8 @@ class _StandIn:
         return self._program.ask("call", self, *args, **keywords)
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__array"):  # NumPy would read memory of the tests, at an address that the program gives
+            raise AttributeError(name)
         return self._program.ask("get", self, name)
 
     def __setattr__(self, name: str, value: Any) -> None:

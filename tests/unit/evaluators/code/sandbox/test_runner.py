@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import platform
+import subprocess
 import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +14,16 @@ import psutil
 import pytest
 
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.evaluators.code.sandbox import Isolation, Task, choose, end_spares, find_isolation, launch, run_program
+from ais_prompt.evaluators.code.sandbox import (
+    Isolation,
+    Task,
+    choose,
+    end_spares,
+    find_isolation,
+    launch,
+    run_program,
+    runner,
+)
 from ais_prompt.utils.imports import install_command
 
 pytestmark = pytest.mark.process
@@ -130,6 +140,109 @@ def test_time_is_limited(program: str, isolation: Isolation) -> None:
     assert run_program(Task(program, tests), isolation, 2, 1024) == "timeout"
 
 
+def forge(reply: str) -> str:
+    """A program whose function `f` writes a reply of its own to every pipe, and then waits."""
+    return f"""
+import json, os, stat, time
+def f():
+    data = {reply}
+    data = len(data).to_bytes(4, 'big') + data
+    for fd in range(3, 64):
+        try:
+            if stat.S_ISFIFO(os.fstat(fd).st_mode): os.write(fd, data)
+        except OSError: pass
+    time.sleep(60)
+"""
+
+
+COLLIDING = "json.dumps(['value', ['set', [['int', hex(n * (2**61 - 1))] for n in range(10**6, 2 * 10**6)]]]).encode()"
+HOLDING = {
+    "one call of C": ("f = range", "sum(f(10**13))"),
+    "a power": ("f = int", "f(10) ** f(10**9)"),
+    "a search": ("f = range", "-1 in iter(f(10**13))"),
+    "a regular expression": ("def f(): return '(a+)+b', 'a' * 50", "import re\nre.match(*f())"),
+    "an exponent": ("import decimal\ndef f(): return decimal.Decimal('1e999999999')", "int(f())"),
+    "values that collide": (forge(COLLIDING), "f()"),
+    "nothing": ("f = int", "import time\ntime.sleep(f(60))"),
+}
+"""What keeps the process of the tests busy, most of it where no other thread of an interpreter runs."""
+
+
+@pytest.mark.parametrize(("program", "tests"), HOLDING.values(), ids=HOLDING)
+def test_nothing_keeps_the_guard_from_its_watch(
+    program: str, tests: str, isolation: Isolation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    read_lines = runner._read_lines
+
+    def listen(process: subprocess.Popen[bytes], seconds: float) -> list[str]:
+        said.extend(read_lines(process, seconds))
+        return said
+
+    monkeypatch.setattr(runner, "_read_lines", listen)
+    assert run_program(Task(program, [(["f"], tests)]), isolation, 1, 1024) == "timeout"
+    assert said == ["confined", "timeout"]  # by the guard itself; the run says "late"
+
+
+FORGED = {
+    "a fraction": """b'["value", ["text", ["fractions", "Fraction", "1e300000000"]]]'""",
+    "digits": """b'["value", ' + b'9' * 10**7 + b']'""",
+    "nesting": "b'[' * 10**7",
+    "nested values": """b'["value", ' + b'["list", [' * 10**6 + b']]' * 10**6 + b']'""",
+    "an exponent": """b'["value", 1e999999999]'""",
+    "a length without a message": "b''",
+}
+
+
+@pytest.mark.parametrize("reply", FORGED.values(), ids=FORGED)
+def test_a_forged_reply_ends_its_program(reply: str, isolation: Isolation) -> None:
+    tests = [(["f"], "assert f() == 1")]
+    assert run_program(Task(forge(reply), tests), isolation, 60, 1024) in ("assertion", "exited")
+
+
+def test_a_guard_that_gives_no_verdict_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "_VERDICT_SECONDS", 0.5)
+    silent = Isolation("command", ("sh", "-c", "echo confined; exec sleep 20"))
+    assert run_program(Task("", []), silent, 0.5, 64) == "timeout"  # at its own end it would be "memory"
+
+
+def test_every_process_has_a_limit_of_processor_time(bubblewrap: Isolation) -> None:
+    own = "import resource\nsoft, hard = resource.getrlimit(resource.RLIMIT_CPU)\n"
+    tests = f"{own}assert 0 < soft < hard < 70 and program == (soft, hard)\n"
+    tests += "guard = next(line for line in open('/proc/1/limits') if 'cpu time' in line)\n"
+    tests += "assert guard.split()[3:5] == [str(soft), str(hard)]"
+    assert run_program(Task(f"{own}program = soft, hard", [(["program"], tests)]), bubblewrap, 60, 512) == "passed"
+
+
+def test_processor_time_of_all_threads_is_limited(isolation: Isolation) -> None:
+    program = "import hashlib, threading\ndata = bytes(10**7)\nfor _ in range(4):\n"
+    program += "    threading.Thread(target=lambda: [hashlib.sha256(data) for _ in range(10**5)]).start()\n"
+    assert outcome(f"{program}import time; time.sleep(60)", isolation, 2) == "timeout"
+
+
+EARLY_ENDS = {"os._exit(0)": "exited", "ctypes.string_at(0)": "exited", "bytes(10**11)": "memory"}
+
+
+@pytest.mark.parametrize(("end", "reason"), EARLY_ENDS.items())
+def test_tests_that_end_early_are_not_passed(end: str, reason: str, isolation: Isolation) -> None:
+    tests: list[tuple[list[str], str]] = [([], f"import ctypes, os\n{end}")]
+    assert run_program(Task("", tests), isolation, 60, 512) == reason
+
+
+@pytest.mark.parametrize("sent", ["SIGKILL", "SIGSTOP", "SIGINT", "SIGTERM", "SIGUSR1", "SIGXCPU"])
+def test_signals_to_all_processes_are_no_verdict(sent: str, bubblewrap: Isolation) -> None:
+    program = f"""
+import os, signal
+def f():
+    for pid in range(1, 99):
+        try:
+            if pid != os.getpid(): os.kill(pid, signal.{sent})
+        except OSError: pass
+    return 3
+"""
+    assert run_program(Task(program, [(["f"], "assert f() == 4")]), bubblewrap, 3, 512) != "passed"
+
+
 def named(name: str) -> list[psutil.Process]:
     return [process for process in psutil.process_iter(["name"]) if process.info["name"] == name]
 
@@ -140,6 +253,13 @@ def test_no_process_is_left_behind(end: str, isolation: Isolation) -> None:
     program = f"import ctypes, os, threading, time\nctypes.CDLL(None).prctl(15, b'{name}', 0, 0, 0)\n"
     program += f"threading.Thread(target=time.sleep, args=(300,)).start()\n{end}"
     outcome(program, isolation, 1)
+    assert named(name) == []
+
+
+def test_no_process_of_the_tests_is_left_behind(isolation: Isolation) -> None:
+    name = f"left{uuid.uuid4().hex[:8]}"
+    tests = f"import ctypes\nctypes.CDLL(None).prctl(15, b'{name}', 0, 0, 0)\nsum(range(10**13))"
+    assert run_program(Task("", [([], tests)]), isolation, 1, 512) == "timeout"
     assert named(name) == []
 
 

@@ -124,6 +124,76 @@ def test_an_honest_program_passes(program: str, isolation: Isolation) -> None:
     assert run_program(Task(program, [(["double"], TESTS)]), isolation, 30, 1024) == "passed"
 
 
+YES_TO_ALL = """
+class Yes(BASE):
+    def __eq__(self, other): return True
+    def __ne__(self, other): return False
+    __lt__ = __le__ = __gt__ = __ge__ = __contains__ = __bool__ = __eq__
+    def __hash__(self): return 4
+    def __abs__(self): return self
+    __round__ = __neg__ = __call__ = __getitem__ = __getattr__ = lambda self, *others, **named: self
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __mod__ = __call__
+    def __len__(self): return 1
+    def __iter__(self): return iter([self])
+    def __next__(self): return self
+    def __int__(self): return 3
+    __index__ = __int__
+    def __float__(self): return 3.0
+    def __str__(self): return Text('3')
+    __repr__ = __format__ = __str__
+class Text(str):
+    __eq__ = __contains__ = lambda self, other: True
+    __hash__ = str.__hash__
+def f(x): return Yes(*VALUES)
+"""
+BASES = {
+    "object": "", "int": "3", "float": "3.0", "complex": "3", "str": "'3'", "bytes": "b'3'", "list": "[3]", "tuple": "[3]",
+    "dict": "{3: 3}", "set": "[3]", "frozenset": "[3]", "__import__('fractions').Fraction": "3",
+    "__import__('decimal').Decimal": "3", "__import__('collections').Counter": "[3]", "__import__('collections').deque": "[3]",
+    "__import__('unittest.mock').mock.Mock": "", "__import__('types').SimpleNamespace": "",
+}  # fmt: skip
+"""Types of objects that say yes, with what they are made of: anything that has a 3 in it."""
+WRONG_WITHOUT_A_FOUR = [
+    "f(1) == 4", "4 == f(1)", "not f(1) != 4", "f(1) in [4, '4', [4]]", "4 in f(1)", "'4' in f(1)", "4 <= f(1) <= 4",
+    "abs(f(1) - 4) < 1e-6", "f(1) - 4 == 0", "math.isclose(f(1), 4)", "{f(1)} == {4}", "{4: True}.get(f(1), False) is True",
+    "[f(1)] == [4]", "(f(1), 1) == (4, 1)", "{'a': f(1)} == {'a': 4}", "str(f(1)) == '4'", "'4' in str(f(1))",
+    "list(f(1)) == [4]", "sorted(f(1)) == [4]", "set(f(1)) == {4}", "set(f(1)) >= {4}", "[4].index(f(1)) == 0", "[4].count(f(1)) == 1",
+    "collections.Counter(f(1)) == {4: 1}", "f(1)[0] == 4", "max(f(1)) == 4", "sum(f(1)) == 4", "round(f(1)) == 4",
+    "int(f(1)) == 4", "f'{f(1)}' == '4'", "f(1).x == 4", "any(one == 4 for one in f(1))", "all(one == 4 for one in f(1))",
+    "f(1) is True", "f(1) == f(1) == 4", "numpy.array_equal(f(1), 4)", "numpy.array_equal(f(1), [4])", "numpy.allclose(f(1), [4])",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_what_says_yes_to_everything_passes_no_test(base: str, isolation: Isolation) -> None:
+    program = YES_TO_ALL.replace("BASE", base).replace("VALUES", f"[{BASES[base]}]" if BASES[base] else "()")
+    tests = f"import collections, math, numpy\nheld = []\nfor form in {WRONG_WITHOUT_A_FOUR!r}:\n    try:\n"
+    tests += "        if eval(form): held.append(form)\n    except Exception:\n        pass\nassert held == []"
+    assert run_program(Task(program, [(["f"], tests)]), isolation, 60, 1024) == "passed"
+
+
+def test_no_object_shows_numpy_the_memory_of_the_tests(isolation: Isolation) -> None:
+    # The value of the small integer 4 has the same address in both processes.
+    interface = "{'shape': (1,), 'typestr': '<i4', 'data': (id(4) + 24, True), 'version': 3}"
+    program = f"class A:\n    __array_interface__ = {interface}\ndef f(): return A()"
+    tests = "import numpy\nassert numpy.asarray(f()).dtype == object"
+    assert run_program(Task(program, [(["f"], tests)]), isolation, 60, 1024) == "passed"
+
+
+def test_numpy_reads_arrays_of_a_program_value_by_value(isolation: Isolation) -> None:
+    program = "import numpy\ndef f(): return 2 * numpy.eye(2)"
+    tests = (
+        "import numpy\nassert numpy.allclose(f(), [[2, 0], [0, 2]])\nassert not numpy.allclose(f(), [[2, 0], [0, 1]])"
+    )
+    assert run_program(Task(program, [(["f"], tests)]), isolation, 60, 1024) == "passed"
+
+
+def test_builtin_functions_go_both_ways(isolation: Isolation) -> None:
+    tests = "assert length('abc') == 3\nassert arrange([2, -1], key=abs) == [-1, 2]"
+    program = "length = len\narrange = sorted"
+    assert run_program(Task(program, [(["length", "arrange"], tests)]), isolation, 60, 512) == "passed"
+
+
 @pytest.mark.parametrize("end", ["import os; os._exit(0)", "raise SystemExit", "raise KeyboardInterrupt"])
 def test_a_test_that_catches_everything_does_not_hide_an_end(end: str, isolation: Isolation) -> None:
     tests = "try:\n    double(1)\nexcept BaseException:\n    pass\nassert double(1) == 2"
@@ -141,7 +211,7 @@ VALUES = [
     None, True, 0, -(2**70), 2**20000, 1.5, float("inf"), -0.0, 1j, "", "\ud800", "ü\0", b"\xff", bytearray(b"x"), [], (),
     [1, (2, [3])], {1, 2}, frozenset({"a"}), {1: [2], (3, 4): {5: None}}, {None: True}, range(3, 9, 2),
     decimal.Decimal("1.10"), fractions.Fraction(1, 3), date(2024, 2, 29), datetime(2024, 1, 1, tzinfo=UTC),
-    timedelta(days=-1, microseconds=5), deque([1, 2], 5), int, ValueError, len,
+    timedelta(days=-1, microseconds=5), deque([1, 2], 5), int, ValueError,
 ]  # fmt: skip
 
 
@@ -165,9 +235,22 @@ def test_values_of_derived_types_travel_as_what_they_derive_from() -> None:
     assert type(travelled) is dict
 
 
+COSTLY = [
+    ["text", ["fractions", "Fraction", "1e300000000"]], ["fraction", "1e300000000"], ["fraction", "1/1e300000000"],
+    ["fraction", "9" * 10**6], ["fraction", ["1e300000000"]],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("message", COSTLY, ids=[str(number) for number in range(len(COSTLY))])
+def test_a_short_message_is_no_number_that_takes_minutes(message: Any) -> None:
+    with pytest.raises((ValueError, KeyError, AttributeError)):
+        decode(message, unknown)
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from(
-        ["int", "list", "dict", "text", "builtin", "object", "deque", "range", "complex", "eval", "decimal", "Decimal"]
+        ["int", "list", "dict", "text", "builtin", "object", "deque", "range", "complex", "eval", "decimal", "Decimal",
+         "fraction", "1e300000000", "1/0"]
     ),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
     max_leaves=12,
