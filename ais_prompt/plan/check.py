@@ -341,7 +341,11 @@ def _probed(side: _ModelSide, question: _Question) -> list[PromptProbe]:
 def _doubts(question: _Question) -> Iterator[PromptWarning]:
     """Yield what makes the values of the evaluator meaningless for the golds of the first rows."""
     dataset = question.planned
-    evaluator, part = dataset.evaluator, dataset.spec.eval.evaluator
+    part = dataset.spec.eval.evaluator
+    try:
+        evaluator = dataset.evaluator
+    except AisPromptError:  # `check_scoring` says so
+        return
     if part is None or not isinstance(evaluator, DoubtsGolds):
         return
     golds = []
