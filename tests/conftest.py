@@ -6,6 +6,7 @@ Hypothesis draws the same examples in every run, so that a test that fails was m
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import logging
 import os
@@ -22,6 +23,7 @@ from typing import Final
 import pytest
 from hypothesis import HealthCheck, settings
 
+from ais_prompt.utils import hidden
 from ais_prompt.utils.secrets import SECRETS
 from tests.servers import MockServer, mock_server
 
@@ -177,3 +179,15 @@ def notebook(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look like a process of a notebook: there is an IPython whose shell belongs to a kernel."""
     shell = SimpleNamespace(config={"IPKernelApp": {}})
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+
+
+@pytest.fixture
+def visible(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let this process be readable at first, whatever workers of other tests still live."""
+    get_dumpable, set_dumpable = 3, 4
+    libc = ctypes.CDLL(None)
+    before = libc.prctl(get_dumpable, 0, 0, 0, 0)
+    monkeypatch.setattr(hidden, "_HIDING", hidden._Hiding())
+    libc.prctl(set_dumpable, 1, 0, 0, 0)
+    yield
+    libc.prctl(set_dumpable, before, 0, 0, 0)

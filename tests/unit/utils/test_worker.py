@@ -141,6 +141,7 @@ def test_a_reply_that_comes_before_its_call_is_not_taken_for_it(module: str) -> 
     worker.stop()
 
 
+@pytest.mark.usefixtures("visible")
 def test_this_process_is_hidden_while_a_worker_lives(module: str) -> None:
     libc = ctypes.CDLL(None)
     workers = [Worker(module), Worker(module)]

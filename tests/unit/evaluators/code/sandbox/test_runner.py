@@ -351,6 +351,7 @@ def test_spares_end_with_their_thread(isolation: Isolation) -> None:
     assert outcome("result = True", isolation) == "passed"
 
 
+@pytest.mark.usefixtures("visible")
 def test_a_run_is_hidden_while_programs_run(isolation: Isolation) -> None:
     get_dumpable = 3
     libc = ctypes.CDLL(None)
