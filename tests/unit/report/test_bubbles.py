@@ -97,16 +97,16 @@ def test_each_message_is_a_bubble_and_examples_are_known() -> None:
 def test_media_are_between_the_texts() -> None:
     parts = {
         "text": {"type": "text", "text": "Look: {question}"},
-        "image": {"type": "image_url", "image_url": {"url": "{image}"}},
+        "image": {"type": "image_url", "image_url": {"url": "http://a/{image}"}},
     }
-    content = "<AIS_TEXT_START>a<AIS_CONTENT_TAG><AIS_IMAGE_START>pictures/b.png<AIS_CONTENT_TAG><AIS_TEXT_START>b"
+    content = "<AIS_TEXT_START>a<AIS_CONTENT_TAG><AIS_IMAGE_START>b.png<AIS_CONTENT_TAG><AIS_TEXT_START>b"
     view = view_of(
         {"type": "MMPromptTemplate", "template": {"round": [{"role": "HUMAN", "prompt_mm": parts}]}},
         rows=[{"content": content, "a": ""}],
         style="messages",
     )
     [bubble] = bubbles_of(view)
-    assert [piece.text for piece in bubble.pieces] == ["Look: ", "a", "image: pictures/b.png", "Look: ", "b"]
+    assert [piece.text for piece in bubble.pieces] == ["Look: ", "a", "image: http://a/b.png", "Look: ", "b"]
     assert [isinstance(piece, Medium) for piece in bubble.pieces] == [False, False, True, False, False]
 
 
