@@ -37,12 +37,13 @@ def low_end(questions: Sequence[tuple[str, float]], confidence: float) -> float 
     if units < 2:
         return None
     squares = math.fsum(value * value for value in deviations)
-    if squares and not all(value in (0.0, 1.0) and units == len(questions) for _, value in questions):
+    is_binary = units == len(questions) and all(value in (0.0, 1.0) for _, value in questions)
+    if squares and not is_binary:
         kurtosis = units * math.fsum((value * value / squares) ** 2 for value in deviations)
         freedom = min(max(units / kurtosis, 1.0), units - 1)
         wider = t_quantile(confidence, freedom) / _NORMAL.inv_cdf(confidence)
-        alike = mean * (1 - mean) * (units - 1) / (units * squares)
-        n = max(alike / wider**2, min(alike, units))
+        effective = mean * (1 - mean) * (units - 1) / (units * squares)
+        n = max(effective / wider**2, min(effective, units))
     right = mean * n
     return beta_quantile(1 - confidence, right, n - right + 1) if right > 0 else 0.0
 

@@ -40,7 +40,7 @@ def spread_of(
         binary: every unit is one question with 0 or 1.
         largest: as `largest_variance` returns it. The interval is then hardly wider than that of right and wrong
             answers, and values near both ends, whose kurtosis is low, have more degrees of freedom than units.
-        least: the variance that is known beforehand; the mean varies at least as much.
+        least: a variance that the mean has at least; it counts where ``largest`` is known.
 
     Returns:
         None of fewer than two units.

@@ -13,22 +13,21 @@ from ais_prompt.store.layout import RunFolder
 def refuse_links(folder: RunFolder) -> None:
     """Raise an error if a run folder holds a symbolic link that leads out of it. Those of submitit do not.
 
-    The folder itself may be a link, as the user named it.
-
-    The folders of single shards are left out: they may be a thousand, and only their own process writes them.
+    The folder itself may be a link, as the user named it. The folders of single shards are left out: they may be a
+    thousand, and only their own process writes them.
 
     Raises:
         StoreError: there is a link, or the folder cannot be read.
     """
-    if (link := next(_links(folder.root, folder.shards, folder.root.resolve()), None)) is not None:
+    if (link := next(_links(folder.root, folder.shards, os.path.realpath(folder.root)), None)) is not None:
         raise StoreError(
-            "a run folder is not written through a symbolic link",
+            "a run folder is not written through a symbolic link that leads out of it",
             where=str(link),
             fix="remove the link, or put the file or folder itself there",
         )
 
 
-def _links(folder: Path | str, but: Path, root: Path) -> Iterator[str]:
+def _links(folder: Path | str, but: Path, root: str) -> Iterator[str]:
     try:
         with os.scandir(folder) as entries:
             found = list(entries)
@@ -39,7 +38,7 @@ def _links(folder: Path | str, but: Path, root: Path) -> Iterator[str]:
         raise StoreError(f"cannot read: {error.strerror}", where=str(folder), fix=fix) from error
     for entry in found:
         if entry.is_symlink():
-            if not Path(entry.path).resolve().is_relative_to(root):
+            if not Path(os.path.realpath(entry.path)).is_relative_to(root):
                 yield entry.path
         elif entry.is_dir(follow_symlinks=False) and entry.path != str(but):
             yield from _links(entry.path, but, root)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -273,18 +273,24 @@ def is_taken(way: str, usual: Any) -> bool:
     return way not in REFUSED and not (way in REFUSED_BESIDE_TEXTS and isinstance(usual, str))
 
 
+def run_broken(folder: Path, case: Case, ways: Sequence[tuple[str, str]]) -> dict[str, int]:
+    """Run the dataset as it is, and one for each way to break a row; return the place of that row in each."""
+    places = {f"{column}-{way}".replace(" ", "_"): 2 * (number % 2) for number, (column, way) in enumerate(ways)}
+    broken = [
+        dataset(folder, key, case, column, BROKEN[way], places[key])
+        for key, (column, way) in zip(places, ways, strict=True)
+    ]
+    code, said = run(folder, case, [dataset(folder, "well", case, "", None, 0), *broken])
+    assert code in (0, 1), said
+    assert "Traceback" not in said
+    return places
+
+
 @pytest.mark.parametrize("name", EVALUATED)
 def test_a_broken_gold_ends_its_row(name: str, tmp_path: Path) -> None:
     case = EVALUATED[name]
     ways = [(column, way) for column in case.columns for way in BROKEN if is_taken(way, case.columns[column])]
-    places = {f"{column}-{way}".replace(" ", "_"): 2 * (number % 2) for number, (column, way) in enumerate(ways)}
-    broken = [
-        dataset(tmp_path, key, case, column, BROKEN[way], places[key])
-        for key, (column, way) in zip(places, ways, strict=True)
-    ]
-    code, said = run(tmp_path, case, [dataset(tmp_path, "well", case, "", None, 0), *broken])
-    assert code in (0, 1), said
-    assert "Traceback" not in said
+    places = run_broken(tmp_path, case, ways)
     well = outcomes(tmp_path, "well")
     assert len(well) == ROWS
     assert all(status == "scored" for status, _ in well)
@@ -373,14 +379,7 @@ def test_a_broken_question_ends_its_row(name: str, tmp_path: Path) -> None:
         if column != "gold" and is_taken(way, usual[column])
         if (name, way) not in SOUND
     ]
-    places = {f"{column}-{way}".replace(" ", "_"): 2 * (number % 2) for number, (column, way) in enumerate(ways)}
-    broken = [
-        dataset(tmp_path, key, case, column, BROKEN[way], places[key])
-        for key, (column, way) in zip(places, ways, strict=True)
-    ]
-    code, said = run(tmp_path, case, [dataset(tmp_path, "well", case, "", None, 0), *broken])
-    assert code in (0, 1), said
-    assert "Traceback" not in said
+    places = run_broken(tmp_path, case, ways)
     well = predicted(tmp_path, "well")
     assert len(well) == ROWS
     assert None not in well

@@ -167,7 +167,7 @@ def test_a_schedule_by_timestamps_is_a_note(on: bool) -> None:
 )
 def test_another_precision_is_a_note(name: str, package: str, options: dict[str, str], noted: bool) -> None:
     _, notes = translated(name, package, path="m", model_kwargs=options)
-    assert [note for note in notes if "generation_config" in note] == []  # both sample only when they are told to
+    assert [note for note in notes if "generation_config" in note] == []  # both decode greedily without `do_sample`
     assert any("float16" in note for note in notes) == noted
 
 

@@ -20,16 +20,16 @@ KINDS = ("image_url", "video_url", "audio_url", "input_audio")
 
 @pytest.fixture
 def roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MediaRoots:
-    """Those of data in ``data`` for a program that works in ``work``; ``private`` is beside them."""
-    for name in ("data", "data/sub", "work", "private", "data-private"):
+    """Those of data in ``data`` for a program that works in ``project``; ``private`` is beside them."""
+    for name in ("data", "data/sub", "project", "private", "data-private"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "a.png").write_bytes(PNG)
     (tmp_path / "data" / "out").symlink_to(tmp_path / "private")
     (tmp_path / "data" / "out.png").symlink_to(tmp_path / "private" / "a.png")
     (tmp_path / "data" / "in.png").symlink_to("sub/a.png")
-    (tmp_path / "work" / "out.png").symlink_to("../private/a.png")
-    (tmp_path / "work" / "loop.png").symlink_to("loop.png")
-    monkeypatch.chdir(tmp_path / "work")
+    (tmp_path / "project" / "out.png").symlink_to("../private/a.png")
+    (tmp_path / "project" / "loop.png").symlink_to("loop.png")
+    monkeypatch.chdir(tmp_path / "project")
     return MediaRoots.of([str(tmp_path / "data"), "https://cdn.example.org/set/"], "datasets[0].reader_cfg.media_roots")
 
 
@@ -54,7 +54,7 @@ ALLOWED = [
 REFUSED = [
     "{root}/private/a.png",
     "{root}/private/missing.png",
-    "{root}/work/a.png",
+    "{root}/project/a.png",
     "{root}/data-private/a.png",
     "{root}/data/../private/a.png",
     "{root}/data/out/a.png",
