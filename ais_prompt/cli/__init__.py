@@ -91,18 +91,35 @@ class Program(click.Group):
         """Import a verb; None if there is none of this name."""
         return next((_verb(verbs[cmd_name][0]) for verbs in VERBS.values() if cmd_name in verbs), None)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take a command line without a verb, as the peers have it, as one of ``run``."""
+        return super().parse_args(ctx, ["run", *args] if args and self._runs(args[0]) else args)
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the verb of a command line; of an unknown one say what may be meant, also of a config without a verb."""
+        """Find the verb of a command line; of an unknown one say what may be meant."""
         word, verbs = args[0], self.list_commands(ctx)
         if word in verbs or word.startswith("-"):
             return super().resolve_command(ctx, args)
-        from ais_prompt.cli.verb import is_config
         from ais_prompt.config.keys import advice
 
-        meant = f"did you mean 'run {word}'?" if is_config(word) else advice(word, verbs)
-        raise click.UsageError(f"There is no command {word!r}: {meant}", ctx)
+        raise click.UsageError(f"There is no command {word!r}: {advice(word, verbs)}", ctx)
+
+    def _runs(self, word: str) -> bool:
+        """Return whether a command line that begins so is one of ``run``: with a config, or an option of it."""
+        if any(word in verbs for verbs in VERBS.values()):
+            return False
+        if not word.startswith("-"):
+            from ais_prompt.cli.verb import is_config
+
+            return is_config(word)
+        if any(word in option.opts for option in self.params):
+            return False
+        from ais_prompt.cli.peer_flags import is_peer_option
+
+        name = word.partition("=")[0]
+        return is_peer_option(word) or any(name in option.opts for option in _verb(VERBS["Ask"]["run"][0]).params)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Show the verbs by what they are for."""

@@ -26,6 +26,7 @@ from ais_prompt.cli.output import (
     speed_option,
     verbose_option,
 )
+from ais_prompt.cli.peer_flags import Mode
 from ais_prompt.cli.runner import preview_shards, run_by_runner, runner_option, with_runner
 from ais_prompt.cli.shards import refuse_scores_of_shard, run_shard, tasks_of_shard
 from ais_prompt.cli.verb import Verb
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 @click.option(
     "-m",
     "--mode",
-    type=click.Choice(["all", "infer", "eval", "viz"]),
+    type=Mode(["all", "infer", "eval", "viz"]),
     default="all",
     show_default=True,
     help="All, only predictions, only scores of stored predictions, or only the summary.",

@@ -11,6 +11,7 @@ from typing import Any, Final
 import click
 
 from ais_prompt.cli.output import output_of, printed
+from ais_prompt.cli.peer_flags import answer_to, as_written_here
 from ais_prompt.errors import AisPromptError, InternalError
 from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.signals import interruption, terminable
@@ -46,14 +47,13 @@ class Verb(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Bring the options that click does not know into its own form."""
         args = [f"{CODE_EXECUTION}=sandboxed" if arg == CODE_EXECUTION else arg for arg in args]
+        args = as_written_here(args, self)
         try:
             # Shards and their servers name a run as they like.
             names_run = ctx.command.name == "serve" or any(arg.partition("=")[0] == SHARD for arg in args)
             ctx.meta[GIVEN] = _spread(args if names_run else _with_latest(args))
             return super().parse_args(ctx, list(ctx.meta[GIVEN]))
         except click.NoSuchOption as error:
-            from ais_prompt.cli.peer_options import answer_to
-
             if (advice := answer_to(error.option_name)) is None:
                 raise
             raise click.UsageError(f"{error.option_name} is not an option here: {advice}", ctx) from error

@@ -191,8 +191,6 @@ def test_a_shot_that_is_out_of_range(project: Project) -> None:
         (["list", "evaluator"], "There is no kind 'evaluator': did you mean 'evaluators'?"),
         (["list", "gsm8k"], "for a single entry write aisprompt describe gsm8k"),
         (["run", "eval.py", "--baseline", "missing.json"], "write it: aisprompt baseline RUN -o missing.json"),
-        (["configs/eval.py"], "There is no command 'configs/eval.py': did you mean 'run configs/eval.py'?"),
-        (["eval", "-w", "out"], "There is no command 'eval': did you mean 'run eval'?"),
         (["/"], "There is no command '/': known: run, score"),
     ],
 )

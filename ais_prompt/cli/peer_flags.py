@@ -1,0 +1,185 @@
+"""Read command lines as people of OpenCompass and AISBench write them: what an option becomes or what replaces it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import Any, Final
+
+import click
+
+_SLURM: Final = "see docs/scale.md: --set runner.partition=…, runner.qos=…"
+_STATION: Final = "results stay in their run folder; aisprompt compare, baseline and import read it"
+_PEFT: Final = "merge the adapter into the weights, or serve both with vLLM and give --url"
+ANSWERS: Final = {
+    "--accelerator": "name the model as VLLMwithChatTemplate, or start a server and give --url",
+    "--aliyun-cfg": "start aisprompt in the job itself",
+    "--analysis-repeat": "aisprompt view shows each answer; same_text of repeated questions counts equal ones",
+    "--batch-size": "--set models.0.batch_size=16",
+    "--chat-template": "the template of the tokenizer is used; see meta_template in docs/meta-templates.md",
+    "--config-verbose": "aisprompt migrate shows what a config means",
+    "--custom-dataset-data-type": "it is found from the columns: choices A, B, … or a free answer",
+    "--custom-dataset-infer-method": "write a config with PPLInferencer; see docs/inferencers.md",
+    "--custom-dataset-meta-path": "call the file like the data, with .meta.json at the end: mine.csv.meta.json",
+    "--dlc": "start aisprompt in the job itself",
+    "--dump-extract-rate": "the summary always counts answers that could not be read",
+    "--dump-only-message-path": "aisprompt view-prompt --json writes the messages",
+    "--dump-res-length": "token counts of answers are always kept in predictions/",
+    "--generation-kwargs": "--set \"models.0.generation_kwargs={'temperature': 0.7}\"",
+    "--lark": "call your own command when aisprompt ends; the exit code says how",
+    "--max-out-len": "--set models.0.max_out_len=512",
+    "--max-partition-size": "one engine asks all tasks; --runner splits them into shards",
+    "--max-seq-len": "--set models.0.max_seq_len=4096",
+    "--max-workers-per-gpu": "all tasks share one engine; a local model is loaded once",
+    "--merge-ds": "datasets of one model always share the engine",
+    "--min-out-len": "--set \"models.0.generation_kwargs={'min_new_tokens': 1}\"",
+    "--model-kwargs": "--set \"models.0.model_kwargs={'device_map': 'auto'}\"",
+    "--num-gpus": "--hf-num-gpus",
+    "--num-warmups": "leave out the first requests in aisprompt view; the speed of a run counts all",
+    "--pad-token-id": "padding is masked, so that no token of it is needed",
+    "--partition": _SLURM,
+    "--peft-kwargs": _PEFT,
+    "--peft-path": _PEFT,
+    "--pressure": "set request_rate of the model; see docs/api-models.md",
+    "--pressure-time": "set request_rate of the model, and --num-prompts; see docs/api-models.md",
+    "--qos": _SLURM,
+    "--quotatype": _SLURM,
+    "--read-from-station": _STATION,
+    "--retry": "set retry of the model: --set models.0.retry=2",
+    "--search": "aisprompt list PATTERN… shows the configs with their paths",
+    "--slurm": "--runner slurm, with --set runner.num_shards=8 --set runner.partition=…; see docs/scale.md",
+    "--station-overwrite": _STATION,
+    "--station-path": _STATION,
+    "--stop-words": "--set \"models.0.stop_words=['Q:']\"",
+    "--tokenizer-kwargs": "--set \"models.0.tokenizer_kwargs={'use_fast': False}\"",
+    "--tokenizer-path": "--set models.0.tokenizer_path=PATH",
+}
+"""An option of the peers that is none here → what to do."""
+SHORT: Final = {
+    "-a": "--accelerator",
+    "-l": "--lark",
+    "-p": "--partition",
+    "-q": "--quotatype",
+    "-s": "--search",
+    "-sp": "--station-path",
+}
+"""The short names of theirs, where a verb here has no option of that name."""
+MODES: Final = {"judge": "eval", "infer_judge": "all"}
+"""A mode of AISBench that asks a judge and stops → the mode here, which also writes the scores."""
+OTHER_MODES: Final = {
+    "perf": "every run measures its speed: --speed shows it, and request_rate of the model sets the load",
+    "perf_viz": "summary/speed.json of a run has its latencies and throughput",
+}
+"""A mode of AISBench that is none here → what to do."""
+
+_QUOTA_TYPES: Final = ("auto", "reserved", "spot")
+_TRUTH: Final = {"true": True, "false": False}
+_VALUES: Final = {
+    "--batch-size": "batch_size",
+    "--max-out-len": "max_out_len",
+    "--max-seq-len": "max_seq_len",
+    "--tokenizer-path": "tokenizer_path",
+}
+"""An option with one value for the model that the command line describes → the key of the model."""
+_LISTS: Final = {"--stop-words": "stop_words"}
+_DICTS: Final = {
+    "--generation-kwargs": "generation_kwargs",
+    "--model-kwargs": "model_kwargs",
+    "--tokenizer-kwargs": "tokenizer_kwargs",
+}
+"""Options that take all words up to the next option: texts, and ``NAME=VALUE``."""
+
+
+def answer_to(option: str) -> str | None:
+    """Return what to do in place of an option of the peers; None for other options."""
+    return ANSWERS.get(option.partition("=")[0])
+
+
+def is_peer_option(word: str) -> bool:
+    """Return whether a word of a command line is an option of the peers that is none here."""
+    name = word.partition("=")[0]
+    return name in ANSWERS or name in SHORT
+
+
+class Mode(click.Choice):  # type: ignore[type-arg]  # generic only from click 8.2 on
+    """A mode of a run; those of AISBench that are none here are translated or answered."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the mode.
+
+        Raises:
+            click.UsageError: there is no such mode.
+        """
+        if value in OTHER_MODES:
+            raise click.UsageError(f"-m {value} is not a mode here: {OTHER_MODES[value]}", ctx)
+        return super().convert(MODES.get(value, value), param, ctx)
+
+
+def as_written_here(args: Sequence[str], command: click.Command) -> list[str]:
+    """Return a command line with the options of the peers in the words of this program.
+
+    - A flag may have a value: ``--dump-eval-details False``.
+    - Options for the model of ``--hf-path`` or ``--url`` become ``--set``.
+    - A short name that the verb does not have becomes the long one.
+
+    Args:
+        args: the words behind the verb.
+        command: the verb. One that runs no config is given back its words.
+
+    Raises:
+        click.UsageError: an option cannot be used so.
+    """
+    options = [option for option in command.params if isinstance(option, click.Option)]
+    names = {name for option in options for name in option.opts}
+    if "--models" not in names:
+        return list(args)
+    flags = {name for option in options if option.is_flag for name in option.opts}
+    describes_model = any(word.partition("=")[0] in ("--hf-path", "--url") for word in args)
+    written: list[str] = []
+    rest = list(args)
+    while rest:
+        word = rest.pop(0)
+        name, equals, value = word.partition("=")
+        if word == "-q" and rest and rest[0] in _QUOTA_TYPES:
+            raise click.UsageError(f"-q is --quiet here, and has no value {rest[0]!r}; for --quotatype {_SLURM}")
+        if name in SHORT and name not in names:
+            name = SHORT[name]
+        if name in flags and (given := value if equals else "".join(rest[:1])).lower() in _TRUTH:
+            del rest[: not equals]
+            written += [name] * _TRUTH[given.lower()]
+        elif describes_model and name not in names and (known := _key_of(name)) is not None:
+            words = [value] if equals else _values(name, rest)
+            del rest[: 0 if equals else len(words)]
+            written += ["--set", f"models.0.{known}={_setting(name, words)}"]
+        else:
+            written.append(name + equals + value)
+    return written
+
+
+def _key_of(option: str) -> str | None:
+    return _VALUES.get(option) or _LISTS.get(option) or _DICTS.get(option)
+
+
+def _values(option: str, rest: Sequence[str]) -> list[str]:
+    """Return the values of an option: the next word, or all up to the next option."""
+    return list(rest[:1]) if option in _VALUES else list(takewhile(lambda word: not word.startswith("-"), rest))
+
+
+def _setting(option: str, words: Sequence[str]) -> str:
+    """Return the value for ``--set``.
+
+    Raises:
+        click.UsageError: there is none, or a word is not ``NAME=VALUE``.
+    """
+    from ais_prompt.config.literal import parse_literal
+
+    if not words:
+        raise click.UsageError(f"Option {option!r} requires a value.")
+    if option in _VALUES:
+        return words[0]
+    if option in _LISTS:
+        return repr(list(words))
+    pairs = [word.partition("=") for word in words]
+    if unclear := next((word for word, (_, equals, _) in zip(words, pairs, strict=True) if not equals), None):
+        raise click.UsageError(f"{option} takes NAME=VALUE, and {unclear!r} has no =")
+    return repr({name: _TRUTH.get(value, parse_literal(value)) for name, _, value in pairs})

@@ -1,0 +1,119 @@
+"""Command lines of people who come from OpenCompass and AISBench."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.e2e.project import MODEL, Project
+from tests.peer_flags import FLAGS
+
+WORDS = sorted({(name, words) for flags in FLAGS.values() for names, words in flags.items() for name in names})
+DESCRIBED = ("--url", "http://127.0.0.1:9/v1", "--model", "m", "--datasets", "demo_addition")
+ANSWER = re.compile(r" is not an option here: \S|-q is --quiet here")
+
+
+@pytest.fixture
+def run_of_theirs(project: Project) -> Project:
+    """A project with the files that options name."""
+    (project.root / "own").mkdir()
+    (project.root / "model.py").write_text(f"models = [{MODEL}]\n")
+    (project.root / "mine.jsonl").write_text('{"question": "1+1=?", "answer": "2"}\n')
+    return project
+
+
+@pytest.mark.parametrize(("name", "words"), WORDS)
+@pytest.mark.parametrize("begin", [("eval.py",), DESCRIBED])
+def test_each_option_of_theirs_is_accepted_or_answered(
+    run_of_theirs: Project, begin: tuple[str, ...], name: str, words: str
+) -> None:
+    done = run_of_theirs.run(*begin, "--dry-run", name, *words.split())
+    assert done.returncode in (0, 2, 3), done.stderr
+    assert "No such option" not in done.stderr
+    assert "unexpected extra argument" not in done.stderr
+    assert "does not take a value" not in done.stderr
+    if "Usage:" in done.stderr or done.stderr.startswith("Error"):
+        assert ANSWER.search(done.stderr), done.stderr
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("eval.py",),
+        ("eval.py", "--debug"),
+        ("--models", "model.py", "--datasets", "demo_addition"),
+        ("--datasets=demo_addition", "--models=model.py"),
+        ("--debug", "eval.py"),
+        ("-w", "out", "eval.py"),
+        ("--dump-eval-details", "False", "eval.py"),
+    ],
+)
+def test_a_command_line_without_a_verb_runs(run_of_theirs: Project, args: tuple[str, ...]) -> None:
+    done = run_of_theirs.run(*args, "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert "nothing was asked" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("args", "hint"),
+    [
+        (("evil",), "There is no command 'evil'"),
+        (("scroe", "eval.py"), "did you mean 'score'?"),
+        (("--modles", "x"), "No such option"),
+        (("missing.py",), "there is no config 'missing.py'"),
+        (("eval.py", "--mode", "perf"), "--speed"),
+        (("eval.py", "--mode", "perf_viz"), "summary/speed.json"),
+        (("eval.py", "--mode", "jugde"), "'jugde' is not one of"),
+        (("eval.py", "-q", "auto"), "runner.qos"),
+        (("eval.py", "-sp", "station"), "--station-path is not an option here"),
+        ((*DESCRIBED, "--generation-kwargs", "sampled"), "'sampled' has no ="),
+        ((*DESCRIBED, "--max-out-len"), "requires a value"),
+    ],
+)
+def test_what_is_neither_theirs_nor_ours_is_an_error_with_a_hint(
+    run_of_theirs: Project, args: tuple[str, ...], hint: str
+) -> None:
+    done = run_of_theirs.run(*args)
+    assert done.returncode == 2
+    assert hint in done.stderr
+
+
+def test_modes_that_ask_a_judge_ask_and_score(run_of_theirs: Project) -> None:
+    assert run_of_theirs.run("eval.py", "--mode", "infer_judge").returncode == 0
+    folder = run_of_theirs.folder()
+    done = run_of_theirs.run("eval.py", "-m", "judge", "-r", folder.name)
+    assert done.returncode == 0, done.stderr
+    assert [row["model"] for row in run_of_theirs.summary()] == ["fake"]
+
+
+@pytest.mark.parametrize(("flag", "is_dry"), [("True", True), ("true", True), ("False", False)])
+@pytest.mark.parametrize("form", ["{} {}", "{}={}"])
+def test_a_flag_takes_true_or_false(run_of_theirs: Project, form: str, flag: str, is_dry: bool) -> None:
+    done = run_of_theirs.run("run", "eval.py", *form.format("--dry-run", flag).split())
+    assert done.returncode == 0, done.stderr
+    assert ("nothing was asked" in done.stdout) is is_dry
+
+
+def test_options_for_a_model_of_the_command_line_set_its_keys(run_of_theirs: Project) -> None:
+    given = ["--max-out-len", "100", "--max-seq-len=2048", "--batch-size", "3", "--tokenizer-path", "words"]
+    given += ["--generation-kwargs", "do_sample=True", "temperature=0.6", "name=x", "--stop-words", "Q:", "A:"]
+    done = run_of_theirs.run("--hf-path", "weights", *given, "--datasets", "demo_addition", "--save-config", "saved.py")
+    assert done.returncode == 0, done.stderr
+    values: dict[str, list[dict[str, object]]] = {}
+    exec((run_of_theirs.root / "saved.py").read_text(), values)  # a config that was just written
+    [model] = values["models"]
+    assert {key: value for key, value in model.items() if key != "type"} == {
+        "path": "weights",
+        "max_out_len": 100,
+        "max_seq_len": 2048,
+        "batch_size": 3,
+        "tokenizer_path": "words",
+        "generation_kwargs": {"do_sample": True, "temperature": 0.6, "name": "x"},
+        "stop_words": ["Q:", "A:"],
+    }
+
+
+def test_an_option_for_one_model_is_answered_where_a_config_has_the_models(run_of_theirs: Project) -> None:
+    done = run_of_theirs.run("eval.py", "--max-out-len", "100")
+    assert "--max-out-len is not an option here: --set models.0.max_out_len=" in done.stderr
