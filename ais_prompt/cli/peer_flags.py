@@ -12,7 +12,6 @@ _SLURM: Final = "see docs/scale.md: --set runner.partition=…, runner.qos=…"
 _STATION: Final = "results stay in their run folder; aisprompt compare, baseline and import read it"
 _PEFT: Final = "merge the adapter into the weights, or serve both with vLLM and give --url"
 ANSWERS: Final = {
-    "--accelerator": "name the model as VLLMwithChatTemplate, or start a server and give --url",
     "--aliyun-cfg": "start aisprompt in the job itself",
     "--analysis-repeat": "aisprompt view shows each answer; same_text of repeated questions counts equal ones",
     "--batch-size": "--set models.0.batch_size=16",

@@ -51,10 +51,23 @@ PEER_OPTIONS: Final = (
     click.option(
         "--hf", is_flag=True, help="Run the models of vLLM and LMDeploy in a config of OpenCompass with transformers."
     ),
+    click.option(
+        "--accelerator",
+        type=click.Choice(["vllm", "lmdeploy"]),
+        help="Start a server of this kind for models that transformers would load; also -a.",
+    ),
     PEER_SCORES,
     click.option("--dump-eval-details", is_flag=True, expose_value=False, help="Accepted: details are always kept."),
 )
-PEER_NAMES: Final = ("summarizer", "custom_dataset_path", "dataset_num_runs", "hf_num_gpus", "hf", "peer_scores")
+PEER_NAMES: Final = (
+    "summarizer",
+    "custom_dataset_path",
+    "dataset_num_runs",
+    "hf_num_gpus",
+    "hf",
+    "accelerator",
+    "peer_scores",
+)
 """The names of these options in a command."""
 
 

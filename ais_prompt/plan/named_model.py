@@ -64,4 +64,9 @@ def local_model(path: str, hf_type: HfType, gpus: int | None = None) -> dict[str
         gpus: over how many GPUs its layers are spread; None or 1 leaves it on one device, 0 on the processor.
     """
     spread = {None: None, 0: "cpu", 1: None}.get(gpus, "auto")
-    return {"type": _HF_TYPES[hf_type], "path": path, **({"model_kwargs": {"device_map": spread}} if spread else {})}
+    return {
+        "type": _HF_TYPES[hf_type],
+        "path": path,
+        **({"model_kwargs": {"device_map": spread}} if spread else {}),
+        **({"run_cfg": {"num_gpus": gpus}} if gpus else {}),
+    }

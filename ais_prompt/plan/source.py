@@ -17,6 +17,7 @@ from ais_prompt.config.paths import expand
 from ais_prompt.errors import ConfigError, ConfigFaults
 from ais_prompt.peers.notes import Note
 from ais_prompt.peers.translate import translate
+from ais_prompt.plan.accelerate import Accelerator, accelerated
 from ais_prompt.plan.check import check_plan
 from ais_prompt.plan.check_scoring import check_scoring
 from ais_prompt.plan.named_model import HfType, local_model, served_model
@@ -55,6 +56,7 @@ class Source(Struct, frozen=True):
         dataset_num_runs: how often every question is asked, in place of the ``n`` of the datasets.
         hf_num_gpus: with ``hf_path``: over how many GPUs the model is spread.
         hf: run the models of vLLM and LMDeploy in a config of OpenCompass with transformers.
+        accelerator: start a server of this kind for the models of transformers.
         ignores_runner: leave out the runner of the config, which a shard does not use.
     """
 
@@ -80,6 +82,7 @@ class Source(Struct, frozen=True):
     dataset_num_runs: int | None = None
     hf_num_gpus: int | None = None
     hf: bool = False
+    accelerator: Accelerator | None = None
     ignores_runner: bool = False
 
     @property
@@ -128,6 +131,10 @@ def read_spec(source: Source) -> ReadConfig:
         place=loaded.place,
     )
     notes = (*(Note(text, "") for text in loaded.notes), *notes)
+    if source.accelerator is not None and isinstance(models := values.get("models"), list | tuple):
+        folder = loaded.path.resolve().parent if loaded.path else None
+        served, dropped = accelerated(models, source.accelerator, folder)
+        values, notes = {**values, "models": served}, (*notes, *dropped)
     loaded = replace(loaded, values=values)
     spec = parse_run(loaded, work_dir=source.work_dir, budget=source.budget)
     return ReadConfig(loaded, _with_named_options(spec, source), notes)
@@ -208,6 +215,9 @@ def _refuse_contradictions(source: Source) -> None:
         )
     if source.urls and source.hf_path is not None:
         raise ConfigError("--url is for a server and --hf-path for a local model", fix="give one of them")
+    if source.hf and source.accelerator is not None:
+        what = f"--hf is for transformers and -a {source.accelerator} for a server"
+        raise ConfigError(what, fix="give one of them")
     if source.model is not None and not source.urls:
         raise ConfigError("--model is the model of a server", fix="add --url http://…/v1, or --models for a config")
 

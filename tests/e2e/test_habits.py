@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 
 import pytest
 
-from tests.e2e.project import MODEL, Project
+from tests.cli import ROOT
+from tests.e2e.project import MODEL, Project, read_lines
 from tests.peer_flags import FLAGS
 
 WORDS = sorted({(name, words) for flags in FLAGS.values() for names, words in flags.items() for name in names})
@@ -117,3 +120,39 @@ def test_options_for_a_model_of_the_command_line_set_its_keys(run_of_theirs: Pro
 def test_an_option_for_one_model_is_answered_where_a_config_has_the_models(run_of_theirs: Project) -> None:
     done = run_of_theirs.run("eval.py", "--max-out-len", "100")
     assert "--max-out-len is not an option here: --set models.0.max_out_len=" in done.stderr
+
+
+@pytest.mark.process
+def test_an_accelerator_starts_a_server_for_a_named_model(run_of_theirs: Project) -> None:
+    root = run_of_theirs.root
+    (root / "bin").mkdir()
+    program = root / "bin/vllm"
+    program.write_text(
+        f'#!/bin/sh\necho "$@" > {root}/called\n'
+        f"shift 4\nPYTHONPATH={ROOT} exec {sys.executable} -m tools.mock_server --port $2\n"
+    )
+    program.chmod(0o755)
+    (root / "weights").mkdir()
+    (root / "hf_small.py").write_text(
+        "from opencompass.models import HuggingFacewithChatTemplate\n"
+        "models = [dict(type=HuggingFacewithChatTemplate, abbr='small-hf', path='weights', max_out_len=16, "
+        "batch_size=8, run_cfg=dict(num_gpus=1))]\n"
+    )
+    run_of_theirs.environment["PATH"] = f"{root}/bin{os.pathsep}{os.environ['PATH']}"
+    named = ("--models", "hf_small.py", "--datasets", "demo_addition", "--num-prompts", "3")
+    done = run_of_theirs.run(*named, "-a", "vllm", "-w", "out")
+    assert done.returncode == 0, done.stderr
+    assert (root / "called").read_text().startswith(f"serve {root}/weights --host 127.0.0.1 --port ")
+    [predictions] = (root / "out").rglob("predictions/small-hf/*.jsonl")
+    assert len(read_lines(predictions)) == 3
+
+
+def test_a_server_and_transformers_are_not_asked_for_at_once(run_of_theirs: Project) -> None:
+    done = run_of_theirs.run("eval.py", "-a", "vllm", "--hf")
+    assert (done.returncode, "give one of them" in done.stderr) == (2, True)
+
+
+def test_an_accelerator_for_a_model_without_weights_is_an_error(run_of_theirs: Project) -> None:
+    done = run_of_theirs.run("eval.py", "-a", "lmdeploy")
+    assert done.returncode == 2
+    assert "-a lmdeploy is for models of transformers" in done.stderr
