@@ -25,6 +25,9 @@ class FakeHub:
         gated: whether its terms were not accepted.
         sent: bytes of the contents that were sent so far.
         ranges: the ranges that were asked for.
+        tokens: the token of each request.
+        headers: more headers of every reply; ``{n}`` in a value is the number of the request.
+        redirects: where files are instead; empty if they are here.
     """
 
     def __init__(self, endpoint: str) -> None:
@@ -37,6 +40,9 @@ class FakeHub:
         self.gated = False
         self.sent = 0
         self.ranges: list[str] = []
+        self.tokens: list[str] = []
+        self.headers: dict[str, str] = {}
+        self.redirects = ""
 
     def listed(self) -> list[dict[str, Any]]:
         """The files as the hub lists them."""
@@ -70,6 +76,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(with_body=True)
 
     def _answer(self, *, with_body: bool) -> None:
+        self.hub.tokens.append(self.headers.get("Authorization", ""))
         path = unquote(urlsplit(self.path).path)
         api = f"/api/datasets/{self.hub.repo}"
         if self.hub.gated:
@@ -87,6 +94,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _file(self, name: str, with_body: bool) -> None:
         content = self.hub.files[name]
         headers = {"ETag": f'"{_digest(content)}"', "X-Repo-Commit": self.hub.commit, "Accept-Ranges": "bytes"}
+        if self.hub.redirects:
+            self._send(302, b"", headers | {"Location": f"{self.hub.redirects}{self.path}"}, with_body)
+            return
         if not with_body:
             self._send(200, content, headers, with_body)
             return
@@ -106,8 +116,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, code: int, body: bytes, headers: dict[str, str], with_body: bool, only: int | None = None) -> None:
         self.send_response(code)
-        for name, value in {"Content-Length": str(len(body)), **headers}.items():
-            self.send_header(name, value)
+        for name, value in {"Content-Length": str(len(body)), **headers, **self.hub.headers}.items():
+            self.send_header(name, value.replace("{n}", str(len(self.hub.tokens))))
         self.end_headers()
         if with_body:
             part = body[:only]

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from ais_prompt.utils.hub import guard_hub
+
 SLOW_SECONDS: Final = 5.0
 """A failure that took longer is remembered: the library retried. A quick one, such as a wrong name, is not."""
 REMEMBERED_SECONDS: Final = 60.0
@@ -28,6 +30,7 @@ def lookup(name: str) -> Iterator[None]:
     failed_at, why = _failed.get(name, (float("-inf"), ""))
     if started - failed_at < REMEMBERED_SECONDS:
         raise ConnectionError(why)
+    guard_hub()
     try:
         yield
     except OSError as error:  # what transformers raises without a connection

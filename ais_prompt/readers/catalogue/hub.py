@@ -16,6 +16,7 @@ from ais_prompt.config.cards import Card, data_root
 from ais_prompt.errors import DataError
 from ais_prompt.readers.catalogue.sources import Found, hub_patterns, match
 from ais_prompt.utils.digest import file_digest
+from ais_prompt.utils.hub import HUB, guard_hub
 from ais_prompt.utils.imports import require
 from ais_prompt.utils.text import listed
 from ais_prompt.utils.verbosity import is_quiet
@@ -24,7 +25,6 @@ T = TypeVar("T")
 
 CONVERTED: Final = "refs/convert/parquet"
 """The branch with Parquet files, one folder a configuration and split."""
-HUB: Final = "https://huggingface.co"
 OFFLINE: Final = ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE")
 
 
@@ -46,6 +46,7 @@ def fetch(card: Card, revision: str | None = None) -> tuple[str, list[Found]]:
     assert card.hub is not None
     hub = require("huggingface_hub", extra="hub", why="aisprompt data get")
     _refuse_offline(card)
+    guard_hub()
     repo, endpoint = card.hub.repo, os.environ.get("HF_ENDPOINT") or HUB
     api = hub.HfApi(endpoint=endpoint)
     if revision is None:
