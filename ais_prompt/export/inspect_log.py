@@ -47,7 +47,7 @@ def _write_log(run: StoredResults, task: StoredTask, task_id: str, stream: Binar
         archive.writestr("_journal/start.json", encode_finite(head))
         for sample in task.samples():
             for value in _epochs(task, sample):
-                archive.writestr(f"samples/{value['id']}_epoch_{value['epoch']}.json", encode_finite(value))
+                archive.writestr(f"samples/{safe_name(value['id'])}_epoch_{value['epoch']}.json", encode_finite(value))
                 summaries.append(_summary(value))
                 numbers += 1
                 errors += "error" in value

@@ -8,10 +8,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from ais_prompt.errors import StoreError
+from ais_prompt.errors import DataError, StoreError
 from ais_prompt.plan.stored import stored_spec
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.predictions import read_predictions
+from ais_prompt.store.predictions import BROKEN_FIX, read_predictions
 from ais_prompt.store.results import read_details, read_scores
 from ais_prompt.store.run_file import read_run_file
 from ais_prompt.types import ChatMessage, Prediction, SampleScore, Score, TaskFacts, TaskSpec
@@ -166,7 +166,11 @@ def read_samples(task: TaskSpec, folder: RunFolder) -> Iterator[StoredSample]:
     except StoreError as error:
         error.fix = _SCORE_AGAIN
         raise
+    seen = set[str]()
     for prediction in read_predictions(path):
+        if prediction.sample_id in seen:
+            raise DataError(f"two predictions have the id {prediction.sample_id!r}", where=str(path), fix=BROKEN_FIX)
+        seen.add(prediction.sample_id)
         yield StoredSample(prediction, scores.get(prediction.sample_id))
 
 

@@ -25,7 +25,7 @@ from ais_prompt.utils.secrets import SECRETS
 
 NO_ANSWERS: Final = "there are no answers yet"
 ASK_FIRST: Final = "ask the model first: -m infer, or -m all"
-_BROKEN_FIX: Final = "remove the file and go on with -r: answers are in the journal, nothing is asked again"
+BROKEN_FIX: Final = "remove the file and go on with -r: answers are in the journal, nothing is asked again"
 IN_MEMORY: Final = 2**16
 """Bytes of predictions of a task that are kept in memory. Small tasks are many, and need no file then."""
 _PLAIN: Final = {str, int, float, bool, NoneType}
@@ -204,7 +204,7 @@ def _read_slowly(line: bytes, path: Path, number: int, with_prompts: bool) -> It
             raise DataError(
                 f"the line is not a prediction: {exception_line(error)}",
                 where=f"{path}:{number}",
-                fix=_BROKEN_FIX,
+                fix=BROKEN_FIX,
             ) from None
 
 
@@ -223,4 +223,4 @@ def read_prediction(path: Path, start: int) -> Prediction:
         return Prediction.from_json(decode_own(line))
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         what = f"the line is not a prediction: {exception_line(error)}"
-        raise DataError(what, where=str(path), fix=_BROKEN_FIX) from None
+        raise DataError(what, where=str(path), fix=BROKEN_FIX) from None

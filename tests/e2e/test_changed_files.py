@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,7 +36,6 @@ VERBS = (
 )
 
 
-@pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("kind", ["predictions", "results"])
 def test_predictions_and_results_that_differ_are_named(project: Project, kind: str, change: str) -> None:
@@ -73,6 +73,27 @@ def test_compare_names_the_predictions_that_are_not_those_of_the_results(project
         assert (done.returncode, str(path) in done.stdout) == (1, True), done.stdout + done.stderr
         assert f"aisprompt score {changed}" in done.stdout
     assert project.run("score", str(changed)).returncode in (0, 1, 2)
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "eee", "inspect", "lm-eval"])
+def test_no_export_has_a_sample_twice(project: Project, form: str) -> None:
+    assert project.run("run", "eval.py").returncode == 0
+    path = project.folder() / "predictions" / "fake" / "sums.jsonl"
+    path.write_text(path.read_text() * 2)
+    done = project.run("export", "latest", "--to", form, "-o", "out")
+    assert (done.returncode, f"{path.relative_to(project.root)}\n" in done.stderr) == (2, True), done.stderr
+    assert "two predictions have the id" in done.stderr
+
+
+def test_ids_are_no_paths_in_an_archive(project: Project) -> None:
+    assert project.run("run", "eval.py").returncode == 0
+    [first, *_] = project.predictions()
+    for path in (project.folder() / "predictions/fake/sums.jsonl", project.folder() / "results/fake/sums.json"):
+        path.write_text(path.read_text().replace(first["id"], "../../x"))
+    assert project.run("export", "latest", "--to", "inspect", "-o", "out").returncode == 0
+    [log] = Path(project.root / "out").glob("*.eval")
+    with zipfile.ZipFile(log) as archive:
+        assert not [name for name in archive.namelist() if ".." in Path(name).parts]
 
 
 def test_no_file_of_a_run_has_a_cell_that_is_a_formula(project: Project) -> None:
