@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 PAGE: Final = "prompts.html"
 
+STAND_IN: Final = {"type": "ScriptedModel", "abbr": "any-chat-model"}
+"""The model of datasets that are named without one. It gets the messages of a chat model without a meta template."""
+
 OTHER_CONFIG: Final[dict[str, Any]] = {
     **dict.fromkeys(("models", "datasets", "urls", "overrides"), ()),
     **dict.fromkeys(("model", "hf_path", "custom_dataset_path")),
@@ -74,7 +77,8 @@ def view_prompt(
     """Show prompts exactly as they would be sent; no model weights and no server are needed.
 
     With each prompt come who says what, the shots, the number of tokens, the gold answer and whether it is sent,
-    and warnings of what you may not expect.
+    and warnings of what you may not expect. Datasets without a model, as a file or by --datasets, are shown as messages
+    of a chat model.
     """
     from itertools import chain
 
@@ -84,7 +88,7 @@ def view_prompt(
 
     page = _page_path(html)
     # The warnings of what is shown come with it, and nothing is executed here.
-    first = replace(source(**options), allow_code_execution="unsafe")
+    first = replace(source(**options), allow_code_execution="unsafe", stand_in=STAND_IN)
     asking = not (non_interactive or as_json or page) and sys.stdin.isatty() and sys.stdout.isatty()
     chosen = Choice(pattern, every or (page is not None and not non_interactive), asking)
     sources = [first] if other is None else [first, replace(first, **OTHER_CONFIG, config=other)]
@@ -144,6 +148,8 @@ def _views(one: Source, chosen: Choice, rows: range, *, origins: bool, tokens: b
     from ais_prompt.plan.source import checked_with_places
 
     plan, _, place = checked_with_places(one)
+    if any(model.abbr == STAND_IN["abbr"] for model in plan.spec.models):
+        click.echo("No model is named: these are messages for a chat model. For another, add --models NAME.", err=True)
     tasks = _matching(plan.tasks, chosen.pattern)
     if not chosen.every:
         tasks = [_chosen(tasks, chosen.asks)]

@@ -162,7 +162,10 @@ def _with_anchored_paths(item: Any, folder: Path) -> Any:
 
 def _names_of(described: Mapping[str, Any] | None) -> list[str]:
     """Return the name of a model or dataset that the command line describes; empty if there is none."""
-    return [str(described.get("model") or described["path"]).rstrip("/").rpartition("/")[2]] if described else []
+    if not described:
+        return []
+    name = next(described[key] for key in ("model", "path", "abbr") if described.get(key))
+    return [str(name).rstrip("/").rpartition("/")[2]]
 
 
 def _short(names: Sequence[str]) -> str:

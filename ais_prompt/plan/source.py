@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -57,6 +57,7 @@ class Source(Struct, frozen=True):
         hf_num_gpus: with ``hf_path``: over how many GPUs the model is spread.
         hf: run the models of vLLM and LMDeploy in a config of OpenCompass with transformers.
         accelerator: start a server of this kind for the models of transformers.
+        stand_in: the model of a source that names none, for verbs that ask no model; None refuses such a source.
         ignores_runner: leave out the runner of the config, which a shard does not use.
     """
 
@@ -83,6 +84,7 @@ class Source(Struct, frozen=True):
     hf_num_gpus: int | None = None
     hf: bool = False
     accelerator: Accelerator | None = None
+    stand_in: Mapping[str, Any] | None = None
     ignores_runner: bool = False
 
     @property
@@ -172,6 +174,7 @@ def _load(source: Source) -> LoadedConfig:
     Raises:
         ConfigError: it names nothing, or two things that exclude each other.
     """
+    source = _with_named_lists(source)
     _refuse_contradictions(source)
     if source.loaded is not None:
         return source.loaded
@@ -179,14 +182,14 @@ def _load(source: Source) -> LoadedConfig:
         loaded = load_config(find_config(source.config), source.overrides)
         refuse_lists_only(loaded, source.config)
         return loaded if source.summarizer is None else with_summarizer(loaded, source.summarizer)
-    if source.names_dataset and (source.models or source.names_model):
+    if source.names_dataset and (source.models or source.names_model or source.stand_in):
         path = source.custom_dataset_path
         return compose(
             source.models,
             source.datasets,
             source.overrides,
             summarizer=source.summarizer,
-            model=_described(source),
+            model=_described(source) or (None if source.models else source.stand_in),
             dataset=None if path is None else {"path": path},
         )
     raise _nothing_to_run(source)
@@ -230,8 +233,7 @@ def refuse_lists_only(loaded: LoadedConfig, path: str) -> None:
     """
     if "models" in loaded.values:
         return
-    lists = [name for name, value in loaded.values.items() if name.endswith("_datasets") and isinstance(value, list)]
-    if lists and "datasets" not in loaded.values:
+    if lists := _dataset_lists(loaded):
         raise ConfigError(
             f"this file holds datasets and no models: {listed(lists)}",
             where=place(loaded.path or Path(path)),
@@ -243,6 +245,24 @@ def refuse_lists_only(loaded: LoadedConfig, path: str) -> None:
             where=place(loaded.path or Path(path)),
             fix=f"aisprompt run … --summarizer {path}",
         )
+
+
+def _dataset_lists(loaded: LoadedConfig) -> list[str]:
+    """Return the names of the lists in a file that holds only datasets for other configs; empty for any other file."""
+    if {"models", "datasets"} & loaded.values.keys():
+        return []
+    return [name for name, value in loaded.values.items() if name.endswith("_datasets") and isinstance(value, list)]
+
+
+def _with_named_lists(source: Source) -> Source:
+    """Return a source whose config, if it holds datasets only and a model is named, is among the named datasets."""
+    if source.config is None or source.names_dataset or not (source.models or source.names_model or source.stand_in):
+        return source
+    path = find_config(source.config)
+    loaded = load_config(path)
+    if _dataset_lists(loaded) or {"models", "datasets"} & loaded.values.keys() == {"datasets"}:
+        return replace(source, config=None, datasets=(str(path),))
+    return source
 
 
 def _asked_often(values: dict[str, Any], times: int) -> dict[str, Any]:

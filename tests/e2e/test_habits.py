@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from tests.cli import ROOT
-from tests.e2e.project import MODEL, Project, read_lines
+from tests.e2e.project import DATASET, MODEL, Project, read_lines
 from tests.peer_flags import FLAGS
 
 WORDS = sorted({(name, words) for flags in FLAGS.values() for names, words in flags.items() for name in names})
@@ -156,3 +156,39 @@ def test_an_accelerator_for_a_model_without_weights_is_an_error(run_of_theirs: P
     done = run_of_theirs.run("eval.py", "-a", "lmdeploy")
     assert done.returncode == 2
     assert "-a lmdeploy is for models of transformers" in done.stderr
+
+
+@pytest.fixture
+def datasets_only(run_of_theirs: Project) -> Project:
+    """A project with ``sums.py``, which has one list of datasets and no model."""
+    (run_of_theirs.root / "sums.py").write_text(f"sums_datasets = [{DATASET}]\n")
+    return run_of_theirs
+
+
+@pytest.mark.parametrize("args", [("sums.py",), ("sums.py", "-n"), ("--datasets", "sums.py")])
+def test_prompts_of_datasets_without_a_model_are_messages(datasets_only: Project, args: tuple[str, ...]) -> None:
+    done = datasets_only.run("view-prompt", *args)
+    assert done.returncode == 0, done.stderr
+    assert "any-chat-model/sums" in done.stdout
+    assert "[user] 0+0=?" in done.stdout
+    assert "No model is named" in done.stderr
+
+
+def test_a_file_of_datasets_is_shown_and_run_with_a_named_model(datasets_only: Project) -> None:
+    shown = datasets_only.run("view-prompt", "sums.py", "--models", "model.py", "--set", "datasets.0.abbr=other")
+    assert shown.returncode == 0, shown.stderr
+    assert "fake/other" in shown.stdout
+    assert "No model" not in shown.stderr
+    assert datasets_only.run("sums.py", "--models", "model.py", "--dry-run").returncode == 0
+
+
+@pytest.mark.parametrize("verb", ["run", "check"])
+def test_a_file_of_datasets_alone_is_not_run(datasets_only: Project, verb: str) -> None:
+    done = datasets_only.run(verb, "sums.py")
+    assert done.returncode == 2
+    assert "aisprompt run --datasets sums.py --models NAME" in done.stderr
+
+
+def test_a_config_with_models_is_not_mixed_with_named_ones(datasets_only: Project) -> None:
+    assert "not both" in datasets_only.run("view-prompt", "eval.py", "--models", "model.py").stderr
+    assert "no dataset" in datasets_only.run("view-prompt", "--models", "model.py").stderr

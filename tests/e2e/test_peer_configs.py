@@ -155,7 +155,7 @@ def test_the_settings_in_place_of_options_of_the_peers_are_accepted(project: Pro
     assert "ConfigError" not in done.stderr + done.stdout
 
 
-@pytest.mark.parametrize("option", ["--slurm", "-l", "--lark", "-a"])
+@pytest.mark.parametrize("option", ["--slurm", "-l", "--lark", "-sp"])
 def test_an_option_of_the_peers_without_a_meaning_says_why(project: Project, option: str) -> None:
     done = project.run("run", "eval.py", option, "3")
     assert done.returncode == 2
