@@ -16,6 +16,10 @@ from ais_prompt.utils.peer_packages import peer_package
 SHARED: Final = "configs/datasets/chatobj_custom/chatobj_custom_gen.py"
 """The config with the prompt and the evaluators, below the package of OpenCompass."""
 
+DATASET: Final = "opencompass.datasets.ChatMLDataset"
+PARTS: Final = ("rule_evaluator", "llm_evaluator")
+"""Evaluators in a cascade."""
+
 _OPENICL: Final = "opencompass.openicl.icl_evaluator"
 _EVALUATORS: Final = "opencompass.evaluator"
 
@@ -36,7 +40,7 @@ def chatml_dataset(values: Mapping[str, Any]) -> dict[str, Any]:
         fix = "install it: pip install --no-deps opencompass; or name a checkout: --peer-path DIR"
         raise ConfigError("chatml_datasets needs OpenCompass, which has its prompt and evaluators", fix=fix)
     shared = load_config(package / SHARED).values
-    source = {"type": "opencompass.datasets.ChatMLDataset", "abbr": values["abbr"], "path": values["path"]}
+    source = {"type": DATASET, "abbr": values["abbr"], "path": values["path"]}
     reader = dict(shared["chatobj_custom_reader_cfg"])
     if "test_range" in values:
         reader["test_range"] = values["test_range"]
@@ -49,6 +53,23 @@ def chatml_dataset(values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def with_paths(dataset: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a dataset that OpenCompass has made of an item, as its run folder has it, with paths in place of names."""
+    evaluation = dataset.get("eval_cfg") or {}
+    return {
+        **dataset,
+        "type": DATASET,
+        "eval_cfg": {**evaluation, "evaluator": _with_path(evaluation.get("evaluator") or {})},
+    }
+
+
+def _with_path(evaluator: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an evaluator with its path: a bare name that is ours too would mean ours."""
+    name = str(evaluator.get("type"))
+    parts = {key: _with_path(evaluator[key]) for key in PARTS if key in evaluator}
+    return {**evaluator, **parts, "type": f"{_OPENICL if name == 'AccEvaluator' else _EVALUATORS}.{name}"}
+
+
 def _evaluator(values: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
     """Return an evaluator by its short name: ``math_evaluator``, ``mcq_rule_evaluator``, ``llm_evaluator``, ..."""
     name = str(values.get("type"))
@@ -56,9 +77,7 @@ def _evaluator(values: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str,
         raise ConfigError(
             f"there is no evaluator {name!r} for chatml_datasets", fix=f"write one of: {', '.join(known)}"
         )
-    evaluator = deepcopy(dict(known[name]))
-    module = _OPENICL if evaluator["type"] == "AccEvaluator" else _EVALUATORS
-    evaluator["type"] = f"{module}.{evaluator['type']}"  # a bare name that is ours too would mean ours
+    evaluator = _with_path(deepcopy(dict(known[name])))
     if "answer_pattern" in values:
         evaluator["pred_postprocessor"] = {
             **evaluator["pred_postprocessor"],
@@ -72,7 +91,7 @@ def _evaluator(values: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str,
             {**one, "content": values["prompt"]} if one.get("role") == "user" else one for one in template["messages"]
         ]
         evaluator["prompt_template"] = {**template, "messages": messages}
-    for part in ("rule_evaluator", "llm_evaluator"):
+    for part in PARTS:
         if part in values:
             evaluator[part] = _evaluator(values[part], known)
     return evaluator

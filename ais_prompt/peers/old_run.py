@@ -26,7 +26,8 @@ from ais_prompt.utils.jsonl import decode, read_objects
 
 LARGEST: Final = 1 << 30
 """Most bytes of a file that is read; the peers write whole datasets into one JSON object."""
-CONFIG_KEYS: Final = ("models", "datasets", "summarizer")
+CONFIG_KEYS: Final = ("models", "datasets", "chatml_datasets", "summarizer")
+"""What of a config is read."""
 _RUN: Final = re.compile(r"\d{8}_\d{6}")
 
 
@@ -49,7 +50,7 @@ class OldRun(Struct, frozen=True):
 
     Attributes:
         root: the folder.
-        config: ``models``, ``datasets`` and perhaps ``summarizer`` of its config; None if it has no readable one.
+        config: `CONFIG_KEYS` of its config; None if it has no readable one.
     """
 
     root: Path

@@ -10,7 +10,7 @@ from typing import Any
 
 from ais_prompt.config.parse.section import Faults
 from ais_prompt.errors import ConfigError
-from ais_prompt.peers.chatml import chatml_dataset
+from ais_prompt.peers.chatml import chatml_dataset, with_paths
 from ais_prompt.peers.custom import custom_dataset, is_custom
 from ais_prompt.peers.dataset import translate_dataset
 from ais_prompt.peers.model import has_default_roles, translate_model
@@ -79,9 +79,14 @@ def _with_chatml(values: Mapping[str, Any], translation: Translation) -> Mapping
     if not isinstance(items, list | tuple) or not items:
         return values
     datasets = list(values.get("datasets") or ())
+    places = {one.get("abbr"): n for n, one in enumerate(datasets) if isinstance(one, Mapping)}
     for index, item in enumerate(items):
         try:
-            datasets.append(chatml_dataset(item))
+            if isinstance(item, Mapping) and item.get("abbr") in places:  # the run folder of OpenCompass has both
+                place = places[item["abbr"]]
+                datasets[place] = with_paths(datasets[place])
+            else:
+                datasets.append(chatml_dataset(item))
         except ConfigError as error:
             translation.faults.add(error.what, f"chatml_datasets[{index}]", error.fix)
     return {**{key: value for key, value in values.items() if key != "chatml_datasets"}, "datasets": datasets}

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.config.load import LoadedConfig
-from ais_prompt.config.stored import unusable_parts, without_permissions
+from ais_prompt.config.stored import ELSEWHERE, unusable_parts, without_permissions
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.inferencers import RepeatingInferencer
 from ais_prompt.peers import translate
@@ -134,7 +134,10 @@ def _unread(values: Mapping[str, Any]) -> Iterator[str]:
     """Yield a note for each dataset whose loader is code."""
     for where, name in unusable_parts(values):
         if re.fullmatch(r"datasets\[\d+\]", where):
-            yield f"{where}: its data are not read, because {name} runs code: give the config with --config CONFIG"
+            yield (
+                f"{where}: its data are not read, because {name} runs code, and samples are named by their prompts: "
+                "give the config with --config CONFIG"
+            )
 
 
 def _code_in(values: Mapping[str, Any]) -> Iterator[ConfigError]:
@@ -190,7 +193,9 @@ def _imported(task: Task, old: OldRun, names: tuple[str, str], folder: RunFolder
         samples, data_digest, origins = task.data.test, task.data.digest, tuple(task.data.origins)
         questions = len(samples)
     except AisPromptError as error:
-        logger.warning("[%s] its data are not here, so samples are named by their prompts: %s", task.name, error.what)
+        if not task.spec.dataset.source.type.startswith(ELSEWHERE):  # a note has said so of a loader that is code
+            what = "its data are not here, so samples are named by their prompts"
+            logger.warning("[%s] %s: %s", task.name, what, error.what)
         samples, data_digest, origins = [], "", ()
     groups = _by_question(answers, questions, n, in_turn=old.repeats_in_turn(*names))
     if questions is None:

@@ -187,10 +187,12 @@ def test_what_cannot_be_used_is_named_and_the_rest_is_imported(project: Project,
     own_evaluator = DATASET.replace("'gsm8k'", "'mine/own'", 1).replace("opencompass.datasets.Gsm8kEvaluator", "my.Own")
     own_loader = DATASET.replace("'gsm8k'", "'other'", 1).replace("opencompass.datasets.GSM8KDataset", "my.Loader")
     write_config(old, DATASET, own_evaluator, own_loader)
-    write_json(old / "predictions/gpt/mine/own.json", answers())
+    for name in ("mine/own", "other"):
+        write_json(old / f"predictions/gpt/{name}.json", answers())
     done = project.run("import", str(old))
     assert done.returncode == 0, done.stderr
     assert "mine_own is not scored: the run names code that does not come with this program: my.Own" in done.stderr
+    assert "[gpt/other]" not in done.stderr  # said once, in the note
     assert "datasets[2]: its data are not read, because my.Loader runs code" in done.stderr
     assert "gpt/mine_own  4 samples" in done.stdout
 

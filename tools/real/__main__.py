@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import urllib.request
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
@@ -19,9 +20,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
+import torch
 from msgspec import Struct
 from rich.console import Console
 from rich.table import Table
+from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer
 from transformers import AutoTokenizer
 
 from tools.real.cases import CASES, DEMO_MODEL, Case, Peer, write_files
@@ -67,6 +71,12 @@ class Server(Struct, frozen=True):
             found: list[dict[str, Any]] = json.load(reply)
         return found
 
+    def answer(self, answers: Mapping[str, str]) -> None:
+        """Answer questions that hold a text with the text that belongs to it."""
+        script = json.dumps([{"text": text, "answer": answer} for text, answer in answers.items()]).encode()
+        url = f"{self.url.removesuffix('/v1')}/script"
+        urllib.request.urlopen(urllib.request.Request(url, script, method="PUT"), timeout=30).close()
+
 
 @click.command()
 @click.argument("names", nargs=-1)
@@ -82,6 +92,7 @@ def main(names: Sequence[str], keep: Path | None) -> None:
     cases = {name: CASES[name] for name in names or CASES}
     works = {name: folder / "".join(char if char.isalnum() else "_" for char in name) for name in cases}
     with server() as running:
+        running.answer({text: answer for case in cases.values() for text, answer in case.answers.items()})
         for name, case in cases.items():
             _write(case, works[name], running)
         for peer in COMMANDS:
@@ -139,10 +150,27 @@ def _write(case: Case, work: Path, running: Server) -> None:
     folder = "ais_bench/datasets" if case.peer == "ais_bench" else "data"
     write_files({f"{folder}/{name}": content for name, content in case.files.items()}, work)
     port = running.url.rpartition(":")[2].partition("/")[0]
+    model = with_tokens(case.tokens, work / "model") if case.tokens else DEMO_MODEL
     text = case.config
-    for mark, value in (("{url}", running.url), ("{port}", port), ("{model}", str(DEMO_MODEL)), ("{name}", work.name)):
+    for mark, value in (("{url}", running.url), ("{port}", port), ("{model}", str(model)), ("{name}", work.name)):
         text = text.replace(mark, value)
     (work / "eval.py").write_text(text, "utf-8")
+
+
+def with_tokens(words: Sequence[str], folder: Path) -> Path:
+    """Make a demo model with these words as tokens, and return its folder."""
+    shutil.copytree(DEMO_MODEL, folder)
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.add_tokens(list(words))
+    tokenizer.save(str(folder / "tokenizer.json"))
+    weights = load_file(folder / "model.safetensors")
+    name = "model.embed_tokens.weight"
+    rows = torch.randn(len(words), weights[name].shape[1], generator=torch.Generator().manual_seed(0))
+    weights[name] = torch.cat([weights[name], rows * weights[name].std() / 8])
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    (folder / "config.json").write_text(json.dumps({**config, "vocab_size": len(weights[name])}), "utf-8")
+    return folder
 
 
 def run_theirs(peer: Peer, works: Sequence[Path], python: Path) -> None:
@@ -181,7 +209,11 @@ def compared(
 
 
 def _compare_requests(theirs: Sequence[str], ours: Sequence[str], count: Count) -> None:
-    for one, other in zip_longest(theirs, ours):
+    """Compare without the order, which threads mix."""
+    count.equal = count.of = (Counter(theirs) & Counter(ours)).total()
+    for one, other in zip_longest(
+        sorted((Counter(theirs) - Counter(ours)).elements()), sorted((Counter(ours) - Counter(theirs)).elements())
+    ):
         count.add(one, other, "request")
 
 
@@ -247,7 +279,7 @@ def _run(command: Sequence[str], work: Path, python: Path, seconds: int = SECOND
         done = subprocess.run(command, cwd=work, env=env, capture_output=True, text=True, check=False, timeout=seconds)
     except subprocess.TimeoutExpired:
         return f"{command[0]} took longer than {seconds} s"
-    name = command[3] if command[1] == "-m" else "theirs"
+    name = command[3] if command[1] == "-m" else "process"
     (work / f"{name}.log").write_text(done.stdout + done.stderr, "utf-8")
     return "" if done.returncode == 0 else f"exit code {done.returncode}\n{done.stdout[-1500:]}{done.stderr[-1500:]}"
 

@@ -9,6 +9,8 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
+from tools.real.suite import aisbench, opencompass
+
 Files: TypeAlias = Mapping[str, str | Sequence[Mapping[str, Any]]]
 Peer: TypeAlias = Literal["opencompass", "ais_bench"]
 
@@ -22,12 +24,16 @@ class Case(Struct, frozen=True):
         peer: the package whose command runs it.
         config: the file, with ``{url}``, ``{port}`` and ``{model}`` for the server and the folder of the demo model.
         files: path below the folder of data → its content: text, or rows of a JSONL file.
+        tokens: words that the demo model gets as tokens of their own.
+        answers: text in a question → what the mock server answers.
         known: column of the table → why it differs, as `docs/migrating.md` says.
     """
 
     peer: Peer
     config: str
     files: Files
+    tokens: Sequence[str] = ()
+    answers: Mapping[str, str] = {}
     known: Mapping[str, str] = {}
 
 
@@ -175,7 +181,19 @@ _IN_SHOTS: Final = dict.fromkeys(
     ("predictions", "values", "scores"), "examples contain the continuation, and OpenCompass takes it out there too"
 )
 
+_SUITE, _SUITE_OF_AISBENCH = opencompass(), aisbench()
+_ROWS: Final = """
+few = ('lukaemon_mmlu_marketing', 'ceval-logic', 'cmmlu-anatomy')  # of their subsets, only these have rows
+many = ('lukaemon_mmlu_', 'ceval-', 'cmmlu-')
+datasets = [one for one in datasets if one['abbr'] in few or not one['abbr'].startswith(many)]
+"""
 CASES: Final[Mapping[str, Case]] = {
+    "suite": Case(
+        "opencompass",
+        _opencompass(_SDK, " ".join(f"datasets.{module}" for module in _SUITE.modules), _ROWS),
+        _SUITE.files,
+        answers=_SUITE.answers,
+    ),
     "gen, base model": Case("opencompass", _opencompass(_BASE, "datasets.piqa.piqa_gen_1194eb"), _PIQA),
     "gen, chat template": Case("opencompass", _opencompass(_CHAT, "datasets.ARC_c.ARC_c_gen_1e0de5"), _ARC),
     "few-shot, chat template": Case(
@@ -188,7 +206,10 @@ CASES: Final[Mapping[str, Case]] = {
     ),
     "LL": Case("opencompass", _opencompass(_CAUSAL, "datasets.winogrande.winogrande_ll_c5cf57"), _WINOGRANDE),
     "LL, few-shot": Case(
-        "opencompass", _opencompass(_CAUSAL, "datasets.winogrande.winogrande_5shot_ll_252f01"), _WINOGRANDE, _IN_SHOTS
+        "opencompass",
+        _opencompass(_CAUSAL, "datasets.winogrande.winogrande_5shot_ll_252f01"),
+        _WINOGRANDE,
+        known=_IN_SHOTS,
     ),
     "CLP": Case(
         "opencompass",
@@ -199,6 +220,7 @@ CASES: Final[Mapping[str, Case]] = {
             "for one in datasets:\n    one.pop('eval_cfg', None)\n",
         ),
         _JIGSAW,
+        tokens=("yes", "no"),
     ),
     "chat API": Case("opencompass", _opencompass(_SDK, "datasets.gsm8k.gsm8k_0shot_v2_gen_a58960"), _GSM8K),
     "n": Case(
@@ -248,6 +270,16 @@ CASES: Final[Mapping[str, Case]] = {
         _aisbench(_service("VLLMCustomAPIChat"), "datasets.gsm8k.gsm8k_gen_0_shot_cot_chat_prompt"),
         _GSM8K,
     ),
+    "AISBench, suite": Case(
+        "ais_bench",
+        _aisbench(
+            _service("VLLMCustomAPIChat"),
+            " ".join(f"datasets.{module}" for module in _SUITE_OF_AISBENCH.modules),
+            _ROWS,
+        ),
+        _SUITE_OF_AISBENCH.files,
+        answers=_SUITE_OF_AISBENCH.answers,
+    ),
     "AISBench, completions API": Case(
         "ais_bench", _aisbench(_service("VLLMCustomAPI"), "datasets.gsm8k.gsm8k_gen_4_shot_cot_str"), _GSM8K
     ),
@@ -272,6 +304,8 @@ CASES: Final[Mapping[str, Case]] = {
         _aisbench(
             "type=HuggingFacewithChatTemplate, attr='local', path='{model}', tokenizer_path='{model}', max_out_len=24, "
             "batch_size=1, max_seq_len=2048, model_kwargs=dict(torch_dtype='torch.float'), "
+            # Without these keys AISBench ends with a KeyError: it takes them out before it generates.
+            "generation_kwargs=dict(is_synthetic=False, batch_size=1, do_performance=False), "
             "run_cfg=dict(num_gpus=0, num_procs=1)",
             "datasets.ARC_c.ARC_c_gen_0_shot_chat_prompt",
         ),

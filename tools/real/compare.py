@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from ais_prompt.models.openai.likelihood import PROBE
 from ais_prompt.store.results import read_scores
 from ais_prompt.utils.jsonl import decode
 
@@ -95,7 +96,9 @@ def _their_answer(entry: Mapping[str, Any]) -> Found:
         for label, one in labels.items()
     }
     prompts = {label: plain(one.get("prompt")) for label, one in labels.items()}
-    return Found(prompts or {"": plain(entry.get("origin_prompt"))}, entry.get("prediction"), numbers)
+    return Found(
+        prompts or {"": plain(entry.get("origin_prompt", entry.get("prompt")))}, entry.get("prediction"), numbers
+    )
 
 
 def our_answers(run: Path) -> dict[str, list[Found]]:
@@ -148,13 +151,15 @@ def our_scores(run: Path) -> dict[str, dict[str, float]]:
 
 
 def bodies(requests: Sequence[Mapping[str, Any]], model: str) -> list[str]:
-    """Return the bodies of the requests to a model in a form that can be compared, sorted: threads mix their order."""
+    """Return the bodies of the requests to a model in a form that can be compared."""
     found = []
     for one in requests:
-        if one["path"].endswith("completions") and one["body"].get("model") == model:
-            body = {key: value for key, value in one["body"].items() if key not in VOLATILE and value is not None}
+        body = one["body"]
+        # This program asks for a text of its own once, to find out how a server returns log-likelihoods.
+        if one["path"].endswith("completions") and body.get("model") == model and body.get("prompt") != PROBE:
+            body = {key: value for key, value in body.items() if key not in VOLATILE and value is not None}
             found.append(json.dumps(body, sort_keys=True, ensure_ascii=False))
-    return sorted(found)
+    return found
 
 
 def _short(value: Any) -> str:

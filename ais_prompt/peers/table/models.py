@@ -48,6 +48,8 @@ def _local(args: dict[str, Any]) -> dict[str, Any]:
     """Return our arguments for a model of transformers."""
     options = {name: value for name, value in (args.pop("generation_kwargs", None) or {}).items() if value is not None}
     options.pop("num_return_sequences", None)  # becomes n of the datasets
+    for name in ("is_synthetic", "batch_size", "do_performance"):  # AISBench takes them out before it generates
+        options.pop(name, None)
     if (least := args.pop("min_out_len", None)) is not None:
         options["min_new_tokens"] = least
     if end := args.pop("end_str", None):

@@ -41,6 +41,22 @@ def datasets(**changes: Any) -> list[dict[str, Any]]:
     return found
 
 
+def test_one_that_opencompass_has_put_among_the_datasets_means_its_parts() -> None:
+    made = {
+        "abbr": "own",
+        "type": "ChatMLDataset",
+        "path": "own.jsonl",
+        "reader_cfg": {"input_columns": ["question"], "output_column": "answer"},
+        "infer_cfg": {"inferencer": {"type": "GenInferencer"}},
+        "eval_cfg": {"evaluator": {"type": "MATHVerifyEvaluator"}},
+    }
+    item = {"abbr": "own", "path": "own.jsonl", "evaluator": {"type": "math_evaluator"}}
+    values, notes = translate({"models": [], "datasets": [made], "chatml_datasets": [item]})
+    [own] = values["datasets"]
+    assert own["type"] != "ChatMLDataset"
+    assert any("MATHVerifyEvaluator" in note.what for note in notes)  # theirs reads less than ours
+
+
 def test_they_follow_the_other_datasets() -> None:
     other, own = datasets(n=4, test_range="[:2]")
     assert other["abbr"] == "other"
