@@ -1,7 +1,7 @@
 """How often the 95 % intervals of scores hold the true value, by simulation.
 
-    python -m tools.bench.statistics            # single datasets, pass@k and pass^k, and groups
-    python -m tools.bench.statistics --repeats 4000 --sizes 20 50 --sets    # only these sizes, and no groups
+    python -m tools.bench.statistics                                       # all tables
+    python -m tools.bench.statistics datasets --repeats 4000 --sizes 20 50 # one table, with few questions
 
 A question is right with a probability of its own, drawn from a beta distribution around the dataset's share; ``alike``
 is the correlation of two answers to one question (0: all questions are equally hard). Each share is simulated anew, and
@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ais_prompt.metrics.aggregate import exact_mean
+from ais_prompt.metrics.aggregate import exact_mean, spread_of_questions
 from ais_prompt.metrics.interval import (
     Part,
     Z,
@@ -38,6 +39,8 @@ SHARES: Final = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97,
 SIZES: Final = (20, 50, 100, 300, 1000)
 ANSWERS: Final = (1, 4, 8)
 ALIKE: Final = (0.0, 0.3, 0.7)
+CLUSTERS: Final = (5, 10, 20, 50)
+CLUSTER_SIZES: Final = (4, 20)
 SETS: Final = (3, 10, 57)
 TRIES: Final = ((4, 2), (8, 2), (8, 4), (8, 8), (10, 5))
 """Answers to a question, and k of pass@k and pass^k."""
@@ -45,40 +48,58 @@ TRIES: Final = ((4, 2), (8, 2), (8, 4), (8, 8), (10, 5))
 
 def main() -> None:
     """Print the tables."""
+    tables = {"datasets": datasets, "passes": passes, "clusters": clusters, "groups": groups}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", nargs="*", choices=[*tables, []], help="tables to print; all by default")
     parser.add_argument("--repeats", type=int, default=1000, help="simulations of each share")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--sizes", type=int, nargs="*", default=SIZES, help="questions of a single dataset")
-    parser.add_argument("--sets", type=int, nargs="*", default=SETS, help="datasets of a group")
+    parser.add_argument("--sizes", type=int, nargs="*", default=SIZES, help="questions of a dataset")
     options = parser.parse_args()
-    draw = np.random.default_rng(options.seed)
+    for name in options.what or tables:
+        tables[name](np.random.default_rng(options.seed), options.repeats, options.sizes)
+
+
+def datasets(draw: np.random.Generator, repeats: int, sizes: Sequence[int]) -> None:
+    """Simulate the accuracy of one dataset, with one answer to a question or several."""
     print("one dataset\n     n   k  alike   mean  least  (at)   textbook: mean  least")
-    for n in options.sizes:
+    for n in sizes:
         for k in ANSWERS:
             for alike in ALIKE if k > 1 else (0.0,):
-                found = [_coverage(_sets(draw, [share], n, k, alike, options.repeats), share) for share in SHARES]
+                found = [_coverage(_sets(draw, [share], n, k, alike, repeats), share) for share in SHARES]
                 print(f"{n:6} {k:3} {alike:6.1f} {_summary(found)}", flush=True)
+
+
+def passes(draw: np.random.Generator, repeats: int, sizes: Sequence[int]) -> None:
+    """Simulate pass@k and pass^k of one dataset."""
     print("\npass@k and pass^k of one dataset\n     n   N   k  alike   mean  least  (at)")
-    for n in options.sizes:
+    for n in sizes:
         for answers, k in TRIES:
             for alike in ALIKE:
                 for measure, sign in ((pass_at_k, "@"), (pass_hat_k, "^")):
-                    held = [
-                        _pass_coverage(draw, measure, share, n, answers, k, alike, options.repeats) for share in SHARES
-                    ]
-                    at = SHARES[int(np.argmin(held))]
-                    print(
-                        f"{n:6} {answers:3} {sign}{k:2} {alike:6.1f} {np.mean(held):6.3f} {min(held):6.3f}  {at:5}",
-                        flush=True,
-                    )
-    print("\ngroup of datasets, spread around the share\n  sets   n   k   mean  least  (at)   textbook: mean  least")
-    for sets in options.sets:
-        for n in (20, 100, 300):
+                    held = [_pass_coverage(draw, measure, share, n, answers, k, alike, repeats) for share in SHARES]
+                    print(f"{n:6} {answers:3} {sign}{k:2} {alike:6.1f} {_mean_and_least(held)}", flush=True)
+
+
+def clusters(draw: np.random.Generator, repeats: int, sizes: Sequence[int]) -> None:
+    """Simulate questions in clusters, such as those about one passage."""
+    print("\nclusters of one dataset\nclusters  questions of each  alike   mean  least  (at)")
+    for units in (count for count in CLUSTERS if count <= max(sizes)):
+        for size in CLUSTER_SIZES:
+            for alike in (0.1, *ALIKE[1:]):
+                held = [_cluster_coverage(draw, share, units, size, alike, repeats) for share in SHARES]
+                print(f"{units:8} {size:18} {alike:6.1f} {_mean_and_least(held)}", flush=True)
+
+
+def groups(draw: np.random.Generator, repeats: int, sizes: Sequence[int]) -> None:
+    """Simulate averages over datasets, whose shares are spread around the one of the group."""
+    print("\ngroup of datasets\n  sets   n   k   mean  least  (at)   textbook: mean  least")
+    for sets in SETS:
+        for n in (size for size in (20, 100, 300) if size <= max(sizes)):
             for k in (1, 8):
                 found = []
                 for share in SHARES:
                     shares = np.random.default_rng(7).beta(30 * share, 30 * (1 - share), sets)
-                    many = _sets(draw, shares, n, k, 0.3, max(options.repeats // sets, 100))
+                    many = _sets(draw, shares, n, k, 0.3, max(repeats // sets, 100))
                     found.append(_coverage(many, float(shares.mean())))
                 print(f"{sets:6} {n:4} {k:3} {_summary(found)}", flush=True)
 
@@ -123,6 +144,22 @@ def _pass_coverage(
     return held / repeats
 
 
+def _cluster_coverage(
+    draw: np.random.Generator, share: float, units: int, size: int, alike: float, repeats: int
+) -> float:
+    """Return how often the interval of a mean over clusters of questions holds its true value."""
+    held = 0
+    for [right] in _sets(draw, [share], units, size, alike, repeats):
+        # Each cluster has as many right answers as its share says; their order does not matter.
+        values = np.arange(size) < np.round(right * size)[:, None]
+        questions = [(str(unit), float(value)) for unit, row in enumerate(values) for value in row]
+        spread = spread_of_questions(questions, float(right.mean()))
+        assert spread is not None
+        low, high = mean_interval(float(right.mean()), spread, 1.0)
+        held += low - 1e-12 <= share <= high + 1e-12
+    return held / repeats
+
+
 def _coverage(simulations: Iterator[Values], truth: float) -> tuple[float, float]:
     """Return how often our interval, and that of the textbook, holds the truth."""
     held = [(_holds(_ours, sets, truth), _holds(_textbook, sets, truth)) for sets in simulations]
@@ -136,10 +173,19 @@ def _holds(interval_of: Callable[[Values], Interval], sets: Values, truth: float
 
 
 def _ours(sets: Values, least: float = 0.0) -> Interval:
-    if len(sets) == 1 and np.isin(sets, (0.0, 1.0)).all():
-        return wilson_interval(float(sets.sum()), sets.shape[1])
+    if len(sets) == 1:
+        return _interval(np.sort(sets[0]).tobytes(), least)
     parts = [Part(1 / len(sets), float(values.mean()), _spread(values, least)) for values in sets]
     return mean_interval(exact_mean([part.mean for part in parts]), group_spread(parts), 1.0)
+
+
+@lru_cache(100_000)
+def _interval(sorted_values: bytes, least: float) -> Interval:
+    """Return the interval of one dataset; simulations near 0 and 1 often give the same values."""
+    values = np.frombuffer(sorted_values)
+    if np.isin(values, (0.0, 1.0)).all():
+        return wilson_interval(float(values.sum()), len(values))
+    return mean_interval(exact_mean(values.tolist()), _spread(values, least), 1.0)
 
 
 def _spread(values: Values, least: float) -> Spread:
@@ -157,10 +203,13 @@ def _textbook(sets: Values) -> Interval:
     return max(mean - Z * stderr, 0.0), min(mean + Z * stderr, 1.0)
 
 
+def _mean_and_least(held: Sequence[float]) -> str:
+    return f"{np.mean(held):6.3f} {min(held):6.3f}  {SHARES[int(np.argmin(held))]:5}"
+
+
 def _summary(found: Sequence[tuple[float, float]]) -> str:
     ours, textbook = zip(*found, strict=True)
-    at = SHARES[int(np.argmin(ours))]
-    return f"{np.mean(ours):6.3f} {min(ours):6.3f}  {at:5}   {np.mean(textbook):14.3f} {min(textbook):6.3f}"
+    return f"{_mean_and_least(ours)}   {np.mean(textbook):14.3f} {min(textbook):6.3f}"
 
 
 if __name__ == "__main__":

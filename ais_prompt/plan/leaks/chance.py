@@ -21,6 +21,9 @@ ALPHA: Final = 0.01
 NOTICEABLE: Final = 0.05
 """An excess over chance, as a share of the questions, below which there is no alarm however significant it is."""
 
+NOTICEABLE_LOOK: Final = 0.1
+"""The same for the look of the choices: people write right choices a little longer than wrong ones."""
+
 
 class Clue(Struct, frozen=True):
     """The result of one test.
@@ -32,6 +35,7 @@ class Clue(Struct, frozen=True):
         chance: the share of them of which it would be so by chance.
         p: how likely chance alone gives as many.
         fix: what the user can do about it.
+        noticeable: the excess over chance, as a share of the questions, below which there is no alarm.
     """
 
     what: str
@@ -40,6 +44,7 @@ class Clue(Struct, frozen=True):
     chance: float
     p: float
     fix: str
+    noticeable: float = NOTICEABLE
 
     @property
     def share(self) -> float:
@@ -57,7 +62,7 @@ class Clue(Struct, frozen=True):
 
 def alarming(clues: Sequence[Clue]) -> list[Clue]:
     """Return the clues that are significant after correction, and large enough to matter."""
-    return [clue for clue in clues if clue.p <= ALPHA / len(clues) and clue.share - clue.chance >= NOTICEABLE]
+    return [clue for clue in clues if clue.p <= ALPHA / len(clues) and clue.share - clue.chance >= clue.noticeable]
 
 
 def p_of_matches(matches: NDArray[np.bool_], own: NDArray[np.intp]) -> float:

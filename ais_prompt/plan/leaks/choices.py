@@ -65,6 +65,28 @@ def find_choices(
     return ChoiceLayout((), [Choices((), max(letters) + 1, place) for place in letters])
 
 
+def strange_golds(
+    columns: Sequence[str], rows: Sequence[Mapping[str, Any]], golds: Sequence[str], few: float
+) -> list[int] | None:
+    """Return the places of the golds that are none of the choices, by the rule that fits the most rows.
+
+    Args:
+        columns, rows, golds: as in `find_choices`.
+        few: share of the rows that may not fit the rule.
+
+    Returns:
+        None if no rule fits, as where there are no choices.
+    """
+    fitting = [
+        [place for place, gold in enumerate(golds) if _place(rule, gold, options[place]) is None]
+        for _, options_of in _layouts(columns, rows)
+        for options in [[options_of(row) for row in rows]]
+        for rule in _RULES
+    ]
+    misses = min(fitting, key=len, default=None)
+    return misses if misses is not None and len(misses) <= max(1, few * len(golds)) else None
+
+
 def _choices(options: Sequence[_Options | None], golds: Sequence[str]) -> list[Choices] | None:
     """Return the choices of each question; None if one has fewer than two, or no rule says which is the right one."""
     known = [found for found in options if found is not None and len(found[1]) >= 2]
@@ -135,10 +157,19 @@ def _from_1(gold: str, labels: Sequence[str], texts: Sequence[str]) -> int:  # n
 _RULES: Final = (_by_label, _by_text, _by_letter, _from_0, _from_1)
 
 
+def _place(rule: Callable[[str, Sequence[str], Sequence[str]], int], gold: str, options: _Options | None) -> int | None:
+    """Return the place of a gold among the choices by a rule; None if it is none of them."""
+    if options is None or len(options[1]) < 2:
+        return None
+    try:
+        return rule(gold.strip(), *options)
+    except (ValueError, IndexError):
+        return None
+
+
 def _places(
     rule: Callable[[str, Sequence[str], Sequence[str]], int], golds: Sequence[str], options: Sequence[_Options]
 ) -> list[int] | None:
-    try:
-        return [rule(gold.strip(), labels, texts) for gold, (labels, texts) in zip(golds, options, strict=True)]
-    except (ValueError, IndexError):
-        return None
+    places = [_place(rule, gold, own) for gold, own in zip(golds, options, strict=True)]
+    known = [place for place in places if place is not None]
+    return known if len(known) == len(places) else None

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import takewhile
+from string import ascii_uppercase
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ais_prompt.plan.leaks.chance import Clue, p_of_hits, p_of_matches, p_of_positions
+from ais_prompt.plan.leaks.chance import NOTICEABLE, NOTICEABLE_LOOK, Clue, p_of_hits, p_of_matches, p_of_positions
 from ais_prompt.plan.leaks.choices import ChoiceLayout, Choices, find_choices
 from ais_prompt.plan.leaks.texts import drawn, value_text
 from ais_prompt.types import Sample
@@ -17,6 +19,9 @@ from ais_prompt.utils.words import words_of
 
 MAX_ROWS: Final = 2_000
 """Questions that are looked at, drawn with a seed if there are more."""
+
+MAX_COUNTED: Final = 26
+"""Different golds that are counted in texts: those of labels, which all texts may have."""
 
 _IN_COLUMN: Final = "nothing, if answers are to be read or chosen there; else take the gold out of the column"
 _IN_CHOICES: Final = "shuffle the choices of each question, and make the wrong ones look like the right one"
@@ -72,17 +77,48 @@ def _in_columns(
     numbers = {gold: number for number, gold in enumerate(dict.fromkeys(golds))}
     own = np.array([numbers[gold] for gold in golds])
     phrases = [[phrase for text in gold if (phrase := _spaced(text)).strip()] for gold in numbers]
+    labels = _labels(phrases)
     for column, column_texts in texts.items():
         matches = _matches(column_texts, phrases)
-        hits = [index for index, gold in enumerate(own) if matches[index, gold]]
-        yield Clue(
-            f"the gold occurs in the column {column!r}, which the prompt shows,",
-            [rows[index] for index in hits],
-            len(rows),
-            float(matches[:, own].mean()),
-            p_of_matches(matches, own) if len(hits) else 1.0,
-            _IN_COLUMN,
-        )
+        _match_listed_labels(matches, labels)
+        what = f"the gold occurs in the column {column!r}, which the prompt shows,"
+        occurs = _match_clue(what, matches, own, rows, NOTICEABLE)
+        yield occurs
+        if len(numbers) <= MAX_COUNTED and occurs.share - occurs.chance < NOTICEABLE:
+            what = f"of all golds, the right one occurs most often in the column {column!r}, which the prompt shows,"
+            yield _match_clue(what, _most_frequent(column_texts, phrases), own, rows, NOTICEABLE_LOOK)
+
+
+def _match_clue(
+    what: str, matches: NDArray[np.bool_], own: NDArray[np.intp], rows: Sequence[int], noticeable: float
+) -> Clue:
+    """Return how often the own gold is among those that match a text."""
+    hits = [index for index, gold in enumerate(own) if matches[index, gold]]
+    p = p_of_matches(matches, own) if hits else 1.0
+    chance = float(matches[:, own].mean())
+    return Clue(what, [rows[index] for index in hits], len(rows), chance, p, _IN_COLUMN, noticeable)
+
+
+def _labels(phrases: Sequence[Sequence[str]]) -> list[int]:
+    """Return the numbers of the golds that are the letters A, B, ..., in this order, as far as there are."""
+    number_of = {own[0].strip(): number for number, own in enumerate(phrases) if len(own) == 1}
+    return [number_of[letter] for letter in takewhile(number_of.__contains__, ascii_uppercase)]
+
+
+def _match_listed_labels(matches: NDArray[np.bool_], labels: Sequence[int]) -> None:
+    """Let all labels match where a text lists the choices, A and B at least: it may list fewer than others do."""
+    if len(labels) > 1:
+        lists = matches[:, labels[0]] & matches[:, labels[1]]
+        for label in labels:
+            matches[lists, label] = True
+
+
+def _most_frequent(texts: Sequence[str], golds: Sequence[Sequence[str]]) -> NDArray[np.bool_]:
+    """Return which gold occurs more often in a text than all others, shape (texts, golds)."""
+    counts = np.array([[sum(text.count(phrase) for phrase in own) for own in golds] for text in texts])
+    most: NDArray[np.bool_] = counts == counts.max(axis=1, keepdims=True)
+    most[most.sum(axis=1) > 1] = False
+    return most
 
 
 def _matches(texts: Sequence[str], golds: Sequence[Sequence[str]]) -> NDArray[np.bool_]:
@@ -118,7 +154,8 @@ def _pick_clue(
     hits = [index for index in tried if picked[index] == questions[index].gold]
     options = [questions[index].options for index in tried]
     p = p_of_hits(len(hits), options) if hits else 1.0
-    return Clue(what, [rows[index] for index in hits], len(rows), sum(1 / n for n in options) / len(rows), p, fix)
+    chance = sum(1 / n for n in options) / len(rows)
+    return Clue(what, [rows[index] for index in hits], len(rows), chance, p, fix, NOTICEABLE_LOOK)
 
 
 def _position_clue(questions: Sequence[Choices], rows: Sequence[int]) -> Clue:
@@ -154,12 +191,31 @@ def _elsewhere(choices: Sequence[str], text: str) -> list[bool]:
     return [phrase.strip() != "" and phrase in text for phrase in phrases]
 
 
+def _case(choice: str) -> str:
+    """Return how a choice begins: "upper" or "lower"; an empty text if not with a letter, or one without case."""
+    first = choice.lstrip()[:1]
+    return "upper" if first.isupper() else "lower" if first.islower() else ""
+
+
 _Pick = Callable[[Sequence[str], str], int | None]
 _PICKS: Final[Mapping[str, tuple[_Pick, str]]] = {
     "the longest": (lambda choices, _: _only_one([len(one) for one in choices], max), _IN_CHOICES),
     "the shortest": (lambda choices, _: _only_one([len(one) for one in choices], min), _IN_CHOICES),
+    "the only one that begins with a capital": (
+        lambda choices, _: _only_one([_case(one) == "upper" for one in choices], max),
+        _IN_CHOICES,
+    ),
+    "the only one that begins with a small letter": (
+        lambda choices, _: _only_one([_case(one) == "lower" for one in choices], max),
+        _IN_CHOICES,
+    ),
+    "the only one in capitals": (lambda choices, _: _only_one([one.isupper() for one in choices], max), _IN_CHOICES),
     "the only one that begins as it does": (lambda choices, _: _odd_one([one[:1] for one in choices]), _IN_CHOICES),
     "the only one that ends as it does": (lambda choices, _: _odd_one([one[-1:] for one in choices]), _IN_CHOICES),
+    "the only one that ends with a full stop": (
+        lambda choices, _: _only_one([one.rstrip().endswith((".", "。")) for one in choices], max),
+        _IN_CHOICES,
+    ),
     "the only one that occurs elsewhere in the prompt": (
         lambda choices, text: _only_one(_elsewhere(choices, text), max),
         _IN_COLUMN,

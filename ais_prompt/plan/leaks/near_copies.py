@@ -6,6 +6,10 @@ Two questions are near copies if each of their input columns
 - has at least `LEAST_WORDS` words, the same numbers and signs, and pairs of adjacent words with a weighted Jaccard
   index of at least `LEAST_OVERLAP`.
 
+Images and other bytes must be equal. Where likeness is the form of a task, different questions are near copies too.
+Pairs with different golds show how often that is so: they are decoys, and `copies_beyond_form` returns the pairs that
+are more alike than the decoys (Elias and Gygi, Target-decoy search strategy, 2007).
+
 A pair of words weighs log((N + 1) / (n - 1)), N being the rows and n those that have it (inverse document frequency):
 what a template writes into every question weighs nothing, what two rows share and no other weighs most. Candidates
 come from an inverted index of the rarest pairs of each row, as many as two near copies must have one in common (prefix
@@ -14,12 +18,14 @@ filtering: Chaudhuri et al., A Primitive Operator for Similarity Joins in Data C
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from itertools import islice, pairwise
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from ais_prompt.plan.leaks.texts import value_text
@@ -32,6 +38,9 @@ LEAST_OVERLAP: Final = 0.4
 
 LEAST_WORDS: Final = 10
 """Words of a text in which some may be changed; in a shorter one, a changed word makes another question."""
+
+MOST_BY_FORM: Final = 0.1
+"""Share of the reported pairs that are alike by the form of the task, at most, as the pairs with other golds tell."""
 
 MAX_POSTINGS: Final = 2_000
 """Entries of the index that are looked up for a question, those of its rarest pairs first: it bounds the time."""
@@ -56,13 +65,31 @@ def _by_words(rows: Sequence[Words]) -> Mapping[Words, Sequence[int]]:
     return equal
 
 
+class NearCopy(Struct, frozen=True):
+    """A question and a row that is a near copy of it.
+
+    Attributes:
+        question, row: their places.
+        likeness: the least weighted Jaccard index of the columns; 1 if all words, numbers and signs are the same.
+    """
+
+    question: int
+    row: int
+    likeness: float
+
+    @property
+    def same_words(self) -> bool:
+        """Whether the two differ in nothing but case and punctuation."""
+        return self.likeness == 1.0
+
+
 def find_near_copies(
     questions: Sequence[Sample],
     rows: Sequence[Sample] | None,
     columns: Sequence[str],
     allowed: Callable[[int, int], bool],
-) -> list[tuple[int, int]]:
-    """Return, for each question that has one, a row that is a near copy of it.
+) -> list[NearCopy]:
+    """Return the near copies of each question.
 
     Args:
         questions: the questions.
@@ -71,7 +98,7 @@ def find_near_copies(
         allowed: whether a row counts for a question; both by their places in these sequences.
 
     Returns:
-        (place of the question, place of the row).
+        In the order of the questions; of one question, up to `MAX_COMPARED` and the first with the same words.
     """
     words = [_words(sample, columns) for sample in [*questions, *(rows or [])]]
     first = 0 if rows is None else len(questions)
@@ -79,16 +106,67 @@ def find_near_copies(
     index = _PairIndex(words, first, len(columns))
     found = []
     for place in tracked(range(len(questions)), "looking for near copies", unit="questions"):
-        candidates = [*islice(equal.get(words[place], ()), MAX_POSTINGS), *index.candidates(place)]
-        for row in candidates:
-            if allowed(place, row) and (words[place] == words[first + row] or index.near(place, first + row)):
-                found.append((place, row))
-                break
+        same = next((row for row in islice(equal.get(words[place], ()), MAX_POSTINGS) if allowed(place, row)), None)
+        if same is not None:
+            found.append(NearCopy(place, same, 1.0))
+        for row in index.candidates(place):
+            likeness = index.likeness(place, first + row)
+            if LEAST_OVERLAP <= likeness < 1 and allowed(place, row):
+                found.append(NearCopy(place, row, likeness))
     return found
 
 
+def copies_beyond_form(
+    found: Sequence[NearCopy], golds: Sequence[Hashable], row_golds: Sequence[Hashable]
+) -> list[NearCopy]:
+    """Return the near copies that the form of the task does not explain, the likeliest of each question.
+
+    Copies with the same words are always among them, whatever their golds. Of the others, those with the same gold are,
+    from the most alike on, as long as those that are as alike and have another gold are few.
+
+    Args:
+        found: near copies.
+        golds: of the questions.
+        row_golds: of the rows.
+    """
+    if not found:
+        return []
+    counts = Counter(golds), Counter(row_golds)
+    by_chance = sum(count * counts[1][gold] for gold, count in counts[0].items()) / len(golds) / len(row_golds)
+    changed = sorted((one for one in found if not one.same_words), key=lambda one: -one.likeness)
+    same = [golds[one.question] == row_golds[one.row] for one in changed]
+    others = int(not all(same))  # if there is any, the next could be another one
+    copies: list[NearCopy] = []
+    believed = 0
+    for one, is_same in zip(changed, same, strict=True):
+        if not is_same:
+            others += 1
+            continue
+        copies.append(one)
+        # So many pairs have the same gold by chance where ``others`` have another.
+        if others * by_chance <= MOST_BY_FORM * (1 - by_chance) * len(copies):
+            believed = len(copies)
+    return likeliest([*(one for one in found if one.same_words), *copies[:believed]])
+
+
+def likeliest(found: Sequence[NearCopy]) -> list[NearCopy]:
+    """Return the most alike near copy of each question, in the order of the questions."""
+    best = {one.question: one for one in sorted(found, key=lambda one: one.likeness)}
+    return [best[question] for question in sorted(best)]
+
+
 def _words(sample: Sample, columns: Sequence[str]) -> Words:
-    return tuple(tuple(words_and_signs_of(value_text(sample.fields.get(column)))) for column in columns)
+    values = [sample.fields.get(column) for column in columns]
+    return tuple((*words_and_signs_of(value_text(value)), *_digests(value)) for value in values)
+
+
+def _digests(value: Any) -> Iterator[str]:
+    """Yield a text for each image or other bytes in a value; it counts as a number, which near copies must share."""
+    if isinstance(value, bytes):
+        yield f"0x{sha256(value).hexdigest()}"
+    elif isinstance(value, Mapping | list | tuple):
+        for entry in value.values() if isinstance(value, Mapping) else value:
+            yield from _digests(entry)
 
 
 class _PairIndex:
@@ -141,13 +219,13 @@ class _PairIndex:
         enough = enough[enough + self._first != text]
         return enough[np.argsort(-shared[enough], kind="stable")][:MAX_COMPARED].tolist()  # type: ignore[no-any-return]
 
-    def near(self, one: int, other: int) -> bool:
-        """Return whether two texts with the same numbers and signs are near copies."""
+    def likeness(self, one: int, other: int) -> float:
+        """Return the least weighted Jaccard index of the columns of two texts with the same numbers and signs."""
         both = np.intersect1d(self._pairs[one], self._pairs[other], assume_unique=True)
         common = self._weight(both)
         union = self._weight(self._pairs[one]) + self._weight(self._pairs[other]) - common
-        return all(
-            mine == theirs or (of_union > 0 and of_both >= LEAST_OVERLAP * of_union)
+        return min(
+            1.0 if mine == theirs else float(of_both / of_union) if of_union > 0 else 0.0
             for mine, theirs, of_both, of_union in zip(self._texts[one], self._texts[other], common, union, strict=True)
         )
 

@@ -12,7 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.plan.leaks.near_copies import LEAST_OVERLAP, LEAST_WORDS, MAX_COMPARED, find_near_copies
+from ais_prompt.plan.leaks.near_copies import (
+    LEAST_OVERLAP,
+    LEAST_WORDS,
+    MAX_COMPARED,
+    NearCopy,
+    copies_beyond_form,
+    find_near_copies,
+    likeliest,
+)
 from ais_prompt.types import Sample
 
 VOCABULARY = [f"{a}{b}{c}" for a in "bcdfghjk" for b in "aeiou" for c in "lmnprst"]
@@ -23,11 +31,13 @@ def samples(texts: Sequence[str]) -> list[Sample]:
 
 
 def copies(questions: Sequence[str], rows: Sequence[str]) -> list[tuple[int, int]]:
-    return find_near_copies(samples(questions), samples(rows), ["q"], lambda _, __: True)
+    found = find_near_copies(samples(questions), samples(rows), ["q"], lambda _, __: True)
+    return [(one.question, one.row) for one in likeliest(found)]
 
 
 def repeats(questions: Sequence[str]) -> list[tuple[int, int]]:
-    return find_near_copies(samples(questions), None, ["q"], lambda question, row: row < question)
+    found = find_near_copies(samples(questions), None, ["q"], lambda question, row: row < question)
+    return [(one.question, one.row) for one in likeliest(found)]
 
 
 TOM = "Tom has 3 red apples and buys 4 green ones at the market on Sunday. How many apples does he have now?"
@@ -120,3 +130,28 @@ def test_any_text_is_its_own_copy_and_equal_texts_are_repeats(texts: list[str]) 
     for index, text in enumerate(texts):
         if any(character.isalnum() for character in text):
             assert len(texts) + index in found
+
+
+def test_other_images_make_other_questions() -> None:
+    rows = [Sample(str(index), index, {"q": TOM, "image": {"bytes": bytes([index % 3])}}) for index in range(4)]
+    [found] = find_near_copies(rows, None, ["q", "image"], lambda question, row: row < question)
+    assert (found.question, found.row, found.same_words) == (3, 0, True)
+
+
+@pytest.mark.parametrize(
+    ("near", "believed"),
+    [
+        ([(0.9, True)], [0]),
+        ([(0.9, True), (0.8, False)], []),  # a half of the pairs has the same gold by chance
+        ([(0.9, True)] * 20 + [(0.8, False)] * 5 + [(0.7, True)] * 3, [*range(20)]),
+        ([(0.9, False)] * 20 + [(0.8, True)] * 20, []),
+        ([(1.0, False), (0.9, False), (0.8, True)], [0]),  # the same words are the same question
+    ],
+)
+def test_pairs_with_other_golds_tell_which_likeness_is_the_form(
+    near: list[tuple[float, bool]], believed: list[int]
+) -> None:
+    found = [NearCopy(place, place, likeness) for place, (likeness, _) in enumerate(near)]
+    golds = [place % 2 for place in range(100)]
+    row_golds = [gold if place >= len(near) or near[place][1] else 1 - gold for place, gold in enumerate(golds)]
+    assert [one.question for one in copies_beyond_form(found, golds, row_golds)] == believed
