@@ -11,6 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from ais_prompt.catalog import PARTS
+from ais_prompt.cli.peer_options import CONFIG_DIR, PEER_PATH
 from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
@@ -27,15 +28,18 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 
 
 @click.command(cls=Verb, context_settings={"ignore_unknown_options": True})  # `describe --set`
+@PEER_PATH
+@CONFIG_DIR
 @click.argument("name", shell_complete=_complete)
 @click.option("--schema", is_flag=True, help="Print the JSON schema of a file of a run folder.")
 def describe(name: str, schema: bool) -> None:
-    """Describe a part, key, error, file, option, function, benchmark or suite by its NAME; also a dict of a config.
+    """Describe a part, key, error, file, option, function, benchmark or config by its NAME; also a dict of a config.
 
     For example FixKRetriever, reader_cfg, reader_cfg.test_range, StoreError, run.json, run, --set, ais_prompt.compare,
-    gsm8k.
+    gsm8k, gsm8k_gen_1d7fe4.
     """
     from ais_prompt.reference.benchmarks import benchmark_entries, suite_entries
+    from ais_prompt.reference.config_files import config_file_entries
     from ais_prompt.reference.lookup import find
     from ais_prompt.reference.parts import plugin_entries
     from ais_prompt.reference.terminal import entry_text
@@ -45,7 +49,7 @@ def describe(name: str, schema: bool) -> None:
         _print_schema(name)
         return
     more = [*command_entries(), *plugin_entries()]
-    more += [*benchmark_entries(name), *suite_entries(name)]
+    more += [*benchmark_entries(name), *suite_entries(name), *config_file_entries(name)]
     found = find(name.removeprefix("ais_prompt."), more)
     width = min(shutil.get_terminal_size((80, 24)).columns, WIDEST)
     click.echo(printable("\n".join(entry_text(entry, width) for entry in found)), nl=False)

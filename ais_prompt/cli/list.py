@@ -2,47 +2,46 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import click
 
 from ais_prompt.catalog import PARTS, PROVIDERS
 from ais_prompt.cli.output import hanging, json_option, offer, wants_json
+from ais_prompt.cli.peer_options import CONFIG_DIR, PEER_PATH
 from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
     from ais_prompt.config.cards import Card
+    from ais_prompt.config.locate import Kind
     from ais_prompt.report.documents import BenchmarkEntry
 
 Rows: TypeAlias = list[tuple[str, str]]
 """Name and description of each entry."""
 
-CONFIG_KINDS = ("models", "datasets")
-
-
-class Kind(click.Choice):  # type: ignore[type-arg]  # generic only from click 8.2 on
-    """What can be listed; the error for an unknown word names the nearest one."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ARG002
-        """Return the kind.
-
-        Raises:
-            click.UsageError: there is no such kind.
-        """
-        if value in self.choices:
-            return value
-        from difflib import get_close_matches
-
-        near = get_close_matches(value, self.choices, n=1)
-        fix = f"did you mean {near[0]!r}?" if near else f"for a single entry write aisprompt describe {value}"
-        raise click.UsageError(f"There is no kind {value!r}: {fix}", ctx)
+CONFIG_KINDS: Final = ("models", "datasets")
+SEARCHED: Final[tuple[Kind, ...]] = (*CONFIG_KINDS, "summarizers")
+KINDS: Final = tuple(dict.fromkeys((*CONFIG_KINDS, "providers", *PARTS)))
 
 
 @click.command("list", cls=Verb)
 @json_option
-@click.argument("kind", required=False, type=Kind([*dict.fromkeys((*CONFIG_KINDS, "providers", *PARTS))]))
-def list_parts(kind: str | None) -> None:
-    """List shipped configs and registered parts, all or of one KIND."""
+@PEER_PATH
+@CONFIG_DIR
+@click.argument("words", nargs=-1, metavar="[KIND] [PATTERN]…")
+def list_parts(words: tuple[str, ...]) -> None:
+    """List shipped configs and registered parts, all or of one KIND; or find configs by PATTERN.
+
+    A KIND is models, datasets, providers, retrievers, or another kind of part.
+
+    A PATTERN is a part of the name or path of a config, with * and ?. It finds models, datasets and summarizers of this
+    program, of ./configs and of the peers, each with its path: list mmlu llama; list models qwen.
+    """
+    kind, patterns = (words[0], words[1:]) if words and words[0] in KINDS else (None, words)
+    if patterns:
+        _find(kind, patterns)
+        return
     configs = {name: _configs(name) for name in CONFIG_KINDS if kind in (None, name)}
     parts = {name: [*found.items(), *_of_plugins(name)] for name, found in PARTS.items() if kind in (None, name)}
     with_providers = kind in (None, "providers")
@@ -58,6 +57,42 @@ def list_parts(kind: str | None) -> None:
         _section("providers of models: provider=… or --url …", _providers())
     for name, rows in parts.items():
         _section(f"{name}: type=…", rows)
+
+
+def _find(kind: str | None, patterns: Sequence[str]) -> None:
+    """Show the configs whose name or path contains a pattern.
+
+    Raises:
+        click.UsageError: there is none.
+    """
+    from ais_prompt.config.locate import search_configs
+    from ais_prompt.report.documents import FoundConfig
+    from ais_prompt.utils.places import place
+
+    names = [name for name in SEARCHED if kind in (None, name)]
+    found = {name: files for name in names if (files := search_configs(name, patterns))}
+    if not found:
+        raise click.UsageError(_nothing_found(kind, patterns))
+    offer(
+        found={
+            name: [FoundConfig(one.name, one.summary, str(one.path)) for one in files] for name, files in found.items()
+        }
+    )
+    for name, files in found.items():
+        title = f"{name.removesuffix('s')} configs: --{name} NAME…".replace("--summarizers NAME…", "--summarizer NAME")
+        _section(title, [(one.name, place(one.path)) for one in files])
+
+
+def _nothing_found(kind: str | None, patterns: Sequence[str]) -> str:
+    """Return what to say if no config matches; a single word may be a kind that is misspelt."""
+    if kind is None and len(patterns) == 1:
+        from difflib import get_close_matches
+
+        if near := get_close_matches(patterns[0], KINDS, n=1):
+            return f"There is no kind {patterns[0]!r}: did you mean {near[0]!r}?"
+    what = f"No config of {kind or 'models, datasets and summarizers'} matches {' or '.join(map(repr, patterns))}"
+    fix = "for a part write aisprompt describe NAME; --peer-path names a checkout of OpenCompass or AISBench"
+    return f"{what}: {fix}"
 
 
 def _offer(configs: dict[str, Rows], parts: dict[str, Rows], *, with_providers: bool) -> None:

@@ -33,12 +33,15 @@ def _folders(option: str, text: str) -> Callable[..., Any]:
 PEER_PATH: Final = _folders(
     "--peer-path", "A checkout or unpacked wheel of OpenCompass or AISBench, whose code the config uses."
 )
+CONFIG_DIR: Final = _folders(
+    "--config-dir", "A folder with datasets/, models/ and summarizers/, whose configs can be named."
+)
 PEER_SCORES: Final = click.option(
     "--peer-scores", is_flag=True, help="Score a config of OpenCompass or AISBench with their rules and code."
 )
 PEER_OPTIONS: Final = (
     PEER_PATH,
-    _folders("--config-dir", "A folder with datasets/, models/ and summarizers/, whose configs can be named."),
+    CONFIG_DIR,
     click.option("--summarizer", metavar="NAME", shell_complete=complete_name, help="The config of the summary."),
     click.option("--custom-dataset-path", metavar="FILE", help="A JSONL or CSV file with questions, as a dataset."),
     click.option(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import os
 import tokenize
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
@@ -137,6 +137,29 @@ def list_shipped(kind: Kind) -> list[NamedConfig]:
             name = file.stem if stems.count(file.stem) == 1 else _relative_name(file, folder)
             configs.append(NamedConfig(name, _summary(file), file))
     return configs
+
+
+def search_configs(kind: Kind, patterns: Sequence[str]) -> list[NamedConfig]:
+    """Return the configs of all folders, those of the peers too, whose name or path contains any of the patterns.
+
+    Each has the shortest name that finds exactly this file.
+
+    Args:
+        kind: what they are configs of.
+        patterns: parts of a name, in any case, with ``*`` and ``?`` for any characters.
+    """
+    masks = [f"*{pattern.casefold().removesuffix('.py')}*" for pattern in patterns]
+    taken: set[str] = set()
+    found: list[NamedConfig] = []
+    for owner, folder in _named_folders(kind):
+        for file in _config_files(folder):
+            stem, relative = file.stem, _relative_name(file, folder)
+            names = [stem, relative, *([f"{owner}/{stem}", f"{owner}/{relative}"] if owner else [])]
+            name = next((name for name in names if name not in taken), str(file))
+            taken.update(names)
+            if any(fnmatchcase(relative.casefold(), mask) for mask in masks):
+                found.append(NamedConfig(name, _summary(file), file))
+    return found
 
 
 def list_configs() -> list[str]:

@@ -49,7 +49,9 @@ def find(name: str, more: Iterable[Entry] = ()) -> list[Entry]:
     near = _near(name, known)
     raise ConfigError(
         f"there is nothing called {name!r}",
-        fix=f"did you mean {listed(near)}?" if near else "aisprompt list shows the names of parts",
+        fix=f"did you mean {listed(near)}?"
+        if near
+        else "aisprompt list shows the names of parts, aisprompt list PATTERN finds configs",
     )
 
 

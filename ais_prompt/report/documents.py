@@ -143,6 +143,14 @@ class Named(Struct, frozen=True):
     about: str
 
 
+class FoundConfig(Struct, frozen=True):
+    """A config that a pattern found: the name for the command line, the summary of the file, and its path."""
+
+    name: str
+    about: str
+    path: str
+
+
 class ProviderEntry(Struct, frozen=True):
     """A provider of models: its address, the variable of its key, and the API that it speaks."""
 
@@ -168,6 +176,7 @@ class ListDocument(Document, kw_only=True):
 
     Attributes:
         configs: ``models`` and ``datasets`` → configs that can be named.
+        found: ``models``, ``datasets`` and ``summarizers`` → configs that a pattern found.
         benchmarks: what `aisprompt data get` brings.
         providers: of models.
         parts: kind → registered parts.
@@ -175,6 +184,7 @@ class ListDocument(Document, kw_only=True):
 
     kind: Literal["list"]
     configs: dict[str, list[Named]] = field(default_factory=dict)
+    found: dict[str, list[FoundConfig]] = field(default_factory=dict)
     benchmarks: list[BenchmarkEntry] = field(default_factory=list)
     providers: list[ProviderEntry] = field(default_factory=list)
     parts: dict[str, list[Named]] = field(default_factory=dict)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -192,3 +193,55 @@ def test_a_file_of_datasets_alone_is_not_run(datasets_only: Project, verb: str) 
 def test_a_config_with_models_is_not_mixed_with_named_ones(datasets_only: Project) -> None:
     assert "not both" in datasets_only.run("view-prompt", "eval.py", "--models", "model.py").stderr
     assert "no dataset" in datasets_only.run("view-prompt", "--models", "model.py").stderr
+
+
+@pytest.fixture
+def tree(run_of_theirs: Project) -> Project:
+    """A project beside a package of configs, and the files of one name in it and here."""
+    configs = run_of_theirs.root / "theirs/opencompass/configs"
+    files = {
+        "datasets/quiz/quiz_gen_1a2b3c.py": f"quiz_datasets = [{DATASET}, {DATASET.replace('sums', 'more')}]\n",
+        "models/quiz_7b.py": f"models = [{MODEL[:-1]}, api_key='sk-0123456789abcdef01')]\n",
+        "summarizers/quiz.py": "summarizer = dict(dataset_abbrs=['sums'], summary_groups=[dict(name='all')])\n",
+    }
+    for name, text in files.items():
+        (configs / name).parent.mkdir(parents=True, exist_ok=True)
+        (configs / name).write_text(text)
+    return run_of_theirs
+
+
+def test_patterns_find_configs_of_the_peers_and_ours_with_their_paths(tree: Project) -> None:
+    done = tree.run("list", "quiz", "demo_cha", "--peer-path", "theirs")
+    assert done.returncode == 0, done.stderr
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert ["quiz_7b", "theirs/opencompass/configs/models/quiz_7b.py"] in lines
+    assert ["quiz_gen_1a2b3c", "theirs/opencompass/configs/datasets/quiz/quiz_gen_1a2b3c.py"] in lines
+    assert ["quiz", "theirs/opencompass/configs/summarizers/quiz.py"] in lines
+    assert "demo_chat" in [line[0] for line in lines if line]
+    assert "dataset" not in tree.run("list", "models", "quiz", "--peer-path", "theirs").stdout
+    found = json.loads(tree.run("list", "quiz", "--peer-path", "theirs", "--json").stdout)["found"]
+    assert [one["path"] for one in found["models"]] == [str(tree.root / "theirs/opencompass/configs/models/quiz_7b.py")]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        (
+            "quiz_gen_1a2b3c",
+            [
+                *("(config of datasets)", "2 datasets", "abbr: sums, more", "LocalDataset path='data/sums.jsonl'"),
+                *("prompt: PromptTemplate · {question}⏎Answer: {answer}", "evaluator: Gsm8kEvaluator"),
+            ],
+        ),
+        ("quiz_7b", ["1 model", "fake: ScriptedModel", "api_key='***'"]),
+        ("quiz", ["(config of summarizers)", "rows: sums", "groups: all"]),
+        ("opencompass/quiz_7b", ["1 model"]),
+        ("eval.py", ["(config)", "1 model and 1 dataset", "inferencer: GenInferencer"]),
+    ],
+)
+def test_a_config_is_described_by_its_name(tree: Project, name: str, words: list[str]) -> None:
+    done = tree.run("describe", name, "--peer-path", "theirs")
+    assert done.returncode == 0, done.stderr
+    text = " ".join(done.stdout.split())
+    assert [word for word in words if word not in text] == []
+    assert "sk-0123" not in text

@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.config.cards import cards
-from ais_prompt.config.locate import find_config, find_shipped, list_shipped, match_shipped, shipped_root
+from ais_prompt.config.locate import (
+    find_config,
+    find_shipped,
+    list_shipped,
+    match_shipped,
+    search_configs,
+    shipped_root,
+)
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils.peer_packages import PEER_PATH
 
@@ -162,3 +169,30 @@ def test_configs_of_an_installed_peer_come_before_shipped_ones(tmp_path: Path, m
     assert find_shipped("datasets", "opencompass/gsm8k/gsm8k_gen", notes) == theirs
     assert match_shipped("datasets", "opencompass/gsm*", notes) == [theirs]
     assert len(notes) == 1
+
+
+def test_each_found_config_has_a_name_that_finds_exactly_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files of one name in several folders and packages: the name on the command line leads to the shown path."""
+    for name in (
+        "opencompass/configs/datasets/quiz/quiz_gen.py",
+        "opencompass/configs/datasets/zoo/quiz_gen.py",
+        "opencompass/configs/datasets/quiz_gen.py",
+        "ais_bench/benchmark/configs/datasets/quiz/quiz_gen.py",
+        "ais_bench/benchmark/configs/datasets/quiz/quiz_gen_0.py",
+        "own/configs/datasets/quiz/Quiz_mine.py",
+        "own/configs/datasets/quiz/quiz_gen.py",
+        "own/configs/models/quiz.py",
+    ):
+        (file := tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        file.write_text('"""Questions."""\n')
+    monkeypatch.setenv(PEER_PATH, str(tmp_path))
+    monkeypatch.chdir(tmp_path / "own")
+    found = search_configs("datasets", ["QUIZ"])
+    assert len(found) == 7
+    assert {find_shipped("datasets", one.name) for one in found} == {one.path for one in found}
+    assert all(find_shipped("datasets", one.name) == one.path for one in found)
+    assert {one.summary for one in found} == {"Questions."}
+    assert [one.name for one in search_configs("datasets", ["quiz_mine.py"])] == ["Quiz_mine"]
+    assert [one.name for one in search_configs("datasets", ["zoo*gen"])] == ["zoo/quiz_gen"]
+    assert [one.name for one in search_configs("models", ["zzz", "qu?z"])] == ["quiz"]
+    assert search_configs("models", ["zzz"]) == []
