@@ -75,3 +75,11 @@ AISBENCH: Final = {
 }
 FLAGS: Final = {"opencompass": OPENCOMPASS, "ais_bench": AISBENCH}
 """Package → the names of each option → the words behind it; the config has no name."""
+TOOLS: Final = (
+    *("analyze_repeat", "case_analyzer", "cfg_run", "chatml_format_test", "collect_code_preds", "compare_configs"),
+    *("convert_alignment_bench", "convert_alignment_bench_to_csv", "convert_alignmentbench", "eval_mmbench"),
+    *("list_configs", "prediction_merger", "prompt_viewer", "results_station", "test_api_model"),
+    *("tools_needleinahaystack", "update_dataset_suffix", "update_suffix", "viz_multi_model"),
+    *("viz_needleinahaystack", "xinan"),
+)
+"""The files in ``tools/`` of OpenCompass, of all its versions."""

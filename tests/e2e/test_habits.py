@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli import ROOT
 from tests.e2e.project import DATASET, MODEL, Project, read_lines
-from tests.peer_flags import FLAGS
+from tests.peer_flags import FLAGS, TOOLS
 
 WORDS = sorted({(name, words) for flags in FLAGS.values() for names, words in flags.items() for name in names})
 DESCRIBED = ("--url", "http://127.0.0.1:9/v1", "--model", "m", "--datasets", "demo_addition")
@@ -245,3 +245,9 @@ def test_a_config_is_described_by_its_name(tree: Project, name: str, words: list
     text = " ".join(done.stdout.split())
     assert [word for word in words if word not in text] == []
     assert "sk-0123" not in text
+
+
+def test_a_line_answers_each_tool_of_theirs() -> None:
+    page = (ROOT / "docs/coming-from.md").read_text("utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("| `")]
+    assert [tool for tool in TOOLS if not any(f"`{tool}.py`" in row.split(" | ")[0] for row in rows)] == []
