@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from ais_prompt.config.load import load_config
 from ais_prompt.errors import ConfigError
+from ais_prompt.peers.parts import NO_EFFECT, Translation
 from ais_prompt.utils.peer_packages import peer_package
 
 SHARED: Final = "configs/datasets/chatobj_custom/chatobj_custom_gen.py"
@@ -20,19 +21,26 @@ DATASET: Final = "opencompass.datasets.ChatMLDataset"
 PARTS: Final = ("rule_evaluator", "llm_evaluator")
 """Evaluators in a cascade."""
 
+_ITEM: Final = ("abbr", "path", "evaluator", "n", "test_range")
+_UNREAD: Final = ("input_columns", "output_column", "input_prompt")
+"""Keys that their docstring names and their code does not read."""
+_OF_EVALUATOR: Final = ("type", "answer_pattern", "judge_cfg", "prompt", *PARTS)
 _OPENICL: Final = "opencompass.openicl.icl_evaluator"
 _EVALUATORS: Final = "opencompass.evaluator"
 
 
-def chatml_dataset(values: Mapping[str, Any]) -> dict[str, Any]:
+def chatml_dataset(values: Mapping[str, Any], where: str, translation: Translation) -> dict[str, Any]:
     """Return the dataset that an item of ``chatml_datasets`` means to OpenCompass.
 
     Args:
         values: ``abbr``, ``path`` and ``evaluator``; perhaps ``n`` and ``test_range``.
+        where: its config path.
+        translation: takes the notes.
 
     Raises:
         ConfigError: a key is missing, there is no such evaluator, or OpenCompass is not there.
     """
+    values = translation.known(values, _ITEM, dict.fromkeys(_UNREAD, NO_EFFECT), where)
     if missing := [key for key in ("abbr", "path", "evaluator") if not values.get(key)]:
         raise ConfigError(f"it has no {missing[0]!r}", fix=f"add {missing[0]}=...")
     package = peer_package("opencompass")
@@ -49,7 +57,11 @@ def chatml_dataset(values: Mapping[str, Any]) -> dict[str, Any]:
         **({"n": values["n"]} if "n" in values else {}),
         "reader_cfg": reader,
         "infer_cfg": deepcopy(shared["chatobj_custom_infer_cfg"]),
-        "eval_cfg": {"evaluator": _evaluator(values["evaluator"], shared["optional_evaluator"])},
+        "eval_cfg": {
+            "evaluator": _evaluator(
+                values["evaluator"], shared["optional_evaluator"], f"{where}.evaluator", translation
+            )
+        },
     }
 
 
@@ -70,13 +82,16 @@ def _with_path(evaluator: Mapping[str, Any]) -> dict[str, Any]:
     return {**evaluator, **parts, "type": f"{_OPENICL if name == 'AccEvaluator' else _EVALUATORS}.{name}"}
 
 
-def _evaluator(values: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+def _evaluator(
+    values: Mapping[str, Any], known: Mapping[str, Any], where: str, translation: Translation
+) -> dict[str, Any]:
     """Return an evaluator by its short name: ``math_evaluator``, ``mcq_rule_evaluator``, ``llm_evaluator``, ..."""
     name = str(values.get("type"))
     if name not in known:
         raise ConfigError(
             f"there is no evaluator {name!r} for chatml_datasets", fix=f"write one of: {', '.join(known)}"
         )
+    values = translation.known(values, _OF_EVALUATOR, {}, where)
     evaluator = _with_path(deepcopy(dict(known[name])))
     if "answer_pattern" in values:
         evaluator["pred_postprocessor"] = {
@@ -93,5 +108,5 @@ def _evaluator(values: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str,
         evaluator["prompt_template"] = {**template, "messages": messages}
     for part in PARTS:
         if part in values:
-            evaluator[part] = _evaluator(values[part], known)
+            evaluator[part] = _evaluator(values[part], known, f"{where}.{part}", translation)
     return evaluator

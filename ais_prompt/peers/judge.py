@@ -17,6 +17,9 @@ JUDGED: Final = "GenericLLMEvaluator"
 JUDGE_ARGUMENTS: Final = ("judge_cfg", "prompt_template", "dataset_cfg", "dict_postprocessor")
 """Arguments of an evaluator with a judge that `translate_judged` reads."""
 
+_JUDGES: Final = (JUDGED, "LMEvaluator")
+"""Evaluators of the peers with a judge."""
+
 VERDICT: Final = "generic_llmjudge_postprocess"
 """The ``dict_postprocessor`` of the peers that reads A and B as we do."""
 
@@ -47,12 +50,29 @@ def last_name(part: Any) -> str:
 def translate_judged(args: Mapping[str, Any], where: str, translation: Translation) -> dict[str, Any]:
     """Return the arguments of an evaluator that describe its judge in terms of this program.
 
-    ``dataset_cfg`` names the dataset once more, and is dropped without a note: the judge is asked about the same rows.
+    ``dataset_cfg`` names the dataset once more; see `note_unread`.
     """
     judge = translate_judge(args.get("judge_cfg"), f"{where}.judge_cfg", translation)
     template = translation.part("templates", args.get("prompt_template"), f"{where}.prompt_template")
     reading = _verdict(args.get("dict_postprocessor"), f"{where}.dict_postprocessor", translation)
     return {"judge_cfg": judge, "prompt_template": _with_gold_column(template), **reading}
+
+
+def note_unread(evaluator: Any, dataset: Mapping[str, Any], where: str, translation: Translation) -> None:
+    """Note what an evaluator with a judge says of files, or of other rows than those of its dataset.
+
+    The judge is asked about the rows whose answers it sees. There ``dataset_cfg`` loads the dataset once more.
+    """
+    if not is_part(evaluator):
+        return
+    translation.drop("output_path", evaluator.get("output_path"), "verdicts are files of the run folder", where)
+    rows = evaluator.get("dataset_cfg")
+    if last_name(evaluator) in _JUDGES and isinstance(rows, Mapping):
+        why = "the judge is asked about the rows of the dataset"
+        for key, value in rows.items():
+            if dataset.get(key) != value and key not in ("abbr", "infer_cfg", "eval_cfg"):
+                translation.drop(key, value, why, f"{where}.dataset_cfg")
+    note_unread(evaluator.get("llm_evaluator"), dataset, f"{where}.llm_evaluator", translation)
 
 
 def translate_judge(values: Any, where: str, translation: Translation) -> Any:
@@ -96,10 +116,12 @@ def _verdict(values: Any, where: str, translation: Translation) -> dict[str, Any
     name = last_name(values) or VERDICT
     if name != VERDICT:
         translation.notes.note(f"{name!r} is not used: a verdict is A for right or B for wrong", where)
-    elif translation.peer_scores:
+    translation.known(values if is_part(values) else {}, ("type",), {}, where)
+    if name != VERDICT:
+        return {}
+    if translation.peer_scores:
         return {"verdict_postprocessor": {"type": f"{VERDICT}_peer"}}
-    else:
-        translation.differs(f"{VERDICT}: a verdict that is neither A nor B is not scored; there it is wrong", where)
+    translation.differs(f"{VERDICT}: a verdict that is neither A nor B is not scored; there it is wrong", where)
     return {}
 
 

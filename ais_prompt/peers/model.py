@@ -24,6 +24,9 @@ Each round has a turn of SYSTEM, which is sent as the user: without data, its em
 a newline. Source: ``_get_meta_template`` in ``opencompass/models/huggingface_above_v4_33.py``.
 """
 
+_RUN: Final = {"num_procs": "a model is loaded in one process"}
+"""Keys of ``run_cfg`` that mean nothing here → why."""
+
 _REASONING: Final = "extract_non_reasoning_content"
 """The postprocessor that every model here applies by itself: it separates thoughts from answers."""
 
@@ -39,14 +42,14 @@ def translate_model(values: Any, where: str, translation: Translation) -> Any:
     if isinstance(template, tuple) and len(template) == 1:
         args["meta_template"] = template[0]
         translation.notes.note("meta_template is the dict before the comma", f"{where}.meta_template")
-    if _is_half(values) and not {"torch_dtype", "dtype"} & (args.get("model_kwargs") or {}).keys():
+    options = args.get("model_kwargs")
+    if _is_half(values) and not (isinstance(options, Mapping) and {"torch_dtype", "dtype"} & options.keys()):
         name = values["type"].rpartition(".")[2]
         what = f"{name}: weights are loaded in the precision of their config (float32 on a CPU), there in float16"
         fix = "for theirs: model_kwargs=dict(torch_dtype='torch.float16')"
         translation.notes.note(what, f"{where}.model_kwargs", fix)
-    if args.get("use_timestamp"):
-        what = "use_timestamp is not used: requests are sent as max_concurrency and request_rate allow"
-        translation.notes.note(what, f"{where}.use_timestamp")
+    if isinstance(args.get("run_cfg"), Mapping):
+        args["run_cfg"] = translation.known(args["run_cfg"], ("num_gpus",), _RUN, f"{where}.run_cfg")
     args |= _tags(args.pop("pred_postprocessor", None), f"{where}.pred_postprocessor", translation)
     return translation.part("models", args, where)
 
@@ -72,11 +75,12 @@ def _tags(postprocessor: Any, where: str, translation: Translation) -> dict[str,
     if not is_part(postprocessor) or postprocessor["type"].rpartition(".")[2].replace("-", "_") != _REASONING:
         translation.notes.note("the pred_postprocessor of the model is not used: that of the dataset is", where)
         return {}
-    return _named_tags(postprocessor)
+    return _named_tags(postprocessor, where, translation)
 
 
-def _named_tags(postprocessor: Mapping[str, Any]) -> dict[str, Any]:
+def _named_tags(postprocessor: Mapping[str, Any], where: str, translation: Translation) -> dict[str, Any]:
     names = ("think_start_token", "think_end_token")
+    postprocessor = translation.known(postprocessor, ("type", *names), {}, where)
     if not any(name in postprocessor for name in names):
         return {}
     given = zip(names, THINK_TAGS, strict=True)

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from ais_prompt.config.parse.section import Faults
+from ais_prompt.config.parse.section import Faults, shown
 from ais_prompt.errors import AisPromptError
 from ais_prompt.peers.notes import NoteList
 from ais_prompt.peers.table import PEERS, PeerPart, find_row, peer_part
-from ais_prompt.peers.table.row import Row
+from ais_prompt.peers.table.row import SAYS_NOTHING, Row
 from ais_prompt.registry import (
     EVALUATORS,
     INFERENCERS,
@@ -30,6 +30,12 @@ ADAPTERS: Final = {
     "postprocessors": ("PeerPostprocessor", "function"),
 }
 """Kind of part → the part that runs the peer's own code, and its argument for the dotted name."""
+
+DICTS: Final = (
+    *("generation_kwargs", "openai_extra_kwargs", "extra_body", "sample_kwargs", "gen_config"),
+    *("model_kwargs", "tokenizer_kwargs", "engine_config", "run_cfg", "peft_kwargs"),
+)
+"""Arguments of models that are dicts of further options."""
 
 SCORING: Final = ("evaluators", "postprocessors")
 """Kinds of part that ``--peer-scores`` concerns."""
@@ -108,7 +114,9 @@ class Translation:
             return None
         if not self.peer_scores or kind not in SCORING or not (row.exact or row.differs):
             return row
-        return Row(row.name, row.exact, row.module, row.rename, row.drop, row.values) if row.exact else None
+        if not row.exact:
+            return None
+        return Row(row.name, row.exact, row.module, rename=row.rename, drop=row.drop, values=row.values)
 
     def is_native(self, kind: str, values: Any) -> bool:
         """Return whether a part is a peer's that has a counterpart of ours."""
@@ -130,11 +138,23 @@ class Translation:
             dropped: other keys → why they mean nothing here.
             where: config path of the section.
         """
-        for key in section:
+        for key, value in section.items():
             if key not in names:
-                reason = dropped.get(key, "it is not known here")
-                self.notes.note(f"{key!r} is not used: {reason}", f"{where}.{key}")
+                self.drop(key, value, dropped.get(key, "it is not known here"), where)
         return {key: value for key, value in section.items() if key in names}
+
+    def drop(self, key: Any, value: Any, why: str, where: str, owner: str = "") -> None:
+        """Note that a key is not used, unless its value means nothing to the peer either.
+
+        Args:
+            key: the key.
+            value: its value.
+            why: the reason, as a clause.
+            where: config path of the dict that has the key.
+            owner: class of the peer that takes it; empty for a section.
+        """
+        if value is not None and value not in SAYS_NOTHING.get(key, ()):
+            self.notes.note(f"{owner and f'{owner}: '}{key!r} is not used: {why}", f"{where}.{key}")
 
     def differs(self, what: str, where: str) -> None:
         """Note that scores differ from the peer's, and how to get theirs."""
@@ -147,12 +167,19 @@ class Translation:
             self.notes.note(f"{row.name}: {row.differs}", where)
         kept = {}
         for name, value in args.items():
-            if name not in row.drop:
-                ours = row.rename.get(name, name)
-                mapped = row.values.get(ours, {})
-                kept[ours] = mapped.get(value, value) if isinstance(value, str | int | float | None) else value
-            elif why := row.drop[name]:
-                self.notes.note(f"{row.name}: {name!r} is not used: {why}", f"{where}.{name}")
+            if name in row.drop:
+                self.drop(name, value, row.drop[name], where, row.name)
+                continue
+            if name in DICTS and isinstance(value, Mapping):
+                for option in value.keys() & row.drop_options.keys():
+                    self.drop(option, value[option], row.drop_options[option], f"{where}.{name}", row.name)
+                value = {option: one for option, one in value.items() if option not in row.drop_options}
+            elif name in DICTS and value is not None:
+                self.faults.add(f"{where}.{name} is {shown(value)}, not a dict", f"{where}.{name}", "write dict(...)")
+                value = None
+            ours = row.rename.get(name, name)
+            mapped = row.values.get(ours, {})
+            kept[ours] = mapped.get(value, value) if isinstance(value, str | int | float | None) else value
         kept = {**row.add, **kept}
         if row.change is not None:
             kept = row.change(kept)

@@ -18,10 +18,12 @@ _COMPARISON: Final = frozenset({"base_models", "given_pred", "infer_order", "mod
 JUDGE_KEY: Final = "judge_infer_cfg"
 """The key of a dataset of AISBench that names a judge and its prompt."""
 _CORRECT: Final = "LLMJudgeCorrectEvaluator"
+_VERDICT: Final = "get_a_or_b"
+"""Their function that reads what the judge of `_CORRECT` says."""
 
 _RENAMED: Final = {"pack_all_predictions": "pack", "keep_predictions": "keep_predictions", "multi_eval": "prompt_list"}
 """Option of ``LMEvaluator`` → argument of `PeerJudgeEvaluator`."""
-_READ: Final = {"type", "prompt_template", "judge_cfg", "dict_postprocessor", "dataset_cfg", "output_path"}
+_READ: Final = ("type", "prompt_template", "judge_cfg", "dict_postprocessor", "dataset_cfg", "output_path")
 
 
 def is_rated(evaluator: Any) -> bool:
@@ -48,8 +50,7 @@ def translate_rated(
         where: its config path.
         translation: the translation of the config.
     """
-    for key in evaluator.keys() - _READ - _RENAMED.keys():
-        translation.notes.note(f"{key!r} is not used: it is not known here", f"{where}.{key}")
+    translation.known(evaluator, (*_READ, *_RENAMED), {}, where)
     options = {ours: True for name, ours in _RENAMED.items() if evaluator.get(name)}
     return {
         "type": "PeerJudgeEvaluator",
@@ -80,7 +81,18 @@ def with_judge(values: Mapping[str, Any], where: str, translation: Translation) 
         "judge_cfg": judging.get("judge_model"),
         "prompt_template": _renamed(judging.get("prompt_template")),
     }
-    kept = {key: value for key, value in scoring.items() if key != "pred_postprocessor"}  # that of the verdict
+    others = [key for key in judging if key not in ("judge_model", "prompt_template")]
+    if others:
+        what = f"not used: {', '.join(others)}. The judge is asked once about each answer, without examples"
+        translation.notes.note(what, place)
+    reading = scoring.get("pred_postprocessor")
+    translation.known(scoring["evaluator"], ("type",), {}, f"{where}.eval_cfg.evaluator")
+    if (reads := last_name(reading)) not in ("", _VERDICT):
+        what = f"{reads!r} is not used: a verdict is A for right or B for wrong"
+        translation.notes.note(what, f"{where}.eval_cfg.pred_postprocessor")
+    elif reads:
+        translation.known(scoring["pred_postprocessor"], ("type",), {}, f"{where}.eval_cfg.pred_postprocessor")
+    kept = {key: value for key, value in scoring.items() if key != "pred_postprocessor"}
     return {**values, "eval_cfg": {**kept, "evaluator": evaluator}}
 
 
@@ -95,13 +107,16 @@ def _renamed(value: Any) -> Any:
 
 def _reading(evaluator: Mapping[str, Any], summarizer: Any, where: str, translation: Translation) -> dict[str, Any]:
     """Return the function that reads the judge; that of the dataset's summarizer if the evaluator names none."""
+    place = where.partition(".")[0]
     named = evaluator.get("dict_postprocessor")
     found = translation.peer_part("postprocessors", named)
     if found is not None and isinstance(named, Mapping):
+        translation.drop("summarizer", summarizer, "the summary is that of every run", place)
         args = {key: value for key, value in named.items() if key != "type"}
         return {"function": found.path, **({"kwargs": args} if args else {})}
     if row := SUMMARIZERS.get(last_name(summarizer)):
-        args = {key: value for key, value in summarizer.items() if key in row.args}
+        args = translation.known(summarizer, ("type", *row.args), {}, f"{place}.summarizer")
+        del args["type"]
         return {"function": row.function, **({"kwargs": args} if args else {})}
     what = "nothing in the config reads what the judge says: it is kept, and not scored"
     translation.notes.note(what, where, "give the evaluator a dict_postprocessor")
@@ -111,13 +126,15 @@ def _reading(evaluator: Mapping[str, Any], summarizer: Any, where: str, translat
 def _comparison(dataset: Mapping[str, Any], where: str, translation: Translation) -> dict[str, Any]:
     """Return the models that answers are compared with, and in which order the judge sees two answers."""
     mode = dataset.get("mode", "singlescore")
-    place = f"{where.partition('.')[0]}.mode"
+    place = where.partition(".")[0]
     if mode == "singlescore":
+        for key in ("base_models", "given_pred", "infer_order"):
+            translation.drop(key, dataset.get(key), "mode='singlescore' rates each answer alone", place)
         return {}
     if mode != "m2n":
         what = f"mode={mode!r} compares the models of a run with each other, which is not done here"
         fix = "mode='m2n', with the answers of one of them as base_models and given_pred"
-        translation.faults.add(what, place, fix)
+        translation.faults.add(what, f"{place}.mode", fix)
         return {}
     named = dataset.get("base_models") or ()
     named = [named] if isinstance(named, Mapping) else named
@@ -128,7 +145,7 @@ def _comparison(dataset: Mapping[str, Any], where: str, translation: Translation
         if given.get(abbr) is None:
             what = f"there are no answers of the base model {abbr!r} to compare with"
             fix = f"given_pred=[dict(abbr={abbr!r}, path='<a folder with its predictions>')]"
-            translation.faults.add(what, f"{where.partition('.')[0]}.base_models", fix)
+            translation.faults.add(what, f"{place}.base_models", fix)
         else:
             baselines.append({"abbr": abbr, "path": given[abbr]})
     return {"baselines": baselines, "order": dataset.get("infer_order") or "first"}

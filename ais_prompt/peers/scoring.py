@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ais_prompt.config.schema import EVAL
-from ais_prompt.peers.judge import JUDGE_ARGUMENTS, JUDGED, as_generic, translate_judged
+from ais_prompt.peers.judge import JUDGE_ARGUMENTS, JUDGED, as_generic, last_name, note_unread, translate_judged
 from ais_prompt.peers.parts import NO_EFFECT, Translation, is_part
 from ais_prompt.peers.rating import is_rated, translate_rated
 
@@ -37,6 +37,7 @@ def translate_eval(
         dataset: whose it is; a judge that compares models is described there.
     """
     kept = translation.known(section, EVAL.names, DROPPED, where)
+    note_unread(kept.get("evaluator"), dataset, f"{where}.evaluator", translation)
     evaluator: Any = as_generic(kept.get("evaluator"))
     if is_part(evaluator):
         rated = is_rated(evaluator)
@@ -71,7 +72,8 @@ def translate_evaluator(values: Any, where: str, translation: Translation) -> An
             args["rule_postprocessor"] = translation.part("postprocessors", own, place)
     if is_part(judge := as_generic(args.get("llm_evaluator"))):
         args["llm_evaluator"] = translate_evaluator(judge, f"{where}.llm_evaluator", translation)
-    judging = {key: args.pop(key) for key in JUDGE_ARGUMENTS if key in args}
+    asked = JUDGE_ARGUMENTS if last_name(args) == JUDGED else ()
+    judging = {key: args.pop(key) for key in asked if key in args}
     translated = translation.part("evaluators", args, where)
     rule = translated.get("rule_evaluator")
     if translated["type"] == "CascadeEvaluator" and is_part(rule) and rule["type"] == "PeerEvaluator":

@@ -6,13 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ais_prompt.config.schema import GROUP, SUMMARIZER
-from ais_prompt.peers.parts import Translation
+from ais_prompt.peers.parts import NO_EFFECT, Translation
 from ais_prompt.utils.text import listed
 
 SHOWS_TABLE: Final = ("DefaultSummarizer", "CircularSummarizer", "MultiFacetedSummarizer")
 """Summarizers whose table is the one that every run has here."""
 
+_KEYS: Final = tuple(name for name in SUMMARIZER.names if name not in ("attr", "prompt_db"))
+
 DROPPED: Final = {
+    "prompt_db": NO_EFFECT,
+    "attr": "speed is always measured, beside the scores",
     "calculator": "speed is always measured; see docs/generation.md",
     "metric_types": "the rows of every metric are shown",
 }
@@ -33,11 +37,9 @@ def translate_summarizer(values: Any, run: Sequence[str], where: str, translatio
     kind = values.get("type")
     if isinstance(kind, str) and (name := kind.rpartition(".")[2]) not in SHOWS_TABLE:
         translation.notes.note(f"{name} is not known here: the summary is that of every run", f"{where}.type")
-    if values.get("attr") == "performance":
-        translation.notes.note("speed is always measured, beside the scores", f"{where}.attr")
-    values = _one_table(values)
-    kept = translation.known(values, SUMMARIZER.names, DROPPED, where)
-    kept = {key: value for key, value in kept.items() if value is not None and key not in ("type", "attr", "prompt_db")}
+    values = _one_table(values, where, translation)
+    kept = translation.known(values, _KEYS, DROPPED, where)
+    kept = {key: value for key, value in kept.items() if value is not None and key != "type"}
     written = [kept.get(key) or [] for key in ("summary_groups", "dataset_abbrs")]
     if not all(isinstance(items, list | tuple) for items in written):
         return kept  # which the parser refuses
@@ -47,11 +49,12 @@ def translate_summarizer(values: Any, run: Sequence[str], where: str, translatio
     return {**kept, "summary_groups": groups, "dataset_abbrs": entries, "missing": "show"}
 
 
-def _one_table(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a summarizer with one table in place of several: its rows, each once."""
+def _one_table(values: Mapping[str, Any], where: str, translation: Translation) -> Mapping[str, Any]:
+    """Return a summarizer with one table in place of several: its rows, each once, with a note."""
     tables = values.get("dataset_abbrs_list")
     if not isinstance(tables, list):
         return values
+    translation.notes.note("the tables of dataset_abbrs_list are shown as one", f"{where}.dataset_abbrs_list")
     rows = [row for table in tables if isinstance(table, Mapping) for row in table.get("dataset_abbrs") or []]
     unique = {str(row): row for row in [*(values.get("dataset_abbrs") or []), *rows]}
     rest = {key: value for key, value in values.items() if key != "dataset_abbrs_list"}

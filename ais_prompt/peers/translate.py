@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from ais_prompt.config.parse.section import Faults
 from ais_prompt.errors import ConfigError
@@ -14,7 +14,7 @@ from ais_prompt.peers.chatml import chatml_dataset, with_paths
 from ais_prompt.peers.custom import custom_dataset, is_custom
 from ais_prompt.peers.dataset import translate_dataset
 from ais_prompt.peers.model import has_default_roles, translate_model
-from ais_prompt.peers.notes import Note, NoteList
+from ais_prompt.peers.notes import Note
 from ais_prompt.peers.partitioner import translate_partitioner
 from ais_prompt.peers.parts import Translation, accepted, is_part
 from ais_prompt.peers.summary import translate_summarizer
@@ -68,7 +68,7 @@ def translate(
         datasets = datasets if isinstance(datasets, list | tuple) else ()
         abbrs = [str(one.get("abbr")) for one in datasets if isinstance(one, Mapping)]
         translated["summarizer"] = translate_summarizer(summarizer, abbrs, "summarizer", translation)
-    _translate_running(values, translated, translation.notes)
+    _translate_running(values, translated, translation, is_peer=changed)
     translation.faults.raise_any()
     return translated, tuple(translation.notes)
 
@@ -86,25 +86,43 @@ def _with_chatml(values: Mapping[str, Any], translation: Translation) -> Mapping
                 place = places[item["abbr"]]
                 datasets[place] = with_paths(datasets[place])
             else:
-                datasets.append(chatml_dataset(item))
+                datasets.append(chatml_dataset(item, f"chatml_datasets[{index}]", translation))
         except ConfigError as error:
             translation.faults.add(error.what, f"chatml_datasets[{index}]", error.fix)
     return {**{key: value for key, value in values.items() if key != "chatml_datasets"}, "datasets": datasets}
 
 
-def _translate_running(values: Mapping[str, Any], translated: dict[str, Any], notes: NoteList) -> None:
-    """Translate what says where the work is done."""
+_OF_RUN: Final = {
+    "attack": "prompts are not attacked",
+    "lark_bot_url": "no messages are sent",
+    "read_from_station": "runs are compared by their folders: aisprompt compare",
+    "rs_exist_results": "a run is resumed with -r",
+    "station_path": "runs are compared by their folders: aisprompt compare",
+}
+"""Keys at the top of a config that the peers read → why they mean nothing here."""
+
+
+def _translate_running(
+    values: Mapping[str, Any], translated: dict[str, Any], translation: Translation, *, is_peer: bool
+) -> None:
+    """Translate what says where the work is done, and note what else the peers read at the top of a config."""
     infer, evaluation, runner = (values.get(key) for key in ("infer", "eval", "runner"))
-    if isinstance(infer, Mapping) and "partitioner" not in values:
-        if (partitioner := translate_partitioner(infer, notes)) is not None:
+    notes = translation.notes
+    if isinstance(infer, Mapping):
+        translation.known(infer, ("partitioner", "runner"), {}, "infer")
+        if "partitioner" in infer and "partitioner" in values:
+            notes.note("'infer.partitioner' is not used: the config has a partitioner of its own", "infer.partitioner")
+        elif (partitioner := translate_partitioner(infer, translation)) is not None:
             translated["partitioner"] = partitioner
         if "runner" in infer:
             notes.note("'infer.runner' is not used: without `runner`, one process asks everything", "infer.runner")
-    if isinstance(evaluation, Mapping) and {"partitioner", "runner"} & evaluation.keys():
+    if isinstance(evaluation, Mapping) and (is_peer or {"partitioner", "runner"} & evaluation.keys()):
         notes.note("'eval' is not used: scoring runs beside the asking", "eval")
     if isinstance(runner, Mapping) and _is_peer(runner.get("type")):
         notes.note("the runner of a peer is not used: see docs/scale.md", "runner")
         del translated["runner"]
+    for key in values.keys() & _OF_RUN.keys() if is_peer else ():
+        notes.note(f"{key!r} is not used: {_OF_RUN[key]}", key)
 
 
 def _translate_dataset(folder: Path | None, values: Any, where: str, translation: Translation) -> Any:

@@ -21,7 +21,7 @@ import pytest
 from ais_prompt.errors import MissingExtra
 from ais_prompt.peers.code import session
 from ais_prompt.peers.code.dataset import PeerDataset
-from ais_prompt.peers.code.sources import peer_package
+from ais_prompt.utils.peer_packages import peer_package
 from tests.peer_loaders.samples import AISBENCH, OPENCOMPASS, SAMPLES
 from tests.unit.readers.benchmarks.samples import CASES
 from tools.peer_configs import CONFIGS
@@ -32,9 +32,12 @@ MOST = 40
 """Loaders of each peer that must be run: those that most config files name."""
 PACKAGES = {"opencompass": OPENCOMPASS, "ais_bench": AISBENCH}
 
-pytestmark = pytest.mark.skipif(
-    not all(map(peer_package, PACKAGES)), reason="OpenCompass and AISBench are not there; see AISPROMPT_PEER_PATH"
-)
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(
+        not all(map(peer_package, PACKAGES)), reason="OpenCompass and AISBench are not there; see AISPROMPT_PEER_PATH"
+    ),
+]
 
 
 @pytest.fixture(autouse=True, scope="module")

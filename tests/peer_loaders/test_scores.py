@@ -17,7 +17,10 @@ from ais_prompt.utils.peer_packages import PEER_PATH
 
 SCORES = json.loads((Path(__file__).parents[1] / "data/benchmarks/peer_scores.json").read_text(encoding="utf-8"))
 
-pytestmark = pytest.mark.skipif(PEER_PATH not in os.environ, reason=f"{PEER_PATH} names no wheels")
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(PEER_PATH not in os.environ, reason=f"{PEER_PATH} names no wheels"),
+]
 
 
 @pytest.mark.parametrize("case", SCORES, ids=lambda case: case["type"].rpartition(".")[2])

@@ -8,8 +8,8 @@ from ais_prompt.peers.table.row import Row
 from ais_prompt.readers.benchmarks.table import LAYOUTS
 
 _DROPPED: Final = {
-    "local_mode": "",
-    "mode": "",
+    "local_mode": "data are looked up in the same places in either mode",
+    "mode": "no loader of this layout reads it",
     "trust_remote_code": "code of a dataset is never run",
 }
 

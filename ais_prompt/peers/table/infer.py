@@ -8,9 +8,9 @@ from ais_prompt.peers.table.row import Row
 
 _BATCHES: Final = "requests are sent as the model's max_concurrency allows"
 _LENGTH: Final = "prompts that are too long for the model are refused, not cut"
-_FILES: Final = ""
-"""Where and how often the peer writes its predictions: nothing that changes an answer."""
+_FILES: Final = "predictions are files of the run folder"
 
+_OF_MESSAGES: Final = "messages with tools are sent as they are"
 _NO_EFFECT: Final = "it has no effect there either: sampling is an option of the model"
 
 _SHARED: Final = {
@@ -35,7 +35,7 @@ _NORMALIZED: Final = "sentence-transformers/all-"
 
 def _with_encoder(args: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of a `TopkRetriever` with the encoder that the peer loads, unless they name one."""
-    name = args.pop("sentence_transformers_model_name", "all-mpnet-base-v2")
+    name = str(args.pop("sentence_transformers_model_name", "all-mpnet-base-v2"))
     path = name if "/" in name else f"sentence-transformers/{name}"
     return {"encoder": {"type": "HuggingFaceEncoder", "path": path, "normalize": path.startswith(_NORMALIZED)}, **args}
 
@@ -56,7 +56,7 @@ RETRIEVERS: Final = (
     Row(
         "TopkRetriever",
         "TopkRetriever",
-        drop={"tokenizer_name": "", "batch_size": ""},
+        drop={"tokenizer_name": "the encoder has its own tokenizer", "batch_size": "texts are encoded in batches"},
         change=_with_encoder,
     ),
 )
@@ -64,7 +64,7 @@ RETRIEVERS: Final = (
 _MULTIROUND: Final = Row(
     "GenInferencer",
     "ChatInferencer",
-    drop={**_SHARED, "multiround": ""},
+    drop={**_SHARED, "multiround": "an inferencer of its own asks many turns"},
     add={"infer_mode": "every"},
     differs="every turn of the assistant is asked, also one that has a text already",
 )
@@ -73,19 +73,23 @@ INFERENCERS: Final = (
     Row(
         "GenInferencer",
         "GenInferencer",
-        drop={**_SHARED, "multiround": ""},
+        drop={**_SHARED, "multiround": "an inferencer of its own asks many turns"},
         instead={"multiround": _MULTIROUND},
     ),
     Row(
         "SCInferencer",
         "GenInferencer",
         rename={"sc_size": "n"},
-        drop={**_SHARED, "infer_type": "", "generation_kwargs": "sampling is an option of the model"},
+        drop={
+            **_SHARED,
+            "infer_type": "it has no effect there either",
+            "generation_kwargs": "sampling is an option of the model",
+        },
         differs="the score of the majority is the row cons@n",
     ),
     Row("PPLInferencer", "PPLInferencer", drop=_PPL),
     Row("PPLInferencer", "PPLInferencer", module="opencompass", drop=_PPL, add=_OF_ALL_TOKENS),
-    Row("PPLOnlyInferencer", "PPLOnlyInferencer", drop=_SHARED, add=_OF_ALL_TOKENS),
+    Row("PPLOnlyInferencer", "PPLOnlyInferencer", module="opencompass", drop=_SHARED, add=_OF_ALL_TOKENS),
     Row("CLPInferencer", "CLPInferencer", drop=_SHARED),
     Row("LLInferencer", "LLInferencer", drop=_SHARED, add={"continuation_in_prompt": True}),
     Row("ChatInferencer", "ChatInferencer", drop=_SHARED),
@@ -93,7 +97,13 @@ INFERENCERS: Final = (
     Row(
         "BFCLV3FunctionCallInferencer",
         "ToolCallInferencer",
-        drop={**_SHARED, "gen_field_replace_token": "", "mode": "", "model_cfg": "", "stopping_criteria": ""},
+        drop={
+            **_SHARED,
+            "gen_field_replace_token": _OF_MESSAGES,
+            "mode": "speed is always measured",
+            "model_cfg": "the model is that of the run",
+            "stopping_criteria": _OF_MESSAGES,
+        },
         differs="tools are fields of the request, as there with returns_tool_calls=True; without it, the system prompt "
         "describes them there",
     ),

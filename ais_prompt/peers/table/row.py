@@ -3,9 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
+
+SAYS_NOTHING: Final[Mapping[str, Sequence[Any]]] = {
+    "attr": ("local", "service", "accuracy"),
+    "drop_middle": (False,),
+    "finish_reason_confirm": (True,),
+    "infer_type": ("sc",),
+    "local_mode": (True, False),
+    "logprobs": (False,),
+    "mode": ("none", "infer", ""),
+    "multiround": (False,),
+    "num_procs": (1,),
+    "rpm_verbose": (False,),
+    "stream_chunk_size": (1,),
+    "sync_rank": (False,),
+    "think_tag": ("</think>",),
+    "tokenizer_only": (False,),
+    "trust_remote_code": (False,),
+    "use_timestamp": (False,),
+    "verbose": (False,),
+}
+"""Argument of the peers → values with which it changes nothing there: it is dropped without a note. So is None."""
 
 
 class Row(Struct, frozen=True):
@@ -20,7 +41,8 @@ class Row(Struct, frozen=True):
         module: beginning of the module of their part, where the name means different things in different modules.
         rename: their argument → ours.
         drop: their argument → why it has no meaning here, as a clause for the note: ``"batches form by themselves"``.
-            An empty text drops it without a note: it has no effect there either.
+            There is no note for values that `SAYS_NOTHING` lists.
+        drop_options: the same for options of generation, in one of the dicts that hold them.
         values: our argument → their value → ours; other values stay.
         add: arguments that our part needs to do the same.
         change: for what the rules above cannot say: takes the arguments and returns those of our part.
@@ -39,6 +61,7 @@ class Row(Struct, frozen=True):
     module: str = ""
     rename: Mapping[str, str] = {}
     drop: Mapping[str, str] = {}
+    drop_options: Mapping[str, str] = {}
     values: Mapping[str, Mapping[Any, Any]] = {}
     add: Mapping[str, Any] = {}
     change: Callable[[dict[str, Any]], dict[str, Any]] | None = None

@@ -14,11 +14,15 @@ from ais_prompt.models.transport.credentials import DEFAULT_VARIABLE
 
 _VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*")
 _ENDPOINT: Final = re.compile(r"/(?:chat/)?completions/?$")
-_SET_HERE: Final = (
-    *("max_tokens", "max_completion_tokens", "max_new_tokens", "n", "stop", "do_sample", "logprobs"),
-    "num_return_sequences",  # becomes n of the datasets
-)
-"""Options of generation that this program sets itself, or that servers do not know."""
+LENGTHS: Final = ("max_tokens", "max_completion_tokens", "max_new_tokens")
+"""Options of generation that limit the length of an answer."""
+_SAMPLING: Final = ("temperature", "top_p", "top_k")
+"""Options of generation that are arguments of some classes."""
+_STOPS: Final = ("stop", "stop_sequences", "stop_words")
+_SAMPLED: Final = ("temperature", "top_p", "top_k", "min_p", "random_seed")
+"""Options of LMDeploy that mean something only if it samples."""
+_REPEATS: Final = "num_return_sequences"
+"""It becomes ``n`` of the datasets."""
 _DEFAULT_PORT: Final = 8080
 
 
@@ -33,8 +37,10 @@ def chat_server(args: dict[str, Any], variable: str = DEFAULT_VARIABLE) -> dict[
     if (most := args.pop("max_completion_tokens", None)) is not None:
         args |= {"max_out_len": most, "max_tokens_field": "max_completion_tokens"}
     if urls := args.pop("base_url", None):
-        found = [_ENDPOINT.sub("", url) for url in ([urls] if isinstance(urls, str) else urls)]
+        found = [_ENDPOINT.sub("", str(url)) for url in (urls if isinstance(urls, list | tuple) else [urls])]
         args["base_url"] = found[0] if len(found) == 1 else found
+    if isinstance(args.get("org"), str):  # `check` refuses several, which take turns there
+        args["headers"] = {"OpenAI-Organization": args.pop("org")} | (args.get("headers") or {})
     return _with_key(args, variable)
 
 
@@ -85,31 +91,43 @@ def lmdeploy_engine(args: dict[str, Any], backend: str | None = None) -> dict[st
     """
     engine = dict(args.pop("engine_config", None) or {})
     args = _on_gpus(args, engine.pop("tp", None))
-    generation = dict(args.pop("gen_config", None) or {})
-    thinking = generation.pop("enable_thinking", None)
-    if not generation.get("do_sample"):
-        generation = {"temperature": 0.0}  # the peer, too, samples only then
-    extra = {} if thinking is None else {"chat_template_kwargs": {"enable_thinking": thinking}}
+    config = args.pop("gen_config", None) or {}
+    generation, extra = lmdeploy_options(config)
+    if not config.get("do_sample"):
+        generation["temperature"] = 0.0  # the peer, too, samples only then
     concurrency = args.pop("concurrency", None)
     args = {
         **args,
         **({"max_concurrency": concurrency} if concurrency else {}),
-        "generation_kwargs": generation | extra,
+        "generation_kwargs": {**generation, **extra},
     }
     words = ["lmdeploy", "serve", "api_server", "{model}", "--server-name", HOST, "--server-port", "{port}"]
     options = {"backend": args.pop("backend", backend), "tp": "{num_gpus}", **engine}
     return {**_with_options(args, "generation_kwargs"), "server": {"command": [*words, *_flags(options)]}}
 
 
+def lmdeploy_options(config: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the options of generation in LMDeploy's ``gen_config``, and variables of the chat template."""
+    options = {name: value for name, value in config.items() if name not in ("do_sample", "enable_thinking")}
+    if not config.get("do_sample"):
+        options = {name: value for name, value in options.items() if name not in _SAMPLED}
+    thinking = config.get("enable_thinking")
+    return options, {} if thinking is None else {"chat_template_kwargs": {"enable_thinking": thinking}}
+
+
 def _with_options(args: Mapping[str, Any], *names: str) -> dict[str, Any]:
     """Return arguments whose options of generation are all in ``generation_kwargs``."""
-    kept = {name: value for name, value in args.items() if name not in (*names, "temperature")}
+    kept = {name: value for name, value in args.items() if name not in (*names, *_SAMPLING)}
     options: dict[str, Any] = {}
     for name in names:
         options |= args.get(name) or {}
-    if args.get("temperature") is not None:
-        options = {"temperature": args["temperature"], **options}
-    options = {name: value for name, value in options.items() if name not in _SET_HERE and value is not None}
+    options = {name: args[name] for name in _SAMPLING if args.get(name) is not None} | options
+    options = {name: value for name, value in options.items() if name != _REPEATS and value is not None}
+    lengths = [options.pop(name) for name in LENGTHS if name in options]
+    if lengths:
+        kept["max_out_len"] = lengths[-1]
+    for stop in [options.pop(name) for name in _STOPS if name in options]:
+        kept["stop_words"] = [*(kept.get("stop_words") or ()), *(stop if isinstance(stop, list | tuple) else [stop])]
     return {**kept, **({"generation_kwargs": options} if options else {})}
 
 

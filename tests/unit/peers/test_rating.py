@@ -44,7 +44,7 @@ def test_a_rating_is_read_by_the_function_of_the_peer() -> None:
         "kwargs": {"judge_type": "general"},
     }
     assert dataset["kwargs"] == {"path": "opencompass/x"}  # the loader does not get what describes the judge
-    assert notes == []
+    assert notes == ["'summarizer' is not used: the summary is that of every run"]
 
 
 @pytest.mark.parametrize(

@@ -126,6 +126,6 @@ def test_other_summarizers_and_their_keys_are_notes() -> None:
         dataset_abbrs_list=[{"name": "x", "dataset_abbrs": ["a", "b"]}, {"name": "y", "dataset_abbrs": ["b", "c"]}],
     )
     assert [entry.name for entry in spec.entries] == ["a", "b", "c"]
-    assert notes == []
+    assert notes == ["the tables of dataset_abbrs_list are shown as one"]
     _, notes = summarized(type="ais_bench.benchmark.summarizers.VBenchSummarizer", attr="performance", odd=1)
     assert len(notes) == 3

@@ -383,7 +383,8 @@ def test_options_of_inferencers_that_the_peer_ignores_are_notes(option: str) -> 
 def test_the_partitioner_of_a_run(theirs: dict[str, Any], ours: dict[str, Any] | None) -> None:
     values, notes = translate({"infer": {"partitioner": theirs, "runner": {"type": "x.LocalRunner"}}})
     assert values.get("partitioner") == ours
-    assert [note.where for note in notes] == ["infer.partitioner", "infer.runner"]
+    files = [f"infer.partitioner.{key}" for key in ("out_dir", "force_rebuild") if key in theirs]
+    assert [note.where for note in notes] == ["infer.partitioner", *files, "infer.runner"]
 
 
 def test_a_partitioner_of_our_own_counts_before_that_of_infer() -> None:
