@@ -13,7 +13,7 @@ _STATION: Final = "results stay in their run folder; aisprompt compare, baseline
 _PEFT: Final = "merge the adapter into the weights, or serve both with vLLM and give --url"
 ANSWERS: Final = {
     "--aliyun-cfg": "start aisprompt in the job itself",
-    "--analysis-repeat": "an answer that repeats itself is cut: the summary counts truncated ones, aisprompt view shows them",
+    "--analysis-repeat": "an answer that repeats itself is cut: the summary counts truncated ones",
     "--batch-size": "--set models.0.batch_size=16",
     "--chat-template": "the template of the tokenizer is used; see meta_template in docs/meta-templates.md",
     "--config-verbose": "aisprompt migrate shows what a config means",

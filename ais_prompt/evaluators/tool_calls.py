@@ -6,18 +6,28 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
-from ais_prompt.errors import DataError
+from ais_prompt.config.keys import advice
+from ais_prompt.errors import ConfigError, DataError
+from ais_prompt.evaluators.foreign_values import READERS
 from ais_prompt.evaluators.mean import MeanEvaluator
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.utils.written_json import parse_written
 
-_TYPES: Final[Mapping[str, type]] = {
-    **{"string": str, "integer": int, "float": float, "number": float, "boolean": bool, "any": str},
-    **{"array": list, "tuple": list, "dict": dict, "object": dict},
+Language: TypeAlias = Literal["python", "java", "javascript"]
+_TYPES: Final[Mapping[Language, Mapping[str, type]]] = {
+    "python": {
+        **{"string": str, "integer": int, "float": float, "number": float, "boolean": bool, "any": str},
+        **{"array": list, "tuple": list, "dict": dict, "object": dict},
+    },
+    "java": {
+        **dict.fromkeys(("byte", "short", "integer", "long"), int),
+        **{"float": float, "double": float, "boolean": bool, "HashMap": dict, "Array": list, "ArrayList": list},
+    },
+    "javascript": {"integer": int, "Bigint": int, "float": float, "Boolean": bool, "dict": dict, "array": list},
 }
-"""Type in the description of a function → type of a value in JSON."""
+"""Language → type in the description of a function → type of a value; a type that is not there is a text."""
 _LEFT_OUT: Final = ""
 """Among the accepted values of a parameter: it may be missing."""
 _IGNORED: Final = re.compile(r"[ ,./\-_*^]")
@@ -25,7 +35,7 @@ _IGNORED: Final = re.compile(r"[ ,./\-_*^]")
 
 @EVALUATORS.register_module()
 class ToolCallEvaluator(MeanEvaluator):
-    """The share of answers with the right calls, by the rule of BFCL for Python functions.
+    """The share of answers with the right calls, by the rule of BFCL.
 
     - As many calls as the gold has, in any order; none where the gold has none.
     - The name of each function is right; a dot in it equals an underline, which APIs ask for.
@@ -33,15 +43,27 @@ class ToolCallEvaluator(MeanEvaluator):
       missing if the gold accepts that.
     - The value has the type of the parameter (a whole number is also a fraction) and is one of the accepted values.
       Texts are compared without upper case, blanks and ``,./-_*^``.
+    - Values for functions in Java and JavaScript are texts in the syntax of that language: ``5L``, ``new int[]{1, 2}``.
 
     The gold is a mapping: ``reader_cfg=dict(gold_columns=['functions', 'answers'], ...)``, each a list or JSON.
     ``functions`` are descriptions with ``name`` and ``parameters``, ``answers`` a list of
     ``{function: {parameter: [accepted values]}}``. The extracted answer is the JSON of `ToolCallInferencer`; use
     `tool_calls_postprocess`, so that calls that are no JSON are *unparsed*.
 
+    Args:
+        language: of the functions: ``python``, ``java`` or ``javascript``.
+
+    Raises:
+        ConfigError: there is no such language.
+
     Source: Patil et al. 2025, "The Berkeley Function Calling Leaderboard", the checker ``ast_checker`` of `bfcl-eval`
     2026.3.23.
     """
+
+    def __init__(self, language: Language = "python") -> None:
+        if language not in _TYPES:
+            raise ConfigError(f"there is no language {language!r}", where="language", fix=advice(language, _TYPES))
+        self._language: Language = language
 
     def value(self, answer: str, gold: Any) -> float:
         """Return 1 if all calls are right, else 0.
@@ -59,7 +81,8 @@ class ToolCallEvaluator(MeanEvaluator):
         left = [(str(call.get("name")), call.get("arguments")) for call in calls if isinstance(call, Mapping)]
         for one in answers:
             [(name, accepted)] = one.items()
-            match = next((call for call in left if _is_right(call, functions.get(_same(name)), accepted)), None)
+            function = functions.get(_same(name))
+            match = next((call for call in left if _is_right(call, function, accepted, self._language)), None)
             if match is None:
                 return 0.0
             left.remove(match)
@@ -84,7 +107,9 @@ def _same(name: str) -> str:
     return name.replace(".", "_")
 
 
-def _is_right(call: tuple[str, Any], function: Mapping[str, Any] | None, accepted: Mapping[str, Any]) -> bool:
+def _is_right(
+    call: tuple[str, Any], function: Mapping[str, Any] | None, accepted: Mapping[str, Any], language: Language
+) -> bool:
     """Return whether a call is the one that the gold describes."""
     name, arguments = call
     if function is None or _same(name) != _same(function["name"]) or not isinstance(arguments, Mapping):
@@ -96,14 +121,20 @@ def _is_right(call: tuple[str, Any], function: Mapping[str, Any] | None, accepte
         return False
     if any(name not in arguments and _LEFT_OUT not in values for name, values in accepted.items()):
         return False
-    return all(_fits(value, described[name], accepted[name]) for name, value in arguments.items())
+    return all(_fits(value, described[name], accepted[name], language) for name, value in arguments.items())
 
 
-def _fits(value: Any, described: Mapping[str, Any], accepted: Sequence[Any]) -> bool:
+def _fits(value: Any, described: Mapping[str, Any], accepted: Sequence[Any], language: Language) -> bool:
     """Return whether a value has the type of its parameter and is one of the accepted values."""
-    kind = _TYPES.get(described["type"], str)
-    items = _TYPES.get(described.get("items", {}).get("type", "")) if kind is list else None
-    if kind is float and type(value) is int:
+    types, name = _TYPES[language], str(described["type"])
+    kind = types.get(name, str)
+    item = described.get("items", {}).get("type") if kind is list else None
+    items = types.get(item, str) if item else None
+    if read := READERS.get(language):
+        if not isinstance(value, str):
+            return False
+        value = read(value, name, item)
+    elif kind is float and type(value) is int:
         value = _as_float(value)
     gold_kind = _kind_of(accepted)
     # A gold of another type than described is the name of a variable, which is compared as it is.

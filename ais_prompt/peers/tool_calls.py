@@ -9,11 +9,8 @@ from ais_prompt.peers.judge import last_name
 from ais_prompt.peers.parts import Translation
 
 _INFERENCER: Final = "BFCLV3FunctionCallInferencer"
-_MISSING: Final = {
-    "multi_turn": "conversations of BFCL need its simulated programs, such as GorillaFileSystem, which are not here",
-    "java": "calls of functions in Java and JavaScript are not compared here, only calls in Python",
-}
-"""Beginning of a category → why it cannot be asked or scored."""
+_CONVERSATIONS: Final = "multi_turn"
+"""Beginning of the categories that cannot be asked."""
 _FIX: Final = "leave these categories out: --datasets BFCL_gen_live, or BFCL_gen_simple and others of one category"
 _COMPARED: Final = "BFCLSingleTurnEvaluator"
 _CALLS: Final = {"type": "tool_calls_postprocess"}
@@ -30,8 +27,9 @@ def with_tools(values: Mapping[str, Any], where: str, translation: Translation) 
     if not isinstance(infer, Mapping) or last_name(infer.get("inferencer")) != _INFERENCER:
         return values
     category = str(values.get("category"))
-    if missing := next((why for start, why in _MISSING.items() if category.startswith(start)), None):
-        translation.faults.add(missing, f"{where}.category", _FIX)
+    if category.startswith(_CONVERSATIONS):
+        what = "conversations of BFCL need its simulated programs, such as GorillaFileSystem, which are not here"
+        translation.faults.add(what, f"{where}.category", _FIX)
     columns = reader.get("input_columns") if isinstance(reader, Mapping) else None
     changed: dict[str, Any] = {"as_tools": True, "infer_cfg": {**infer, "prompt_template": _MESSAGES}}
     if isinstance(reader, Mapping) and isinstance(columns, list):

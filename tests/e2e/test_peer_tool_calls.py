@@ -26,10 +26,17 @@ AREA = {
     },
 }
 ACCEPTED = [{"shape.area": {"base": [10], "factor": ["", 1.0]}}]
-QUESTIONS = {"right": "area of 10", "wrong": "area of 11", "none": "hello", "broken": "area of {"}
+QUESTIONS = {
+    "right": "area of 10",
+    "wrong": "area of 11",
+    "none": "hello",
+    "broken": "area of {",
+    "text": "area of ten",
+}
 CALLS = {
     "area of 10": '[dict(name="shape_area", arguments=dict(base=10))]',
     "area of 11": '[dict(name="shape_area", arguments=dict(base=11))]',
+    "area of ten": '[dict(name="shape_area", arguments=dict(base="10"))]',
     "area of {": '[dict(name="shape_area", arguments="{")]',
 }
 EVALUATORS = {"relevance": "BFCLRelevanceEvaluator", "multi_turn": "BFCLMultiTurnEvaluator"}
@@ -57,7 +64,7 @@ def dataset(category: str) -> dict[str, Any]:
 
 
 def write(project: Project, *categories: str) -> None:
-    """Write the four questions of each category, and a config of AISBench."""
+    """Write the questions of each category, and a config of AISBench."""
     for category in categories:
         rows = [
             {"id": f"{category}_{name}", "question": [[{"role": "user", "content": text}]], "function": [AREA]}
@@ -82,7 +89,9 @@ def write(project: Project, *categories: str) -> None:
         ("live_parallel_multiple", {"right"}),
         ("irrelevance", {"none", "broken"}),
         ("live_irrelevance", {"none", "broken"}),
-        ("live_relevance", {"right", "wrong"}),
+        ("live_relevance", {"right", "wrong", "text"}),
+        ("java", {"text"}),
+        ("javascript", {"text"}),
     ],
 )
 def test_calls_are_scored_as_there(project: Project, category: str, right: set[str], options: list[str]) -> None:
@@ -104,10 +113,6 @@ def test_calls_are_scored_as_there(project: Project, category: str, right: set[s
             ["multi_turn_base", "multi_turn_miss_func", "multi_turn_long_context"],
             "conversations of BFCL need its simulated programs, such as GorillaFileSystem, which are not here",
         ),
-        (
-            ["java", "javascript"],
-            "calls of functions in Java and JavaScript are not compared here, only calls in Python",
-        ),
     ],
 )
 def test_a_category_without_a_counterpart_is_one_fault(project: Project, categories: list[str], what: str) -> None:
@@ -118,6 +123,29 @@ def test_a_category_without_a_counterpart_is_one_fault(project: Project, categor
     assert what in done.stderr
     assert "datasets[1].category" in done.stderr
     assert f"and in {len(categories) - 1} more dataset" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("language", "kind", "items", "words"),
+    [
+        ("java", "long", None, "This is Java long type parameter in string representation."),
+        ("java", "any", None, "This parameter can be of any type of Java object in string representation."),
+        (
+            "javascript",
+            "array",
+            {"type": "float"},
+            "This is JavaScript array type parameter in string representation. "
+            "The list elements are of type float; they are not in string representation.",
+        ),
+    ],
+)
+def test_parameters_of_other_languages_are_texts(language: str, kind: str, items: Any, words: str) -> None:
+    parameter = {"type": kind, "description": "One.", **({"items": items} if items else {})}
+    parameters = {"type": "dict", "properties": {"one": parameter}, "required": []}
+    function = as_tool({"name": "f", "description": "F.", "parameters": parameters}, language)["function"]
+    syntax = {"java": "Java 8 SDK", "javascript": "JavaScript"}[language]
+    assert function["description"] == f"F. Note that the provided function is in {syntax} syntax."
+    assert function["parameters"]["properties"] == {"one": {"type": "string", "description": f"One. {words}"}}
 
 
 def test_a_tool_has_the_words_and_types_that_the_peer_sends() -> None:

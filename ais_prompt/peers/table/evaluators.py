@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ais_prompt.peers.table.row import Row
+from ais_prompt.readers.benchmarks.functions import language_of
 
 _PASS_K: Final = "for pass@k set n and k of the dataset"
 _SCORE: Final = {"score": "accuracy"}
@@ -16,6 +17,12 @@ def _language(args: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of an evaluator that finds words, for the ``language`` of one of LongBench."""
     is_chinese = args.pop("language", "en") == "zh"
     return {**args, "tokenize": "jieba" if is_chinese else "words"}
+
+
+def _with_language(args: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a `ToolCallEvaluator` for the functions of a category."""
+    language = language_of(str(args.pop("category", "")))
+    return args if language == "python" else {**args, "language": language}
 
 
 def _any_call(args: dict[str, Any]) -> dict[str, Any]:
@@ -117,8 +124,9 @@ EVALUATORS: Final = (
     Row(
         "BFCLSingleTurnEvaluator",
         "ToolCallEvaluator",
-        drop={"category": _CALLS, "is_fc_model": _CALLS},
+        drop={"is_fc_model": _CALLS},
         gold_columns=("functions", "answers"),
+        change=_with_language,
     ),
     Row(
         "BFCLRelevanceEvaluator",

@@ -29,7 +29,10 @@ _NO_CALL: Final = ["relevance_mock_gt"]
 """The gold of questions that only ask whether a function is called at all, as AISBench has it."""
 _TEXTS: Final = ("question", "ground_truth", "function", "missed_function", "involved_classes", "initial_config")
 """Columns that hold JSON."""
-_HINT: Final = " Note that the provided function is in Python 3 syntax."
+_SYNTAX: Final = {"python": "Python 3", "java": "Java 8 SDK", "javascript": "JavaScript"}
+"""Language → what the description of a function calls its syntax."""
+_NAMES: Final = {"java": "Java", "javascript": "JavaScript"}
+"""Language whose values are texts → its name."""
 _FLOAT: Final = " This is a float type value."
 _TYPES: Final = {
     **dict.fromkeys(("integer", "byte", "short", "long", "Bigint"), "integer"),
@@ -82,11 +85,16 @@ def _as_texts(values: Iterator[Any], call: Call) -> Iterable[Row]:
     wanted, as_tools = call.arguments["test_ids"], call.arguments["as_tools"]
     for value in values:
         if not wanted or value["id"] in wanted:
-            value = _with_tools(value) if as_tools else value
+            value = _with_tools(value, language_of(str(call.arguments["category"]))) if as_tools else value
             yield {name: _text(content) if name in _TEXTS else content for name, content in value.items()}
 
 
-def _with_tools(row: Row) -> Row:
+def language_of(category: str) -> str:
+    """Return the language of the functions of a category: ``python``, ``java`` or ``javascript``."""
+    return next((language for language in ("javascript", "java") if language in category), "python")
+
+
+def _with_tools(row: Row, language: str) -> Row:
     """Return a question of a single turn with the columns of the benchmark ``bfcl``, most of them as JSON.
 
     Raises:
@@ -99,21 +107,53 @@ def _with_tools(row: Row) -> Row:
     return {
         **row,
         "messages": [{"role": one["role"], "content": one["content"]} for one in row["question"][0]],
-        "tools": _text([as_tool(function) for function in row["function"]]),
+        "tools": _text([as_tool(function, language) for function in row["function"]]),
         "functions": _text(row["function"]),
         "answers": _text(answers),
     }
 
 
-def as_tool(function: Mapping[str, Any]) -> dict[str, Any]:
+def as_tool(function: Mapping[str, Any], language: str = "python") -> dict[str, Any]:
     """Return a description of BFCL in the form of the OpenAI API, in the very words that AISBench sends.
 
-    Source: ``func_doc_language_specific_pre_processing`` for Python and ``convert_to_tool`` of bfcl-eval 2025.6.14.
+    Source: ``func_doc_language_specific_pre_processing`` and ``convert_to_tool`` of bfcl-eval 2025.6.14.
+
+    Args:
+        function: its description.
+        language: of the function. Values for any other than ``python`` are texts.
     """
     parameters = function["parameters"]
-    schema = {**parameters, "type": "object", "properties": _schemas(parameters["properties"])}
-    described = {**function, "description": function["description"] + _HINT, "parameters": schema}
-    return {"type": "function", "function": {**described, "name": function["name"].replace(".", "_")}}
+    properties = parameters["properties"]
+    if language in _NAMES:
+        properties = {name: _as_text(value, _NAMES[language]) for name, value in properties.items()}
+    schema = {**parameters, "type": "object", "properties": _schemas(properties)}
+    described = f"{function['description']} Note that the provided function is in {_SYNTAX[language]} syntax."
+    return {
+        "type": "function",
+        "function": {
+            **function,
+            "description": described,
+            "parameters": schema,
+            "name": function["name"].replace(".", "_"),
+        },
+    }
+
+
+def _as_text(value: Mapping[str, Any], language: str) -> dict[str, Any]:
+    """Return the description of a parameter whose values are texts in the syntax of a language."""
+    kind, kept = value["type"], dict(value)
+    text = f"{value['description']} This is {language} {kind} type parameter in string representation."
+    if kind == "any":
+        text = (
+            f"{value['description']} This parameter can be of any type of {language} object in string representation."
+        )
+    if kind in ("Array", "ArrayList", "array"):
+        items = kept.pop("items")["type"]
+        text += f" The list elements are of type {items}; they are not in string representation."
+    if kind == "dict" and "properties" in kept:
+        entries = json.dumps(kept.pop("properties"))
+        text += f" The dictionary entries have the following schema; they are not in string representation. {entries}"
+    return {**kept, "description": text, "type": "string"}
 
 
 def _schemas(properties: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.errors import DataError
+from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.evaluators import ToolCallEvaluator
+from ais_prompt.evaluators.tool_calls import Language
 from ais_prompt.readers.catalogue.dataset import CatalogDataset
 from ais_prompt.workflows.data import get
 
@@ -107,6 +108,34 @@ def test_parallel_calls_in_any_order_and_irrelevance() -> None:
 def test_golds_that_cannot_be_used(gold: Any) -> None:
     with pytest.raises(DataError, match="no functions and answers"):
         value(gold=gold)
+
+
+@pytest.mark.parametrize(
+    ("language", "kinds", "right", "wrong"),
+    [
+        ("java", ("long", "Array"), ("3L", "new int[]{1, 2}"), ("3", "new int[]{2, 1}")),
+        ("javascript", ("Bigint", "array"), ("3n", "[1, 2]"), ("3.0", "[1, 3]")),
+    ],
+)
+def test_values_of_other_languages_are_texts(
+    language: Language, kinds: tuple[str, str], right: tuple[str, str], wrong: tuple[str, str]
+) -> None:
+    properties = {"n": {"type": kinds[0]}, "list": {"type": kinds[1], "items": {"type": "integer"}}}
+    function = {"name": "f", "parameters": {"type": "dict", "properties": properties, "required": ["n"]}}
+    gold = {"functions": [function], "answers": [{"f": {"n": [3], "list": [[1, 2], ""]}}]}
+
+    def score(**arguments: Any) -> float:
+        calls = json.dumps([{"name": "f", "arguments": arguments}])
+        return ToolCallEvaluator(language).score(calls, gold)["accuracy"]
+
+    assert score(n=right[0]) == score(n=right[0], list=right[1]) == 1
+    assert score(n=wrong[0]) == score(n=right[0], list=wrong[1]) == 0
+    assert score(n=3) == score(n=right[0], list=[1, 2]) == 0  # no texts
+
+
+def test_an_unknown_language_is_an_error() -> None:
+    with pytest.raises(ConfigError, match="there is no language 'Java'"):
+        ToolCallEvaluator("Java")  # type: ignore[arg-type]
 
 
 SPEC = importlib.util.find_spec("bfcl_eval")
