@@ -9,20 +9,20 @@ from ais_prompt.readers.benchmarks.functions import language_of
 
 _PASS_K: Final = "for pass@k set n and k of the dataset"
 _SCORE: Final = {"score": "accuracy"}
-_CALLS: Final = "tool calls are compared as they are, whatever the category"
+_CALLS: Final = "tool calls are compared as they are"
 _SANDBOX: Final = "each program runs in a sandbox, for at most 10 seconds"
 
 
-def _language(args: dict[str, Any]) -> dict[str, Any]:
+def _tokenized(args: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of an evaluator that finds words, for the ``language`` of one of LongBench."""
     is_chinese = args.pop("language", "en") == "zh"
     return {**args, "tokenize": "jieba" if is_chinese else "words"}
 
 
-def _with_language(args: dict[str, Any]) -> dict[str, Any]:
+def _of_category(args: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of a `ToolCallEvaluator` for the functions of a category."""
-    language = language_of(str(args.pop("category", "")))
-    return args if language == "python" else {**args, "language": language}
+    category = args.pop("category", None)
+    return args if category is None else {**args, "language": language_of(str(category))}
 
 
 def _any_call(args: dict[str, Any]) -> dict[str, Any]:
@@ -65,12 +65,12 @@ EVALUATORS: Final = (
     Row("RougeEvaluator", "RougeEvaluator"),
     Row("JiebaRougeEvaluator", "JiebaRougeEvaluator"),
     Row("SquadEvaluator", "SquadEvaluator", metrics={"score": "f1"}),
-    Row("LongBenchF1Evaluator", "SquadEvaluator", add={"first_line": False}, change=_language, metrics={"score": "f1"}),
+    Row("LongBenchF1Evaluator", "SquadEvaluator", add={"first_line": False}, change=_tokenized, metrics={"score": "f1"}),
     Row(
         "LongBenchRougeEvaluator",
         "RougeEvaluator",
         add={"metrics": ("rougeL",)},
-        change=_language,
+        change=_tokenized,
         differs="ROUGE-L is computed by rouge-score",
         metrics={"score": "rougeL"},
     ),
@@ -126,7 +126,7 @@ EVALUATORS: Final = (
         "ToolCallEvaluator",
         drop={"is_fc_model": _CALLS},
         gold_columns=("functions", "answers"),
-        change=_with_language,
+        change=_of_category,
     ),
     Row(
         "BFCLRelevanceEvaluator",
