@@ -17,7 +17,7 @@ class AnswerBatch(Struct, frozen=True):
         predictions: the answers after postprocessing; empty where nothing was found.
         references: the golds after postprocessing; None if the dataset has none.
         prompts: what was sent.
-        rows: reads the rows of the questions, as Arrow. It may take long, and fails if the data is no longer there.
+        rows: reads the columns of each question. It may take long, and fails if the data is no longer there.
         replica: which of several answers to each question these are, from 0.
         row_numbers: reads the number of each question's row in the whole test split, from 0; may fail as ``rows``.
         model, dataset: names of the task.
@@ -27,7 +27,7 @@ class AnswerBatch(Struct, frozen=True):
     predictions: Sequence[Any]
     references: Sequence[Any] | None
     prompts: Sequence[Any]
-    rows: Callable[[], Any]
+    rows: Callable[[], Sequence[Mapping[str, Any]]]
     replica: int = 0
     row_numbers: Callable[[], Sequence[int]] = tuple
     model: str = ""

@@ -152,9 +152,8 @@ def spread_of_questions(
     for (unit, _), weight in zip(questions, repeat(1.0) if weights is None else weights, strict=False):
         shares[unit] += weight
     total = math.fsum(shares.values())
-    return spread_of(
-        deviations, binary, largest_variance(mean, best, [share / total for share in shares.values()]), least
-    )
+    largest = largest_variance(mean, best, [share / total for share in shares.values()])
+    return spread_of(deviations, binary, largest, least, clustered=not alone)
 
 
 def unit_deviations(

@@ -27,7 +27,11 @@ _MOST_FREEDOM: Final = 1e9
 
 
 def spread_of(
-    deviations: Sequence[float], binary: bool = False, largest: float | None = None, least: float = 0.0
+    deviations: Sequence[float],
+    binary: bool = False,
+    largest: float | None = None,
+    least: float = 0.0,
+    clustered: bool = False,
 ) -> Spread | None:
     """Return the spread of a mean from what each unit adds to it.
 
@@ -41,6 +45,8 @@ def spread_of(
         largest: as `largest_variance` returns it. The interval is then hardly wider than that of right and wrong
             answers, and values near both ends, whose kurtosis is low, have more degrees of freedom than units.
         least: a variance that the mean has at least; it counts where ``largest`` is known.
+        clustered: the units are clusters. They have the textbook's degrees of freedom, and no more: few clusters that
+            are alike by chance say little of how much clusters vary.
 
     Returns:
         None of fewer than two units.
@@ -53,11 +59,12 @@ def spread_of(
     if binary or not squares:
         return Spread(variance, units)
     kurtosis = units * math.fsum((value * value / squares) ** 2 for value in deviations)
-    freedom = _FREEDOM_PER_KURTOSIS * units / max(kurtosis - 1, 0.5)
+    freedom = (2 if clustered else _FREEDOM_PER_KURTOSIS) * units / max(kurtosis - 1, 0.5)
     freedom = min(max(freedom, _FEWEST_FREEDOM), units - 1)
     if largest is not None:
-        textbook = 2 * units / max(kurtosis - 1, 1 / _MOST_FREEDOM)
-        freedom = min(max(freedom, textbook, _freedom_for(math.sqrt(largest / variance))), _MOST_FREEDOM)
+        if not clustered:
+            textbook = 2 * units / max(kurtosis - 1, 1 / _MOST_FREEDOM)
+            freedom = min(max(freedom, textbook, _freedom_for(math.sqrt(largest / variance))), _MOST_FREEDOM)
         variance = max(variance, min(least, largest))
     return Spread(variance, units, freedom)
 

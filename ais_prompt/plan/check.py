@@ -138,13 +138,16 @@ def _try_questions(
 
 def _another(side: _ModelSide, question: _Question) -> _Question | None:
     """Return the next question that can be asked: a row may be broken, and then fails alone."""
-    for row in islice(question.planned.data.test, ROWS_TRIED):
-        other = replace(question, sample=row)
-        try:
-            _probed(side, other)
-        except (DataError, PromptError):
-            continue
-        return other
+    row = _first_usable(question.planned.data.test, lambda row: _probed(side, replace(question, sample=row)))
+    return None if row is None else replace(question, sample=row)
+
+
+def _first_usable(rows: Sequence[Sample], use: Callable[[Sample], object]) -> Sample | None:
+    """Return the first of the first rows that can be used; None if there is none."""
+    for row in islice(rows, ROWS_TRIED):
+        with suppress(DataError, PromptError):
+            use(row)
+            return row
     return None
 
 
@@ -420,12 +423,9 @@ def _judge_fields(question: _Question) -> dict[str, Any]:
     evaluator = dataset.evaluator
     if not isinstance(evaluator, JudgedBatchEvaluator):
         return fields
-    import pyarrow as pa
-
     answer = [AN_ANSWER] * MOST_TURNS if dataset.has_turns else AN_ANSWER
-    rows = pa.Table.from_pylist([dict(sample.fields)])
     batch = AnswerBatch(
-        [answer], [sample.gold], [None], lambda: rows, row_numbers=lambda: [0], dataset=dataset.spec.abbr
+        [answer], [sample.gold], [None], lambda: [sample.fields], row_numbers=lambda: [0], dataset=dataset.spec.abbr
     )
     return {**sample.fields, **evaluator.questions(batch)[0].fields}
 
@@ -441,9 +441,5 @@ def _first_question(data: Dataset, prompts: PromptBuilder | None, inferencer: In
             "there is not one question in the test split",
             fix="check test_split and test_range of reader_cfg, and that the file has rows",
         )
-    if prompts is not None:
-        for row in islice(data.test, ROWS_TRIED):
-            with suppress(DataError, PromptError):
-                _try_prompt(prompts, inferencer, row, [])
-                return row
-    return data.test[0]
+    usable = prompts and _first_usable(data.test, lambda row: _try_prompt(prompts, inferencer, row, []))
+    return usable or data.test[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,6 +16,8 @@ from ais_prompt.scoring.scorer import Scorer, failure_kind
 from ais_prompt.types import Prediction, Sample, SampleScore
 from ais_prompt.types.prompt import prompts_to_json
 from ais_prompt.utils.digest import digest
+
+T = TypeVar("T")
 
 
 class Answers(Struct, frozen=True):
@@ -119,7 +121,7 @@ def _answers(answers: Sequence[tuple[Prediction, SampleScore]], task: Task, repl
         predictions=["" if sample.extracted is None else sample.extracted for _, sample in answers],
         references=_golds(answers, ids, dataset) if has_gold else None,
         prompts=[prompts_to_json(one.origin_prompt) for one, _ in answers],
-        rows=lambda: _rows(ids, dataset),
+        rows=lambda: [sample.fields for sample in _samples(ids, dataset)],
         replica=replica,
         row_numbers=lambda: _row_numbers(ids, dataset),
         model=task.spec.model.abbr,
@@ -141,30 +143,23 @@ def _chosen(batch: AnswerBatch, places: Sequence[int]) -> AnswerBatch:
         return batch
     return replace(
         batch,
-        predictions=[batch.predictions[place] for place in places],
-        references=None if batch.references is None else [batch.references[place] for place in places],
-        prompts=[batch.prompts[place] for place in places],
-        rows=lambda: batch.rows().take(list(places)),
-        row_numbers=lambda: [batch.row_numbers()[place] for place in places],
+        predictions=_at(batch.predictions, places),
+        references=None if batch.references is None else _at(batch.references, places),
+        prompts=_at(batch.prompts, places),
+        rows=lambda: _at(batch.rows(), places),
+        row_numbers=lambda: _at(batch.row_numbers(), places),
     )
 
 
-def _rows(ids: Sequence[str], dataset: PlannedDataset) -> Any:
-    """Return the rows of samples as an Arrow table.
-
-    Raises:
-        DataError: the data is not there, or no longer what was asked about.
-    """
-    import pyarrow as pa
-
-    return pa.Table.from_pylist([dict(sample.fields) for sample in _samples(ids, dataset)])
+def _at(values: Sequence[T], places: Sequence[int]) -> list[T]:
+    return [values[place] for place in places]
 
 
 def _row_numbers(ids: Sequence[str], dataset: PlannedDataset) -> list[int]:
     """Return the numbers of the rows of samples in the whole split.
 
     Raises:
-        DataError: as `_rows`.
+        DataError: as `_samples`.
     """
     *_, test = dataset.data.tables.values()
     numbers = {name: number for number, name in enumerate(test.row_ids)}
@@ -172,6 +167,11 @@ def _row_numbers(ids: Sequence[str], dataset: PlannedDataset) -> list[int]:
 
 
 def _samples(ids: Sequence[str], dataset: PlannedDataset) -> list[Sample]:
+    """Return the rows of samples.
+
+    Raises:
+        DataError: the data is not there, or no longer what was asked about.
+    """
     samples = {name: sample for sample in dataset.data.test for name in (sample.row_id, sample.id)}
     if missing := [name for name in ids if name not in samples]:
         raise DataError(

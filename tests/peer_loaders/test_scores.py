@@ -7,7 +7,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
 from ais_prompt.errors import MissingExtra
@@ -26,7 +25,8 @@ pytestmark = [
 @pytest.mark.parametrize("case", SCORES, ids=lambda case: case["type"].rpartition(".")[2])
 def test_scores(case: dict[str, Any]) -> None:
     predictions, golds = case["predictions"], case["references"]
-    batch = AnswerBatch(predictions, golds, [""] * len(predictions), rows=lambda: pa.table({"question": predictions}))
+    rows = [{"question": prediction} for prediction in predictions]
+    batch = AnswerBatch(predictions, golds, [""] * len(predictions), rows=lambda: rows)
     try:
         found = PeerEvaluator(case["type"], case["arguments"]).score_all(batch)
     except MissingExtra as error:

@@ -105,5 +105,5 @@ def _alone(batch: AnswerBatch, place: int) -> AnswerBatch:
         predictions=[batch.predictions[place]],
         references=None if batch.references is None else [batch.references[place]],
         prompts=[batch.prompts[place]],
-        rows=lambda: batch.rows().slice(place, 1),
+        rows=lambda: [batch.rows()[place]],
     )

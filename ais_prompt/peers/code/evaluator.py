@@ -11,7 +11,7 @@ from typing import Any
 from ais_prompt.errors import ConfigError
 from ais_prompt.evaluators.batch import AnswerBatch, Verdict
 from ais_prompt.metrics.aggregate import mean_scores
-from ais_prompt.peers.code.arrow_file import write_table
+from ais_prompt.peers.code.arrow_file import write_rows
 from ais_prompt.peers.code.calls import CheckCall, ScoreCall
 from ais_prompt.peers.code.session import CHECK_SECONDS, SCORE_SECONDS, call_peer
 from ais_prompt.registry import EVALUATORS
@@ -61,7 +61,7 @@ class PeerEvaluator:
             rows = None
             if "test_set" in self._wanted:
                 rows = str(Path(folder) / "rows.arrow")
-                write_table(batch.rows(), rows)
+                write_rows(batch.rows(), rows)
             call = ScoreCall(self._cls, self._kwargs, offered, rows, batch.replica)
             found = call_peer(call, self._cls, SCORE_SECONDS)
         return Verdict(found["metrics"], found["each"])

@@ -13,7 +13,7 @@ from msgspec import Struct
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.evaluators.batch import AnswerBatch, JudgeQuestion, Verdict
 from ais_prompt.metrics.aggregate import mean_scores
-from ais_prompt.peers.code.arrow_file import write_table
+from ais_prompt.peers.code.arrow_file import write_rows
 from ais_prompt.peers.code.baselines import Baseline
 from ais_prompt.peers.code.calls import CheckCall, JudgedCall
 from ais_prompt.peers.code.judge_prompts import PROMPT_LIST, Shown, columns, orders, reference, rounds
@@ -119,7 +119,8 @@ class PeerJudgeEvaluator:
             rows = None
             if "dataset" in self._wanted:
                 rows = str(Path(folder) / "rows.arrow")
-                write_table(batch.rows().append_column("prediction", [list(map(str, batch.predictions))]), rows)
+                answers = zip(batch.rows(), batch.predictions, strict=True)
+                write_rows([{**row, "prediction": str(answer)} for row, answer in answers], rows)
             for number, group in enumerate(self._groups(batch)):
                 output = {
                     str(i): {"origin_prompt": "", "prediction": next(said), "gold": asked.reference}
@@ -147,7 +148,7 @@ class PeerJudgeEvaluator:
 
     def _groups(self, batch: AnswerBatch) -> Iterator[list[_Asked]]:
         """Yield the questions that are scored together: all of them, or those about each baseline."""
-        rows = batch.rows().to_pylist()
+        rows = batch.rows()
         golds = batch.references or [None] * len(rows)
         own = [
             Shown(batch.model, rounds(row.get("dialogue"), answer) if isinstance(answer, list) else str(answer))

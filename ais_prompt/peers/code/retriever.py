@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ais_prompt.errors import PartError
-from ais_prompt.peers.code.arrow_file import write_table
+from ais_prompt.peers.code.arrow_file import write_rows
 from ais_prompt.peers.code.calls import CheckCall, RetrieveCall
 from ais_prompt.peers.code.session import CHECK_SECONDS, LOAD_SECONDS, call_peer
 from ais_prompt.registry import RETRIEVERS
@@ -56,13 +56,11 @@ class PeerRetriever:
         Raises:
             AisPromptError: as `ais_prompt.peers.code.session.call_peer`; or it names rows that are not there.
         """
-        import pyarrow as pa
-
         with tempfile.TemporaryDirectory() as folder:
             files = []
             for split, samples in (("train", train), ("test", test)):
                 files.append(str(Path(folder) / f"{split}.arrow"))
-                write_table(pa.Table.from_pylist([dict(sample.fields) for sample in samples]), files[-1])
+                write_rows([sample.fields for sample in samples], files[-1])
             call = RetrieveCall(self._cls, self._kwargs, files[0], files[1], self._input_columns)
             found: list[list[int]] = call_peer(call, self._cls, LOAD_SECONDS)
         if len(found) != len(test):

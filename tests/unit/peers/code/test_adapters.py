@@ -14,6 +14,7 @@ import pytest
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, MissingExtra, PartError
 from ais_prompt.evaluators.batch import AnswerBatch
 from ais_prompt.peers.code import session
+from ais_prompt.peers.code.arrow_file import read_table, write_rows
 from ais_prompt.peers.code.calls import LoadCall
 from ais_prompt.peers.code.data import find_data as find_peer_data
 from ais_prompt.peers.code.dataset import PeerDataset
@@ -170,10 +171,8 @@ def test_a_postprocessor_is_a_function_of_a_text() -> None:
 
 
 def scored(evaluator: PeerEvaluator, predictions: list[str], golds: list[str]) -> tuple[dict, dict]:
-    import pyarrow as pa
-
-    table = pa.table({"q": ["why"] * len(golds)})
-    found = evaluator.score_all(AnswerBatch(predictions, golds, ["prompt"] * len(golds), lambda: table))
+    rows = [{"q": "why"}] * len(golds)
+    found = evaluator.score_all(AnswerBatch(predictions, golds, ["prompt"] * len(golds), lambda: rows))
     return dict(found.metrics), dict(found.each)
 
 
@@ -235,3 +234,10 @@ def test_a_worker_can_be_stopped_while_it_works() -> None:
     with pytest.raises(PartError, match="ended its process"):
         rows("bad.Hangs")
     stopping.join()
+
+
+def test_rows_that_datasets_cannot_hold_are_an_error_of_the_data(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="the column 'a' has values that `datasets` does not hold together"):
+        write_rows([{"a": 1}, {"a": "one"}], str(tmp_path / "rows.arrow"))
+    write_rows([{"a": 1}, {"b": "two"}], str(tmp_path / "rows.arrow"))
+    assert read_table(str(tmp_path / "rows.arrow")).to_pylist() == [{"a": 1, "b": None}, {"a": None, "b": "two"}]

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,8 +27,7 @@ TALK = [{"round": 1, "user": "one", "assistant": "a"}, {"round": 2, "user": "two
 
 def batch(rows: list[dict[str, Any]], answers: list[Any], golds: list[Any] | None = None) -> AnswerBatch:
     numbers: Callable[[], range] = lambda: range(len(rows))  # noqa: E731
-    table = pa.Table.from_pylist(rows)
-    return AnswerBatch(answers, golds, [None] * len(rows), lambda: table, row_numbers=numbers, model="m", dataset="d")
+    return AnswerBatch(answers, golds, [None] * len(rows), lambda: rows, row_numbers=numbers, model="m", dataset="d")
 
 
 @pytest.mark.parametrize(
@@ -95,6 +93,18 @@ def test_a_prompt_in_a_row_is_filled_with_answers_that_are_never_filled_again(an
     [asked] = PeerJudgeEvaluator().questions(batch([row], [answer]))
     assert asked.fields["prompt"] == f"Q: {{question}} A: {answer}!"
     assert asked.fields["prediction"] == answer
+
+
+VALUES = st.one_of(st.none(), st.booleans(), st.integers(-(2**80), 2**80), st.floats(allow_nan=False), st.text())
+
+
+@given(st.lists(st.dictionaries(st.sampled_from(["a", "b"]), st.one_of(VALUES, st.lists(VALUES))), min_size=1))
+def test_the_values_of_other_rows_change_no_question(others: list[dict[str, Any]]) -> None:
+    """Arrow has no column of texts and numbers, and turns 5 into 5.0 beside 7.5."""
+    row = {"a": "{prediction}?", "b": 5}
+    asked = PeerJudgeEvaluator().questions(batch([row, *others], ["it"] * (1 + len(others))))
+    assert len(asked) == 1 + len(others)
+    assert asked[0].fields["a"] == "it?"
 
 
 def test_each_prompt_of_a_gold_is_a_question() -> None:
