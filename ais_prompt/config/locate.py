@@ -27,6 +27,10 @@ CONFIG_DIR: Final = "AISPROMPT_CONFIG_DIR"
 SHIPPED: Final = "ais_prompt"
 """The name of this package, before the names of its configs."""
 
+_THEIRS: Final = (
+    "configs of OpenCompass and AISBench need their package: --peer-path, or pip install --no-deps opencompass"
+)
+
 Kind: TypeAlias = Literal["models", "datasets", "summarizers"]
 
 
@@ -104,7 +108,10 @@ def find_shipped(kind: Kind, name: str, notes: list[str] | None = None) -> Path:
     kind_word = kind.removesuffix("s")
     if not found:
         known = [file.stem for _, folder in _named_folders(kind) for file in _config_files(folder)]
-        raise ConfigError(f"there is no {kind_word} config named {name!r}", fix=advice(name, known))
+        fix = advice(name, known)
+        if near_miss(name, known) is None and not _peer_folders(kind):
+            fix += f"; {_THEIRS}"
+        raise ConfigError(f"there is no {kind_word} config named {name!r}", fix=fix)
     if len(found) > 1 and notes is not None:
         first, *others = (_below_kind(file, kind) for file in found)
         notes.append(f"{name!r} is {first}; to use another, name it: {listed(others)}")

@@ -31,6 +31,16 @@ ROLE_TEMPLATE_LINE: Final = (
 """What a role template that was written for torchtune imports here."""
 
 
+_WHY: Final = {
+    "AgentInferencer": "it needs a model that is an agent of lagent, with programs that it calls",
+    "AttackInferencer": "it changes the words of a prompt with promptbench until the model fails",
+    "InferencePPLOnlyInferencer": "it needs the loss of each token of an answer",
+    "SWCELossInferencer": "it needs the loss of each token of whole books",
+    "ToTInferencer": "it asks along a tree of thoughts, with rules of its own for each task",
+}
+"""Part without a counterpart → why there is none."""
+
+
 def peer_of(path: str) -> str | None:
     """Return the program that a module or dotted path belongs to, such as ``OpenCompass``; None for any other."""
     return PEERS.get(path.partition(".")[0])
@@ -50,7 +60,8 @@ def foreign_part(path: str, kind: str, known: Collection[str]) -> ConfigError:
         fix = f"write `from ais_prompt import {ours}`, or type={ours!r}"
     else:
         fix = f"{kind} of ais_prompt: {', '.join(sorted(known))}"
-    return ConfigError(f"{path} is a part of {peer_of(path)}, which ais_prompt does not use", fix=fix)
+    why = f": {_WHY[name]}" if name in _WHY else ""
+    return ConfigError(f"{path} is a part of {peer_of(path)}, which ais_prompt does not use{why}", fix=fix)
 
 
 def line_for(package: str) -> str:

@@ -189,3 +189,22 @@ def test_many_rounds_of_a_chat_are_asked_after_the_answers_of_the_model(project:
     line = json.loads(path.read_text())
     assert line["prediction"] == ["one", "two"]
     assert [message["content"] for message in line["origin_prompt"][1]] == ["Say 1.", "one", "And 2?"]
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("AgentInferencer", "an agent of lagent"),
+        ("AttackInferencer", "with promptbench"),
+        ("ToTInferencer", "a tree of thoughts"),
+        ("InferencePPLOnlyInferencer", "the loss of each token"),
+        ("SWCELossInferencer", "the loss of each token"),
+    ],
+)
+def test_an_inferencer_without_a_counterpart_is_refused_with_the_reason(project: Project, name: str, why: str) -> None:
+    text = FILE.format(name="quiz", path="rows.jsonl").replace("GenInferencer", name)
+    (project.root / "quiz.py").write_text(text)
+    done = project.run("check", "--datasets", "quiz.py", "--hf-path", "weights")
+    assert done.returncode == 2
+    assert f"icl_inferencer.{name} is a part of OpenCompass, which ais_prompt does not use: " in done.stderr
+    assert why in done.stderr

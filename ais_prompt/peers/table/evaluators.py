@@ -65,7 +65,9 @@ EVALUATORS: Final = (
     Row("RougeEvaluator", "RougeEvaluator"),
     Row("JiebaRougeEvaluator", "JiebaRougeEvaluator"),
     Row("SquadEvaluator", "SquadEvaluator", metrics={"score": "f1"}),
-    Row("LongBenchF1Evaluator", "SquadEvaluator", add={"first_line": False}, change=_tokenized, metrics={"score": "f1"}),
+    Row(
+        "LongBenchF1Evaluator", "SquadEvaluator", add={"first_line": False}, change=_tokenized, metrics={"score": "f1"}
+    ),
     Row(
         "LongBenchRougeEvaluator",
         "RougeEvaluator",

@@ -196,3 +196,18 @@ def test_each_found_config_has_a_name_that_finds_exactly_it(tmp_path: Path, monk
     assert [one.name for one in search_configs("datasets", ["zoo*gen"])] == ["zoo/quiz_gen"]
     assert [one.name for one in search_configs("models", ["zzz", "qu?z"])] == ["quiz"]
     assert search_configs("models", ["zzz"]) == []
+
+
+def test_a_name_of_a_peer_that_is_not_at_hand_says_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(PEER_PATH, "")
+    for name, says_it in (("hf_some_model_7b", True), ("demo_chta", False)):
+        with pytest.raises(ConfigError) as caught:
+            find_shipped("models", name)
+        assert ("--peer-path" in caught.value.fix) is says_it
+    (tmp_path / "opencompass/configs/models").mkdir(parents=True)
+    monkeypatch.setenv(PEER_PATH, str(tmp_path))
+    with pytest.raises(ConfigError) as caught:
+        find_shipped("models", "hf_some_model_7b")
+    assert "--peer-path" not in caught.value.fix
