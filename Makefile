@@ -45,7 +45,7 @@ search: .venv/installed-dev
 	$(BIN)/python -m pytest --numprocesses 2 -m hypothesis --hypothesis-profile search
 
 # OpenCompass, AISBench and this program on the same configs and rows. Their wheels are installed below ~/.cache once.
-real: .venv/installed-dev
+real: .venv/installed-peers
 	$(BIN)/python -m tools.real
 
 lint: .venv/installed-dev
@@ -82,3 +82,7 @@ clean:
 .venv/installed-dev: .venv/bin/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $@ .venv/installed
+
+.venv/installed-peers: .venv/installed-dev
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[peers]'
+	touch $@

@@ -1,7 +1,8 @@
 """Run the peers and this program on the same configs: ``python -m tools.real [NAME…]``, or ``make real``.
 
 The published wheels are installed into an environment of their own below ``$AISPROMPT_REAL`` (default
-``~/.cache/aisprompt-real``). Exit code 1: something differs that `tools.real.cases` does not explain.
+``~/.cache/aisprompt-real``). Exit code 1: something differs that `tools.real.cases` does not explain; 2: the wheels
+cannot be installed.
 """
 
 from __future__ import annotations
@@ -83,7 +84,11 @@ class Server(Struct, frozen=True):
 @click.option("--keep", type=click.Path(path_type=Path), metavar="DIR", help="Keep the run folders there.")
 def main(names: Sequence[str], keep: Path | None) -> None:
     """Compare the cases of these NAMES, or all."""
-    python = installed()
+    try:
+        python = installed()
+    except subprocess.CalledProcessError as error:
+        click.echo(f"The wheels cannot be installed: {error}", err=True)
+        sys.exit(2)
     folder = keep or CACHE / "runs"
     shutil.rmtree(folder, ignore_errors=True)
     table = Table(*("config", *COLUMNS))
