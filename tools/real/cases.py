@@ -213,12 +213,7 @@ CASES: Final[Mapping[str, Case]] = {
     ),
     "CLP": Case(
         "opencompass",
-        # Its evaluator needs scikit-learn, which is no dependency of this program.
-        _opencompass(
-            _CAUSAL,
-            "datasets.jigsawmultilingual.jigsawmultilingual_clp_fe50d8",
-            "for one in datasets:\n    one.pop('eval_cfg', None)\n",
-        ),
+        _opencompass(_CAUSAL, "datasets.jigsawmultilingual.jigsawmultilingual_clp_fe50d8"),
         _JIGSAW,
         tokens=("yes", "no"),
     ),

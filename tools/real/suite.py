@@ -288,7 +288,7 @@ def aisbench() -> Suite:
     """Return datasets of AISBench, whose files are those of OpenCompass."""
     suite = opencompass()
     suite.modules = [
-        "mmlu.mmlu_gen_5_shot_chat_prompt",
+        "mmlu.mmlu_gen_0_shot_cot_chat_prompt",
         "ceval.ceval_gen_0_shot_cot_chat_prompt",
         "cmmlu.cmmlu_gen_0_shot_cot_chat_prompt",
         "race.race_middle_gen_5_shot_chat",
