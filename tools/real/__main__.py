@@ -57,7 +57,7 @@ for folder in folders:
             traceback.print_exc(file=log)
 """
 """Run the command line of a peer in each of the folders."""
-SECONDS: Final = 300
+SECONDS: Final = 900
 """Time limit of one command."""
 
 
