@@ -17,9 +17,10 @@ ANSWERS: Final = {
     "--batch-size": "--set models.0.batch_size=16",
     "--chat-template": "the template of the tokenizer is used; see meta_template in docs/meta-templates.md",
     "--config-verbose": "aisprompt migrate shows what a config means",
-    "--custom-dataset-data-type": "it is found from the columns: choices A, B, … or a free answer",
-    "--custom-dataset-infer-method": "write a config with PPLInferencer; see docs/inferencers.md",
-    "--custom-dataset-meta-path": "call the file like the data, with .meta.json at the end: mine.csv.meta.json",
+    **dict.fromkeys(
+        ("--custom-dataset-data-type", "--custom-dataset-infer-method", "--custom-dataset-meta-path"),
+        "it goes with --custom-dataset-path",
+    ),
     "--dlc": "start aisprompt in the job itself",
     "--dump-extract-rate": "the summary always counts answers that could not be read",
     "--dump-only-message-path": "aisprompt view-prompt --json writes the messages",
@@ -74,19 +75,31 @@ OTHER_MODES: Final = {
 _QUOTA_TYPES: Final = ("auto", "reserved", "spot")
 _TRUTH: Final = {"true": True, "false": False}
 _VALUES: Final = {
-    "--batch-size": "batch_size",
-    "--max-out-len": "max_out_len",
-    "--max-seq-len": "max_seq_len",
-    "--tokenizer-path": "tokenizer_path",
+    "--batch-size": "models.0.batch_size",
+    "--custom-dataset-data-type": "datasets.0.data_type",
+    "--custom-dataset-infer-method": "datasets.0.infer_method",
+    "--custom-dataset-meta-path": "datasets.0.meta_path",
+    "--max-out-len": "models.0.max_out_len",
+    "--max-seq-len": "models.0.max_seq_len",
+    "--tokenizer-path": "models.0.tokenizer_path",
 }
-"""An option with one value for the model that the command line describes → the key of the model."""
-_LISTS: Final = {"--stop-words": "stop_words"}
+_LISTS: Final = {"--stop-words": "models.0.stop_words"}
 _DICTS: Final = {
-    "--generation-kwargs": "generation_kwargs",
-    "--model-kwargs": "model_kwargs",
-    "--tokenizer-kwargs": "tokenizer_kwargs",
+    "--generation-kwargs": "models.0.generation_kwargs",
+    "--model-kwargs": "models.0.model_kwargs",
+    "--tokenizer-kwargs": "models.0.tokenizer_kwargs",
 }
-"""Options that take all words up to the next option: texts, and ``NAME=VALUE``."""
+_PLACES: Final = {**_VALUES, **_LISTS, **_DICTS}
+"""Option for the model or dataset that the command line describes → its place in the config.
+
+Options of `_LISTS` take all words up to the next option, those of `_DICTS` as ``NAME=VALUE``.
+"""
+_DESCRIBED_BY: Final = {
+    "--hf-path": "models.0.",
+    "--url": "models.0.",
+    "--custom-dataset-path": "datasets.0.",
+}
+"""Option that describes a model or dataset → its place in the config."""
 
 
 def answer_to(option: str) -> str | None:
@@ -118,7 +131,7 @@ def as_written_here(args: Sequence[str], command: click.Command) -> list[str]:
     """Return a command line with the options of the peers in the words of this program.
 
     - A flag may have a value: ``--dump-eval-details False``.
-    - Options for the model of ``--hf-path`` or ``--url`` become ``--set``.
+    - Options for the model of ``--hf-path`` or ``--url``, or the file of ``--custom-dataset-path``, become ``--set``.
     - A short name that the verb does not have becomes the long one.
 
     Args:
@@ -133,7 +146,8 @@ def as_written_here(args: Sequence[str], command: click.Command) -> list[str]:
     if "--models" not in names:
         return list(args)
     flags = {name for option in options if option.is_flag for name in option.opts}
-    describes_model = any(word.partition("=")[0] in ("--hf-path", "--url") for word in args)
+    given = {word.partition("=")[0] for word in args}
+    described = tuple(place for option, place in _DESCRIBED_BY.items() if option in given)
     written: list[str] = []
     rest = list(args)
     while rest:
@@ -143,20 +157,19 @@ def as_written_here(args: Sequence[str], command: click.Command) -> list[str]:
             raise click.UsageError(f"-q is --quiet here, and has no value {rest[0]!r}; for --quotatype {_SLURM}")
         if name in SHORT and name not in names:
             name = SHORT[name]
-        if name in flags and (given := value if equals else "".join(rest[:1])).lower() in _TRUTH:
+        if name in flags and (truth := value if equals else "".join(rest[:1])).lower() in _TRUTH:
             del rest[: not equals]
-            written += [name] * _TRUTH[given.lower()]
-        elif describes_model and name not in names and (known := _key_of(name)) is not None:
+            written += [name] * _TRUTH[truth.lower()]
+        elif name not in names and described and _PLACES.get(name, "").startswith(described):
             words = [value] if equals else _values(name, rest)
             del rest[: 0 if equals else len(words)]
-            written += ["--set", f"models.0.{known}={_setting(name, words)}"]
+            place = _PLACES[name]
+            if "--url" in given:
+                place = place.replace("batch_size", "max_concurrency")
+            written += ["--set", f"{place}={_setting(name, words)}"]
         else:
             written.append(name + equals + value)
     return written
-
-
-def _key_of(option: str) -> str | None:
-    return _VALUES.get(option) or _LISTS.get(option) or _DICTS.get(option)
 
 
 def _values(option: str, rest: Sequence[str]) -> list[str]:

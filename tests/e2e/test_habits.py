@@ -118,6 +118,23 @@ def test_options_for_a_model_of_the_command_line_set_its_keys(run_of_theirs: Pro
     }
 
 
+def test_options_for_a_file_of_questions_set_its_keys(run_of_theirs: Project) -> None:
+    (run_of_theirs.root / "quiz.csv").write_text("question,A,B,answer\n1+1?,1,2,B\n")
+    (run_of_theirs.root / "more.json").write_text('{"abbr": "named"}')
+    file = ["--custom-dataset-path", "quiz.csv", "--custom-dataset-meta-path", "more.json"]
+    file += ["--custom-dataset-data-type", "mcq", "--custom-dataset-infer-method=ppl"]
+    done = run_of_theirs.run("view-prompt", *file)
+    assert done.returncode == 0, done.stderr
+    assert "any-chat-model/named" in done.stdout
+    assert "label B" in done.stdout
+
+
+def test_a_batch_of_a_server_is_what_it_answers_at_once(run_of_theirs: Project) -> None:
+    done = run_of_theirs.run(*DESCRIBED, "--batch-size", "3", "--save-config", "saved.py")
+    assert done.returncode == 0, done.stderr
+    assert "max_concurrency=3" in (run_of_theirs.root / "saved.py").read_text()
+
+
 def test_an_option_for_one_model_is_answered_where_a_config_has_the_models(run_of_theirs: Project) -> None:
     done = run_of_theirs.run("eval.py", "--max-out-len", "100")
     assert "--max-out-len is not an option here: --set models.0.max_out_len=" in done.stderr
