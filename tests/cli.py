@@ -61,7 +61,7 @@ class _Terminal(io.TextIOWrapper):
 
 
 def _stream(kind: type[io.TextIOWrapper] = io.TextIOWrapper) -> io.TextIOWrapper:
-    return kind(io.BytesIO(), "utf-8", newline="\n", write_through=True)
+    return kind(io.BytesIO(), "utf-8", "backslashreplace", newline="\n", write_through=True)
 
 
 def _written(stream: io.TextIOWrapper) -> str:

@@ -46,7 +46,7 @@ PEER_OPTIONS: Final = (
     click.option("--custom-dataset-path", metavar="FILE", help="A JSONL or CSV file with questions, as a dataset."),
     click.option(
         "--dataset-num-runs",
-        type=click.IntRange(min=1),
+        type=click.IntRange(1, 10_000),
         metavar="N",
         help="Ask every question N times (n of a dataset).",
     ),

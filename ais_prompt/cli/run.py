@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 @click.option("--save-config", metavar="FILE", help="Write the config of this command line; ask nothing.")
 @click.option(
     "--max-num-workers",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, 1000),
     metavar="N",
     help="Compute local models in N worker processes, each with GPUs of its own (default: in this process).",
 )

@@ -26,6 +26,7 @@ def safe_output() -> Iterator[Callable[[], OSError | None]]:
     """
     register_environment(os.environ)
     open_standard_descriptors()
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115  # None if it was closed
     before = sys.stdout, sys.stderr
     (out, file), (err, _) = standard_stream(sys.stdout, None), standard_stream(sys.stderr, STDERR_PATIENCE)
     sys.stdout, sys.stderr = (cast("TextIO", _WithoutSecrets(stream)) for stream in (out, err))

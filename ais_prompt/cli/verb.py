@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os.path
 import re
 import traceback
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -31,6 +31,7 @@ CODE_EXECUTION: Final = "--allow-code-execution"
 GIVEN: Final = "ais_prompt.given"
 """In the ``meta`` of a context: the arguments in click's own form."""
 
+_EMPTY = re.compile(r"(--[\w-]+=)?")
 _RUN_NAME = re.compile(r"latest|\d{8}_\d{6}Z?(_\d+)?")
 
 
@@ -46,6 +47,8 @@ class Verb(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Bring the options that click does not know into its own form."""
+        if any(_EMPTY.fullmatch(arg) for arg in args):
+            raise click.UsageError("an argument is empty: is a variable of the command not set?", ctx)
         args = [f"{CODE_EXECUTION}=sandboxed" if arg == CODE_EXECUTION else arg for arg in args]
         args = as_written_here(args, self)
         try:
@@ -74,12 +77,12 @@ class Verb(click.Command):
                 report(stopped, debug=False)
                 ctx.exit(stopped.exit_code)
             except Exception as error:
-                from ais_prompt.store.disk import disk_error  # only now: it imports much
+                from ais_prompt.store.disk import system_error  # only now: it imports much
 
-                if full := disk_error(error):
-                    output_of(ctx).error = full
-                    report(full, debug=ctx.params.get("debug", False))
-                    ctx.exit(full.exit_code)
+                if refused := system_error(error):
+                    output_of(ctx).error = refused
+                    report(refused, debug=ctx.params.get("debug", False))
+                    ctx.exit(refused.exit_code)
                 output_of(ctx).error = InternalError(f"unexpected {type(error).__name__}: {error}")
                 _report_bug(error, debug=ctx.params.get("debug", False))
                 ctx.exit(70)
@@ -122,7 +125,7 @@ def _with_latest(args: Sequence[str]) -> list[str]:
 def _names_run(following: Sequence[str]) -> bool:
     """Return whether the word after ``-r`` is a run, known or not: anything but an option or a config."""
     return any(
-        _RUN_NAME.fullmatch(word) or Path(word).is_dir() or not (word.startswith("-") or is_config(word))
+        _RUN_NAME.fullmatch(word) or os.path.isdir(word) or not (word.startswith("-") or is_config(word))  # noqa: PTH112  # a long name raises nothing
         for word in following
     )
 
@@ -131,7 +134,7 @@ def is_config(word: str) -> bool:
     """Return whether a word names a config: a path, with or without ``.py``, or a shipped one."""
     from ais_prompt.config.locate import list_configs
 
-    return word.endswith(".py") or Path(f"{word}.py").is_file() or word in list_configs()
+    return word.endswith(".py") or os.path.isfile(f"{word}.py") or word in list_configs()  # noqa: PTH113  # a long name raises nothing
 
 
 def _spread(args: Sequence[str]) -> list[str]:

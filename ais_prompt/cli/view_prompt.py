@@ -40,7 +40,9 @@ OTHER_CONFIG: Final[dict[str, Any]] = {
 @click.option("-n", "--non-interactive", is_flag=True, help="Ask nothing: show the first model and dataset.")
 @click.option("-a", "--all", "every", is_flag=True, help="Show every model with every dataset.")
 @click.option("-p", "--pattern", metavar="PATTERN", help="Only datasets whose abbr contains this (with * and ?).")
-@click.option("-c", "--count", type=click.IntRange(min=1), default=1, show_default=True, help="Questions of each.")
+@click.option(
+    "-c", "--count", type=click.IntRange(1, 1_000_000), default=1, show_default=True, help="Questions of each."
+)
 @click.option(
     "--sample", type=click.IntRange(min=0), default=0, metavar="ROW", help="Row of the first question, from 0."
 )

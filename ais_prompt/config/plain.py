@@ -9,8 +9,10 @@ from typing import Any, Final
 from ais_prompt.config.schema import CONFIG
 from ais_prompt.errors import ConfigError
 
-_PLAIN: Final = frozenset((str, int, float, bool, NoneType))
-"""Types of values that have no values inside."""
+_PLAIN: Final = frozenset((str, float, bool, NoneType))
+"""Types of values that have no values inside, and need no check."""
+_MOST_BITS: Final = 4096
+"""Of an integer; Python writes none of more than 4,300 digits, so no error could show it."""
 
 
 def plain_config(variables: dict[str, Any]) -> dict[str, Any]:
@@ -42,6 +44,8 @@ def plain_value(value: Any, where: str) -> Any:
     """
     if type(value) in _PLAIN:
         return value
+    if type(value) is int:
+        return _shown_int(value, where)
     if isinstance(value, dict):
         return {
             _plain_key(key, where): item if type(item) in _PLAIN else plain_value(item, _below(where, key))
@@ -58,9 +62,17 @@ def plain_value(value: Any, where: str) -> Any:
     )
 
 
+def _shown_int(value: int, where: str) -> int:
+    if value.bit_length() > _MOST_BITS:
+        raise ConfigError("an integer has more than 1,200 digits", where=where, fix="give a smaller number")
+    return value
+
+
 def _plain_key(key: Any, where: str) -> Any:
     if type(key) in _PLAIN:
         return key
+    if type(key) is int:
+        return _shown_int(key, where)
     raise ConfigError(f"{key!r:.60} cannot be the key of a dict in a config", where=where, fix="use a text or a number")
 
 

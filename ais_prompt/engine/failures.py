@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from ais_prompt.errors import AisPromptError, InternalError, ModelError, ReadError, StoreError
 from ais_prompt.inferencers.containment import RETRY_HINT
-from ais_prompt.store.disk import disk_error
+from ais_prompt.store.disk import system_error
 from ais_prompt.types import Completion, Failure, Request
 from ais_prompt.utils.guard import exception_line
 from ais_prompt.utils.places import last_line_in
@@ -104,10 +104,8 @@ def error_of(error: BaseException) -> AisPromptError:
     """Return the error that a task ends with: the one that was raised, or one for what nothing foresaw."""
     if isinstance(error, AisPromptError):
         return error
-    if isinstance(error, MemoryError):
-        return ModelError("no memory left", fix="use a smaller batch_size or max_concurrency, and go on with -r")
-    if full := disk_error(error):
-        return full
+    if refused := system_error(error):
+        return refused
     logger.info("unforeseen", exc_info=error)
     return InternalError(
         f"unexpected {exception_line(error)}",

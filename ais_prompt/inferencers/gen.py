@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.inferencers.base import Conversation, InferenceContext, Preview
 from ais_prompt.inferencers.fields import refuse_fields, with_fields
 from ais_prompt.registry import INFERENCERS
 from ais_prompt.types import Prediction, Request, Sample
+
+MOST_ANSWERS: Final = 10_000
+"""To one prompt."""
 
 
 @INFERENCERS.register_module()
@@ -28,7 +31,7 @@ class GenInferencer:
             ``{'type': 'json_object'}``, or ``json_schema`` with a schema. It is part of the key of an answer.
 
     Raises:
-        ConfigError: ``n`` is less than 1.
+        ConfigError: ``n`` is less than 1 or more than 10,000.
     """
 
     def __init__(
@@ -41,8 +44,9 @@ class GenInferencer:
         seed: int | None = None,
         response_format: Mapping[str, Any] | None = None,
     ) -> None:
-        if n < 1:
-            raise ConfigError(f"n must be at least 1, not {n}", fix="n is the number of answers to each prompt")
+        if not 1 <= n <= MOST_ANSWERS:
+            what = f"n must be from 1 to {MOST_ANSWERS:,}, not {n:,}"
+            raise ConfigError(what, fix="n is the number of answers to each prompt")
         self.max_out_len = max_out_len
         self.stopping_criteria = tuple(stopping_criteria)
         self.mask = gen_field_replace_token

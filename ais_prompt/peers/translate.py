@@ -151,7 +151,9 @@ def _named(combination: Any, values: Mapping[str, Any], translated: Mapping[str,
 
 def _repeat(models: Any, translated: dict[str, Any], faults: Faults) -> None:
     """Set ``n`` of the datasets where the peers' models answer each question several times."""
-    peer_models = [one for one in models or () if is_part(one) and _is_peer(one["type"])]
+    if not isinstance(models, list | tuple):
+        return
+    peer_models = [one for one in models if is_part(one) and _is_peer(one["type"])]
     repeats = {_sequences(model) for model in peer_models}
     if not repeats or repeats == {1} or not isinstance(translated.get("datasets"), list | tuple):
         return

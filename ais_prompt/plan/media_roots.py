@@ -26,7 +26,7 @@ def _data_folders(args: Mapping[str, Any]) -> Iterator[str]:
     for key, value in args.items():
         if isinstance(value, Mapping) and key != "data_files":  # arguments of a peer's loader
             yield from _data_folders(value)
-        elif key in ("path", "data_files") or key.endswith("_path"):
+        elif key in ("path", "data_files") or str(key).endswith("_path"):
             for text in _texts(value):
                 with suppress(OSError, ValueError):  # too long for a path
                     if text and (found := find_data(text)):

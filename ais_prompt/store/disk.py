@@ -9,13 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
-from ais_prompt.errors import ConfigError, ReadError, StoreError
+from ais_prompt.errors import AisPromptError, ConfigError, ModelError, ReadError, StoreError
 from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.temporary import temporary_file
 
 BUFFER_BYTES: Final = 2**16
 _FULL: Final = {errno.ENOSPC, errno.EDQUOT}
 _DISK_ERRORS: Final = {*_FULL, errno.EIO, errno.EROFS, errno.EFBIG, errno.ESTALE}
+_TOO_MANY: Final = {errno.EMFILE, errno.ENFILE}
 
 
 @contextmanager
@@ -36,14 +37,26 @@ def unwritable(path: Path, error: OSError) -> StoreError:
     return StoreError(what, where=str(path), fix=f"everything so far is kept; {cure} and go on with -r")
 
 
-def disk_error(error: BaseException) -> StoreError | None:
-    """Return the error for a full or broken disk that no other code has foreseen; None if it is something else.
+def system_error(error: BaseException) -> AisPromptError | None:
+    """Return the error for what the system refused and no other code has foreseen; None if it is something else.
 
-    Any write can meet it, also those of libraries and of ``close()``, with which NFS reports a quota.
+    Any write can meet a full or broken disk, also those of libraries, and ``close()``, with which NFS reports a quota.
+    Any path can be too long, a loop of links, or not allowed; files and memory can run out anywhere.
     """
-    if isinstance(error, OSError) and error.errno in _DISK_ERRORS:
-        return unwritable(Path(os.fsdecode(error.filename or "")), error)
-    return None
+    if isinstance(error, MemoryError):
+        return ModelError("no memory left", fix="use a smaller batch_size or max_concurrency, and go on with -r")
+    if not isinstance(error, OSError):
+        return None
+    path = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else ""
+    if error.errno in _DISK_ERRORS:
+        return unwritable(Path(path), error)
+    if error.errno in _TOO_MANY:
+        return ReadError(f"{error.strerror}", where=path, fix="raise the limit: ulimit -n 4096")
+    if error.errno == errno.ENAMETOOLONG:
+        return ConfigError(f"cannot use the file: {error.strerror}", where=path, fix="give a shorter name")
+    if not path:
+        return None
+    return ReadError(f"cannot use the file: {error.strerror}", where=path, fix="check the path and its permissions")
 
 
 @contextmanager

@@ -82,6 +82,8 @@ class SteadyFile(io.RawIOBase):
 def standard_stream(stream: TextIO | None, patience: float | None) -> tuple[TextIO, SteadyFile | None]:
     """Return a text stream like this one that never fails, and the file beneath it.
 
+    Characters that its encoding (``PYTHONIOENCODING=ascii``) has not are written as escapes.
+
     Args:
         stream: standard output or standard error; None if it was closed before Python started.
         patience: as for `SteadyFile`, and 10 seconds at most if the descriptor does not block.
@@ -105,7 +107,7 @@ def standard_stream(stream: TextIO | None, patience: float | None) -> tuple[Text
     steady = io.TextIOWrapper(
         beneath,
         stream.encoding,
-        stream.errors,
+        "backslashreplace" if stream.errors == "strict" else stream.errors,
         line_buffering=stream.line_buffering,
         write_through=stream.write_through,
     )

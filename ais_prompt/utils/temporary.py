@@ -7,6 +7,7 @@ files count as leftovers only after a day. The name of a file contains its machi
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import secrets
@@ -41,8 +42,14 @@ def temporary_file(target: Path) -> Iterator[int]:
         The descriptor of the file, to be written.
 
     Raises:
-        OSError: it cannot be made or renamed.
+        OSError: it cannot be made or renamed, or ``target`` is a device, a pipe or a folder.
     """
+    with suppress(FileNotFoundError):
+        mode = target.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
+        if not stat.S_ISREG(mode):  # a rename would replace a device by a file, for all programs
+            raise OSError(errno.EINVAL, "it is there, and is not a regular file", str(target))
     _sweep(str(target.parent), ".*.tmp")
 
     def made() -> tuple[int, Path]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
+from ais_prompt.errors import DataError
 from ais_prompt.utils.jsonl import decode
 
 if TYPE_CHECKING:
@@ -48,18 +49,40 @@ def stored_column(name: str, values: Sequence[Any]) -> tuple[pa.Field, pa.Array]
 
 
 def rows_of(batch: pa.RecordBatch, columns: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the rows of a batch; what it lacks of the columns is None."""
+    """Return the rows of a batch; what it lacks of the columns is None.
+
+    Raises:
+        DataError: Python does not have a value, such as a date after the year 9999.
+    """
     names = batch.schema.names
     if set(names) - set(columns):
         batch = batch.select([name for name in columns if name in names])
-    rows: list[dict[str, Any]] = batch.to_pylist()
-    for name in [field.name for field in batch.schema if field.metadata == _JSON]:
-        for row in rows:
-            if row[name] is not None:
-                row[name] = decode(row[name])
+    try:
+        rows: list[dict[str, Any]] = batch.to_pylist()
+    except (ValueError, OverflowError, ArithmeticError) as error:  # pyarrow's own errors are ValueErrors
+        raise _unreadable(batch, error) from error
+    for name in [field.name for field in batch.schema if field.metadata == _JSON and field.type == "string"]:
+        try:
+            for row in rows:
+                if row[name] is not None:
+                    row[name] = decode(row[name])
+        except (ValueError, RecursionError) as error:  # any file can have the metadata
+            what = f"the column {name!r} says that it is JSON, and is not: {error}"
+            raise DataError(what, fix="take the metadata out of the column") from error
     if batch.schema.names != list(columns):
         rows = [{name: row.get(name) for name in columns} for row in rows]
     return rows
+
+
+def _unreadable(batch: pa.RecordBatch, error: Exception) -> DataError:
+    """Return the error of a batch, with the name of the first column that Python cannot read."""
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        try:
+            column.to_pylist()
+        except (ValueError, OverflowError, ArithmeticError) as cause:
+            what = f"Python does not have a value of the column {name!r}, of type {column.type}: {cause}"
+            return DataError(what, fix="store the column as texts or numbers")
+    return DataError(f"Python does not have a value of a row: {error}", fix="store it as a text or number")
 
 
 def _texts(values: Sequence[str]) -> pa.Array:

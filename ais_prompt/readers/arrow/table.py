@@ -5,14 +5,18 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import Any, Final, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 
+from ais_prompt.errors import DataError
 from ais_prompt.readers.arrow.batches import Batches
 from ais_prompt.readers.arrow.columns import rows_of
 from ais_prompt.readers.arrow.row_ids import RowIds
 from ais_prompt.readers.arrow.rows import store_rows
 from ais_prompt.utils.digest import digest_of_list
 from ais_prompt.utils.progress import tracked
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Row: TypeAlias = dict[str, Any]
 """Column → plain Python value."""
@@ -71,7 +75,7 @@ class Table:
             batch = self.batches[number]
             first, last = max(start - starts[number], 0), min(stop - starts[number], batch.num_rows)
             for row in range(first, last, _ROWS_AT_ONCE):
-                yield from rows_of(batch.slice(row, min(_ROWS_AT_ONCE, last - row)), columns)
+                yield from self._values(batch.slice(row, min(_ROWS_AT_ONCE, last - row)), columns)
 
     def row(self, number: int) -> Row:
         """Return one row.
@@ -83,7 +87,14 @@ class Table:
         if not 0 <= number < starts[-1]:
             raise IndexError(f"row {number} of {len(self)}")
         batch = bisect_right(starts, number) - 1
-        return rows_of(self._batch(batch).slice(number - starts[batch], 1), self.columns)[0]
+        return self._values(self._batch(batch).slice(number - starts[batch], 1), self.columns)[0]
+
+    def _values(self, batch: pa.RecordBatch, columns: Sequence[str]) -> list[Row]:
+        try:
+            return rows_of(batch, columns)
+        except DataError as error:
+            error.where = error.where or ", ".join(self.origins)
+            raise
 
     @cached_property
     def row_ids(self) -> RowIds:

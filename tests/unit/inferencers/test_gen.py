@@ -66,5 +66,5 @@ def test_several_answers_to_one_prompt() -> None:
 
 
 def test_at_least_one_answer_is_asked_for() -> None:
-    with pytest.raises(ConfigError, match="n must be at least 1, not 0"):
+    with pytest.raises(ConfigError, match="n must be from 1 to 10,000, not 0"):
         GenInferencer(n=0)
