@@ -142,6 +142,9 @@ def _verb(home: str) -> click.Command:
 )
 @click.version_option(__version__, "-V", "--version", prog_name="aisprompt")
 def main() -> None:
-    """Evaluate language models from a Python config: see every prompt, trust every score."""
+    """Evaluate language models from a Python config: see every prompt, trust every score.
+
+    Without a command, run is meant: aisprompt eval.py, aisprompt --models NAME --datasets NAME.
+    """
     # Arrow's own allocator keeps what it once needed to read a file; the system's gives it back.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
