@@ -93,7 +93,7 @@ class Program(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take a command line without a verb, as the peers have it, as one of ``run``."""
-        return super().parse_args(ctx, ["run", *args] if args and self._runs(args[0]) else args)
+        return super().parse_args(ctx, ["run", *args] if args and self._runs(ctx, args[0]) else args)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -106,7 +106,7 @@ class Program(click.Group):
 
         raise click.UsageError(f"There is no command {word!r}: {advice(word, verbs)}", ctx)
 
-    def _runs(self, word: str) -> bool:
+    def _runs(self, ctx: click.Context, word: str) -> bool:
         """Return whether a command line that begins so is one of ``run``: with a config, or an option of it."""
         if any(word in verbs for verbs in VERBS.values()):
             return False
@@ -114,7 +114,7 @@ class Program(click.Group):
             from ais_prompt.cli.verb import is_config
 
             return is_config(word)
-        if any(word in option.opts for option in self.params):
+        if any(word in option.opts for option in self.get_params(ctx)):
             return False
         from ais_prompt.cli.peer_flags import is_peer_option
 

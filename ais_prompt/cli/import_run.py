@@ -10,7 +10,8 @@ import click
 
 from ais_prompt.cli.ending import command_line
 from ais_prompt.cli.output import hanging
-from ais_prompt.cli.peer_options import PEER_PATH, PEER_SCORES
+from ais_prompt.cli.peer_folders import PEER_PATH
+from ais_prompt.cli.peer_options import PEER_SCORES
 from ais_prompt.cli.verb import Verb
 
 

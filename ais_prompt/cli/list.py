@@ -9,7 +9,7 @@ import click
 
 from ais_prompt.catalog import PARTS, PROVIDERS
 from ais_prompt.cli.output import hanging, json_option, offer, wants_json
-from ais_prompt.cli.peer_options import CONFIG_DIR, PEER_PATH
+from ais_prompt.cli.peer_folders import CONFIG_DIR, PEER_PATH
 from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:

@@ -3,39 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import click
 
 from ais_prompt.cli.completion import complete_name
+from ais_prompt.cli.peer_folders import CONFIG_DIR, FOLDERS, PEER_PATH
 
-_FOLDERS: Final = {"--peer-path": "AISPROMPT_PEER_PATH", "--config-dir": "AISPROMPT_CONFIG_DIR"}
-"""Option with folders → the environment variable that hands them to all processes of a run."""
-
-
-def _folders(option: str, text: str) -> Callable[..., Any]:
-    def hand_on(_: click.Context, __: click.Parameter, folders: tuple[str, ...]) -> None:
-        if folders:
-            os.environ[_FOLDERS[option]] = os.pathsep.join(folders)
-
-    return click.option(
-        option,
-        multiple=True,
-        metavar="DIR",
-        expose_value=False,
-        callback=hand_on,
-        type=click.Path(exists=True, file_okay=False),
-        help=text,
-    )
-
-
-PEER_PATH: Final = _folders(
-    "--peer-path", "A checkout or unpacked wheel of OpenCompass or AISBench, whose code the config uses."
-)
-CONFIG_DIR: Final = _folders(
-    "--config-dir", "A folder with datasets/, models/ and summarizers/, whose configs can be named."
-)
 PEER_SCORES: Final = click.option(
     "--peer-scores", is_flag=True, help="Score a config of OpenCompass or AISBench with their rules and code."
 )
@@ -77,7 +52,7 @@ PEER_NAMES: Final = (
 def peer_arguments(values: Mapping[str, Any]) -> list[str]:
     """Return these options as they are written on a command line; those without a value are left out."""
     written: list[str] = []
-    for option, variable in _FOLDERS.items():
+    for option, variable in FOLDERS.items():
         for folder in filter(None, os.environ.get(variable, "").split(os.pathsep)):
             written += [option, folder]
     for name in PEER_NAMES:

@@ -14,7 +14,7 @@ from ais_prompt.cli.gates import gate_options, read_gates
 from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
 from ais_prompt.cli.options import CODE_EXECUTION
 from ais_prompt.cli.output import hanging, hint, json_option, quiet_option, speed_option, verbose_option
-from ais_prompt.cli.peer_options import PEER_PATH
+from ais_prompt.cli.peer_folders import PEER_PATH
 from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
