@@ -1,7 +1,7 @@
 r"""Answers of GSM8K, and its gold. What counts as a number: `ais_prompt.postprocess.numbers`.
 
-The strongest marker decides: ``#### 42`` and ``\boxed{42}``, then "final answer", "the answer is 42", then "I think it
-is 42", then what the last sentence says (`ais_prompt.postprocess.conclusion`). Of equal markers the last counts. A
+The strongest marker decides: ``#### 42`` and ``\boxed{42}``, then "final answer", then "the answer is 42", then
+what the last sentence says (`ais_prompt.postprocess.conclusion`). Of equal markers the last counts. A
 number that is denied ("not 42") counts for nothing.
 
 Source: Cobbe et al. 2021, "Training Verifiers to Solve Math Word Problems" (the ``####`` mark), and OpenCompass,
@@ -16,8 +16,8 @@ from typing import Final
 
 from ais_prompt.errors import DataError
 from ais_prompt.postprocess.boxed import marked_spans
-from ais_prompt.postprocess.conclusion import OPERAND_AFTER, is_label, stated_result
-from ais_prompt.postprocess.negation import doubts, is_reported
+from ais_prompt.postprocess.conclusion import OPERAND_AFTER, stated_result
+from ais_prompt.postprocess.negation import doubts
 from ais_prompt.postprocess.numbers import NUMBER, VALUE, plain_number
 from ais_prompt.postprocess.rules import Candidate, Rank, strongest
 from ais_prompt.postprocess.source import said
@@ -30,11 +30,7 @@ _MARK: Final = re.compile(r"####[^\n]*")
 _CONTRAST: Final = re.compile(
     r"(?:\bbut(?:\s+rather)?|\brather|\binstead|;\s*it\s+is|而是|应该?是|应为|其实是|,是)\s*[$¥￥]?\s*(?=[-−–\d])"
 )
-_GUESS: Final = re.compile(
-    r"(?:\b(?i:guess|think|believe|i['’]d\s+say)(?i:\s+(?:it\s+is|it['’]s|about))?|猜|应该是|估计)(?:是)?\s*[$¥￥]?\s*(?=[-−–\d])"
-)
-_BRACKETS: Final = re.compile(r"\([^()\n]*\)")
-_IS: Final = re.compile(r"=|\b(?:which\s+(?:is|equals|makes|gives)|equals|is\s+equal\s+to)\b|等于|也就是")
+_IS: Final = re.compile(r"=|\bwhich\s+(?:is|equals|makes|gives)\b|\bequals\b|等于|也就是")
 _DOUBTS: Final = doubts(r"[-−–]?\d(?:[\d,.]*\d)?")
 _MOST_WORDS: Final = 40
 """Characters that may follow a number after "Answer:", such as its unit; more of them are a solution."""
@@ -51,7 +47,7 @@ def gsm8k_postprocess(text: str) -> Extraction | None:
     '42'
     >>> gsm8k_postprocess("The answer is not 42 but 43, as 40 + 3 shows.")
     '43'
-    >>> gsm8k_postprocess("2 + 2 is 4")
+    >>> gsm8k_postprocess("2 + 2 = 4")
     '4'
     """
     source = said(text).before_next_question()
@@ -96,32 +92,21 @@ def _marked(text: str) -> Iterator[Candidate]:
         if number := _stated(text, statement):
             yield _candidate(statement.rule.rank, statement.rule.name, number)
     for cue in _CONTRAST.finditer(text):
-        if (number := VALUE.match(text, cue.end())) and _denied_before(text, cue.start()):
+        denied = list(NUMBER.finditer(text, max(0, cue.start() - 40), cue.start()))[-1:]
+        if denied and _DOUBTS.denies(text, *denied[0].span()) and (number := VALUE.match(text, cue.end())):
             yield _candidate(Rank.ANNOUNCED, "not … but", number)
-    yield from _guesses(text)
-
-
-def _guesses(text: str) -> Iterator[Candidate]:
-    for cue in _GUESS.finditer(text):
-        if (number := VALUE.match(text, cue.end())) and not is_reported(text, number.start()):
-            yield _candidate(Rank.CONCLUDED, "I think", number)
 
 
 def _stated(text: str, statement: Statement) -> re.Match[str] | None:
-    """The number that an announcement states: after the last "=" or "which is", else the first that is not denied."""
+    """The number that an announcement states: the result of its calculation, else the first that is not denied."""
     start, end = statement.start, statement.end
     if statement.rule.name == "answer:":
         return _only_number(text, statement)
-    for sign in _IS.finditer(text, start, end):
-        # "42, which is 18 less than before" has its result before it.
-        calculated = sign.group() == "=" or len(NUMBER.findall(text, start, sign.start())) > 1
-        if calculated and NUMBER.search(text, sign.end(), end):
-            start = sign.end()
-    numbers = (one for one in _numbers(text, start, end) if not is_label(text, *one.span()))
-    if statement.rule.name == "答：":
-        return max(numbers, key=re.Match.start, default=None)
-    first = next(numbers, None)
-    return None if first and OPERAND_AFTER.match(text, first.end()) else first
+    numbers = list(_numbers(text, start, end))
+    if "=" in text[start:end] or (numbers and OPERAND_AFTER.match(text, numbers[0].end())):
+        result = max((sign.end() for sign in _IS.finditer(text, start, end)), default=end)
+        numbers = [number for number in numbers if number.start() >= result]
+    return numbers[-1 if statement.rule.name == "答：" else 0] if numbers else None
 
 
 def _only_number(text: str, statement: Statement) -> re.Match[str] | None:
@@ -132,9 +117,7 @@ def _only_number(text: str, statement: Statement) -> re.Match[str] | None:
     number = VALUE.search(text, start, end)
     if number is None or re.search(r"[^\W\d_]{2}", text[start : number.start()].replace("\\text", "")):
         return None
-    after = _BRACKETS.sub("", text[number.end() : end])
-    if re.match(r"[^\w+*/×÷=-]*$|[*$\s]*\.(?!\d)[*\s]", after) and equals < 0:
-        return number
+    after = text[number.end() : end]
     return number if len(after) <= _MOST_WORDS and not re.search(r"[\d+*/×÷]|\.\s+\S", after) else None
 
 
@@ -142,12 +125,6 @@ def _numbers(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
     """The numbers between two places that are not denied."""
     found = VALUE.finditer(text, start, end)
     return (number for number in found if not _DOUBTS.denies(text, number.start(), number.end()))
-
-
-def _denied_before(text: str, place: int) -> bool:
-    """Return whether a number right before is denied: "not 42 but", "不是42，而是"."""
-    numbers = list(NUMBER.finditer(text, max(0, place - 40), place))
-    return bool(numbers) and _DOUBTS.denies(text, numbers[-1].start(), numbers[-1].end())
 
 
 def _candidate(rank: Rank, rule: str, number: re.Match[str]) -> Candidate:

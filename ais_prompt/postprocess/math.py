@@ -63,13 +63,11 @@ _MOST_UNKNOWNS: Final = 2
 """Letters of a result; a law of physics has more of them."""
 _RELATION: Final = re.compile(r"=|<|>|\\(?:leq?|geq?|equiv|sim|approx)(?![a-z])")
 _EXPONENT: Final = re.compile(r"\^(?:\{[^{}]*\}|-?\w)")
-_QUANTIFIED: Final = re.compile(r"\s*(?:for|with)\s+(?:some|any|all|every|each)\b", re.IGNORECASE)
 _ITEM: Final = re.compile(f"{TERM}+|{EQUATION}+|(?:{NUMBER.pattern})", re.VERBOSE)
 _DOUBTS: Final = doubts(rf"(?:{FORMULA}{{1,80}}|[-−]?\d(?:[\d,.]*\d)?)")
 _TOKEN: Final = re.compile(r"\s*<[^<>\s]{2,12}>\s*\Z")
 """A mark of a chat template at the end, such as ``<eoa>``."""
 _TRIM: Final = ' .*`\n\t!,:。…"“”「」'
-_BRACKETED: Final = re.compile(rf"\(\s*({NUMBER.pattern})\s*\)", re.VERBOSE)
 
 
 @POSTPROCESSORS.register_module()
@@ -180,7 +178,7 @@ def _stated(text: str, statement: Statement) -> tuple[int, int] | None:
     if is_undecided(sentence) or re.fullmatch(r"\W*(?:unknown|unclear|未知|不确定)\W*", sentence):
         return None
     if _PROSE.search(sentence):
-        numbers = [one for one in NUMBER.finditer(text, start, end) if not is_label(text, *one.span())]
+        numbers = [one for one in NUMBER.finditer(text, start, end) if not is_label(text, one.start())]
         return numbers[-1].span() if numbers and statement.rule.name != "answer:" else None
     return start, end
 
@@ -240,7 +238,7 @@ def _masked(formula: re.Match[str]) -> str:
         return formula.group()
     content = formula[formula.lastgroup or 0].strip()
     mask = EQUATION if "=" in content else TERM
-    if _NOT_A_RESULT.search(content) or _is_identity(content) or _QUANTIFIED.match(formula.string, formula.end()):
+    if _NOT_A_RESULT.search(content) or _is_identity(content):
         mask = _WORD
     return mask * len(formula.group())
 
@@ -273,6 +271,4 @@ def _candidate(text: str, rank: Rank, rule: str, start: int, end: int) -> Candid
     content = _TOKEN.sub("", text[start:end])
     stripped = content.strip(_TRIM)
     begin = start + content.find(stripped)
-    if alone := _BRACKETED.fullmatch(stripped):
-        begin, stripped = begin + alone.start(1), alone[1]
     return Candidate(rank, rule, begin, begin + len(stripped), stripped.replace("**", "").replace("&=", "="))

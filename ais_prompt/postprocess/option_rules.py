@@ -31,14 +31,16 @@ _GOOD = (
     r"(?:correct|right|true|best|better|accurate|appropriate|suitable|plausible|precise|likely|valid|answer)\b"
 )
 _CHECK = r"(?:[✓✔√☑✅]|(?i:correct|right|true|yes)\b|正确|对(?!于))"
-_IS_ZH = r"(?:应该|应当|应|一定)?(?:就)?(?:是|为|选(?!项)|:)+:?(?:选项)?"
+_IS_ZH = r"(?:应该|应当|应|一定)?(?:就)?(?:是|为|有|选(?!项)|择|项|:)+:?(?:选项)?"
 _KIND_ZH = r"(?:选项|一项|说法|表述|答案)?"
 
 RULES: Final = (
-    Rule("final answer", rf"(?i:\b(?:final|overall)\s+(?:answer|choice|option|decision){_IS}{_NOUN})LABEL", Rank.FINAL),
-    Rule("最终答案", rf"(?:最终|最后)的?(?:答案|选项|选择){_IS_ZH}LABEL", Rank.FINAL),
+    Rule(
+        "final answer",
+        rf"(?:(?i:\b(?:final|overall)\s+(?:answer|choice|option|decision){_IS}{_NOUN})|(?:(?:最终|最后)的?(?:答案|选项|选择)|故(?=选)){_IS_ZH})LABEL",
+        Rank.FINAL,
+    ),
     Rule("【答案】", r"(?:[\[【](?:正确|最终|参考)?(?:答案|解答)[\]】]\s*:?|^\W{0,4}答案)\s*LABEL", Rank.FINAL),
-    Rule("故选", r"(?:故|综上)(?:答案)?(?:应该|应)?选(?:择|项|:)*LABEL", Rank.FINAL),
     Rule(
         "the answer is",
         r"(?i:(?<!wrong )(?<!incorrect )(?<!each )(?<!every )(?<!no )(?<!no correct )"
@@ -55,7 +57,6 @@ RULES: Final = (
         rf"(?:\s+out)?{_IS}{_NOUN})LABEL",
         Rank.ANNOUNCED,
     ),
-    Rule("in JSON", r"[\"'](?i:answers?|choices?|options?)[\"']\s*:\s*\[LABEL", Rank.ANNOUNCED),
     Rule(
         "I choose",
         r"(?i:\b(?:choose|choosing|chose|select(?:ed)?|pick(?:ed)?|prefer|mark|tick|circle|answer|"
@@ -64,35 +65,21 @@ RULES: Final = (
     ),
     Rule(
         "not A but B",
-        r"(?i:\b(?:not|n['’]t)\b[^.\n]{0,20}\b)NEXT\W{1,4}(?i:(?:but|rather)\b[^.,\n]{0,20}?)FREE",
+        r"(?:(?i:\b(?:not|n['’]t)\b[^.\n]{0,20}\b)NEXT\W{1,4}(?i:(?:but|rather)\b[^.,\n]{0,20}?)"
+        r"|(?:不是|不选|并非|不在)(?:选项)?NEXT(?:项|选项)?[,;]?(?:而是|而选|而应选|应该?是|是|选)(?:选项)?)FREE",
         Rank.ANNOUNCED,
     ),
     Rule(
         "答案是",
-        rf"(?<!没有)(?<!没有正确)(?:(?:答案|选项|选择|结论|回答|判断|^答){_IS_ZH}|答案(?=[A-Z]\s*(?:[,。;]|$)))LABEL",
+        r"(?<!没有)(?<!没有正确)(?:(?:答案|选项|选择|结论|回答|判断|^答"
+        rf"|(?:正确|错误|不对|有误|对|符合(?:题意|要求)?|可能)的{_KIND_ZH}){_IS_ZH}|答案(?=[A-Z]\s*(?:[,。;]|$)))LABEL",
         Rank.ANNOUNCED,
     ),
     Rule("选", r"选(?!项)(?:择|定|:|的是|了)*(?:选项)?LABEL(?!的人|的同学|还是)", Rank.ANNOUNCED),
-    Rule(
-        "正确的是",
-        rf"(?<!没有)(?:(?:正确|错误|不对|有误|对|符合(?:题意|要求)?|可能)的{_KIND_ZH}|正确{_KIND_ZH})(?:应该|应)?(?:是|为|有|:)+(?:选项)?LABEL",
-        Rank.ANNOUNCED,
-    ),
-    Rule(
-        "不是A而是B",
-        r"(?:不是|不选|并非|不在)(?:选项)?NEXT(?:项|选项)?[,;]?(?:而是|而选|而应选|应该?是|是|选)(?:选项)?LABEL",
-        Rank.ANNOUNCED,
-    ),
     Rule("B is correct", rf"(?<![A-Za-z])LABEL{_CLOSE}(?i:\s*(?:{_BE}|seems|looks)\s+{_GOOD})", Rank.VERDICT),
     Rule(
         "B ✓",
         rf"(?<![A-Za-z])LABEL{_CLOSE}[ :|→=–—?-]{{0,6}}(?:[✓✔√☑✅]|(?<=[:|→=–—?-] ){_CHECK})\W{{0,4}}$",
-        Rank.VERDICT,
-    ),
-    Rule(
-        "B: … correct",
-        rf"^\W{{0,4}}{_HEAD}LABEL{_CLOSE}\s?[.:,、)–—-][^\n]{{1,400}}[.。;,!?:(–—→-]\s?\W{{0,3}}"
-        rf"(?i:(?:this|that|it)\s+is\s+)?{_CHECK}\W{{0,4}}$",
         Rank.VERDICT,
     ),
     Rule(
@@ -118,21 +105,10 @@ RULES: Final = (
         Rank.CONCLUDED,
     ),
     Rule(
-        "no, B",
-        r"(?i:\b(?:no|wait|rather|actually|sorry|scratch\s+that|correction)\b[,:.—]\s*(?:sorry,\s*)?)FREE",
-        Rank.CONCLUDED,
-    ),
-    Rule(
-        "matches B",
-        r"(?i:\b(?:match\w*|correspond\w*\s+to|fits?|supports?|favou?rs?)\s+(?:option|choice|answer|statement)?\s*)FREE",
-        Rank.CONCLUDED,
-    ),
-    Rule(
         "所以B",
         r"(?:所以|因此|因而|于是|故|那么|只能是|只剩(?:下)?|只有|应该?是|就是|我?(?:认为|觉得|猜))(?:就)?(?:是|为)?(?:选项|答案)?[,:]?FREE",
         Rank.CONCLUDED,
     ),
-    Rule("……的是B", r"的(?:就|只|便)?(?:是|有|为)(?:选项)?FREE", Rank.CONCLUDED),
     Rule("a line with nothing but B", rf"^\W{{0,4}}{_HEAD}LABEL{_CLOSE}[ \t]*[.。!,]?[ \t]*$", Rank.LINE),
     Rule(
         "a label",
@@ -140,7 +116,11 @@ RULES: Final = (
         r"|[ \t]+(?=[\u4e00-\u9fff]|(?:because|since)\b))",
         Rank.LABEL,
     ),
-    Rule("a label", rf"\A\W{{0,4}}{_HEAD}(?!A|I)LABEL[ \t]+(?=[A-Z\d])", Rank.LABEL),
+    Rule(
+        "a label",
+        rf"\A\W{{0,4}}{_HEAD}(?!A(?!\s+(?:An?|The)\s)|I(?!\s+(?:An?|The|I)\s))LABEL[ \t]+(?=[A-Z\d]|(?:an?|the)\s)",
+        Rank.LABEL,
+    ),
     Rule("(B)", r"(?<![A-Za-z])(?=[(\[【][A-Za-z][)\]】,])LABEL", Rank.ALONE),
     Rule(
         "B alone",

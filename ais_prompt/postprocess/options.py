@@ -15,7 +15,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from ais_prompt.postprocess.boxed import marked_spans
-from ais_prompt.postprocess.conclusion import is_cut, sentences
+from ais_prompt.postprocess.conclusion import sentences
 from ais_prompt.postprocess.negation import is_reported, is_undecided
 from ais_prompt.postprocess.option_rules import OptionPatterns, option_patterns
 from ais_prompt.postprocess.rules import Candidate, Rank, strongest
@@ -28,7 +28,6 @@ _DECORATION: Final = re.compile(
 )
 _SPACE: Final = re.compile(r"\s{2,}|[^\S\n ]")
 _BOLD: Final = re.compile(r"\*\*([A-Z])\*\*|__([A-Z])__")
-_ASKED: Final = re.compile(r"[\s)\]】'\"]*(?:正确|对|是)?(?:吗|么|\?)")
 _OTHERS: Final = re.compile(r"(?i:\b(?:students?|people|another|test-takers|none\s+of)\b)[^.,;:\n]{0,40}\Z")
 """Who chooses an option that is not the answer: "A student picked A"."""
 _LATEX: Final = re.compile(r"\\[A-Za-z]+|\\[()\[\]]|[{}$*]")
@@ -116,9 +115,6 @@ def _named(text: str, options: str, *, cushion: bool = True, several: bool = Fal
     bold = Source(_BOLD.sub(lambda found: f" ({found[1] or found[2]}) ", whole.text), whole)
     source = bold.without(_DECORATION).without(_SPACE, spaced=True)
     candidates = list(_candidates(source.text, patterns, options))
-    if is_cut(source.text):
-        # A text that goes on has judged some options only: "A is correct. B"
-        candidates = [one for one in candidates if one.rank >= Rank.ANNOUNCED or one.rank in (Rank.LABEL, Rank.LINE)]
     last = sentences(source.text)[-1:]
     candidates = [one for one in candidates if one.rank > Rank.ALONE or one.start >= last[0][0]]
     found_all = strongest(candidates, source.text)
@@ -140,7 +136,7 @@ def _candidates(text: str, patterns: OptionPatterns, options: str) -> Iterator[C
             )
             listed = one.start in repeated and rule.rank not in (Rank.VERDICT, Rank.LINE)
             others = is_reported(text, one.start) or _OTHERS.search(text[max(0, one.start - 60) : one.start])
-            if denied or listed or others or _ASKED.match(text, one.end):
+            if denied or listed or others:
                 continue
             if rule.rank in (Rank.CONCLUDED, Rank.ALONE) and patterns.doubts.denies(text, one.start, one.end):
                 continue

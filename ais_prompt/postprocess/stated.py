@@ -27,7 +27,7 @@ RULES: Final = (
     Rule("the answer is", rf"(?i:\b(?:answer|result|solution)s?\b{_TO}{_IS})", Rank.ANNOUNCED),
     Rule(
         "answer:",
-        r"(?i:\b(?:answer|result|ans|response|total|solution)s?\s*(?:\*\*)?\s*[:=]|^\W{0,4}answer(?:\s+[-–—]\s|\*\*\s)|\bans\.)|^A\s*:(?=\s*\S)",
+        r"(?i:\b(?:answer|result|ans|response|solution)s?\s*(?:\*\*)?\s*[:=]|^\W{0,4}answer(?:\s+[-–—]\s|\*\*\s)|\bans\.)|^A\s*:(?=\s*\S)",
         Rank.ANNOUNCED,
     ),
     Rule("最终答案", r"(?:最终|最后)的?(?:答案|结果)(?:应该|应当|应)?(?:就)?(?:是|为|等于|:)+", Rank.FINAL),

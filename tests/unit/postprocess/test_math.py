@@ -49,7 +49,7 @@ def test_what_the_last_box_holds(text: str, content: str | None) -> None:
         (r"\sin x", r"\sin x"),
         ("$$\n4\n$$", "4"),
         (r"Here we get \(3x\)", "3x"),
-        ("We add 3 and 4 to get 7 apples", "7"),
+        ("So we get 7 apples.", "7"),
         (r"<think>\boxed{1}</think>\boxed{2}", "2"),
         (r"<think>\boxed{1}", None),
         ("I do not know", None),
