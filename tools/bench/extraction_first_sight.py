@@ -33,8 +33,8 @@ _GOLD: Final = re.compile("«(.*?)»", re.DOTALL)
 
 
 def same_option(found: Any, gold: str) -> bool:
-    """Return whether both are one letter, whatever its width."""
-    return str(found) == normalize("NFKC", gold)
+    """Return whether both are one letter, whatever its width and size."""
+    return str(found) == normalize("NFKC", gold).upper()
 
 
 class Family(NamedTuple):
