@@ -7,9 +7,11 @@ for each sample: truncation, the prompt, the model, the decoding.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
+from statistics import pvariance
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -272,7 +274,9 @@ def _share(cause: str, sides: list[tuple[ScoredTask, set[str], set[str]]]) -> It
     spread = spread_of(list(deviations.values())) if sides[0][0].corpus is None else None
     interval = None
     if spread is not None and spread.variance:
-        half = t_quantile(0.975, spread.freedom or spread.units - 1) * spread.stderr
+        # The few samples that are left out may be alike by chance; then they vary as all samples do.
+        variance = max(spread.variance, math.fsum(_pooled_variance(task.values, *sets) for task, *sets in sides))
+        half = t_quantile(0.975, spread.freedom or spread.units - 1) * math.sqrt(variance)
         interval = value - half, value + half
     yield Share(cause, value, samples, interval)
 
@@ -281,6 +285,12 @@ def _score(task: ScoredTask, names: Set[str]) -> float:
     if task.corpus is not None:
         return task.corpus.statistic(np.sum([task.rows[name] for name in sorted(names)], axis=0))
     return exact_mean([task.values[name] for name in sorted(names)])
+
+
+def _pooled_variance(values: Mapping[str, float], whole: Set[str], part: Set[str]) -> float:
+    """Return the variance of the difference of two means if all samples vary alike."""
+    weights = [1 / len(whole) - (name in part) / len(part) for name in whole]
+    return pvariance([values[name] for name in sorted(whole)]) * math.fsum(weight * weight for weight in weights)
 
 
 def _deviations(values: Mapping[str, float], names: Set[str]) -> dict[str, float]:
