@@ -63,7 +63,7 @@ VALUES: Final[Mapping[str, Any]] = {
     "peft_kwargs": {"revision": "v2"},
     "pred_postprocessor": {"type": "opencompass.utils.text_postprocessors.first_capital_postprocess"},
     "prompt_template": {**TEMPLATE, "template": "Judge {prediction}"},
-    "rule_evaluator": {"type": f"{OPENICL}.icl_evaluator.EMEvaluator"},
+    "rule_evaluator": {"type": "opencompass.datasets.lambada.LambadaEvaluator"},
     "run_cfg": {"num_gpus": 3},
     "stop_words": ["###"],
     "stream": True,

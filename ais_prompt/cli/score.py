@@ -15,6 +15,7 @@ from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
 from ais_prompt.cli.options import CODE_EXECUTION
 from ais_prompt.cli.output import hanging, hint, json_option, quiet_option, speed_option, verbose_option
 from ais_prompt.cli.peer_folders import PEER_PATH
+from ais_prompt.cli.peer_options import PEER_SCORES
 from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 )
 @CODE_EXECUTION
 @PEER_PATH
+@PEER_SCORES
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @gate_options
 @json_option
@@ -67,6 +69,7 @@ def score(
     work_dir: str | None,
     max_failures: FailureLimit,
     allow_code_execution: bool | Literal["unsafe"],
+    peer_scores: bool,
     debug: bool,
     **gate_values: Any,
 ) -> None:
@@ -78,7 +81,17 @@ def score(
     from ais_prompt.plan.source import Source
     from ais_prompt.workflows import run as pipeline
 
-    source = Source(config, overrides=overrides, work_dir=work_dir, allow_code_execution=allow_code_execution)
+    if peer_scores and config is None:
+        raise click.UsageError(
+            "--peer-scores needs --config CONFIG, one of OpenCompass or AISBench: a run folder has its translation."
+        )
+    source = Source(
+        config,
+        overrides=overrides,
+        work_dir=work_dir,
+        allow_code_execution=allow_code_execution,
+        peer_scores=peer_scores,
+    )
     plan, folder = _opened(run, predictions, source, dataset, model)
     keeper = read_gates(plan, **gate_values)
     folder = opened_partial(plan, folder) or folder

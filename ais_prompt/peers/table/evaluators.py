@@ -10,6 +10,9 @@ from ais_prompt.readers.benchmarks.functions import language_of
 _PASS_K: Final = "for pass@k set n and k of the dataset"
 _SCORE: Final = {"score": "accuracy"}
 _CALLS: Final = "tool calls are compared as they are"
+_PHRASES: Final = "a phrase does not end at initials and abbreviations, such as U.S."
+_ROUGE: Final = "whole answers are compared; there both texts end at the first comma or full stop"
+_WORDS: Final = "whole words and numbers are looked for; there 5 is in 15"
 _SANDBOX: Final = "each program runs in a sandbox, for at most 10 seconds"
 
 
@@ -49,21 +52,33 @@ EVALUATORS: Final = (
         differs="upper and lower case, commas and what follows yes or no make no difference",
         metrics=_SCORE,
     ),
-    Row("EMEvaluator", "EMEvaluator", metrics={"score": "exact_match"}),
+    Row("EMEvaluator", "EMEvaluator", differs=_PHRASES, metrics={"score": "exact_match"}),
     Row("EDAccEvaluator", "EDAccEvaluator"),
     Row("MMLUProBaseEvaluator", "OptionOrTextEvaluator"),
     Row("LambadaEvaluator", "LambadaEvaluator"),
-    Row("DropOpenAIEvaluator", "FuzzyMatchEvaluator"),
-    Row("TriviaQAEvaluator", "ContainedAnswerEvaluator", add={"cues": ("answer is", "a:", "answer:")}, metrics=_SCORE),
-    Row("NQEvaluator", "ContainedAnswerEvaluator", add={"cues": ("answer is",)}, metrics=_SCORE),
+    Row("DropOpenAIEvaluator", "FuzzyMatchEvaluator", differs=_WORDS),
+    Row(
+        "TriviaQAEvaluator",
+        "ContainedAnswerEvaluator",
+        add={"cues": ("answer is", "a:", "answer:")},
+        differs=_WORDS,
+        metrics=_SCORE,
+    ),
+    Row("NQEvaluator", "ContainedAnswerEvaluator", add={"cues": ("answer is",)}, differs=_WORDS, metrics=_SCORE),
     Row("NQEvaluatorCN", "ContainedAnswerEvaluator", add={"cues": ("答案是：",), "whole": True}, metrics=_SCORE),
     # AISBench calls its metric accuracy.
-    Row("LEvalEMEvaluator", "ContainedAnswerEvaluator", add={"cues": (), "first_line": False}, metrics=_SCORE),
+    Row(
+        "LEvalEMEvaluator",
+        "ContainedAnswerEvaluator",
+        add={"cues": (), "first_line": False},
+        differs=_WORDS,
+        metrics=_SCORE,
+    ),
     Row("CircularEvaluator", "CircularEvaluator", module="opencompass.openicl"),
     Row("AveragePPLEvaluator", "AveragePPLEvaluator"),
     Row("BleuEvaluator", "BleuEvaluator", metrics={"score": "bleu"}),
     Row("RougeEvaluator", "RougeEvaluator"),
-    Row("JiebaRougeEvaluator", "JiebaRougeEvaluator"),
+    Row("JiebaRougeEvaluator", "JiebaRougeEvaluator", differs=_ROUGE),
     Row("SquadEvaluator", "SquadEvaluator", metrics={"score": "f1"}),
     Row(
         "LongBenchF1Evaluator", "SquadEvaluator", add={"first_line": False}, change=_tokenized, metrics={"score": "f1"}

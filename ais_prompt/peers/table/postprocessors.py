@@ -9,6 +9,9 @@ from ais_prompt.peers.table.row import Row
 _OTHER: Final = "it finds the answer in more phrasings than the peer's function, so scores can be higher"
 
 
+_BLANKS: Final = "blanks at the ends of the line are left out"
+
+
 def _row(name: str, differs: str = _OTHER) -> Row:
     return Row(name, name, differs=differs, exact=f"{name}_peer")
 
@@ -35,16 +38,16 @@ POSTPROCESSORS: Final = (
     Row("gsm100_dataset_postprocess", "without_commas_postprocess"),
     Row("gsm100_postprocess", "gsm100_postprocess"),
     Row("lcsts_postprocess", "first_line_postprocess", add={"remove": ("1. ", "- "), "strip": "“，。！”"}),
-    Row("lsht_postprocess", "first_line_postprocess"),
+    Row("lsht_postprocess", "first_line_postprocess", differs=_BLANKS),
     Row("match_answer_pattern", "match_answer_pattern"),
     Row("math_judement_preprocess", "match_answer_pattern", add={"answer_pattern": r"(?i)ANSWER\s*:\s*([^\n]+)"}),
     Row("mathbench_postprocess", "mathbench_postprocess"),
     Row("mgsm_postprocess", "mgsm_postprocess"),
-    Row("samsum_postprocess", "first_line_postprocess"),
+    Row("samsum_postprocess", "first_line_postprocess", differs=_BLANKS),
     Row("strategyqa_dataset_postprocess", "strategyqa_dataset_postprocess"),
     Row("strategyqa_pred_postprocess", "strategyqa_pred_postprocess"),
-    Row("trec_postprocess", "first_line_postprocess"),
-    Row("triviaqa_postprocess", "first_line_postprocess"),
+    Row("trec_postprocess", "first_line_postprocess", differs=_BLANKS),
+    Row("triviaqa_postprocess", "first_line_postprocess", differs=_BLANKS),
     Row("xml_tag_postprocessor", "xml_tag_postprocessor"),
     Row("humaneval_postprocess", "humaneval_postprocess_v2", differs=_OTHER, exact="humaneval_postprocess_v2_peer"),
     Row("math_postprocess", "math_postprocess_v2", differs=_OTHER, exact="math_postprocess_peer"),

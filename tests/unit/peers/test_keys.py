@@ -162,7 +162,7 @@ SECTIONS: list[tuple[tuple[Any, ...], str, Any, str]] = [
     (SCORING, "dataset_postprocessor", THOUGHTS, "translated"),
     (SCORING, "ds_column", "x", "note"),
     (SCORING, "ds_split", "x", "note"),
-    (SCORING, "evaluator", {"type": f"{OPENICL}.icl_evaluator.EMEvaluator"}, "translated"),
+    (SCORING, "evaluator", {"type": "opencompass.datasets.lambada.LambadaEvaluator"}, "translated"),
     (SCORING, "k", [1], "translated"),
     (SCORING, "model_postprocessor", THOUGHTS, "note"),
     (SCORING, "num_gpus", 2, "note"),

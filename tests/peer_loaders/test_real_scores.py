@@ -1,0 +1,272 @@
+"""Evaluators and postprocessors give what those of the peers give on real answers, or their row says what differs.
+
+With ``--peer-scores`` there is no difference. The answers are those of code-davinci-002 to BIG-Bench Hard, and of
+SmolLM2 to BIG-Bench Hard and GSM8K.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, Final
+
+import pyarrow as pa
+import pytest
+
+from ais_prompt.config.parse.section import Faults
+from ais_prompt.errors import MissingExtra
+from ais_prompt.evaluators.batch import AnswerBatch
+from ais_prompt.evaluators.own import make_evaluator
+from ais_prompt.peers.code.calls import PostprocessCall
+from ais_prompt.peers.code.evaluator import PeerEvaluator
+from ais_prompt.peers.code.session import call_peer
+from ais_prompt.peers.parts import Translation
+from ais_prompt.peers.table import PEERS, find_row
+from ais_prompt.peers.table.evaluators import EVALUATORS
+from ais_prompt.peers.table.postprocessors import POSTPROCESSORS as FUNCTIONS
+from ais_prompt.registry import POSTPROCESSORS
+from ais_prompt.types import SampleScore
+from ais_prompt.utils.peer_packages import peer_package
+from tests.real_data import BBH, REAL_DATA, needs
+
+Pair = tuple[str, Any]
+SMOLLM2: Final = REAL_DATA / "smollm2/answers.jsonl"
+EACH: Final = 1
+"""Answers of each file of BIG-Bench Hard."""
+
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(not all(map(peer_package, PEERS)), reason="OpenCompass and AISBench are not there"),
+    needs(BBH, SMOLLM2),
+]
+
+
+@cache
+def answers() -> list[Pair]:
+    """Answers as they were given, with the golds."""
+    rows = [
+        json.loads(line) for file in sorted(BBH.glob("*.davinci_*.jsonl")) for line in file.open().readlines()[:EACH]
+    ]
+    small = [json.loads(line) for line in SMOLLM2.open()]
+    return [(row["prediction"], row["target"]) for row in rows] + [(row["answer"], row["gold"]) for row in small[::10]]
+
+
+def short() -> list[Pair]:
+    """What follows "the answer is", or the last line."""
+    return [(_announced(answer), gold) for answer, gold in answers()]
+
+
+def letters() -> list[Pair]:
+    """Labels without their brackets."""
+    return [(re.sub(r"[()]", "", answer), re.sub(r"[()]", "", gold)) for answer, gold in short()]
+
+
+def numbers() -> list[Pair]:
+    """Answers whose gold is a number."""
+    return [(answer, gold) for answer, gold in short() if re.fullmatch(r"[\d.]+", gold)]
+
+
+def alternatives() -> list[Pair]:
+    """Golds that are lists."""
+    return [(answer, [gold, f"{gold.lower()} or so"]) for answer, gold in answers() + short()]
+
+
+def options() -> list[Pair]:
+    """Golds that are an option with its text."""
+    return [(answer, f"{gold}. {gold}") for answer, gold in answers() + letters()]
+
+
+def classes() -> list[Pair]:
+    """Golds that are one of several classes."""
+    every = sorted({gold for _, gold in answers()})
+    return [(answer, {"answers": [gold], "all_classes": every}) for answer, gold in answers()]
+
+
+def candidates() -> list[Pair]:
+    """Golds that are one of several candidates."""
+    return [(answer, {"candidates": [[gold, gold.lower()], ["zzz", "other"]], "label": 0}) for answer, gold in short()]
+
+
+def paragraphs() -> list[Pair]:
+    """Golds that are paragraphs."""
+    return [(answer, [f"Paragraph {gold}"]) for answer, gold in numbers()]
+
+
+def _announced(answer: str) -> str:
+    found = re.findall(r"(?i)the answer is:?\s*(.+?)(?:\.\s*$|\.\n|$)", answer)
+    return str(found[-1] if found else (answer.strip().splitlines() or [""])[-1]).strip()
+
+
+_OC: Final = "opencompass.datasets"
+_ICL: Final = "opencompass.openicl.icl_evaluator"
+_AIS: Final = "ais_bench.benchmark.datasets"
+SCORED: Final[Sequence[tuple[str, Callable[[], list[Pair]]]]] = (
+    (f"{_ICL}.AccEvaluator", short),
+    (f"{_ICL}.AccEvaluator", letters),
+    (f"{_ICL}.AccwithDetailsEvaluator", letters),
+    (f"{_OC}.AGIEvalEvaluator_mcq", letters),
+    (f"{_OC}.bbh.BBHEvaluator", answers),
+    (f"{_OC}.bbh.BBHEvaluator", short),
+    (f"{_OC}.bbh.BBHEvaluator_mcq", letters),
+    (f"{_AIS}.bbh.BBHEvaluator", answers),
+    (f"{_AIS}.bbh.BBHEvaluator_mcq", letters),
+    (f"{_OC}.gpqa.GPQAEvaluator", letters),
+    (f"{_OC}.mgsm.MGSM_Evaluator", numbers),
+    (f"{_ICL}.EMEvaluator", alternatives),
+    (f"{_ICL}.EDAccEvaluator", candidates),
+    (f"{_ICL}.BleuEvaluator", answers),
+    (f"{_ICL}.RougeEvaluator", short),
+    (f"{_ICL}.JiebaRougeEvaluator", answers),
+    (f"{_OC}.mmlu_pro.MMLUProBaseEvaluator", options),
+    (f"{_OC}.lambada.LambadaEvaluator", answers),
+    (f"{_OC}.drop_simple_eval.DropOpenAIEvaluator", answers),
+    (f"{_OC}.TriviaQAEvaluator", alternatives),
+    (f"{_OC}.NQEvaluator", alternatives),
+    (f"{_OC}.natural_question_cn.NQEvaluatorCN", alternatives),
+    (f"{_OC}.LEvalEMEvaluator", answers),
+    (f"{_OC}.longbench.LongBenchF1Evaluator", alternatives),
+    (f"{_OC}.longbench.LongBenchRougeEvaluator", alternatives),
+    (f"{_OC}.longbench.LongBenchClassificationEvaluator", classes),
+    (f"{_OC}.longbench.LongBenchCodeSimEvaluator", alternatives),
+    (f"{_OC}.longbench.LongBenchCountEvaluator", paragraphs),
+    (f"{_OC}.longbench.LongBenchRetrievalEvaluator", paragraphs),
+    (f"{_OC}.gsm8k.Gsm8kEvaluator", numbers),
+    (f"{_AIS}.gsm8k.Gsm8kEvaluator", numbers),
+    (f"{_OC}.math.MATHEvaluator", short),
+    (f"{_AIS}.math.MATHEvaluator", short),
+    ("opencompass.evaluator.MATHVerifyEvaluator", short),
+)
+"""Evaluator, and the answers that it scores."""
+ELSEWHERE: Final = {
+    "AveragePPLEvaluator": "it scores perplexities; make real compares them",
+    "BFCLRelevanceEvaluator": "it looks for calls of tools, which these answers have not",
+    "BFCLSingleTurnEvaluator": "it compares calls of tools, which these answers have not",
+    "CascadeEvaluator": "it asks a judge; make real compares them",
+    "CircularEvaluator": "test_scores compares it on answers to circular questions",
+    "GenericLLMEvaluator": "it asks a judge; make real compares them",
+    "HumanEvalEvaluator": "it runs programs, which these answers are not",
+    "HumanEvaluator": "it only keeps the answers",
+    "MBPPEvaluator": "it runs programs, which these answers are not",
+    "MBPPPassKEvaluator": "it runs programs, which these answers are not",
+    "SquadEvaluator": "the wheel of OpenCompass lacks a file that it reads",
+}
+"""Evaluator → why real answers are no test of it."""
+
+
+def test_every_evaluator_with_a_counterpart_is_compared() -> None:
+    compared = [find_row("evaluators", path) for path, _ in SCORED]
+    assert {row.name for row in EVALUATORS if row not in compared} == ELSEWHERE.keys()
+
+
+@pytest.mark.parametrize(("path", "given"), SCORED, ids=lambda one: getattr(one, "__name__", one))
+def test_scores_of_each_answer(path: str, given: Callable[[], list[Pair]]) -> None:
+    row = find_row("evaluators", path)
+    assert row is not None
+    try:
+        different = [pair for pair in given() if not _is_equal(_ours(path, pair), _theirs(path, pair))]
+    except MissingExtra as error:
+        pytest.skip(str(error))
+    assert row.differs or different == []
+    if row.differs:  # then --peer-scores runs their code
+        part = Translation(Faults(str), peer_scores=True).part("evaluators", {"type": path}, "")
+        assert part == {"type": "PeerEvaluator", "cls": path}
+
+
+@cache
+def _evaluator(path: str) -> Any:
+    part = Translation(Faults(str)).part("evaluators", {"type": path}, "")
+    return make_evaluator(part["type"], {key: value for key, value in part.items() if key != "type"})
+
+
+def _ours(path: str, pair: Pair) -> dict[str, float | None]:
+    evaluator = _evaluator(path)
+    sample = SampleScore("0", "scored", *pair, evaluator.score(*pair))
+    return {score.metric: score.value for score in evaluator.aggregate([sample])}
+
+
+def _theirs(path: str, pair: Pair) -> dict[str, float]:
+    batch = AnswerBatch([pair[0]], [pair[1]], [""], rows=lambda: pa.table({"question": [""]}))
+    return dict(PeerEvaluator(path).score_all(batch).metrics)
+
+
+def _is_equal(ours: dict[str, float | None], theirs: dict[str, float]) -> bool:
+    """Return whether values are equal, as percent or as they are, of the main metric where no name is the same."""
+    shared = ours.keys() & theirs.keys()
+    pairs = [(ours[name], theirs[name]) for name in shared]
+    pairs = pairs or [(next(iter(ours.values())), next(iter(theirs.values())))]
+    return all(any(abs(scale * (one or 0.0) - other) < 1e-6 for scale in (1, 100)) for one, other in pairs)
+
+
+ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
+    "first_option_postprocess": {"options": "ABCDEF"},
+    "last_option_postprocess": {"options": "ABCDEF"},
+    "match_answer_pattern": {"answer_pattern": r"(?i)answer is:?\s*(\S+)"},
+    "mathbench_postprocess": {"name": "single_choice_en"},
+    "mgsm_postprocess": {"lang": "en"},
+    "xml_tag_postprocessor": {"tag": "answer"},
+}
+READ: Final = {
+    **dict.fromkeys(("match_answer_pattern", "xml_tag_postprocessor"), "opencompass.utils.text_postprocessors"),
+    "GPQA_Simple_Eval_postprocess": f"{_OC}.gpqa",
+    "ReCoRD_postprocess": f"{_OC}.record",
+    "Xsum_postprocess": f"{_OC}.xsum",
+    "bbh_freeform_postprocess": f"{_OC}.bbh",
+    "bbh_mcq_postprocess": f"{_OC}.bbh",
+    "cmrc_postprocess": f"{_OC}.cmrc",
+    "drcd_postprocess": f"{_OC}.drcd",
+    "gsm100_dataset_postprocess": f"{_OC}.leval.leval_gsm100",
+    "gsm100_postprocess": f"{_OC}.leval.leval_gsm100",
+    "gsm8k_postprocess": f"{_OC}.gsm8k",
+    "humaneval_postprocess_v2": f"{_OC}.humaneval",
+    "humaneval_postprocess_v3": f"{_OC}.humaneval",
+    "lcsts_postprocess": f"{_OC}.lcsts",
+    "lsht_postprocess": f"{_OC}.longbench.longbench_lsht",
+    "math_judement_preprocess": f"{_OC}.math",
+    "math_postprocess": f"{_OC}.math",
+    "math_postprocess_v2": f"{_OC}.math",
+    "mathbench_postprocess": f"{_OC}.mathbench",
+    "mgsm_postprocess": f"{_OC}.mgsm",
+    "samsum_postprocess": f"{_OC}.longbench.longbench_samsum",
+    "strategyqa_dataset_postprocess": f"{_OC}.strategyqa",
+    "strategyqa_pred_postprocess": f"{_OC}.strategyqa",
+    "trec_postprocess": f"{_OC}.longbench.longbench_trec",
+    "triviaqa_postprocess": f"{_OC}.longbench.longbench_trivia_qa",
+}
+"""Function → its module; the others are in ``opencompass.utils.text_postprocessors``."""
+NOT_READ: Final = {
+    "generic_llmjudge_postprocess": "it reads verdicts of a judge",
+    "gsm8k_dataset_postprocess": "it reads golds",
+    "humaneval_postprocess": "the module cannot be imported",
+}
+NOTHING: Final = ("", None, "NULL", "NO ANSWER FOUND")
+
+
+@pytest.mark.parametrize("name", sorted({row.name for row in FUNCTIONS if not row.module} - NOT_READ.keys()))
+def test_what_is_read_in_each_answer(name: str) -> None:
+    path = f"{READ.get(name, 'opencompass.utils.text_postprocessors')}.{name}"
+    row = find_row("postprocessors", path)
+    assert row is not None
+    texts = [answer for answer, _ in answers()]
+    part = {"type": path, **ARGUMENTS.get(name, {})}
+    try:
+        theirs = call_peer(PostprocessCall(path, ARGUMENTS.get(name, {}), texts), path, 60)
+    except MissingExtra as error:
+        pytest.skip(str(error))
+    assert row.differs or _read(Translation(Faults(str)), part, texts) == list(map(_text, theirs))
+    exact = _read(Translation(Faults(str), peer_scores=True), part, texts)
+    assert exact is None or exact == list(map(_text, theirs))
+
+
+def _read(translation: Translation, part: dict[str, Any], texts: Sequence[str]) -> list[Any] | None:
+    """Return what our function finds in texts; None if that of the peer runs."""
+    ours = translation.part("postprocessors", part, "")
+    if ours["type"] == "PeerPostprocessor":
+        return None
+    find = POSTPROCESSORS.function(ours["type"], {key: value for key, value in ours.items() if key != "type"})
+    return [_text(find(text)) for text in texts]
+
+
+def _text(found: Any) -> Any:
+    return None if found in NOTHING else str(found)
