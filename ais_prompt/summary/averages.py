@@ -15,9 +15,11 @@ from ais_prompt.summary.pivot import models_of
 from ais_prompt.summary.rows import Row
 from ais_prompt.types import AVERAGES, STATUSES, GroupKind, Spread, SummaryEntry, SummaryGroup
 from ais_prompt.utils.arithmetic import evaluate
-from ais_prompt.utils.text import listed
+from ais_prompt.utils.text import counted, listed
 
 NAIVE, WEIGHTED = AVERAGES
+_NOT_RUN: Final = "no score"
+"""Note of a part that is not in the run."""
 SMALLEST: Final = 0.01
 """In a harmonic mean, what a fraction that is not above 0 counts as. Source: OpenCompass, ``DefaultSummarizer``."""
 
@@ -74,7 +76,7 @@ class _Averages:
         """Add the average of a group, and the weighted one if it has weights; or why there is none."""
         rows = [self._find(entry, model) for entry in group.subsets]
         if note := _why_none(rows):
-            self.rows.append(Row(group.name, model, group.metrics[0], note=note))
+            self.rows += [Row(group.name, model, metric, note=note) for metric in group.metrics]
         elif group.kind != "average" or group.transforms:
             self.rows.append(_combined(group, rows))
         elif group.metric is not None:
@@ -86,8 +88,9 @@ class _Averages:
 
     def _find(self, entry: SummaryEntry, model: str) -> Row:
         """Return the score that goes into an average; the main one if no metric is named."""
-        found = (row for row in self.rows if row.model == model and _is_meant(row, entry))
-        return next(found, Row(entry.name, model, note=f"no {entry.metric or 'score'}"))
+        rows = [row for row in self.rows if row.model == model and row.dataset == entry.name]
+        absent = Row(entry.name, model, note=f"no {entry.metric}" if rows and entry.metric else _NOT_RUN)
+        return next((row for row in rows if _is_meant(row, entry)), absent)
 
     def _add(self, group: SummaryGroup, metric: str, rows: Sequence[Row], weights: Sequence[float]) -> None:
         shares: defaultdict[Row, float] = defaultdict(float)
@@ -100,12 +103,23 @@ class _Averages:
 
 
 def _why_none(rows: Sequence[Row]) -> str:
-    without = [f"{row.dataset} ({row.note.partition(':')[0]})" for row in rows if row.score is None]
+    without = sorted((row for row in rows if row.score is None), key=_is_not_run)
     if without:
-        return f"no average: there is no score of {listed(without)}"
+        names = listed((_with_reason(row) for row in without), 3)
+        return f"no average: no score of {len(without)} of {counted(len(rows), 'part')}: {names}"
     if len({row.fraction for row in rows}) > 1:
         return "no average: some of its scores are percentages and others are not"
     return ""
+
+
+def _with_reason(row: Row) -> str:
+    reason = row.note.partition(":")[0]
+    return row.dataset if reason == _NOT_RUN else f"{row.dataset} ({reason})"
+
+
+def _is_not_run(row: Row) -> bool:
+    """Return whether a part of a group is not in the run: parts that failed there are named first."""
+    return row.note == _NOT_RUN
 
 
 def _combined(group: SummaryGroup, rows: Sequence[Row]) -> Row:

@@ -68,9 +68,17 @@ def test_where_a_score_is_missing_there_is_no_average_but_its_reason() -> None:
     broken = [*TWO[:1], TaskOutcome("m", "b", error=ModelError("gone")), TaskOutcome("m", "c", predictions_only=True)]
     [row] = averages(broken, group("a", "b", "c"))
     assert row.score is None
-    assert row.note == "no average: there is no score of b (error), c (not scored)"
+    assert row.note == "no average: no score of 2 of 3 parts: b (error), c (not scored)"
     [row] = averages(TWO, SummaryGroup("all", (SummaryEntry("a"), SummaryEntry("b", "f1"))))
-    assert row.note == "no average: there is no score of b (no f1)"
+    assert row.note == "no average: no score of 1 of 2 parts: b (no f1)"
+
+
+def test_of_many_parts_without_a_score_those_that_failed_are_named_first() -> None:
+    broken = [TWO[0], TaskOutcome("m", "z", error=ModelError("gone"))]
+    absent = [f"absent_{number}" for number in range(54)]
+    [row] = averages(broken, group("a", *absent, "z"))
+    expected = "no average: no score of 55 of 56 parts: z (error), absent_0, absent_1, … and 52 more"
+    assert row.note == expected
 
 
 def test_percentages_and_other_numbers_are_not_averaged() -> None:
