@@ -63,7 +63,7 @@ def shipped_root() -> Path:
     return inside if inside.is_dir() else package.parent / "configs"
 
 
-def match_shipped(kind: Kind, pattern: str, notes: list[str] | None = None) -> list[Path]:
+def match_shipped(kind: Kind, pattern: str, notes: list[str] | None = None, *, peer: str = "") -> list[Path]:
     """Return all configs whose stem or path below ``configs/<kind>`` matches a name or a pattern such as ``gsm8k*``.
 
     The first folder in which anything matches hides those after it: the user's own come first, then the trees of
@@ -74,9 +74,10 @@ def match_shipped(kind: Kind, pattern: str, notes: list[str] | None = None) -> l
         kind: what they are configs of.
         pattern: a name or a pattern.
         notes: gets a sentence if configs of other packages match too.
+        peer: the package of the peer whose tree comes before that of the other one.
     """
     pattern = pattern.removesuffix(".py")
-    folders = _named_folders(kind)
+    folders = _named_folders(kind, peer)
     package, slash, rest = pattern.partition("/")
     if slash and any(owner == package for owner, _ in folders):
         folders, pattern = [(owner, folder) for owner, folder in folders if owner == package], rest
@@ -86,11 +87,12 @@ def match_shipped(kind: Kind, pattern: str, notes: list[str] | None = None) -> l
     first, found = matched[0]
     others = dict.fromkeys(f"{owner}/{pattern}" for owner, _ in matched if owner not in ("", first))
     if first and others and notes is not None:
-        notes.append(f"{pattern!r} is {first}/{pattern}; there is also {listed(others)}")
+        reason = ", as the models are" if first == peer else ""
+        notes.append(f"{pattern!r} is {first}/{pattern}{reason}; there is also {listed(others)}")
     return found
 
 
-def find_shipped(kind: Kind, name: str, notes: list[str] | None = None) -> Path:
+def find_shipped(kind: Kind, name: str, notes: list[str] | None = None, *, peer: str = "") -> Path:
     """Return the config with this name; a path to a ``.py`` file is used as it is.
 
     Args:
@@ -98,13 +100,14 @@ def find_shipped(kind: Kind, name: str, notes: list[str] | None = None) -> Path:
         name: its stem, its path below ``configs/<kind>``, the path of a file, or the name of a benchmark, which is that
             of its folder: ``gsm8k`` is ``gsm8k_gen``.
         notes: gets a sentence if there are others of that name: the first is used, as OpenCompass does.
+        peer: as for `match_shipped`.
 
     Raises:
         ConfigError: there is none, and the fix offers the nearest name; or a benchmark has several of equal rank.
     """
     if name.endswith(".py") and Path(name).is_file():
         return Path(name)
-    found = match_shipped(kind, name, notes) or _match_folder(kind, name)
+    found = match_shipped(kind, name, notes, peer=peer) or _match_folder(kind, name, peer)
     kind_word = kind.removesuffix("s")
     if not found:
         known = [file.stem for _, folder in _named_folders(kind) for file in _config_files(folder)]
@@ -118,13 +121,13 @@ def find_shipped(kind: Kind, name: str, notes: list[str] | None = None) -> Path:
     return found[0]
 
 
-def _match_folder(kind: Kind, name: str) -> list[Path]:
+def _match_folder(kind: Kind, name: str, peer: str) -> list[Path]:
     """Return the configs in the first folder of this name, its main one first: ``NAME_gen``, or else the only one.
 
     Raises:
         ConfigError: none of several is the main one.
     """
-    for _, folder in _named_folders(kind):
+    for _, folder in _named_folders(kind, peer):
         if files := [file for file in _config_files(folder) if file.parent.name == name]:
             main = [file for file in files if file.stem == f"{name}_gen"] or files
             if len(main) > 1:
@@ -216,10 +219,14 @@ def config_folders(kind: Kind) -> list[Path]:
     return [*_own_folders(kind), shipped_root() / kind, *_plugin_folders(kind)]
 
 
-def _named_folders(kind: Kind) -> list[tuple[str, Path]]:
-    """Return all folders in the order of the search, each with its package; those of others have none."""
+def _named_folders(kind: Kind, peer: str = "") -> list[tuple[str, Path]]:
+    """Return all folders in the order of the search, each with its package; those of others have none.
+
+    The tree of ``peer`` comes before that of the other one.
+    """
     own, plugins = ([("", folder) for folder in found] for found in (_own_folders(kind), _plugin_folders(kind)))
-    return [*own, *_peer_folders(kind), (SHIPPED, shipped_root() / kind), *plugins]
+    trees = sorted(_peer_folders(kind), key=lambda tree: tree[0] != peer)
+    return [*own, *trees, (SHIPPED, shipped_root() / kind), *plugins]
 
 
 def _own_folders(kind: Kind) -> list[Path]:
