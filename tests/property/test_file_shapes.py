@@ -5,8 +5,9 @@ from __future__ import annotations
 import copy
 import json
 import os
+import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,6 +31,20 @@ FILES: Final = {
     "journal": "RUN/journal/fake/sums.jsonl",
     "baseline": "base.json",
     "lock": "eval.lock",
+}
+DAMAGES: Final[dict[str, Callable[[bytes], bytes | None]]] = {
+    "a folder": lambda _: None,
+    "empty": lambda _: b"",
+    "cut": lambda content: content[: len(content) // 2],
+    "no text": lambda _: bytes(range(256)),
+    "UTF-16": lambda content: content.decode().encode("utf-16"),
+    "too deep": lambda _: b"[" * 100_000,
+    "too many digits": lambda _: b"9" * 5000,
+    "a number without end": lambda content: re.sub(rb'(": ?)[\d.]+', rb"\g<1>1e999", content),
+    "half a character": lambda content: content.replace(b"It is", b"\\ud800"),
+    "another name": lambda content: content.replace(b"sums", b"../x\\u0000"),
+    "nothing in it": lambda content: re.sub(rb'(": ?)(\{[^{}]*\}|\[[^][]*\])', rb"\g<1>{}", content),
+    "two byte order marks": lambda content: 2 * b"\xef\xbb\xbf" + content,
 }
 RUN_VERBS: Final = [
     ["run", "eval.py", "-r"],
@@ -62,6 +77,18 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield root
     finally:
         os.chdir(before)
+
+
+def restored(project: Path) -> Path:
+    """The run folder, as it was, with the files beside it."""
+    [run] = (project / "outputs/eval").iterdir()
+    shutil.rmtree(run)
+    shutil.copytree(project / "saved", run)
+    for name in ("base.json", "eval.lock"):
+        if (project / name).is_dir():
+            (project / name).rmdir()
+        shutil.copy(project.with_name("all") / name, project / name)
+    return run
 
 
 def invoked(*args: str) -> tuple[int, str]:
@@ -102,11 +129,7 @@ def written(kind: str, value: Any) -> str:
 @settings(deadline=None, max_examples=60)
 @given(data=st.data())
 def test_one_value_that_is_another_one_never_crashes(project: Path, data: st.DataObject) -> None:
-    [run] = (project / "outputs/eval").iterdir()
-    shutil.rmtree(run)
-    shutil.copytree(project / "saved", run)
-    for name in ("base.json", "eval.lock"):
-        shutil.copy(project.with_name("all") / name, project / name)
+    run = restored(project)
     kind = data.draw(st.sampled_from(sorted(FILES)))
     file = Path(FILES[kind].replace("RUN", str(run)))
     lines = file.read_text("utf-8").split("\n")
@@ -125,3 +148,20 @@ def test_one_value_that_is_another_one_never_crashes(project: Path, data: st.Dat
     assert "Traceback" not in output
     if code > 1:
         assert file.name in output
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.sampled_from(sorted(FILES)), st.sampled_from(sorted(DAMAGES)), st.data())
+def test_a_damaged_file_never_crashes(project: Path, kind: str, damage: str, data: st.DataObject) -> None:
+    run = restored(project)
+    file = Path(FILES[kind].replace("RUN", str(run)))
+    content = DAMAGES[damage](file.read_bytes())
+    file.unlink()
+    if content is None:
+        file.mkdir()
+    else:
+        file.write_bytes(content)
+    verb = data.draw(st.sampled_from(VERBS[kind]))
+    code, output = invoked(*(arg.replace("RUN", str(run)) for arg in verb))
+    assert code in (0, 1, 2, 3), output
+    assert "Traceback" not in output
