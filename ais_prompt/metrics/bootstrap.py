@@ -13,6 +13,7 @@ from ais_prompt.metrics.paired import LEVEL
 
 RESAMPLES: Final = 1000
 SEED: Final = 0
+_ROUNDING: Final = 1e-12
 
 
 def bootstrap(
@@ -36,7 +37,8 @@ def bootstrap(
         clusters: the cluster of each sample, drawn as a whole; None if all are independent.
 
     Returns:
-        The standard error and the ends of the interval; None for fewer than two units.
+        The standard error and the ends of the interval; None for fewer than two units, and if all resamples have the
+        same value, such as that of perfect answers: then nothing is known of how the metric varies.
     """
     if clusters is not None:
         rows = _by_cluster(rows, clusters)
@@ -45,6 +47,8 @@ def bootstrap(
         return None
     draw = np.random.default_rng(SEED)
     found = [statistic(np.bincount(draw.integers(size, size=size), minlength=size) @ rows) for _ in range(resamples)]
+    if np.ptp(found) <= _ROUNDING * np.max(np.abs(found)):
+        return None
     low, high = np.percentile(found, [2.5, 97.5])
     return float(np.std(found, ddof=1)), (float(low), float(high))
 

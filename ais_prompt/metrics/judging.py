@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
 from ais_prompt.metrics.interval import Z, wilson_interval
+
+_ROUNDING: Final = 1e-12
 
 
 class Estimated(NamedTuple):
@@ -60,7 +62,8 @@ class Confusion(Struct, frozen=True):
     def kappa(self) -> Estimated | None:
         """Cohen's kappa: the agreement beyond that of chance. None if verdicts or labels do not vary.
 
-        The interval is that of the large-sample variance (Fleiss, Cohen, Everitt 1969, equation 13).
+        The interval is that of the large-sample variance (Fleiss, Cohen, Everitt 1969, equation 13). If all verdicts
+        agree, or none does, this variance is 0, and the ends are those of Wilson's interval of the share that agrees.
         """
         table = [[self.true_right, self.false_right], [self.false_wrong, self.true_wrong]]
         shares = [[cell / self.n for cell in row] for row in table] if self.n else [[0.0, 0.0], [0.0, 0.0]]
@@ -75,7 +78,10 @@ class Confusion(Struct, frozen=True):
         others = (1 - kappa) ** 2 * sum(shares[i][j] * (columns[i] + rows[j]) ** 2 for i, j in ((0, 1), (1, 0)))
         variance = diagonal + others - (kappa - expected * (1 - kappa)) ** 2
         half = Z * math.sqrt(max(0.0, variance) / self.n) / (1 - expected)
-        return Estimated(kappa, max(-1.0, kappa - half), min(1.0, kappa + half))
+        low, high = kappa - half, kappa + half
+        if variance <= _ROUNDING:
+            low, high = ((end - expected) / (1 - expected) for end in wilson_interval(observed * self.n, self.n))
+        return Estimated(kappa, max(-1.0, low), min(1.0, high))
 
     def corrected(self, right: int, n: int) -> Estimated | None:
         """Return the share of right answers that a judge with these errors saw, from the share that it calls right.

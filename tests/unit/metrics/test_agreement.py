@@ -72,3 +72,9 @@ def test_the_interval_covers_the_truth() -> None:
         assert found.interval
         covered += found.interval[0] <= 0.64 <= found.interval[1]
     assert covered >= 88
+
+
+def test_agreement_without_exception_has_no_interval() -> None:
+    """Each resample agrees as well, so they do not tell how much alpha varies."""
+    found = agreement([["a", "a"], ["b", "b"], ["a", "a"]])
+    assert (found.alpha, found.stderr, found.interval) == (1.0, None, None)

@@ -23,8 +23,11 @@ def test_kappa_is_that_of_statsmodels(right: int, false: int, wrong: int, missed
         return
     expected = cohens_kappa(table)
     assert found.value == pytest.approx(expected.kappa, abs=1e-9)
-    assert found.low == pytest.approx(max(-1, expected.kappa_low), abs=1e-4)
-    assert found.high == pytest.approx(min(1, expected.kappa_upp), abs=1e-4)
+    assert -1 <= found.low <= found.value <= found.high <= 1
+    assert found.low < found.high
+    if expected.var_kappa > 1e-9:
+        assert found.low == pytest.approx(max(-1, expected.kappa_low), abs=1e-4)
+        assert found.high == pytest.approx(min(1, expected.kappa_upp), abs=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -63,3 +66,11 @@ def test_counts_of_pairs() -> None:
     assert found.sensitivity is not None
     assert found.specificity is not None
     assert (found.sensitivity.value, found.specificity.value) == (1 / 2, 2 / 3)
+
+
+def test_kappa_of_verdicts_that_all_agree_has_an_interval() -> None:
+    few, many = (Confusion(true_right=n, true_wrong=n).kappa for n in (5, 500))
+    assert few is not None
+    assert many is not None
+    assert (few.value, few.high) == (1.0, 1.0)
+    assert 0 < few.low < 0.6 < 0.98 < many.low < 1
