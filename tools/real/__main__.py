@@ -205,7 +205,8 @@ def compared(
     failed = _run([*ours, "import", str(there[0]), "-w", "imported", *options], work, python)
     counts["import"].add("", failed[-300:], "import", equal=not failed)
     for run in work.glob("imported/*/*"):
-        failed = _run([*ours, "score", str(run), "--allow-code-execution", *options[:2]], work, python)
+        scoring = ["score", str(run), "--config", "eval.py", "--allow-code-execution", *options]
+        failed = _run([*ours, *scoring], work, python)
         counts["import"].add("", failed[-300:], "score", equal=not failed)
         _compare_scores(their_scores(there[0]), our_scores(run), counts["import"])
     failed = _run([*ours, "migrate", "eval.py", "-o", "native.py", *options], work, python)
