@@ -118,3 +118,17 @@ def test_independent_means_add_their_variances() -> None:
     assert spread.variance == pytest.approx(0.0125)
     assert spread.units == pytest.approx(1 / (0.25 / 100 + 0.25 / 300))
     assert spread.freedom == pytest.approx(0.0125**2 / (0.01**2 / 50))
+
+
+def test_few_clusters_that_are_alike_by_chance_are_no_sure_variance() -> None:
+    """As repeats of questions such values have an interval hardly wider than that of right and wrong answers."""
+    values = [0.5, 0.55, 0.45, 0.5, 0.6, 0.4]
+    deviations = [(value - 0.5) / 6 for value in values]
+    largest = largest_variance(0.5, 1.0, [1 / 6] * 6)
+    repeats, clusters = (spread_of(deviations, largest=largest, clustered=clustered) for clustered in (False, True))
+    assert repeats is not None
+    assert clusters is not None
+    assert clusters.variance == repeats.variance
+    assert clusters.freedom is not None
+    assert repeats.freedom is not None
+    assert 3 <= clusters.freedom <= 5 < repeats.freedom
