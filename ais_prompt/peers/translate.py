@@ -20,6 +20,15 @@ from ais_prompt.peers.parts import Translation, accepted, is_part
 from ais_prompt.peers.summary import translate_summarizer
 from ais_prompt.peers.table import PEERS
 
+_OF_RUN: Final = {
+    "attack": "prompts are not attacked",
+    "lark_bot_url": "no messages are sent",
+    "read_from_station": "runs are compared by their folders: aisprompt compare",
+    "rs_exist_results": "a run is resumed with -r",
+    "station_path": "runs are compared by their folders: aisprompt compare",
+}
+"""Keys at the top of a config that the peers read → why they mean nothing here."""
+
 
 def translate(
     values: Mapping[str, Any],
@@ -81,8 +90,11 @@ def _with_chatml(values: Mapping[str, Any], translation: Translation) -> Mapping
     datasets = list(values.get("datasets") or ())
     places = {one.get("abbr"): n for n, one in enumerate(datasets) if isinstance(one, Mapping)}
     for index, item in enumerate(items):
+        if not isinstance(item, Mapping):
+            translation.faults.add("it is no dict", f"chatml_datasets[{index}]", "write dict(abbr=..., path=...)")
+            continue
         try:
-            if isinstance(item, Mapping) and item.get("abbr") in places:  # the run folder of OpenCompass has both
+            if item.get("abbr") in places:  # the run folder of OpenCompass has both
                 place = places[item["abbr"]]
                 datasets[place] = with_paths(datasets[place])
             else:
@@ -90,16 +102,6 @@ def _with_chatml(values: Mapping[str, Any], translation: Translation) -> Mapping
         except ConfigError as error:
             translation.faults.add(error.what, f"chatml_datasets[{index}]", error.fix)
     return {**{key: value for key, value in values.items() if key != "chatml_datasets"}, "datasets": datasets}
-
-
-_OF_RUN: Final = {
-    "attack": "prompts are not attacked",
-    "lark_bot_url": "no messages are sent",
-    "read_from_station": "runs are compared by their folders: aisprompt compare",
-    "rs_exist_results": "a run is resumed with -r",
-    "station_path": "runs are compared by their folders: aisprompt compare",
-}
-"""Keys at the top of a config that the peers read → why they mean nothing here."""
 
 
 def _translate_running(

@@ -90,3 +90,9 @@ def test_without_opencompass_there_is_a_fault(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("ais_prompt.peers.chatml.peer_package", lambda _: None)
     with pytest.raises(ConfigFaults, match="needs OpenCompass"):
         datasets()
+
+
+def test_an_item_that_is_no_dict_is_a_fault() -> None:
+    with pytest.raises(ConfigFaults) as caught:
+        translate({"datasets": [], "chatml_datasets": ["chat.jsonl"]}, place=lambda where: where)
+    assert caught.value.lines()[0].endswith("it is no dict")

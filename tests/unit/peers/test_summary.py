@@ -88,7 +88,7 @@ def test_names_that_are_not_in_the_run_have_a_row_and_one_note() -> None:
         ("part", "naive_average"),
     ]
     assert [found[key].note for key in [("b", "bleu"), ("mmlu", None), ("gpqa", "accuracy")]] == ["-", "-", "-"]
-    assert "no score of z" in found["part", "naive_average"].note
+    assert found["part", "naive_average"].note == "no average: no score of 1 of 2 parts: z"
     assert len(notes) == 2
 
 
