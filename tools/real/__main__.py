@@ -204,7 +204,9 @@ def compared(
     _compare_scores(their_scores(there[0]), our_scores(here[0]), counts["scores"])
     failed = _run([*ours, "import", str(there[0]), "-w", "imported", *options], work, python)
     counts["import"].add("", failed[-300:], "import", equal=not failed)
-    for run in work.glob("imported/*/*"):
+    # Where the data need code of the peer, samples are paired with their rows only if the config is given.
+    _run([*ours, "import", str(there[0]), "-w", "paired", "--config", "eval.py", *options], work, python)
+    for run in work.glob("paired/*/*"):
         scoring = ["score", str(run), "--config", "eval.py", "--allow-code-execution", *options]
         failed = _run([*ours, *scoring], work, python)
         counts["import"].add("", failed[-300:], "score", equal=not failed)

@@ -167,6 +167,11 @@ _CHATML: Final = [
     {"question": [{"role": "user", "content": f"What is {n} + {n}?"}], "answer": [str(2 * n)]} for n in range(1, 5)
 ]
 
+_PNG: Final = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
+_PICTURES: Final = "index\timage\tquestion\tA\tB\tanswer\tcategory\tl2_category\n" + "".join(
+    f"{n}\t{_PNG}\tWhich colour is picture {n}?\tred\tgreen\t{'AB'[n % 2]}\tcoarse\tcolour\n" for n in range(3)
+)
+
 _OWN_CHATML: Final[Files] = {**_GSM8K, "own.jsonl": _CHATML}
 _JUDGE: Final = f"dict({_SDK}, abbr='judge', max_out_len=16)"
 
@@ -293,6 +298,12 @@ CASES: Final[Mapping[str, Case]] = {
     ),
     "AISBench, PPL": Case(
         "ais_bench", _aisbench(_service("VLLMCustomAPI"), "datasets.piqa.piqa_ppl_0_shot_str"), _PIQA
+    ),
+    "AISBench, pictures": Case(
+        "ais_bench",
+        _aisbench(_service("VLLMCustomAPIChat"), "datasets.mmstar.mmstar_gen"),
+        {"mmstar/MMStar.tsv": _PICTURES},
+        known={"requests": "AISBench sends the path of a picture, and this program its bytes"},
     ),
     "AISBench, chat template": Case(
         "ais_bench",

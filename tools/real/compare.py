@@ -123,7 +123,16 @@ def plain(prompt: Any) -> Any:
     """Return a prompt in one form for both: a text, or (role, text) of each message."""
     if not isinstance(prompt, list):
         return prompt
-    return tuple((ROLES.get(one["role"], one["role"]), one.get("content", one.get("prompt"))) for one in prompt)
+    return tuple(
+        (ROLES.get(one["role"], one["role"]), _content(one.get("content", one.get("prompt")))) for one in prompt
+    )
+
+
+def _content(content: Any) -> Any:
+    """Return the content of a message without the digests of files, which only this program keeps."""
+    if not isinstance(content, list):
+        return content
+    return [{key: value for key, value in part.items() if key != "file"} for part in content]
 
 
 def close(one: float, other: float) -> bool:
