@@ -82,7 +82,7 @@ _LABEL: Final = re.compile(
 _OPERAND: Final = re.compile(
     r"[\d)a-z%]\s*(?:[-+*/×÷−]|\bx\b|\bby\b)\s*\$?\Z|(?:加上?|减去?|乘以?|除以)\s*\Z|\b(?:add|subtract|plus|minus|times)\s+\$?\Z"
     r"|\d\s?[\u4e00-\u9fff]?(?:\s(?:to|and)\s|[到至和与、~:])\s?\$?\Z|\b(?:the|these|those|all|both|other|same|row)\s*\Z|[这那]\s*\Z"
-    r"|\b(?:after|before|within|during|until|per|at|than|from)\s+\$?\Z|[比第]\s?\Z",
+    r"|\b(?:after|before|within|during|until|per|at|than|from|in|since)\s+\$?\Z|[比第]\s?\Z",
     re.IGNORECASE,
 )
 """What comes before a number of a calculation or a circumstance: "after 2 days"."""

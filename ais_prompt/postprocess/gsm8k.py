@@ -76,7 +76,7 @@ def gsm8k_dataset_postprocess(text: str) -> str:
 def _candidates(text: str) -> list[Candidate]:
     """Every number that may be the answer, with its rank."""
     marked = list(_marked(text))
-    result = None if marked else stated_result(text, NUMBER, _DOUBTS)
+    result = None if marked else stated_result(text, VALUE, _DOUBTS)
     return [_candidate(Rank.ALONE, "the last sentence", result)] if result else marked
 
 

@@ -65,6 +65,10 @@ _RELATION: Final = re.compile(r"=|<|>|\\(?:leq?|geq?|equiv|sim|approx)(?![a-z])"
 _EXPONENT: Final = re.compile(r"\^(?:\{[^{}]*\}|-?\w)")
 _ITEM: Final = re.compile(f"{TERM}+|{EQUATION}+|(?:{NUMBER.pattern})", re.VERBOSE)
 _DOUBTS: Final = doubts(rf"(?:{FORMULA}{{1,80}}|[-−]?\d(?:[\d,.]*\d)?)")
+_SPOKEN_NUMBER: Final = re.compile(
+    rf"(?=[^\W\d]|[–‐‑﹣]|.*[^\W\d]\Z|\d+[ \u00a0\u2009\u202f]\d)(?:{NUMBER.pattern})", re.VERBOSE
+)
+"""A number with a word or dash as its sign, a word as its scale, or blanks: "negative 4", "12万", "1 234"."""
 _TOKEN: Final = re.compile(r"\s*<[^<>\s]{2,12}>\s*\Z")
 """A mark of a chat template at the end, such as ``<eoa>``."""
 _TRIM: Final = ' .*`\n\t!,:。…"“”「」'
@@ -168,6 +172,8 @@ def _stated(text: str, statement: Statement) -> tuple[int, int] | None:
     if formulas and (formulas[0].start() < end or not text[start : formulas[0].start()].strip()):
         return _content(formulas[0])
     sentence = text[start:end]
+    if _SPOKEN_NUMBER.fullmatch(sentence.strip(_TRIM)):
+        return start, end
     if re.search(f"[{_HAN}]", sentence) and (
         maths := [m for m in _MATHS.finditer(sentence) if re.search(r"\d|\\", m.group())]
     ):
@@ -196,7 +202,7 @@ def _whole(text: str) -> tuple[int, int] | None:
     if formula := _INLINE.fullmatch(content):
         return _content(formula, begin)
     unit = _UNIT.fullmatch(content)
-    return (begin, begin + unit.end("number")) if unit else (start, end)
+    return (begin, begin + unit.end("number")) if unit and not _SPOKEN_NUMBER.fullmatch(content) else (start, end)
 
 
 def _is_whole(text: str) -> bool:
@@ -269,6 +275,8 @@ def _candidate(text: str, rank: Rank, rule: str, start: int, end: int) -> Candid
     lead = _LEAD.match(text, start, end)
     start = lead.end() if lead else start
     content = _TOKEN.sub("", text[start:end])
-    stripped = content.strip(_TRIM)
+    stripped = content.rstrip(_TRIM).lstrip(_TRIM.replace(".", ""))
     begin = start + content.find(stripped)
+    if _SPOKEN_NUMBER.fullmatch(stripped):
+        return Candidate(rank, rule, begin, begin + len(stripped), plain_number(stripped))
     return Candidate(rank, rule, begin, begin + len(stripped), stripped.replace("**", "").replace("&=", "="))

@@ -28,7 +28,8 @@ NUMBER: Final = re.compile(
     r"""
     # A sign, unless it is a hyphen or a subtraction; dollars on either side. Han and kana are letters to Python.
     (?: (?<![^\W\u3040-\u30ff\u4e00-\u9fff])[-−–‐‑﹣](?:\\?\$)? | \\?\$[-−–‐‑﹣]?
-      | \b[Nn]egative\s+(?:\\?\$)? | (?:(?<=\bis\s)|(?<=\bbe\s)|(?<=[=:]\s)|(?<=\bto\s)|^)minus\s+(?:\\?\$)? | 负 )?
+      | (?<![A-Za-z])[Nn]egative\s+(?:\\?\$)?
+      | (?:(?<=\bis\s)|(?<=\bbe\s)|(?<=[=:]\s)|(?<=\bto\s)|^)minus\s+(?:\\?\$)? | 负 )?
     (?<![A-Za-z_])(?<!\d\.)
     # Groups of three digits, parted as in text (1,000) or in LaTeX (1{,}000, 1\,000, 1,\!000); or digits.
     (?: (?<!\d[ ])\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?![ ]?\d) | \d{1,3}(?:(?:,(?:\\!)?|\{,\}|\\[,:;!])\d{3})+(?!\d)

@@ -175,7 +175,7 @@ def option_patterns(options: str, several: bool) -> OptionPatterns:
     closed = r"[\s)\]】}'\"”]*"
     ends = (
         rf"(?={closed}(?:$|[^\w\s]|(?:and|or|are|were|all|both)\b|[A-Z]"
-        r"|[都均全项选正对符两三四五等和与及中之还]))"
+        r"|[都均全项选正对符两三四五等和与或以及中之还]))"
     )
     between = (
         rf"(?:{_CLOSE}\s*(?:[,、/&;+|]|\.(?=[A-Z])|\band\b|和|与|及|以及)+(?:\s*and\b)?\s*{_HEAD}[{_OPENING}]{{0,4}}"
@@ -200,7 +200,7 @@ def option_patterns(options: str, several: bool) -> OptionPatterns:
     )
     either = r"(?:\bor\b|或者?选?|还是选?)"
     joint = (
-        rf"\s*[\u4e00-\u9fff]{{0,2}}(?:[,、/&;+~–-]|\b(?:and|to)\b|和|与|及|就是|[到至]|{either}){{1,3}}"
+        rf"\s*[\u4e00-\u9fff]{{0,2}}(?:[,、/&;+~–-]|\b(?:and|to)\b|和|与|以?及|就是|[到至]|{either}){{1,3}}"
         r"\s*(?:and\b|or\b)?\s*"
     )
     further = rf"{_CLOSE}\s*{either}\s*{_HEAD}{_OPEN}{one}" if several else rf"{_CLOSE}{joint}{_HEAD}{_OPEN}{one}{ends}"

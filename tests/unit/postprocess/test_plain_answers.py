@@ -73,6 +73,19 @@ ALONE = (
     "本题应选{}。",
     "选项{}正确。",
     "（{}）",
+    r"The answer is \({}\).",
+    r"$\mathbf{{{}}}$",
+    r"\boxed{{\rm {}}}",
+)
+SMALL = (
+    "answer: {}",
+    "The answer is {}.",
+    "答案：{}",
+    "答案是{}。",
+    r"\boxed{{{}}}",
+    r"\boxed{{\text{{({})}}}}",
+    "({})",
+    "{}",
 )
 WITH_TEXT = (
     "{}. {}",
@@ -109,11 +122,57 @@ def test_a_label_alone(name: str, form: str) -> None:
 
 
 @pytest.mark.parametrize("name", EXTRACTORS)
+@pytest.mark.parametrize("form", SMALL)
+def test_a_small_letter(name: str, form: str) -> None:
+    for letter in "abcd":
+        assert POSTPROCESSORS.get(name)(form.format(letter), "ABCD") == letter.upper()
+
+
+@pytest.mark.parametrize("name", EXTRACTORS)
 @pytest.mark.parametrize("form", WITH_TEXT)
 def test_a_label_with_the_text_of_its_option(name: str, form: str) -> None:
     for thought, letter, text in product(THOUGHTS, "ABCD", TEXTS):
         answer = thought + form.format(letter, text)
         assert POSTPROCESSORS.get(name)(answer, "ABCD") == letter, answer
+
+
+@pytest.mark.parametrize(
+    "text", ["A man walks.", "An old man", "The red book", "I think", "a man is reading", "the end"]
+)
+@pytest.mark.parametrize("letter", "ABCD")
+def test_a_label_with_a_blank_and_an_article(letter: str, text: str) -> None:
+    if letter == "A" and not text.startswith(("A", "T")):
+        pytest.skip('"A" is an article here')
+    for name in EXTRACTORS:
+        assert POSTPROCESSORS.get(name)(f"{letter} {text}", "ABCD") == letter
+
+
+@pytest.mark.parametrize("separator", ["、", "，", ",", ", ", "；", "/", "和", "与", "及", "以及", "&", "+", ""])
+@pytest.mark.parametrize("head", ["答案：", "正确答案是", "【答案】", "故选", "本题选", "最终答案为"])
+def test_a_list_of_labels_is_read_whole_or_not_at_all(head: str, separator: str) -> None:
+    for letters in ("AB", "ABD", "BCD"):
+        text = head + separator.join(letters) + "。"
+        assert POSTPROCESSORS.get("multiple_select_postprocess")(text, "ABCD") == letters
+        assert POSTPROCESSORS.get("first_option_postprocess")(text, "ABCD") is None
+        assert POSTPROCESSORS.get("last_option_postprocess")(text, "ABCD") is None
+
+
+@pytest.mark.parametrize("form", ["答案：{}或{}", "答案是{}或者{}。", "The answer is {} or {}.", "({}) or ({})"])
+@pytest.mark.parametrize("name", EXTRACTORS)
+def test_alternatives_choose_nothing(name: str, form: str) -> None:
+    assert POSTPROCESSORS.get(name)(form.format("A", "C"), "ABCD") is None
+
+
+@pytest.mark.parametrize("name", EXTRACTORS)
+def test_the_words_a_and_i_are_no_labels(name: str) -> None:
+    texts = (
+        "Answer: I think so.",
+        "Answer: A better one.",
+        "A man walks his dog.",
+        "I am not sure.",
+        "A Frenchman won.",
+    )
+    assert [text for text in texts if POSTPROCESSORS.get(name)(text, "ABCDEFGHI")] == []
 
 
 @pytest.mark.parametrize("name", EXTRACTORS)
@@ -143,3 +202,24 @@ def test_the_texts_of_real_options(name: str) -> None:
 )
 def test_a_number_alone(name: str, number: Decimal, form: str, thought: str) -> None:
     assert to_decimal(POSTPROCESSORS.get(name)(thought + form.format(f"{number:,f}"))) == number
+
+
+@pytest.mark.parametrize("name", ["gsm8k_postprocess", "math_postprocess_v2"])
+@pytest.mark.parametrize("form", ["{}", "The answer is {}.", "Answer: {}", "答案是{}。", "答案：{}", "最终答案：{}"])
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        *[
+            ("–5", "-5"),
+            ("−5", "-5"),
+            ("negative 4", "-4"),
+            ("负4", "-4"),
+            (".5", "0.5"),
+            ("-.5", "-0.5"),
+            ("1e3", "1000"),
+        ],
+        *[("1 234", "1234"), ("1,234", "1234"), ("12万", "120000"), ("1.2 million", "1200000"), ("3/4", "0.75")],
+    ],
+)
+def test_a_number_is_read_whole(name: str, form: str, written: str, value: str) -> None:
+    assert to_decimal(POSTPROCESSORS.get(name)(form.format(written))) == Decimal(value)
