@@ -67,7 +67,7 @@ _REMARK: Final = re.compile(
     re.IGNORECASE,
 )
 _CUE: Final = re.compile(
-    r"\b(?:so(?!\s+(?:that|many|much|far))|therefore|thus|hence|consequently|i\.e\.|that['’]s|(?:which|this|that)\s+(?:is|means|gives|leaves|makes|equals)|"
+    r"\b(?:so(?!\s+(?:that|many|much|far))|therefore|thus|hence|consequently|i\.e\.|that['’]s|(?:which|this|that)\s+(?:is|means|gives|leaves|makes|equals)|the\s+(?:total|sum)\s+is|"
     r"meaning|equals|is\s+equal\s+to|gives\s+us|yields|(?:we|i)\s+(?:get|obtain|find|conclude)|altogether|in\s+(?:total|all))\b"
     r"|所以|因此|因而|从而|于是|(?:^|[,;\s])故|(?:[,;求算可解]|我们|^)得[到出]?|得(?=[:=])|,即|也就是|等于|应该?是|而是|\A\W*答",
     re.IGNORECASE,
@@ -147,7 +147,7 @@ def _breaks_off(text: str, every: list[tuple[int, int]]) -> bool:
     if _ENDED.search(text) or _LINE.fullmatch(last):
         return False
     if len(every) == 1:
-        return len(re.findall(r"[A-Za-z]{2,}|[\u4e00-\u9fff]{2}", text)) > _MOST_WORDS
+        return "otal is" not in last and len(re.findall(r"[A-Za-z]{2,}|[\u4e00-\u9fff]{2}", text)) > _MOST_WORDS
     sums_up = _TOTAL.search(last) and re.search(r"=[^=]*\d\W*\w*\s*\Z", last)
     return "=" not in last or bool(_ENDED.search(text[slice(*every[-2])]) and not sums_up)
 

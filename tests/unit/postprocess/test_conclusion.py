@@ -15,6 +15,8 @@ from ais_prompt.postprocess.math import math_postprocess_v2
         ("She had 50 and gave away 8, so she has 42.", "42"),  # concluded
         ("6 * 7 = 42, she has 42 now.", "42"),
         ("She has 42 eggs.", "42"),  # all that the text states
+        ("She sold 40 in May and 2 in June. The total is 42 clips, altogether.", "42"),
+        ("So the total is 42,", "42"),
         ("30 + 12 = 42.\nShe has 42 eggs left.", "42"),  # repeats the result
         ("3 * 4 = 12\n12 - 2 = 10", "10"),  # no line has an end
         ("There are 3 cats.\nIn total there are 3 + 4 = 7 pets", "7"),  # sums up
