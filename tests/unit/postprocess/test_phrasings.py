@@ -38,9 +38,15 @@ def found_by(subject: Subject, text: str) -> object:
     return partial(POSTPROCESSORS.get(subject.name), **subject.options)(text)
 
 
-LEAST_RECALL = {"ordinary": 0.79, "adversarial": 0.45}
-MOST_FALSE_READS = 0.085
-"""For each postprocessor, language and corpus; a set may have 12 texts. *Unparsed* is a state, not a fault."""
+LEAST_RECALL = {
+    "options": {"ordinary": 0.82, "adversarial": 0.73},
+    "numbers": {"ordinary": 0.87, "adversarial": 0.19},
+    "maths": {"ordinary": 0.75, "adversarial": 0.64},
+    "words": {"ordinary": 0.87, "adversarial": 0.9},
+}
+"""Of each corpus. *Unparsed* is a state, not a fault: "Not 18. 42." gives no reason to read 42."""
+MOST_FALSE_READS = 0.07
+"""For each postprocessor, language and corpus; a set may have 12 texts."""
 
 
 @pytest.mark.parametrize("corpus", QUICK_AND_THOROUGH)
@@ -52,7 +58,7 @@ def test_golds_come_back_and_nothing_is_read_where_there_is_none(corpus: Path, s
     for name in SETS:
         both = [measure(corpus, subject, function, language, name) for language in ("en", "zh")]
         right, n = sum(one.right for one in both), sum(one.texts for one in both)
-        assert right >= LEAST_RECALL[name] * n, [one.missed for one in both]
+        assert right >= LEAST_RECALL[subject.corpus][name] * n, [one.missed for one in both]
     nothing = [measure(corpus, subject, function, language, "nothing") for language in ("en", "zh")]
     read = [missed for one in nothing for missed in one.missed]
     assert len(read) <= MOST_FALSE_READS * sum(one.texts for one in nothing), read
