@@ -53,6 +53,8 @@ MEDIA: Final[Mapping[str, tuple[str, bytes]]] = {
     "audio": (".wav", b"RIFF$\0\0\0WAVEfmt \x10\0\0\0\1\0\1\0@\x1f\0\0\x80>\0\0\2\0\x10\0data" + bytes(4)),
 }
 """Kind → ending and content of the smallest media of it."""
+MEDIA_ROOTS: Final = (gettempdir(),)
+"""Where the files of these media are."""
 CHAT: Final = [
     {"role": "user", "content": "a first question"},
     {"role": "assistant", "content": "a first answer"},
@@ -218,7 +220,7 @@ def _media(kind: str, *, is_path: bool) -> str:
     ending, content = MEDIA[kind]
     if not is_path:
         return b64encode(content).decode()
-    file = Path(gettempdir()) / f"aisprompt-made-up-{kind}{ending}"
+    file = Path(MEDIA_ROOTS[0]) / f"aisprompt-made-up-{kind}{ending}"
     if not file.is_file():
         file.write_bytes(content)
     return str(file)

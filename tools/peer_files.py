@@ -24,7 +24,7 @@ from ais_prompt.types import DatasetSpec, PartSpec, RunSpec
 from ais_prompt.utils.digest import digest
 from ais_prompt.workflows.run import open_run_folder, run
 from tools.judged_rows import GOLD, RATED, verdicts
-from tools.made_up_rows import SHAPES, made_up
+from tools.made_up_rows import MEDIA_ROOTS, SHAPES, made_up
 
 Measure: TypeAlias = Literal["check", "run", "prompts", "models", "summarizers"]
 
@@ -139,7 +139,7 @@ def _dataset(dataset: DatasetSpec, shape: str, unknown: Sequence[str], keys: Seq
     if (evaluator := dataset.eval.evaluator) is not None and evaluator.type == RATED:
         gold = {**dict.fromkeys(keys, "A"), **GOLD}
         rows = replace(rows, args={**rows.args, "golds": [gold]})
-    reader = replace(dataset.reader, train_range=None, test_range=None)
+    reader = replace(dataset.reader, train_range=None, test_range=None, media_roots=MEDIA_ROOTS)
     if dataset.eval.judge is not None:
         [model] = dataset.eval.judge.models
         scripted = PartSpec("ScriptedModel", verdicts(dataset), model.part.where)

@@ -38,7 +38,7 @@ from ais_prompt.types import (
 from ais_prompt.utils.digest import digest
 from ais_prompt.utils.peer_packages import peer_package
 from ais_prompt.utils.worker import Worker, WorkerDied
-from tools.made_up_rows import MadeUpRows, made_up
+from tools.made_up_rows import MEDIA_ROOTS, MadeUpRows, made_up
 from tools.peer_files import FileResult, cause
 from tools.peer_side import ANSWER, Asked, PeerModel, PromptsCall
 
@@ -180,7 +180,8 @@ def _spec(setting: Mapping[str, Any], loaded: LoadedConfig) -> RunSpec:
     spec = read_spec(Source(loaded=replace(loaded, values={"models": models, "datasets": [dataset]}))).spec
     [parsed] = spec.datasets
     source = PartSpec("tools.made_up_rows.MadeUpRows", made_up(parsed, "letter", varied=True), "datasets[0]")
-    return replace(spec, datasets=(replace(parsed, source=source, infer=replace(parsed.infer, allow_overlap=True)),))
+    reader, infer = replace(parsed.reader, media_roots=MEDIA_ROOTS), replace(parsed.infer, allow_overlap=True)
+    return replace(spec, datasets=(replace(parsed, source=source, reader=reader, infer=infer),))
 
 
 def _rows(dataset: DatasetSpec) -> dict[str, list[Mapping[str, Any]]]:
