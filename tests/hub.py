@@ -95,7 +95,8 @@ class _Handler(BaseHTTPRequestHandler):
         content = self.hub.files[name]
         headers = {"ETag": f'"{_digest(content)}"', "X-Repo-Commit": self.hub.commit, "Accept-Ranges": "bytes"}
         if self.hub.redirects:
-            self._send(302, b"", headers | {"Location": f"{self.hub.redirects}{self.path}"}, with_body)
+            there = {"Location": f"{self.hub.redirects}{self.path}", "X-Linked-Size": str(len(content))}
+            self._send(302, b"", headers | there, with_body)
             return
         if not with_body:
             self._send(200, content, headers, with_body)
