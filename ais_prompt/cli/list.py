@@ -14,14 +14,12 @@ from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
     from ais_prompt.config.cards import Card
-    from ais_prompt.config.locate import Kind
     from ais_prompt.report.documents import BenchmarkEntry
 
 Rows: TypeAlias = list[tuple[str, str]]
 """Name and description of each entry."""
 
 CONFIG_KINDS: Final = ("models", "datasets")
-SEARCHED: Final[tuple[Kind, ...]] = (*CONFIG_KINDS, "summarizers")
 KINDS: Final = tuple(dict.fromkeys((*CONFIG_KINDS, "providers", *PARTS)))
 
 
@@ -65,12 +63,12 @@ def _find(kind: str | None, patterns: Sequence[str]) -> None:
     Raises:
         click.UsageError: there is none.
     """
-    from ais_prompt.config.locate import search_configs
+    from ais_prompt.config import locate
     from ais_prompt.report.documents import FoundConfig
     from ais_prompt.utils.places import place
 
-    names = [name for name in SEARCHED if kind in (None, name)]
-    found = {name: files for name in names if (files := search_configs(name, patterns))}
+    names = [name for name in locate.KINDS if kind in (None, name)]
+    found = {name: files for name in names if (files := locate.search_configs(name, patterns))}
     if not found:
         raise click.UsageError(_nothing_found(kind, patterns))
     offer(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 from ais_prompt.config.keys import advice, near_miss
 from ais_prompt.errors import ConfigError
@@ -32,6 +32,7 @@ _THEIRS: Final = (
 )
 
 Kind: TypeAlias = Literal["models", "datasets", "summarizers"]
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Look for rows that are broken: empty cells, garbled texts, golds that no answer meets or that all are the same.
 
-A few rows that differ from all others are suspect; many are the form of the data. docs/concepts.md has the rules.
+A few rows that differ from all others are suspect; many are the form of the data. docs/leaks.md has the rules.
 """
 
 from __future__ import annotations

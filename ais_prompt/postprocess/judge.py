@@ -24,7 +24,7 @@ _IS: Final = (
     r"(?:\s+(?i:for|of|on)\b[^\n.:=\d]{0,60}?)?"
     rf"(?:{_OPEN}[\"'*_]*\s*(?:[:=→]|\s[-–—]\s)|\s*(?:\b(?i:is|as|must\s+be|should\s+be|would\s+be)\b(?:\s+an?\b)?|应?[是为]))"
 )
-"""What stands between the word "verdict" and the verdict."""
+"""What is between the word "verdict" and the verdict."""
 _OPTION_BEFORE: Final = re.compile(
     r"(?:\b(?i:answer(?:s|ed)?|options?|choices?|cho(?:ose|oses|se|sen|osing)|pick(?:s|ed)?|select(?:s|ed)?|said|says?|gold|reference|"
     r"ground\s+truth|key|student|model|candidate|prediction|response)\b|答案|选项|选择|学生|模型|考生|回答)[^.!?;\n]*\Z"

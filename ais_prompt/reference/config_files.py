@@ -8,13 +8,12 @@ from typing import Any, Final
 
 from ais_prompt.config.cards import cards
 from ais_prompt.config.load import load_config
-from ais_prompt.config.locate import Kind, match_shipped
+from ais_prompt.config.locate import KINDS, match_shipped
 from ais_prompt.config.redact import redacted
 from ais_prompt.reference.entry import Entry
 from ais_prompt.utils.places import place
 from ais_prompt.utils.text import counted, listed
 
-KINDS: Final[tuple[Kind, ...]] = ("models", "datasets", "summarizers")
 _SECTIONS: Final = ("reader_cfg", "infer_cfg", "eval_cfg")
 _STEPS: Final = {
     "examples": ("infer_cfg", "ice_template"),

@@ -71,7 +71,7 @@ class SteadyFile(io.RawIOBase):
         """Wait until the descriptor takes more; False if its reader does not read."""
         poll = select.poll()
         poll.register(self._descriptor, select.POLLOUT)
-        # A reader that made one write wait in vain gets no more time until it reads again.
+        # A reader that made one write wait unsuccessfully gets no more time until it reads again.
         seconds = 0.0 if self._stalled else self._patience
         self._stalled = not poll.poll(None if seconds is None else 1000 * seconds)
         if self._stalled and self.error is None:

@@ -63,7 +63,7 @@ def read_only() -> Iterator[int]:
 
 
 LOST = [full_disk, reader_gone, full_pipe, dead_terminal, read_only]
-"""Ways in which output is lost. `None` stands for a descriptor that is closed."""
+"""Ways in which output is lost. `None` is a descriptor that is closed."""
 
 
 @pytest.mark.parametrize("lost", [None, *LOST])

@@ -32,7 +32,9 @@ summarizer = «dict(dataset_abbrs=«['sums']», summary_groups=«[dict(name=«'a
 work_dir = «'outputs'»
 """
 HELPERS: Final = """
-import decimal, enum, re
+import decimal
+import enum
+import re
 class Repr:
     def __repr__(self): raise RuntimeError('repr')
 class Attribute:
@@ -55,7 +57,7 @@ def itself():
 def deep(value):
     for _ in range(3000): value = [value]
     return value
-""".replace("import decimal, enum, re", "import decimal\nimport enum\nimport re")
+"""
 ODD: Final = (
     *("None", "True", "-1", "0", "10**5000", "-10**30", "2**63", "1e400", "float('nan')", "1j", "1.5", "''", "' '"),
     *(r"'\x00'", r"'\ud800'", "'x' * 100_000", "'a/b'", "'../..'", r"'a\nb'", r"'\x1b[31m'", "b'x'", "'9' * 5000"),

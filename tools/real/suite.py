@@ -244,16 +244,12 @@ def opencompass() -> Suite:
         "(math 4) Name the set.": ("(1, 2)", "\\boxed{(1,2)}"),
         "(math 5) Give it.": ("x^2+1", "So \\boxed{x^2 + 1"),
     }
-    solutions = {f"{n}": {"problem": stem, "solution": f"So \\boxed{{{gold}}}."} for n, (stem, (gold, _)) in
-                 enumerate(maths.items())}  # fmt: skip
-    answers = {stem: answer for stem, (_, answer) in maths.items()}
-    suite.add("math.math_0shot_gen_393424", {"math/math.json": json.dumps(solutions)}, answers)
     suite.add(
         "math.math_500_gen",
         {"math/test_prm800k_500.jsonl": [
             {"problem": stem, "solution": f"So ${gold}$.", "answer": gold} for stem, (gold, _) in maths.items()
         ]},
-        {},
+        {stem: answer for stem, (_, answer) in maths.items()},
     )  # fmt: skip
     aime = [
         {"origin_prompt": f"(aime {n}) Find it.", "gold_answer": gold} for n, gold in enumerate(("204", "025", "7"))

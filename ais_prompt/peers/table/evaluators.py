@@ -13,6 +13,9 @@ _CALLS: Final = "tool calls are compared as they are"
 _PHRASES: Final = "a phrase does not end at initials and abbreviations, such as U.S."
 _ROUGE: Final = "whole answers are compared; there both texts end at the first comma or full stop"
 _WORDS: Final = "whole words and numbers are looked for; there 5 is in 15"
+_CONTAINED: Final = (
+    "whole words of whole phrases are looked for; there 5 is in 15, and a phrase ends at the dot of St. Louis"
+)
 _SANDBOX: Final = "each program runs in a sandbox, for at most 10 seconds"
 
 
@@ -61,10 +64,10 @@ EVALUATORS: Final = (
         "TriviaQAEvaluator",
         "ContainedAnswerEvaluator",
         add={"cues": ("answer is", "a:", "answer:")},
-        differs=_WORDS,
+        differs=_CONTAINED,
         metrics=_SCORE,
     ),
-    Row("NQEvaluator", "ContainedAnswerEvaluator", add={"cues": ("answer is",)}, differs=_WORDS, metrics=_SCORE),
+    Row("NQEvaluator", "ContainedAnswerEvaluator", add={"cues": ("answer is",)}, differs=_CONTAINED, metrics=_SCORE),
     Row("NQEvaluatorCN", "ContainedAnswerEvaluator", add={"cues": ("答案是：",), "whole": True}, metrics=_SCORE),
     # AISBench calls its metric accuracy.
     Row(

@@ -16,10 +16,10 @@ _VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*")
 _ENDPOINT: Final = re.compile(r"/(?:chat/)?completions/?$")
 LENGTHS: Final = ("max_tokens", "max_completion_tokens", "max_new_tokens")
 """Options of generation that limit the length of an answer."""
-_SAMPLING: Final = ("temperature", "top_p", "top_k")
+_AS_ARGUMENTS: Final = ("temperature", "top_p", "top_k")
 """Options of generation that are arguments of some classes."""
 _STOPS: Final = ("stop", "stop_sequences", "stop_words")
-_SAMPLED: Final = ("temperature", "top_p", "top_k", "min_p", "random_seed")
+_FOR_SAMPLING: Final = ("temperature", "top_p", "top_k", "min_p", "random_seed")
 """Options of LMDeploy that mean something only if it samples."""
 _REPEATS: Final = "num_return_sequences"
 """It becomes ``n`` of the datasets."""
@@ -110,18 +110,18 @@ def lmdeploy_options(config: Mapping[str, Any]) -> tuple[dict[str, Any], dict[st
     """Return the options of generation in LMDeploy's ``gen_config``, and variables of the chat template."""
     options = {name: value for name, value in config.items() if name not in ("do_sample", "enable_thinking")}
     if not config.get("do_sample"):
-        options = {name: value for name, value in options.items() if name not in _SAMPLED}
+        options = {name: value for name, value in options.items() if name not in _FOR_SAMPLING}
     thinking = config.get("enable_thinking")
     return options, {} if thinking is None else {"chat_template_kwargs": {"enable_thinking": thinking}}
 
 
 def _with_options(args: Mapping[str, Any], *names: str) -> dict[str, Any]:
     """Return arguments whose options of generation are all in ``generation_kwargs``."""
-    kept = {name: value for name, value in args.items() if name not in (*names, *_SAMPLING)}
+    kept = {name: value for name, value in args.items() if name not in (*names, *_AS_ARGUMENTS)}
     options: dict[str, Any] = {}
     for name in names:
         options |= args.get(name) or {}
-    options = {name: args[name] for name in _SAMPLING if args.get(name) is not None} | options
+    options = {name: args[name] for name in _AS_ARGUMENTS if args.get(name) is not None} | options
     options = {name: value for name, value in options.items() if name != _REPEATS and value is not None}
     lengths = [options.pop(name) for name in LENGTHS if name in options]
     if lengths:
