@@ -189,10 +189,10 @@ def _descendants() -> list[int]:
     for folder in _PROC.iterdir() if _PROC.is_dir() else ():
         if folder.name.isdigit():
             with suppress(OSError):
-                # "pid (name) state parent …", proc_pid_stat(5); the name may hold anything.
-                state, parent = (folder / "stat").read_bytes().rpartition(b") ")[2].split()[:2]
-                if state != b"Z":
-                    children[int(parent)].append(int(folder.name))
+                # "pid (name) state parent …", proc_pid_stat(5); the name may hold anything. A zombie counts until it is
+                # reaped: its first thread has ended, but others may run.
+                parent = (folder / "stat").read_bytes().rpartition(b") ")[2].split()[1]
+                children[int(parent)].append(int(folder.name))
     found, new = [], [os.getpid()]
     while new:
         new = [child for parent in new for child in children[parent]]

@@ -98,6 +98,32 @@ def test_a_signal_that_ends_the_server_is_its_exit_code(tmp_path: Path) -> None:
     assert process.wait(WATCHDOG_SECONDS) == 128 + signal.SIGSEGV
 
 
+@needs_linux
+def test_a_process_whose_first_thread_has_ended_is_ended_too(tmp_path: Path) -> None:
+    """Linux shows it as a zombie, although its other threads run."""
+    program = """
+        import ctypes, os, pathlib, sys, threading, time
+        if not os.fork():
+            os.setsid()
+            threading.Thread(target=time.sleep, args=(600,)).start()
+            def note():
+                while ") Z " not in pathlib.Path("/proc/self/stat").read_text():
+                    time.sleep(0.01)
+                pathlib.Path(sys.argv[1], "tmp").write_text(str(os.getpid()))
+                pathlib.Path(sys.argv[1], "tmp").rename(pathlib.Path(sys.argv[1], "headless"))
+            threading.Thread(target=note).start()
+            ctypes.CDLL(None).pthread_exit(None)
+        time.sleep(600)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(program), str(tmp_path)]
+    process = subprocess.Popen(watched(command, grace=0), stdin=subprocess.PIPE)
+    headless = pid(tmp_path, "headless")
+    assert process.stdin
+    process.stdin.close()
+    assert process.wait(WATCHDOG_SECONDS) == 128 + signal.SIGKILL
+    assert not psutil.pid_exists(headless)
+
+
 def test_a_command_that_does_not_exist_is_named(capfd: pytest.CaptureFixture[str]) -> None:
     assert subprocess.run(watched(["no-such-server"]), stdin=subprocess.PIPE).returncode == 127
     assert "no-such-server: No such file or directory" in capfd.readouterr().err
