@@ -110,10 +110,6 @@ def run(
     CONFIG is a Python config. Without one, name shipped ones (--models NAME… --datasets NAME…), or the model of a
     server: --url http://127.0.0.1:8000/v1 --datasets NAME…
     """
-    from ais_prompt.utils.garbage import fewer_collections
-
-    ctx.with_resource(fewer_collections())  # before the imports, whose modules would be scanned again and again
-
     from msgspec.structs import replace
 
     from ais_prompt.plan.source import checked

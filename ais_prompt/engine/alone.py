@@ -9,7 +9,6 @@ from ais_prompt.engine.endpoint import Endpoint
 from ais_prompt.engine.job import Job
 from ais_prompt.errors import AisPromptError, ModelError
 from ais_prompt.models.base import AsyncModel, BatchModel
-from ais_prompt.utils.garbage import fewer_collections
 
 
 def ask_alone(job: Job) -> None:
@@ -51,7 +50,6 @@ def _ask_served(job: Job) -> None:
         endpoint.finish()
         await endpoint.run()
 
-    with fewer_collections():
-        asyncio.run(ask())
+    asyncio.run(ask())
     if errors:
         raise errors[0]

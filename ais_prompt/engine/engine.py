@@ -14,7 +14,6 @@ from ais_prompt.engine.job import Job
 from ais_prompt.errors import AisPromptError, InternalError
 from ais_prompt.models.base import Model
 from ais_prompt.models.identity import endpoint_of
-from ais_prompt.utils.garbage import fewer_collections
 
 
 class Engine:
@@ -95,8 +94,7 @@ class Engine:
 
     def _run(self, started: threading.Event) -> None:
         try:
-            with fewer_collections():
-                asyncio.run(self._ask(started))
+            asyncio.run(self._ask(started))
         except asyncio.CancelledError:  # by `_stop`
             pass
         except BaseException as error:

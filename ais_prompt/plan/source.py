@@ -24,7 +24,6 @@ from ais_prompt.plan.named_model import HfType, local_model, served_model
 from ais_prompt.plan.plan import Plan
 from ais_prompt.plan.warning import PromptWarning, translation_notes
 from ais_prompt.types import Budget, DatasetSpec, RunSpec, SummarySpec
-from ais_prompt.utils.garbage import fewer_collections
 from ais_prompt.utils.places import place
 from ais_prompt.utils.text import listed
 
@@ -310,12 +309,11 @@ def checked_with_places(
     source: Source, *, thorough: bool = False, tasks_of: TasksOf = lambda _: None
 ) -> tuple[Plan, list[PromptWarning], Callable[[str], str]]:
     """Do the same as `checked`; also return what adds ``file:line`` to a config path."""
-    with fewer_collections():
-        config = read_spec(source)
-        plan, tasks = Plan(config.spec), tasks_of(config.spec)
-        if tasks is not None:
-            plan = plan.only(tasks)
-        found = check_plan(plan, config.loaded.place, thorough=thorough)
+    config = read_spec(source)
+    plan, tasks = Plan(config.spec), tasks_of(config.spec)
+    if tasks is not None:
+        plan = plan.only(tasks)
+    found = check_plan(plan, config.loaded.place, thorough=thorough)
     if found.faults:
         raise ConfigFaults(found.faults)
     return plan, [*config.warnings, *found.warnings], config.loaded.place

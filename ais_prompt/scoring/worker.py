@@ -23,7 +23,6 @@ from ais_prompt.scoring.score import isolation_of, score
 from ais_prompt.scoring.verdicts import Question
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import Prediction, Score, TaskSpec
-from ais_prompt.utils.garbage import fewer_collections
 from ais_prompt.utils.log import ROOT
 from ais_prompt.utils.log_once import OnceFilter
 from ais_prompt.utils.progress import Advance, shown_on
@@ -296,5 +295,4 @@ def _collected() -> Iterator[list[tuple[int, str, str]]]:
 if __name__ == "__main__":
     from ais_prompt.scoring import worker  # calls are values of the module's classes, not of those of `__main__`
 
-    with fewer_collections():
-        serve(worker.answer)
+    serve(worker.answer)

@@ -17,7 +17,6 @@ from ais_prompt.store.shards import shard_folders, stored_agreements
 from ais_prompt.store.writer_lock import hold_writer_lock
 from ais_prompt.types import TaskFacts
 from ais_prompt.utils.digest import canonical
-from ais_prompt.utils.garbage import fewer_collections
 from ais_prompt.utils.log import logging_to
 from ais_prompt.workflows.agreement import agreement, agreement_on
 from ais_prompt.workflows.record import record_of
@@ -95,7 +94,6 @@ def collect(
     try:
         data = task.data
         with ExitStack() as stack:
-            stack.enter_context(fewer_collections())
             sorter = stack.enter_context(prediction_sorter(beside))
             if folder.journal(*names).exists() or not _join(task, shards, sorter):
                 sorter = stack.enter_context(prediction_sorter(beside))

@@ -37,7 +37,6 @@ from ais_prompt.store.writer_lock import hold_writer_lock
 from ais_prompt.summary.averages import select, with_averages
 from ais_prompt.summary.rows import Row, TaskOutcome, summary_rows
 from ais_prompt.types import Gate, Speed, TaskSpec, Used
-from ais_prompt.utils.garbage import fewer_collections
 from ais_prompt.utils.log import logging_to
 from ais_prompt.utils.temporary import remove_leftovers
 from ais_prompt.workflows.partial import forget_partial
@@ -149,7 +148,7 @@ def run(
         if mode in ("eval", "viz"):
             check_stored(plan, folder, mode)
         record = _begin_session(plan, folder, mode, command, warnings)
-        with recorded(record, folder), fewer_collections(), _report_parts(folder, with_report) as report:
+        with recorded(record, folder), _report_parts(folder, with_report) as report:
             watches = Watches(stop_early, spec.summary.groups, spec.resolved)
             spending = Spending(spec.budget)
             asking = AskingOptions(spec.cache, watches.of if stop_early else None, record.addresses, spending, shard)

@@ -29,7 +29,6 @@ from ais_prompt.store.predictions import ASK_FIRST, NO_ANSWERS
 from ais_prompt.store.results import detail_starts
 from ais_prompt.summary.rows import Row
 from ais_prompt.types import Prediction
-from ais_prompt.utils.garbage import fewer_collections
 from ais_prompt.utils.guard import exception_line
 from ais_prompt.utils.jsonl import encode_finite
 
@@ -266,11 +265,10 @@ class Indexing:
         totals = [TaskTotals(task) for task in shown_tasks(self._folder, rows)]
         self._writer = writer = IndexWriter(self._folder, rows, totals)
         shown = 0
-        with fewer_collections():
-            for _ in index_samples(writer, totals, self._folder):
-                if writer.parts >= max(2 * shown, 1):
-                    shown = writer.parts
-                    self._publish(writer.so_far())
+        for _ in index_samples(writer, totals, self._folder):
+            if writer.parts >= max(2 * shown, 1):
+                shown = writer.parts
+                self._publish(writer.so_far())
         self._publish(writer.end(), is_whole=True)
 
     def _publish(self, index: Index, *, is_whole: bool = False) -> None:
