@@ -23,7 +23,6 @@ from ais_prompt.models.transport.environment import proxy_for, tls_context
 from ais_prompt.models.transport.request_ids import REQUEST_ID, OtherReply, RequestIds
 from ais_prompt.registry import TRANSPORTS
 from ais_prompt.types import Failure
-from ais_prompt.utils.shared_timeout import SharedTimeout
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
@@ -47,7 +46,7 @@ class AiohttpTransport:
     """
 
     def __init__(self, server: Server) -> None:
-        self._timeout = SharedTimeout(server.timeout)
+        self._timeout = server.timeout
         self._max_bytes = server.max_reply_bytes
         self._connect_seconds = min(CONNECT_SECONDS, server.timeout)
         self._url = lru_cache(partial(join_address, server.base_url))
@@ -76,7 +75,7 @@ class AiohttpTransport:
         if REQUEST_ID.lower() not in map(str.lower, (*self._headers, *sent)):
             sent[REQUEST_ID] = own
         try:
-            with self._timeout:
+            async with asyncio.timeout(self._timeout):
                 return await self._read(await self._start(method, url, body, sent), own, url, sink)
         except Exception as error:
             return self._failure_of(error, url)
@@ -92,7 +91,7 @@ class AiohttpTransport:
             case aiohttp.ConnectionTimeoutError():
                 return not_connected(TimeoutError(f"no connection within {self._connect_seconds:g} s"), url)
             case TimeoutError():
-                return timed_out(self._timeout.seconds, url)
+                return timed_out(self._timeout, url)
             case aiohttp.ClientHttpProxyError():
                 return not_connected(ConnectionError(f"the proxy refuses: {error.status} {error.message}"), url)
             case aiohttp.ClientConnectorError() | aiohttp.InvalidURL():
