@@ -3,8 +3,10 @@
 One JSON object a line: ``{"key", "sample_id", "turn", "repeat", "completion"}``; ``former`` names the key of an earlier
 version whose answer the line repeats, and ``files`` the media files that were sent, each with ``path``, ``mime``,
 ``bytes`` and ``sha256``. The file is append-only. A killed process leaves at most one torn line at the end, which is
-cut off when the journal is opened again. Answers are read from the disk when they are needed. Memory holds only the
-positions of answers from earlier sessions, because no request is made twice in one run.
+cut off when the journal is opened again. The file is flushed to the disk when it is closed; until then the operating
+system writes it within about half a minute, which a power failure can lose. Answers are read from the disk when they
+are needed. Memory holds only the positions of answers from earlier sessions, because no request is made twice in one
+run.
 """
 
 from __future__ import annotations
@@ -21,7 +23,6 @@ from msgspec import Raw, Struct, convert
 from msgspec.json import Decoder
 
 from ais_prompt.store.disk import reading, unwritable, writing
-from ais_prompt.store.flush import BackgroundFlush
 from ais_prompt.store.request_keys import is_former_key
 from ais_prompt.types import Completion, FinishReason, Request
 from ais_prompt.utils.files import open_in_folder
@@ -38,7 +39,6 @@ class Journal:
 
     Attributes:
         path: the file.
-        flush: writes it to the disk at intervals, and when it is closed.
         skipped: number of lines that could not be read when it was opened; their requests are sent again.
         has_former_keys: whether it had answers of an earlier version when it was opened.
     """
@@ -52,7 +52,6 @@ class Journal:
         self._lines: BinaryIO | None = None  # to read, where there is something to be read
         self._answers: dict[str, int] = {}  # key → where its line begins, in bytes
         self._end = 0
-        self.flush = BackgroundFlush(path, descriptor)
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -132,10 +131,6 @@ class Journal:
         if findable and completion.failure is None:
             self._answers[key] = self._end
         self._end += len(line)
-        try:
-            self.flush.at_times()
-        except OSError as error:
-            raise unwritable(self.path, error) from error
 
     def close(self) -> None:
         """Flush the file to disk and close it. May be called more than once."""
@@ -143,7 +138,7 @@ class Journal:
             return
         try:
             with writing(self.path):
-                self.flush.finish()
+                os.fsync(self._descriptor)
         finally:
             self._close_files()
 

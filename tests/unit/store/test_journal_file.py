@@ -163,3 +163,20 @@ def test_a_quota_that_is_reported_when_the_file_is_closed(tmp_path: Path, monkey
     assert caught.value.where == str(tmp_path / "journal.jsonl")
     journal.close()  # as the end of a run does
     assert len(Journal.open(tmp_path / "journal.jsonl")) == 1
+
+
+def test_a_disk_that_fails_when_the_file_is_flushed_at_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = Journal.open(tmp_path / "journal.jsonl")
+    journal.append("key", REQUEST, COMPLETION)
+    flushed: list[int] = []
+
+    def broken(descriptor: int) -> None:
+        flushed.append(os.fstat(descriptor).st_size)
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", broken)
+    with pytest.raises(StoreError, match="Input/output error"):
+        journal.close()
+    assert flushed == [(tmp_path / "journal.jsonl").stat().st_size]
+    journal.close()
+    assert len(flushed) == 1
