@@ -75,7 +75,7 @@ class TaskDrift(Struct, frozen=True):
     Attributes:
         before, after: both sides.
         parts: the parts that changed.
-        groups: the prompts that changed, the largest group first.
+        groups: the prompts that changed, the largest group first; those known by digest only are last.
         changed_rows: numbers of the rows whose data changed, whether their prompts did or not.
         added_rows: numbers of the new rows.
         removed_rows: former numbers of the removed rows.
@@ -147,7 +147,7 @@ def compare_task(before: TaskPrompts, after: TaskPrompts) -> TaskDrift:
         before,
         after,
         changed_parts(before.parts, after.parts),
-        sorted(groups, key=lambda group: -len(group.prompts)),
+        sorted(groups, key=lambda group: (group.reason == "unknown", -len(group.prompts))),
         changed_rows=[numbers[new] for _, new in rows.changed],
         added_rows=[numbers[sample] for sample in rows.added],
         removed_rows=[old_numbers[sample] for sample in rows.removed],
@@ -178,4 +178,4 @@ def _changed_prompts(
         text = texts[number] if number < len(texts) else ""
         if digest != compact_digest(text):
             was = known[number] if number < len(digests) else ""
-            yield ChangedPrompt(new, numbers[new], number, digest, was, text)
+            yield ChangedPrompt(new, numbers[new], number, was, text)

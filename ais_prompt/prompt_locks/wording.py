@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ais_prompt.prompt_locks.drift import PACKAGES, PartChange
-from ais_prompt.prompt_locks.edit import END, START, Edit, Hunk
+from ais_prompt.prompt_locks.edit import END, START, Hunk
 from ais_prompt.prompt_locks.groups import Group
 from ais_prompt.prompt_locks.values import MARK, TURN
 from ais_prompt.utils.text import printable
@@ -16,19 +16,24 @@ _LONGEST_PLACE: Final = 24
 _MOST_CHANGES: Final = 3
 _READABLE: Final = {"decoding", PACKAGES}
 """Kinds of parts whose values are readable, not digests."""
+_TITLES: Final = {
+    "data": "the data of the row changed",
+    "other": "changed, each in another way",
+    "unknown": "changed; the lock has only their digests",
+}
 _BLANKS: Final = {"\n": "newline", " ": "space", "\t": "tab"}
 
 
 def group_title(group: Group) -> str:
     """Describe the change of a group of prompts."""
-    if group.edit is not None:
-        return edit_title(group.edit)
-    return "the data of the row changed" if group.reason == "data" else "changed otherwise"
+    return _TITLES.get(group.reason) or changes_title(group.changes)
 
 
-def edit_title(edit: Edit) -> str:
-    """Describe the first changes of an edit, and count the others."""
-    titles = list(dict.fromkeys(map(_change, edit.changes)))
+def changes_title(changes: Sequence[Hunk]) -> str:
+    """Describe the first changes of a prompt, and count the others; an equal change in several places is one."""
+    # Of several places the last is named: in a few-shot prompt it is in the question, not in an example.
+    last = {(change.old, change.new): change for change in changes}
+    titles = list(dict.fromkeys(map(_change, last.values())))
     more = len(titles) - _MOST_CHANGES
     return "; ".join(titles[:_MOST_CHANGES]) + (f"; {more} more change{'s' * (more > 1)}" if more > 0 else "")
 

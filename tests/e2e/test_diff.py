@@ -147,7 +147,8 @@ def test_a_locked_run_asks_only_what_is_locked(other: Callable[..., str]) -> Non
     Path("eval.py").write_text(Path("eval.py").read_text().replace("Answer:", "Reply:"))
     done = ask("run", "eval.py", "--lock-file", "eval.lock", "--num-prompts", "3")
     assert done.exit_code == 1
-    assert "8 prompts: `Answer` → `Reply`" in done.stdout
+    assert "8 of 8 prompts changed" in done.stdout
+    assert ": `Answer` → `Reply`" in done.stdout
     assert "Nothing was asked." in done.stderr
     assert "aisprompt lock eval.py -o eval.lock" in done.stderr
     assert len(list(Path("outputs/eval").iterdir())) == 1

@@ -101,11 +101,10 @@ def test_the_lock_is_the_same_when_it_is_written_again(locked: Locked) -> None:
 def test_one_character_of_a_template(locked: Locked) -> None:
     locked.write_config(lambda text: text.replace("</E>Q: {question}\\nA", "</E>Q: {question}\\n\\nA"))
     task = locked.drift()
-    assert titles(task) == {"newline added before `A:`": 8}
+    assert titles(task) == {"newline added before `A:`": 3, "changed; the lock has only their digests": 5}
     assert parts(task) == ["templates: prompt_template"]
     assert task["characters"][1] - task["characters"][0] == 8
-    [group] = task["groups"]
-    assert group["example"]["before"] == [
+    assert task["groups"][0]["example"]["before"] == [
         {"role": "user", "content": "Q: 5+5=?\nA: 10\nQ: 6+6=?\nA: 12\nQ: 0+0=?\nA: "}
     ]
 
@@ -132,14 +131,14 @@ def test_a_row_more_and_a_row_less(locked: Locked) -> None:
 def test_one_shot_id(locked: Locked) -> None:
     locked.write_config(lambda text: text.replace("[0, 1]", "[0, 2]"))
     task = locked.drift()
-    assert list(titles(task).values()) == [8]
+    assert list(titles(task).values()) == [3, 5]
     assert parts(task) == ["shots: retriever", "shots: chosen rows"]
 
 
 def test_one_word_of_a_shot(locked: Locked) -> None:
     locked.write_rows(train=[{"question": "5+5=!", "answer": "10"}, *ROWS[6:]])
     task = locked.drift()
-    assert list(titles(task).values()) == [8]
+    assert list(titles(task).values()) == [3, 5]
     assert parts(task) == ["data: train", "shots: chosen rows"]
 
 
@@ -210,7 +209,7 @@ def test_the_real_program(locked: Locked) -> None:
     locked.write_config(lambda text: text.replace("</E>Q", "</E>q"))
     found = locked.project.run("lock", "eval.py", "--check")
     assert found.returncode == 1
-    assert "8 prompts: `Q` → `q`" in found.stdout
+    assert "3 prompts: `Q` → `q`" in found.stdout
     assert "aisprompt lock eval.py" in found.stderr
 
 

@@ -1,4 +1,4 @@
-"""An edit is derived from a few prompts, and proved for the others by undoing it."""
+"""Differences of two texts are found word by word and described in words."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ais_prompt.prompt_locks.edit import REACHES, Edit, hunks, possible_edits
-from ais_prompt.prompt_locks.wording import edit_title
+from ais_prompt.prompt_locks.edit import LEAST_ALIKE, aligned_blocks, hunks, lines_of
+from ais_prompt.prompt_locks.wording import changes_title
 
 WORDS = st.lists(st.sampled_from("how many apples are 12 3 ? . left Tom's\n £ 苹果 几个".split(" ")), min_size=1).map(
     " ".join
 )
-ROWS = st.tuples(WORDS, WORDS)
 SHOTS = [("What is 1+1?", "2"), ("Who is Tom?", "A boy.\nHe is 9.")]
 
 Template = Callable[[str, str], str]
@@ -36,43 +35,21 @@ EDITS: dict[str, tuple[Template, str]] = {
 }
 
 
-def learnt(after: Template, questions: list[str]) -> Edit:
-    return next(possible_edits([(prompt(BEFORE, question), prompt(after, question)) for question in questions]))
-
-
-def before(edit: Edit, new: str) -> set[str]:
-    """What the text may have been."""
-    return {edit.undo(new, reach) for reach in REACHES}
-
-
 @pytest.mark.parametrize("name", EDITS)
-def test_an_edit_is_told_in_words(name: str) -> None:
+@pytest.mark.parametrize("question", ["Is it 3?", "Is A: right?", "苹果 12", "Think. Of\nTom's Q"])
+def test_an_edit_is_described_in_words(name: str, question: str) -> None:
     after, title = EDITS[name]
-    assert edit_title(learnt(after, ["Is it 3?", "How many?", "Why so."])).startswith(title)
+    assert changes_title(hunks(prompt(BEFORE, question), prompt(after, question))).startswith(title)
 
 
-@pytest.mark.parametrize("name", EDITS)
-@pytest.mark.parametrize("question", ["Really!", "Is A: right?", "苹果 12", "Think. Of\nTom's Q"])
-def test_an_edit_is_proved_for_a_prompt_that_was_never_seen(name: str, question: str) -> None:
-    after, _ = EDITS[name]
-    edit = learnt(after, ["Is it 3?", "How many?", "Why so."])
-    old = prompt(BEFORE, question)
-    assert old in before(edit, prompt(after, question))
-
-
-def test_what_else_changed_is_not_explained() -> None:
-    after, _ = EDITS["a newline"]
-    edit = learnt(after, ["Is it 3?", "How many?"])
-    old = prompt(BEFORE, "Really!")
-    assert old not in before(edit, prompt(after, "Really?"))
-
-
-@given(WORDS, WORDS)
-@example("\n", "\n\n")
-@example("", "a")
-def test_an_edit_undoes_itself(old: str, new: str) -> None:
-    for edit in possible_edits([(old, new)]):
-        assert old in before(edit, new)
+@pytest.mark.parametrize("least_alike", [0.0, LEAST_ALIKE])
+@given(old=WORDS, new=WORDS)
+@example(old="\n", new="\n\n")
+@example(old="", new="a")
+def test_the_pieces_give_back_both_texts(least_alike: float, old: str, new: str) -> None:
+    pieces = list(aligned_blocks(lines_of(old), lines_of(new), least_alike))
+    assert "".join(before for before, _ in pieces) == old
+    assert "".join(after for _, after in pieces) == new
 
 
 @given(WORDS)

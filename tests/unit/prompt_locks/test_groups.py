@@ -1,4 +1,4 @@
-"""Prompts are grouped by their edit, and a digest proves that a prompt belongs to its group."""
+"""Prompts are grouped by equal difference; those whose old text is unknown are a group of their own."""
 
 from __future__ import annotations
 
@@ -32,21 +32,36 @@ def found(before: TaskPrompts, after: TaskPrompts) -> dict[str, list[int]]:
     }
 
 
-def test_two_prompts_in_full_prove_what_happened_to_all() -> None:
+UNKNOWN = "changed; the lock has only their digests"
+
+
+def test_prompts_with_the_same_difference_are_one_group() -> None:
+    assert found(task(asked("Q\nA:")), task(asked("Q\nAnswer:"))) == {"`A` → `Answer`": list(range(20))}
+
+
+def test_a_new_template_around_the_question_is_one_group() -> None:
+    before, after = task(asked("Q\nA:")), task(asked("Please answer this question in a few words: Q Thanks!\nA:"))
+    assert list(found(before, after).values()) == [list(range(20))]
+
+
+def test_of_a_prompt_without_its_old_text_only_the_change_is_known() -> None:
     before, after = asked("Q\nA:"), asked("Q\nAnswer:")
-    assert found(task(before, kept=["id0", "id3"]), task(after)) == {"`A` → `Answer`": list(range(20))}
+    groups = found(task(before, kept=["id0", "id3"]), task(after))
+    assert groups == {UNKNOWN: [row for row in range(20) if row not in (0, 3)], "`A` → `Answer`": [0, 3]}
+    assert found(task(before, kept=[]), task(after)) == {UNKNOWN: list(range(20))}
 
 
 def test_a_prompt_that_changed_otherwise_as_well_is_not_in_the_group() -> None:
     before, after = asked("Q\nA:"), asked("Q\nAnswer:")
     after["id7"] = ["7 + 7!\nAnswer:"]
-    groups = found(task(before, kept=["id0", "id3"]), task(after))
-    assert groups["changed otherwise"] == [7]
-    assert groups["`A` → `Answer`"] == [row for row in range(20) if row != 7]
+    groups = found(task(before), task(after))
+    assert groups.pop("`A` → `Answer`") == [row for row in range(20) if row != 7]
+    assert list(groups.values()) == [[7]]
 
 
-def test_without_any_prompt_in_full_nothing_is_claimed() -> None:
-    assert found(task(asked("Q\nA:"), kept=[]), task(asked("Q\nAnswer:"))) == {"changed otherwise": list(range(20))}
+def test_many_prompts_with_a_difference_of_their_own_are_one_group() -> None:
+    after = {sample: [f"{n * 7} apples\nA:"] for n, sample in enumerate(asked("Q"))}
+    assert found(task(asked("Q\nA:")), task(after)) == {"changed, each in another way": list(range(20))}
 
 
 def test_every_way_has_its_group() -> None:
@@ -86,4 +101,4 @@ def test_every_changed_prompt_is_counted_once_and_with_its_own_text(
     for group in drift.groups:
         for prompt in group.prompts:
             assert prompt.before in (None, pairs[prompt.row][0])
-            assert prompt.before is not None or group.reason == "other"
+            assert (prompt.before is None) == (group.reason == "unknown")
