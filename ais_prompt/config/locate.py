@@ -6,7 +6,6 @@ Only file names and syntax trees are read here, so `aisprompt list` needs neithe
 from __future__ import annotations
 
 import ast
-import os
 import tokenize
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,13 +15,11 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias, get_args
 
 from ais_prompt.config.keys import advice, near_miss
+from ais_prompt.config.trees import config_dirs, peer_trees
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils.files import check_regular, open_regular
 from ais_prompt.utils.places import place
 from ais_prompt.utils.text import listed
-
-CONFIG_DIR: Final = "AISPROMPT_CONFIG_DIR"
-"""Environment variable with folders that hold ``datasets``, ``models`` and ``summarizers``, as ``PATH`` has them."""
 
 SHIPPED: Final = "ais_prompt"
 """The name of this package, before the names of its configs."""
@@ -49,11 +46,6 @@ class NamedConfig:
     name: str
     summary: str
     path: Path
-
-
-def config_dirs() -> list[Path]:
-    """Return the folders of `CONFIG_DIR`, which ``--config-dir`` sets."""
-    return [Path(text).expanduser() for text in os.environ.get(CONFIG_DIR, "").split(os.pathsep) if text]
 
 
 @cache
@@ -243,8 +235,6 @@ def _plugin_folders(kind: Kind) -> list[Path]:
 
 
 def _peer_folders(kind: Kind) -> list[tuple[str, Path]]:
-    from ais_prompt.config.trees import peer_trees  # `aisprompt list` does not show them, and starts without
-
     names = ("datasets", "dataset_collections") if kind == "datasets" else (kind,)
     return [(package, tree / name) for package, tree in peer_trees() for name in names]
 

@@ -1,19 +1,28 @@
-"""Find the config trees of OpenCompass and AISBench: installed, in a checkout, or copied beside a config.
+"""Find the folders of ``--config-dir``, and the config trees of OpenCompass and AISBench: installed, in a checkout, or
+copied beside a config.
 
 Nothing of theirs is imported.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from ais_prompt.config.locate import config_dirs
 from ais_prompt.utils.peer_packages import peer_package
+
+CONFIG_DIR: Final = "AISPROMPT_CONFIG_DIR"
+"""Environment variable with folders that hold ``datasets``, ``models`` and ``summarizers``, as ``PATH`` has them."""
 
 TREES: Final = {"opencompass": ("configs",), "ais_bench": ("benchmark", "configs")}
 """Package of a peer → the path of its config tree in it."""
+
+
+def config_dirs() -> list[Path]:
+    """Return the folders of `CONFIG_DIR`, which ``--config-dir`` sets."""
+    return [Path(text).expanduser() for text in os.environ.get(CONFIG_DIR, "").split(os.pathsep) if text]
 
 
 def peer_trees() -> list[tuple[str, Path]]:

@@ -17,7 +17,7 @@ from ais_prompt.engine.speed import SpeedMeter
 from ais_prompt.models.anthropic.stream import MessageStream
 from ais_prompt.models.anthropic.wire import MESSAGES
 from ais_prompt.models.api.stream import StreamReader
-from ais_prompt.models.api.wire import WireFormat, read_reply
+from ais_prompt.models.api.wire_format import WireFormat, read_reply
 from ais_prompt.models.openai.responses import RESPONSES, ResponseStream
 from ais_prompt.models.openai.stream import ChatStream
 from ais_prompt.models.openai.wire import CHAT, COMPLETIONS

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from ais_prompt.config.parse.meta_template import parse_meta_template
@@ -41,6 +42,9 @@ ALLOWED_SIBLINGS = {
     ("names", "catalog"),
 }
 FILES = sorted(PACKAGE.rglob("*.py"))
+MODULES = {
+    ".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): file for file in FILES
+}
 
 
 @cache
@@ -84,6 +88,40 @@ def test_imports_point_down() -> None:
         if not points_down(owner(file), name)
     ]
     assert not wrong
+
+
+def imported_modules(file: Path) -> set[str]:
+    """Return the modules of ais_prompt that a file imports: at its top, inside functions, or for types alone."""
+    names: set[str] = set()
+    for node in imports(file):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif node.module:
+            inside = {f"{node.module}.{alias.name}" for alias in node.names}
+            names |= (inside & MODULES.keys()) or {node.module}
+    return names & MODULES.keys()
+
+
+def circles(graph: Mapping[str, Iterable[str]]) -> list[list[str]]:
+    """Return the names that a name leads back to itself through, one list a circle."""
+    sorter = TopologicalSorter(graph)
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        circle: list[str] = error.args[1]
+        rest = {name: set(after) for name, after in graph.items()}
+        rest[circle[1]].discard(circle[0])
+        return [circle, *circles(rest)]
+    return []
+
+
+def test_imports_have_no_circle() -> None:
+    assert not circles({name: imported_modules(file) - {name} for name, file in MODULES.items()})
+
+
+def test_circles_are_found() -> None:
+    graph = {"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a", "e"}, "e": {"d"}, "f": {"a"}}
+    assert sorted(sorted(set(circle)) for circle in circles(graph)) == [["a", "b", "c"], ["d", "e"]]
 
 
 def test_every_part_of_the_package_has_its_layer() -> None:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ais_prompt.errors import ModelError, PartError
 from ais_prompt.models.api.hints import address_hint, option_hint
 from ais_prompt.models.api.stream import StreamReader
-from ais_prompt.models.api.wire import WireFormat, read_reply
+from ais_prompt.models.api.wire_format import WireFormat, read_reply
 from ais_prompt.models.traffic.dispatch import Dispatcher
 from ais_prompt.models.traffic.retry import Attempt, read_retry_after
 from ais_prompt.models.transport import Reply, Sink, Transport

@@ -6,7 +6,7 @@ import re
 from typing import Final
 from urllib.parse import urlsplit
 
-from ais_prompt.models.api.wire import WireFormat
+from ais_prompt.models.api.wire_format import WireFormat
 from ais_prompt.utils.roles import SYSTEM_FIX, refuses_system
 
 ENDPOINTS: Final = {

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from ais_prompt.models.api.wire import read_reply
+from ais_prompt.models.api.wire_format import read_reply
 from ais_prompt.models.openai.model import OpenAIModel, OpenAIResponsesModel
 from ais_prompt.types import Completion, Failure, Request
 from ais_prompt.utils.jsonl import encode

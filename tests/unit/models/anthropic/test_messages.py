@@ -11,7 +11,8 @@ from pydantic import ValidationError
 from ais_prompt.errors import PromptError
 from ais_prompt.models.anthropic.stream import MessageStream
 from ais_prompt.models.anthropic.wire import MESSAGES
-from ais_prompt.models.api.wire import http_failure, read_reply
+from ais_prompt.models.api.wire import http_failure
+from ais_prompt.models.api.wire_format import read_reply
 from ais_prompt.models.options import Wire
 from ais_prompt.models.traffic.retry import THROTTLED, is_temporary
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Request, ToolCall, Usage

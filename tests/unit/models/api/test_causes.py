@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.models.anthropic.wire import MESSAGES
-from ais_prompt.models.api.wire import WireFormat, read_reply
+from ais_prompt.models.api.wire_format import WireFormat, read_reply
 from ais_prompt.models.openai.responses import RESPONSES
 from ais_prompt.models.openai.wire import CHAT, COMPLETIONS
 from ais_prompt.models.traffic.retry import is_temporary

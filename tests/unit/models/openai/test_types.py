@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from ais_prompt.models.api.wire import read_reply
+from ais_prompt.models.api.wire_format import read_reply
 from ais_prompt.models.openai.stream import ChatStream
 from ais_prompt.models.openai.wire import CHAT, COMPLETIONS, STREAMED, request_body
 from ais_prompt.types import ChatMessage, Decoding, Request, ToolCall
