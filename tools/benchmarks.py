@@ -1,8 +1,7 @@
-"""The page on benchmarks, docs/benchmarks.md, from their cards; `tools.reference` writes it."""
+"""The page on benchmarks, docs/reference/benchmarks.md, from their cards; `tools.reference` writes it."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
 from ais_prompt.config.cards import NOT_VERIFIED, Card, cards
@@ -10,14 +9,12 @@ from ais_prompt.config.locate import list_shipped
 from ais_prompt.readers.catalogue.lock import how_to_get
 from ais_prompt.reference.benchmarks import benchmarks_of, configs_of, how_asked, suites
 
-PAGE: Final = Path("docs/benchmarks.md")
-
 ABOUT: Final = """\
 # Benchmarks
 
 Each benchmark here runs as shipped. `aisprompt data get NAME` brings its data
-([datasets](datasets.md#catalogdataset)), `aisprompt run --datasets CONFIG` asks it, and `aisprompt describe NAME` shows
-its card.
+([datasets](../datasets.md#catalogdataset)), `aisprompt run --datasets CONFIG` asks it, and `aisprompt describe NAME`
+shows its card.
 
 ```text
 aisprompt list datasets
@@ -29,7 +26,7 @@ The name of a benchmark means its config `NAME_gen`, or else its only config: `g
 `ruler`, name a config.
 
 No data are shipped. The rows of `ruler` and `needle` are made when they are read
-([RulerDataset](datasets.md#rulerdataset)).
+([RulerDataset](../datasets.md#rulerdataset)).
 
 Prompts are worded by us unless the form is a common one (`Question: …`, `Answer:`), so scores need not equal published
 ones: compare models with the same config.

@@ -1,4 +1,4 @@
-"""Write docs/differences.md from the conformance cases: ``python -m tools.differences``.
+"""The page on differences, docs/reference/differences.md, from the conformance cases; `tools.reference` writes it.
 
 The cases mark what is wrong, contradictory or odd: ``peer_bug``, ``code_agrees``, ``ambiguous``, ``differs``, ``note``.
 ``tests/conformance/differences.json`` says in words what the peers do and what happens here.
@@ -14,7 +14,6 @@ from ais_prompt.utils.jsonl import decode
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 CONFORMANCE: Final = ROOT / "tests" / "conformance"
-PAGE: Final = ROOT / "docs" / "differences.md"
 
 Case = Mapping[str, Any]
 Entry = Mapping[str, Any]
@@ -24,20 +23,15 @@ INTRODUCTION: Final = """\
 
 Each difference was found by running these programs or the examples of their documents. Each is a case that the tests
 run (`tests/conformance`); the last column has the names of the cases. All other prompts are equal.
-[Coming from](coming-from.md) lists the sections of their documents with the pages here.
-
-This page is written by `python -m tools.differences`.
+[Coming from](../coming-from.md) lists their documents with the pages here.
 """
 SECTIONS: Final = {
     "correction": ("Where a peer is wrong or silent", "The peers", "Here"),
     "document": ("Where a document contradicts itself or its program", "Document and program", "Here"),
     "choice": ("Where OpenCompass and AISBench disagree", "The peers", "Here"),
 }
-EQUAL: Final = {
-    "kept": ("Kept as the peers have it", "In the peers and here"),
-    "example": ("Examples of the documents", "Example"),
-}
-"""Kinds of entries without a difference: what the notes of cases say, in sentences."""
+KEPT: Final = ("Kept as the peers have it", "In the peers and here")
+"""Title and head of the entries without a difference. Entries of kind ``example`` are not on the page."""
 
 
 def load_cases(folder: Path = CONFORMANCE / "cases") -> list[Case]:
@@ -82,9 +76,9 @@ def render(cases: Sequence[Case], entries: Sequence[Entry]) -> str:
     parts = [INTRODUCTION]
     for kind, (title, peers, here) in SECTIONS.items():
         parts += [f"\n## {title}\n\n", *_table((peers, here, "More", "Cases"), _differences(kind, cases, entries))]
-    for kind, (title, here) in EQUAL.items():
-        rows = [(entry["here"], ", ".join(_covered(entry, cases))) for entry in entries if entry["kind"] == kind]
-        parts += [f"\n## {title}\n\nThe results are the same here.\n\n", *_table((here, "Cases"), rows)]
+    title, here = KEPT
+    rows = [(entry["here"], ", ".join(_covered(entry, cases))) for entry in entries if entry["kind"] == "kept"]
+    parts += [f"\n## {title}\n\n", *_table((here, "Cases"), rows)]
     return "".join(parts)
 
 
@@ -97,7 +91,7 @@ def _differences(kind: str, cases: Sequence[Case], entries: Sequence[Entry]) -> 
     for entry in entries:
         if entry["kind"] == kind:
             page, _, _ = entry["page"].partition("#")
-            link = f"[{page.removesuffix('.md')}]({entry['page']})"
+            link = f"[{page.removesuffix('.md')}](../{entry['page']})"
             yield entry["peers"], entry["here"], link, ", ".join(_covered(entry, cases))
 
 
@@ -106,7 +100,3 @@ def _table(head: Sequence[str], rows: Iterator[tuple[str, ...]] | Sequence[tuple
     yield "|---" * len(head) + "|\n"
     for row in rows:
         yield "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in row) + " |\n"
-
-
-if __name__ == "__main__":
-    PAGE.write_text(render(load_cases(), load_entries()), encoding="utf-8")

@@ -15,7 +15,7 @@ from ais_prompt.cli.describe import command_entries
 from ais_prompt.reference.entry import REQUIRED, Argument, Entry
 from ais_prompt.reference.files import FILES, schema_of
 from ais_prompt.reference.lookup import entries
-from tools import benchmarks
+from tools import benchmarks, counterparts, differences
 from tools.stub import STUB, stub
 
 ROOT: Final = Path(__file__).parents[1]
@@ -47,6 +47,13 @@ PAGES: Final = {
 }
 """Group of entries → title and first line of its page."""
 
+LISTS: Final = {
+    "benchmarks": ("Benchmarks", "Data, prompt and metric of each shipped benchmark"),
+    "counterparts": ("Counterparts", "Parts of OpenCompass and AISBench that need no installation of theirs"),
+    "differences": ("Differences", "Where prompts differ from those of OpenCompass, AISBench and torchtune"),
+}
+"""Pages that other modules write → title, and what they hold."""
+
 USAGE_SHOWN: Final = ("config", "commands", "files")
 """Groups of which a page shows how an entry is written; the names of others are enough."""
 
@@ -72,13 +79,16 @@ def pages() -> dict[Path, str]:
         f"| [{title}](reference/{group}.md) | {about.partition('. ')[0].rstrip('.')} |"
         for group, (title, about) in PAGES.items()
     ]
+    rows += [f"| [{title}](reference/{page}.md) | {about} |" for page, (title, about) in LISTS.items()]
     made[INDEX] = INTRODUCTION + "\n".join(rows) + "\n"
     for file in FILES:
         if file.shape is not None:
             text = json.dumps(schema_of(file), ensure_ascii=False, indent=2) + "\n"
             made[SCHEMAS / f"{file.name.removesuffix('.json')}.json"] = text
     made[STUB.relative_to(ROOT)] = stub()
-    made[benchmarks.PAGE] = benchmarks.page()
+    made[FOLDER / "benchmarks.md"] = benchmarks.page()
+    made[FOLDER / "counterparts.md"] = counterparts.page()
+    made[FOLDER / "differences.md"] = differences.render(differences.load_cases(), differences.load_entries())
     return made
 
 

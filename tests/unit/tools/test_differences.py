@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from tools.differences import PAGE, load_cases, load_entries, render, uncovered, unused
+from tools.differences import load_cases, load_entries, render, uncovered, unused
 
 ENTRY = {"kind": "correction", "covers": ["FIX-1"], "peers": "They leak.", "here": "It does not.", "page": "x.md#y"}
 
 
 def case(**values: Any) -> dict[str, Any]:
     return {"id": "own-001", "title": "a sum", "source": "opencompass", **values}
-
-
-def test_the_page_is_current() -> None:
-    assert PAGE.read_text("utf-8") == render(load_cases(), load_entries()), "run python -m tools.differences"
 
 
 def test_every_difference_is_explained_and_every_explanation_is_needed() -> None:
@@ -39,4 +35,4 @@ def test_entries_are_listed_once_and_cells_do_not_break_the_table() -> None:
     sentence = {"kind": "kept", "covers": ["own-001", "own-002"], "here": "It is a|b."}
     page = render([case(), case(id="own-002"), case(id="own-003", peer_bug="FIX-1")], [ENTRY, sentence])
     assert "| It is a\\|b. | own-001, own-002 |" in page
-    assert "| They leak. | It does not. | [x](x.md#y) | own-003 |" in page
+    assert "| They leak. | It does not. | [x](../x.md#y) | own-003 |" in page

@@ -94,8 +94,3 @@ def test_long_bench(name: str, expected: dict[str, Any], tmp_path: Path) -> None
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "task.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
     assert list(BenchmarkDataset(name, str(tmp_path), name="task").read("test")) == [expected]
-
-
-def test_every_layout_is_documented() -> None:
-    page = (Path(__file__).parents[4] / "docs/datasets.md").read_text(encoding="utf-8")
-    assert [name for name in LAYOUTS if f"`{name}`" not in page] == []
