@@ -6,12 +6,14 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.errors import StoreError
+from ais_prompt.errors import ConfigError, StoreError
+from ais_prompt.plan.stored import stored_spec
 from ais_prompt.report.html.run_files import newest_scores, status_of, summary_of
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.run_file import read_run_file
@@ -73,8 +75,11 @@ class LiveRun:
         status = status_of(self.folder, record)
         requests = self._requests()
         pending, is_due = "", False
-        if status == "running" and self._rescore and not (pending := self._why_not()):
-            is_due = requests != self._scored_requests and time.monotonic() >= self._next_scoring
+        if status == "running" and self._rescore:
+            if self._needs_judge:
+                pending = f"a judge has to be asked for the scores: aisprompt score {self.folder.root}"
+            else:
+                is_due = requests != self._scored_requests and time.monotonic() >= self._next_scoring
         answered, samples = _progress(self.folder)
         return RunState(status, answered, samples, requests, _version(self.folder), pending, is_due)
 
@@ -90,12 +95,12 @@ class LiveRun:
             self._next_scoring = time.monotonic() + max(SHORTEST_PAUSE, PAUSE_SHARE * (time.monotonic() - started))
             self._scoring.release()
 
-    def _why_not(self) -> str:
-        """Scoring must not ask a judge, which costs money."""
-        with suppress(OSError):
-            if "judge" in self.folder.config_file.read_text("utf-8", "replace"):
-                return f"a judge has to be asked for the scores: aisprompt score {self.folder.root}"
-        return ""
+    @cached_property
+    def _needs_judge(self) -> bool:
+        """Whether scoring asks a judge, which costs money; no module that the config names is imported to know it."""
+        with suppress(ConfigError):  # a config that cannot be read is not scored either
+            return any(dataset.eval.judge for dataset in stored_spec(self.folder, as_of_others=True).datasets)
+        return False
 
     def _requests(self) -> int:
         """Count the lines of the journals; only what was added is read."""
