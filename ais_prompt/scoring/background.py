@@ -7,9 +7,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Final, Protocol, Self
-
-from msgspec.structs import replace
+from typing import Any, Final, Self
 
 from ais_prompt.errors import PartError
 from ais_prompt.plan.plan import Task
@@ -19,7 +17,6 @@ from ais_prompt.scoring.process import AnswerReader, ScoringProcess
 from ais_prompt.scoring.verdicts import Question
 from ais_prompt.scoring.worker import ScoreCall, Scored, is_risky, parts_of
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.types import TaskSpec
 from ais_prompt.utils.worker import WorkerDied
 
 logger = logging.getLogger(__name__)
@@ -30,16 +27,6 @@ BATCH_SAMPLES: Final = 1_000
 """Samples of small tasks that a worker scores in one call: each call costs as much as scoring ten samples."""
 GATHER_SECONDS: Final = 0.25
 """Seconds in which tasks gather for such a call while models are asked."""
-
-
-class FollowUp(Protocol):
-    """What else is made of each task in the process that scores it while models are asked."""
-
-    def maker(self, task: TaskSpec) -> Callable[[], Any] | None:
-        """Return what is called there, a value that can be pickled; None for nothing."""
-
-    def receive(self, made: Any) -> None:
-        """Take what it returned, or None if it failed."""
 
 
 class BackgroundScoring:
@@ -53,14 +40,10 @@ class BackgroundScoring:
         folder: of the run.
         config: of the run, resolved.
         tasks: those that will be scored.
-        follow_up: what else is made of them, if there is time beside the asking.
     """
 
-    def __init__(
-        self, folder: RunFolder, config: Mapping[str, Any], tasks: Sequence[Task], follow_up: FollowUp | None = None
-    ) -> None:
+    def __init__(self, folder: RunFolder, config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
         self._folder = folder
-        self._follow_up = follow_up
         self._risky = {task.name for task in tasks if is_risky(task)}
         self._waiting: deque[AnsweredTask] = deque()
         self._left: list[AnsweredTask] = []
@@ -203,13 +186,7 @@ class BackgroundScoring:
             return [found]
         for level, name, text in (line for scored in found for line in scored.log):
             logging.getLogger(name).log(level, "%s", text)
-        return [self._received(scored) for scored in found]
-
-    def _received(self, scored: Scored) -> Scored:
-        """Pass on what else was made of a task, which takes much memory."""
-        if self._follow_up:
-            self._follow_up.receive(scored.made)
-        return replace(scored, made=None)
+        return found
 
     def _answer_of_worker(self, batch: Sequence[AnsweredTask]) -> list[Scored] | Scored:
         """Return what came of each task; a single value if one of them ended the call."""
@@ -228,8 +205,7 @@ class BackgroundScoring:
 
     def _call(self, answered: AnsweredTask) -> ScoreCall:
         spec = answered.task.spec
-        follow_up = self._follow_up.maker(spec) if self._follow_up else None
-        return ScoreCall(spec, self._folder, answered.asked, answered.stopped_of, parts_of(spec), follow_up)
+        return ScoreCall(spec, self._folder, answered.asked, answered.stopped_of, parts_of(spec))
 
 
 def _size(answered: AnsweredTask) -> int:

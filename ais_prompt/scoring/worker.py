@@ -6,7 +6,7 @@ import logging
 import os
 import pickle
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
@@ -70,7 +70,6 @@ class ScoreCall(Struct, frozen=True):
     Attributes:
         task, folder, asked, stopped_of: as for `ais_prompt.scoring.score.score`.
         parts: where the caller finds the parts of its own, see `parts_of`.
-        follow_up: makes something else of the task once it is scored; a function of a module, or a ``partial`` of one.
     """
 
     task: TaskSpec
@@ -78,7 +77,6 @@ class ScoreCall(Struct, frozen=True):
     asked: int | None
     stopped_of: int | None
     parts: Sequence[str]
-    follow_up: Callable[[], Any] | None = None
 
 
 class Scored(Struct, frozen=True):
@@ -90,7 +88,6 @@ class Scored(Struct, frozen=True):
         error: why it could not be scored.
         log: level, logger and text of each message.
         unresolved: why its parts cannot be used in this process; nothing was done then.
-        made: what `ScoreCall.follow_up` returned; None if it failed, which does no harm to scores.
     """
 
     scores: Sequence[Score] = ()
@@ -98,7 +95,6 @@ class Scored(Struct, frozen=True):
     error: AisPromptError | None = None
     log: Sequence[tuple[int, str, str]] = ()
     unresolved: str = ""
-    made: Any = None
 
 
 class WatchCall(Struct, frozen=True):
@@ -248,17 +244,9 @@ def _score(call: ScoreCall) -> Scored:
     with _collected() as log, shown_on(_hidden):
         try:
             scores = score(task, call.folder, call.asked, call.stopped_of)
-            return Scored(scores, isolation_of(task.dataset), log=log, made=_made(call))
+            return Scored(scores, isolation_of(task.dataset), log=log)
         except Exception as error:
             return Scored(error=error_of(error), log=log)
-
-
-def _made(call: ScoreCall) -> Any:
-    try:
-        return call.follow_up() if call.follow_up else None
-    except Exception:
-        logger.info("[%s] nothing more was made of its scores beside the asking", call.task.name, exc_info=True)
-        return None
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
 from typing import Literal, TypeAlias
 
@@ -21,7 +21,6 @@ from ais_prompt.models.server.started import StartedServers, StartsServer
 from ais_prompt.plan.plan import Plan, PlannedModel
 from ais_prompt.plan.warning import PromptWarning, TranslationNote
 from ais_prompt.report.html import forget_report, write_report
-from ais_prompt.report.html.prepared import PreparedParts
 from ais_prompt.report.speed import write_speed
 from ais_prompt.report.summary import write_summary
 from ais_prompt.runners.workers import ModelWorkers
@@ -148,7 +147,7 @@ def run(
         if mode in ("eval", "viz"):
             check_stored(plan, folder, mode)
         record = _begin_session(plan, folder, mode, command, warnings)
-        with recorded(record, folder), _report_parts(folder, with_report) as report:
+        with recorded(record, folder):
             watches = Watches(stop_early, spec.summary.groups, spec.resolved)
             spending = Spending(spec.budget)
             asking = AskingOptions(spec.cache, watches.of if stop_early else None, record.addresses, spending, shard)
@@ -158,7 +157,7 @@ def run(
                 announced = None if shard is None else folder.run_of_shard.servers
                 servers = StartedServers(folder.logs / "servers", announced)
                 with _started(plan, mode, servers, max_num_workers) as workers, watches:
-                    outcomes = ask_and_score(plan, mode, folder, record, asking, workers, report)
+                    outcomes = ask_and_score(plan, mode, folder, record, asking, workers)
             rows = with_averages(summary_rows(outcomes), spec.summary.groups, partial(_questions, folder))
             chosen = select(rows, spec.summary.entries, shows_missing=spec.summary.shows_missing)
             record.note_used(asking.spending.used)
@@ -167,7 +166,7 @@ def run(
                 record.withdraw()
             else:
                 write_summary(folder.summary_dir, rows, chosen)
-                _end_session(record, folder, tasks, outcomes, report)
+                _end_session(record, folder, tasks, outcomes, with_report=with_report)
     return _result(tasks, outcomes, chosen, record, asking.spending.used)
 
 
@@ -213,23 +212,19 @@ def _end_session(
     folder: RunFolder,
     tasks: Sequence[TaskSpec],
     outcomes: Sequence[TaskOutcome],
-    report: PreparedParts | None,
+    *,
+    with_report: bool,
 ) -> None:
-    """Write what follows from the scores of a session, whose summary is written; no report without parts of it."""
+    """Write what follows from the scores of a session, whose summary is written."""
     write_speed(folder.summary_dir, record.speeds(tasks))
     unfinished = record.unfinished(tasks)
     record.finish(_status(outcomes, unfinished))
     if not unfinished:
         forget_partial(folder)
-    if report is not None:
-        write_report(folder, report)
+    if with_report:
+        write_report(folder)
     else:
         forget_report(folder)
-
-
-def _report_parts(folder: RunFolder, with_report: bool) -> AbstractContextManager[PreparedParts | None]:
-    """Return what keeps the parts of the report that are made while models are asked; None if there will be none."""
-    return PreparedParts(folder) if with_report else nullcontext()
 
 
 def _result(

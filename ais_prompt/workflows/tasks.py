@@ -14,7 +14,6 @@ from ais_prompt.engine.failures import error_of
 from ais_prompt.engine.infer import AskingOptions, TaskJob
 from ais_prompt.errors import AisPromptError
 from ais_prompt.plan.plan import Plan, Task
-from ais_prompt.report.html.prepared import PreparedParts
 from ais_prompt.report.html.run_prompts import RunPrompts
 from ais_prompt.report.progress import RunProgress, run_progress
 from ais_prompt.runners.local import run_local
@@ -37,7 +36,6 @@ def ask_and_score(
     record: RunRecord,
     asking: AskingOptions,
     workers: ModelWorkers | None = None,
-    report: PreparedParts | None = None,
 ) -> list[TaskOutcome]:
     """Ask models and judges, score each task when its last answer is there, and return how each ended, in order.
 
@@ -47,14 +45,13 @@ def ask_and_score(
         folder, record: of the run.
         asking: what the tasks have in common.
         workers: compute local models; None to compute in this process.
-        report: receives parts of the report that are made beside the asking; None if there will be none.
 
     Raises:
         StoreError: nothing more can be written.
     """
     to_score = [] if mode == "infer" else plan.tasks
     prompts = RunPrompts(plan.tasks if asking.shard is None else ())
-    with BackgroundScoring(folder, plan.spec.resolved, to_score, report) as scoring, ExitStack() as shown:
+    with BackgroundScoring(folder, plan.spec.resolved, to_score) as scoring, ExitStack() as shown:
         tally = run_tally(
             plan,
             asks_models=mode != "eval",

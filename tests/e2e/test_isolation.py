@@ -45,7 +45,7 @@ PARTS = {
 
 OUR_OWN = {
     "AcceptsSilence",
-    *("Batches", "CompiledTemplate", "ChatFormat", "Display", "FollowUp", "Job", "MessagesFormat"),
+    *("Batches", "CompiledTemplate", "ChatFormat", "Display", "Job", "MessagesFormat"),
     *("OpenProgress", "Progress", "Waiter", "Watch", "WireFormat"),
     *("Draft", "Maker", "TokenCounter"),  # of one reader, `RulerDataset`
     *("HasTokenizerPath", "ServedModel", "StartsServer"),  # attributes of models that are shown, or are part of a key

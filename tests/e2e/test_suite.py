@@ -17,8 +17,6 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.report.html import writer
-from ais_prompt.store.layout import RunFolder
 from tests.e2e.project import COMMAND, DATASET, Project, read_lines
 from tests.e2e.test_bad_input import LIMITED
 from tests.servers import MockServer, mock_server
@@ -323,20 +321,6 @@ def test_a_finished_task_is_scored_in_another_process_while_the_next_one_is_aske
     done = project.run_process("run", "eval.py", "-r")
     assert done.returncode == 0, done.stderr
     assert scores(project) == [("part0", 1.0), ("part1", 1.0)]
-
-
-def test_the_process_that_scores_makes_the_parts_of_the_report(
-    project: Project, server: MockServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_suite(project, served(server), [3, 2], {0: "probe.NotingEvaluator", 1: "probe.NotingEvaluator"})
-    with monkeypatch.context() as patch:
-        patch.setattr(writer, "write_parts", lambda *_: pytest.fail("made in this process"))
-        done = project.run("run", "eval.py")
-    assert done.returncode == 0, done.stderr
-    [report] = project.root.glob("outputs/eval/*/report.html")
-    before = report.read_bytes()
-    writer.write_report(RunFolder(report.parent))
-    assert report.read_bytes() == before
 
 
 def test_a_part_that_another_process_cannot_find_is_used_after_the_asking(project: Project, server: MockServer) -> None:

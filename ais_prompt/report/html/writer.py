@@ -9,7 +9,6 @@ from typing import BinaryIO, Final
 from ais_prompt.report.html.indexing import line_starts
 from ais_prompt.report.html.overview import TaskOverview, overview
 from ais_prompt.report.html.pages import END, page_pieces
-from ais_prompt.report.html.prepared import MOST_SAMPLES, PreparedParts
 from ais_prompt.report.html.run_files import ShownTask, shown_tasks, summary_of
 from ais_prompt.report.html.run_prompts import prompts_part
 from ais_prompt.report.html.task_parts import write_parts
@@ -46,16 +45,17 @@ SCRIPTS: Final = (
 )
 LIBRARIES: Final = ("marked", "temml")
 """Markdown and LaTeX. Files in ``assets/vendor``, each with its license."""
+MOST_SAMPLES: Final = 100_000
+"""Maximum number of samples in one report, about 40 MB; of more, some of each task are in it, evenly spaced."""
 
 
-def write_report(folder: RunFolder, prepared: PreparedParts | None = None) -> None:
+def write_report(folder: RunFolder) -> None:
     """Write ``report.html`` from the summary, results, predictions and record of a run, whole or not at all.
 
     A task whose files cannot be read stays in the report with the reason.
 
     Args:
         folder: of the run.
-        prepared: what was made of some tasks already, after their scores.
 
     Raises:
         StoreError: there is no summary, or the report cannot be written.
@@ -65,11 +65,9 @@ def write_report(folder: RunFolder, prepared: PreparedParts | None = None) -> No
     # The overview comes first in the file but is known last, so the samples wait in a temporary file.
     with replacing(folder.report) as report, TemporaryFile(dir=folder.root) as samples:
         tasks = shown_tasks(folder, rows)
-        sizes = [_size(task, folder, prepared) for task in tasks]
+        sizes = [_size(task, folder) for task in tasks]
         kept = min(1.0, MOST_SAMPLES / max(sum(sizes), 1))
-        if kept < 1:
-            prepared = None  # they have all samples
-        overviews = [_write_task(number, task, folder, samples, prepared, kept) for number, task in enumerate(tasks)]
+        overviews = [_write_task(number, task, folder, samples, kept) for number, task in enumerate(tasks)]
         shown = sum(int(size * kept) for size in sizes)
         data = {**overview(folder, rows, overviews), "kept": shown if kept < 1 else None}
         title = f"{data['name']} {data['time']}"
@@ -91,24 +89,16 @@ def forget_report(folder: RunFolder) -> None:
         folder.report.unlink(missing_ok=True)
 
 
-def _size(task: ShownTask, folder: RunFolder, prepared: PreparedParts | None) -> int:
+def _size(task: ShownTask, folder: RunFolder) -> int:
     """Return how many samples a task has."""
-    known = prepared.samples_of(task) if prepared else None
-    return sum(1 for _ in line_starts(folder.predictions(task.model, task.dataset))) if known is None else known
+    return sum(1 for _ in line_starts(folder.predictions(task.model, task.dataset)))
 
 
-def _write_task(
-    number: int, task: ShownTask, folder: RunFolder, stream: BinaryIO, prepared: PreparedParts | None, kept: float
-) -> TaskOverview:
+def _write_task(number: int, task: ShownTask, folder: RunFolder, stream: BinaryIO, kept: float) -> TaskOverview:
     """Write a share of the samples of a task and their table; return the overview of all of them."""
 
     def write(name: str, content: str) -> None:
         # The browser keeps it as text and does not run it.
         stream.write(f'<script type="text/plain" id="task-{number}-{name}">{content}</script>\n'.encode())
 
-    part = prepared.part_of(task) if prepared else None
-    if part is None:
-        return write_parts(task, folder, write, kept)
-    for name, content in part.pieces:
-        write(name, content)
-    return part.overview
+    return write_parts(task, folder, write, kept)
