@@ -42,9 +42,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Write the links of a page anew for its place in the site."""
+    """Write the links of a page anew for its place in the site. The changelog is not searched."""
     uri = page.file.src_uri
     source = _source(uri)
+    if source.name == "CHANGELOG.md":
+        page.meta["search"] = {"exclude": True}
 
     def moved(link: re.Match[str]) -> str:
         return posixpath.relpath(_uri(_target(source, link[1])), posixpath.dirname(uri) or ".")

@@ -51,5 +51,8 @@ def test_pages_are_shown_in_light_and_dark(site: Path, chromium: Page, scheme: s
 def test_files_outside_the_pages_are_part_of_the_site(site: Path) -> None:
     assert (site / "index.html").is_file()
     assert (site / "project" / "CHANGELOG.html").is_file()
+    searched = (site / "search" / "search_index.json").read_text("utf-8")
+    assert "tutorial.html" in searched
+    assert "CHANGELOG.html" not in searched
     shown = (site / "project" / "configs" / "examples" / "images.py.html").read_text("utf-8")
     assert "ScriptedModel" in shown
