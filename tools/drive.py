@@ -37,8 +37,6 @@ def drive(
 class _Conversations:
     """A job without files."""
 
-    is_small = opens_quickly = concludes_quickly = True
-
     def __init__(
         self,
         model: Model,
@@ -50,8 +48,6 @@ class _Conversations:
         self._conversations = conversations
         self._watch = watch
         self._finished = finished
-
-    def prepare(self) -> None: ...
 
     def open(self) -> None: ...
 

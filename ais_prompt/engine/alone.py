@@ -20,7 +20,6 @@ def ask_alone(job: Job) -> None:
     if isinstance(job.model, AsyncModel) and not isinstance(job.model, BatchModel):
         _ask_served(job)
         return
-    job.prepare()
     job.open()
     try:
         if not isinstance(job.model, BatchModel):

@@ -1,7 +1,18 @@
 """Ask one endpoint: a server, or one async model.
 
-The conversations of all its tasks share its places. When a task has no more conversations to start, those of the next
-one are started, so that slow answers hold nothing up but themselves.
+One loop (`Endpoint.run`) decides whatever is decided: which job is opened, which conversation starts, which job is
+closed. It looks again whenever something has changed. A job passes through these states, in this order:
+
+    waiting       submitted; nothing of it is in memory
+    opening       a thread reads its data and its earlier answers; one job at a time
+    ready         it has conversations to start, and they start while the model has room for them
+    running out   its last conversation has started; those of the next job start beside it, so that slow answers hold
+                  up nothing but themselves
+    closing       its last conversation is over; a thread writes its predictions and closes its files
+    over          reported to the engine
+
+An error takes a job from any state straight to closing, as soon as its conversations have been cancelled. A paused job
+finishes its requests first.
 """
 
 from __future__ import annotations
@@ -9,12 +20,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from typing import Final, TypeAlias, cast
 
 from ais_prompt.engine.failures import ends_run, error_of
 from ais_prompt.engine.job import Job
-from ais_prompt.engine.threads import FileThreads
+from ais_prompt.engine.threads import in_thread
 from ais_prompt.errors import AisPromptError, PartError, Paused
 from ais_prompt.inferencers import RunningConversation
 from ais_prompt.inferencers.containment import ends_task, failure_of
@@ -28,22 +40,15 @@ Ended: TypeAlias = Callable[[Job, AisPromptError | None], None]
 """Called in any thread when a job is over, with the error that ended it, or None."""
 
 READY: Final = 2
-"""Tasks with conversations to start that are open at a time: the next one is made ready while one is asked."""
-SMALL_TASKS: Final = 32
-"""Small tasks that are prepared together, at most."""
-GATHER_SECONDS: Final = 0.1
-"""Seconds in which tasks that are over gather, to be closed together, while others are asked."""
+"""Jobs that are ready at a time: the next one is opened while one is asked."""
 UNDER_WAY: Final = 64
-"""Tasks that are open at a time, the slow answers of the last ones included; each has files open."""
+"""Jobs that are open at a time, the slow answers of the last ones included; each has files open."""
 PASSED: Final = 32
-"""Conversations that were answered before and pass without waiting, until others have their turn."""
+"""Conversations that were answered before and pass without waiting, until other work has its turn."""
 
 
 class Endpoint:
     """Asks an endpoint, as long as an event loop runs.
-
-    Files are read and written in threads, of several small tasks together. What is quick is done in the loop's thread:
-    two threads would hand Python's lock to each other at every system call, which takes longer than the work itself.
 
     Models at one address share its places: there are as many as the model with the highest ``max_concurrency`` has, and
     each model keeps to its own number.
@@ -56,18 +61,12 @@ class Endpoint:
         self._ended = ended
         self._first: deque[Job] = deque()
         self._waiting: deque[Job] = deque()
-        self._ready: list[_UnderWay] = []  # with conversations to start, in order
-        self._under_way: list[_UnderWay] = []
-        self._over: list[_UnderWay] = []  # to be closed
         self._opening = False
+        self._ready: list[_UnderWay] = []  # in the order in which their conversations start
+        self._under_way: list[_UnderWay] = []  # ready, running out or closing
         self._finishing = False
-        self._broken = False
-        self._changed = asyncio.Event()  # for what opens jobs
-        self._idle: deque[asyncio.Future[None]] = deque()  # one for each place that waits for a conversation
+        self._changed = asyncio.Event()
         self._group = asyncio.TaskGroup()
-        self._threads = FileThreads()
-        self._places = 0
-        self._passed = 0
         self._models: dict[int, _OpenModel] = {}  # by the id of the model
 
     def submit(self, job: Job, *, first: bool = False) -> None:
@@ -93,235 +92,170 @@ class Endpoint:
         """
         try:
             async with self._group:
-                self._group.create_task(self._open_jobs())
+                while not self._is_over():
+                    self._changed.clear()
+                    self._open_next()
+                    self._start_conversations()
+                    self._close_ended()
+                    await self._changed.wait()
+                    await asyncio.sleep(0)  # the event may be set already, and requests need their turn
         except BaseExceptionGroup as group:
             raise group.exceptions[0] from None
         finally:
-            self._broken = True
             for entry in self._under_way:
-                if not entry.ending or entry in self._over:
+                if not entry.closing:
                     entry.job.abandon(asyncio.CancelledError())
-            self._threads.close()
             for opened in self._models.values():
-                await _close(opened.model)
+                await _close_model(opened.model)
 
-    async def _open_jobs(self) -> None:
-        """Open the jobs in order, each shortly before its first conversation starts."""
-        while True:
-            while (jobs := self._openable()) is None:
-                if self._finishing and not (self._first or self._waiting):
-                    self._wake_all()
-                    return
-                self._changed.clear()
-                await self._changed.wait()
-            self._opening = True
-            is_first = jobs is self._first
-            together = _next_together(jobs, min(SMALL_TASKS, UNDER_WAY - len(self._under_way)))
-            faults = await self._threads.run(lambda: [_fault_of(job.prepare) for job in together])  # noqa: B023
-            for job, error in zip(together, faults, strict=True):
-                await self._make_ready(job, error, is_first=is_first)
-                self._wake()
-            self._opening = False
-            self._wake()
+    def _is_over(self) -> bool:
+        return self._finishing and not (self._first or self._waiting or self._opening or self._under_way)
 
-    async def _make_ready(self, job: Job, error: Exception | None, *, is_first: bool) -> None:
-        """Open a job, and let its conversations start; or report why it cannot be asked."""
-        try:
-            if error is not None:
-                job.abandon(error)
-                raise error
-            opened = await self._open(job, cast("AsyncModel", job.model))
-        except Exception as fault:
-            await self._report(job, error_of(fault))
+    # waiting → opening
+
+    def _open_next(self) -> None:
+        """Open the next job, shortly before its first conversation starts."""
+        if self._opening or len(self._under_way) >= UNDER_WAY:
             return
-        entry = _UnderWay(job, opened, is_first=is_first)
-        self._ready.append(entry)
-        self._ready.sort(key=lambda entry: not entry.is_first)
-        self._under_way.append(entry)
-        for _ in range(self._places, opened.most):
-            self._group.create_task(self._hold_conversations())
-        self._places = max(self._places, opened.most)
-
-    def _openable(self) -> deque[Job] | None:
-        """Return the queue whose next job may be opened now; None if none may."""
-        if len(self._under_way) >= UNDER_WAY:
-            return None
         if self._first:
-            return self._first
-        return self._waiting if self._waiting and len(self._ready) < READY else None
+            jobs = self._first
+        elif self._waiting and len(self._ready) < READY:
+            jobs = self._waiting
+        else:
+            return
+        self._opening = True
+        self._group.create_task(self._open(jobs.popleft(), is_first=jobs is self._first))
 
-    async def _open(self, job: Job, model: AsyncModel) -> _OpenModel:
-        """Open a job, and its model if that is not open yet."""
+    # opening → ready, or over if it cannot be asked
+
+    async def _open(self, job: Job, *, is_first: bool) -> None:
         try:
-            if job.opens_quickly:
-                job.open()
-            else:
-                await self._threads.run(job.open)
-            if id(model) not in self._models:
-                await model.open()
-                self._models[id(model)] = _OpenModel(model)
-            opened = self._models[id(model)]
-            opened.most = model.max_concurrency  # grows with the servers that share its work
-            return opened
+            await in_thread(job.open)
+            opened = await self._open_model(cast("AsyncModel", job.model))
         except BaseException as error:
             job.abandon(error)
-            raise
+            if not isinstance(error, Exception) or ends_run(error):
+                raise
+            await in_thread(partial(self._ended, job, error_of(error)))
+        else:
+            entry = _UnderWay(job, opened, is_first=is_first)
+            self._ready.append(entry)
+            self._ready.sort(key=lambda entry: not entry.is_first)
+            self._under_way.append(entry)
+        self._opening = False
+        self._changed.set()
 
-    async def _hold_conversations(self) -> None:
-        """Be one place: hold one conversation after the other."""
-        this = cast("asyncio.Task[None]", asyncio.current_task())
-        while (started := await self._next()) is not None:
-            entry, conversation = started
-            entry.places.add(this)
-            entry.opened.asking += 1
+    async def _open_model(self, model: AsyncModel) -> _OpenModel:
+        if id(model) not in self._models:
+            await model.open()
+            self._models[id(model)] = _OpenModel(model)
+        opened = self._models[id(model)]
+        opened.most = model.max_concurrency  # grows with the servers that share its work
+        return opened
+
+    # ready → running out
+
+    def _start_conversations(self) -> None:
+        """Start conversations where there is room for them, those of the first job first."""
+        for entry in tuple(self._ready):
             try:
-                await self._hold(entry.job, entry.opened.model, conversation)
-            except asyncio.CancelledError:
-                if entry.error is None or isinstance(entry.error, Paused) or this.uncancel():
-                    self._broken = True  # everything is stopped, not only this task
-                    raise
-            except Paused as error:
-                self._pause(entry, error)
+                self._start_those_of(entry)
             except Exception as error:
-                self._fail(entry, error, this)
-            finally:
-                entry.places.discard(this)
-                entry.opened.asking -= 1
-                if not entry.places:
-                    self._end_if_over(entry)
+                self._end(entry, error)
 
-    async def _hold(self, job: Job, model: AsyncModel, conversation: RunningConversation) -> None:
-        if not (requests := conversation.open_requests()):
-            self._passed += 1
-            if self._passed % PASSED == 0:
-                await asyncio.sleep(0)
-        while requests:
-            job.admit(1)
-            request = requests[0]
-            completion = without_secrets(await _complete(model, request))
-            job.record(request, completion)
-            conversation.answer(request, completion)
-            requests = conversation.open_requests()
-        job.finished(conversation)
-
-    async def _next(self) -> tuple[_UnderWay, RunningConversation] | None:
-        """Return the next conversation, when there is one to be held; None after the last one of all."""
-        while (started := self._take()) is None:
-            if self._finishing and not (self._first or self._waiting or self._opening or self._ready):
-                self._wake_all()
-                return None
-            idle = asyncio.get_running_loop().create_future()
-            self._idle.append(idle)
-            await idle
-        self._wake()  # where there is one conversation there may be more
-        return started
-
-    def _wake(self) -> None:
-        """Let one idle place look for a conversation; most of them would find none if all of them looked."""
-        while self._idle:
-            idle = self._idle.popleft()
-            if not idle.done():
-                idle.set_result(None)
+    def _start_those_of(self, entry: _UnderWay) -> None:
+        passed = 0
+        while self._has_room(entry.opened):
+            if not entry.has_begun:
+                entry.has_begun = True
+                entry.job.begin()
+            conversation = entry.job.next()
+            if conversation is None:
+                self._ready.remove(entry)
+                self._changed.set()
+                return
+            if conversation.open_requests():
+                asking = self._group.create_task(self._hold(entry, conversation))
+                entry.conversations.add(asking)
+                entry.opened.asking += 1
+                asking.add_done_callback(partial(self._leave, entry))
+                continue
+            entry.job.finished(conversation)
+            passed += 1
+            if passed == PASSED:
+                self._changed.set()
                 return
 
-    def _wake_all(self) -> None:
-        while self._idle:
-            self._wake()
+    def _has_room(self, opened: _OpenModel) -> bool:
+        models = self._models.values()
+        places = max(model.most for model in models)
+        return opened.asking < opened.most and sum(model.asking for model in models) < places
 
-    def _take(self) -> tuple[_UnderWay, RunningConversation] | None:
-        for entry in tuple(self._ready):
-            if entry.opened.asking >= entry.opened.most:
-                continue
-            try:
-                if not entry.has_begun:
-                    entry.has_begun = True
-                    entry.job.begin()
-                conversation = entry.job.next()
-            except Exception as error:
-                self._fail(entry, error)
-                conversation = None
-            if conversation is not None:
-                return entry, conversation
-            if entry in self._ready:
-                self._ready.remove(entry)
-            self._changed.set()
-            self._end_if_over(entry)
-        return None
+    async def _hold(self, entry: _UnderWay, conversation: RunningConversation) -> None:
+        """Hold one conversation to its end."""
+        job = entry.job
+        try:
+            while requests := conversation.open_requests():
+                job.admit(1)
+                completion = without_secrets(await _complete(entry.opened.model, requests[0]))
+                job.record(requests[0], completion)
+                conversation.answer(requests[0], completion)
+            job.finished(conversation)
+        except Exception as error:
+            self._end(entry, error)
 
-    def _fail(self, entry: _UnderWay, error: Exception, this: asyncio.Task[None] | None = None) -> None:
-        """End one task; its other conversations are broken off.
+    def _leave(self, entry: _UnderWay, conversation: asyncio.Task[None]) -> None:
+        """Free the place of a conversation that is over or was cancelled."""
+        entry.conversations.discard(conversation)
+        entry.opened.asking -= 1
+        self._changed.set()
+
+    def _end(self, entry: _UnderWay, error: Exception) -> None:
+        """End one job with an error. Its other conversations are cancelled; a paused job finishes their requests.
 
         Raises:
-            StoreError: a full disk is full for all tasks.
+            StoreError: a full disk is full for all jobs.
         """
         if ends_run(error):
-            self._broken = True
             raise error
         if entry.error is not None:
             return
         entry.error = error_of(error)
         if entry in self._ready:
             self._ready.remove(entry)
-            self._changed.set()
-        for place in entry.places:
-            if place is not this:
-                place.cancel()
+        self._changed.set()
+        if not isinstance(error, Paused):
+            for conversation in entry.conversations - {asyncio.current_task()}:
+                conversation.cancel()
 
-    def _pause(self, entry: _UnderWay, error: Paused) -> None:
-        """End one task when the requests that are under way have ended."""
-        entry.error = entry.error or error
-        if entry in self._ready:
-            self._ready.remove(entry)
-            self._changed.set()
+    # running out → closing
 
-    def _end_if_over(self, entry: _UnderWay) -> None:
-        if entry.places or entry.ending or entry in self._ready or self._broken:
-            return
-        entry.ending = True
-        self._over.append(entry)
-        if len(self._over) == 1:
-            self._group.create_task(self._end())
+    def _close_ended(self) -> None:
+        """Close the jobs that have no conversation any more."""
+        for entry in self._under_way:
+            if not (entry.closing or entry.conversations or entry in self._ready):
+                entry.closing = True
+                self._group.create_task(self._close(entry))
 
-    async def _end(self) -> None:
-        """Close the tasks that are over, and with them those that come to their end in the next moment."""
-        if self._ready:
-            await asyncio.sleep(GATHER_SECONDS)
-        for entry in self._over:
-            if entry.error is None and entry.job.concludes_quickly:
-                self._attempt(entry, entry.job.conclude)
-                entry.is_concluded = True
-        over, self._over = self._over, []
-        await self._threads.run(lambda: self._close(over))
-        for entry in over:
-            self._under_way.remove(entry)
+    # closing → over
+
+    async def _close(self, entry: _UnderWay) -> None:
+        await in_thread(partial(self._conclude, entry.job, entry.error))
+        self._under_way.remove(entry)
         self._changed.set()
 
-    def _close(self, over: Sequence[_UnderWay]) -> None:
-        for entry in over:
-            if entry.error is None and not entry.is_concluded:
-                self._attempt(entry, entry.job.conclude)
-            if entry.error is None:
-                self._attempt(entry, entry.job.close)
-            else:
-                entry.job.abandon(entry.error)
-            self._ended(entry.job, entry.error)
-
-    def _attempt(self, entry: _UnderWay, action: Callable[[], None]) -> None:
-        """Do something for a task; an error ends it.
+    def _conclude(self, job: Job, error: AisPromptError | None) -> None:
+        """Write the predictions of a job, close its files, and report it.
 
         Raises:
-            StoreError: a full disk is full for all tasks.
+            StoreError: a full disk is full for all jobs.
         """
-        if (fault := _fault_of(action)) is not None:
-            if ends_run(fault):
-                raise fault
-            entry.error = error_of(fault)
-
-    async def _report(self, job: Job, error: AisPromptError) -> None:
-        """Report a job that could not be opened."""
-        if ends_run(error):
-            raise error
-        await self._threads.run(lambda: self._ended(job, error))
+        error = error or _fault_of(job.conclude)
+        if error is not None:
+            job.abandon(error)
+        else:
+            error = _fault_of(job.close)
+        self._ended(job, error)
 
 
 class _OpenModel:
@@ -344,41 +278,34 @@ class _UnderWay:
     Attributes:
         opened: its model.
         is_first: whether its conversations start before those of other jobs.
-        places: those that hold its conversations in this moment.
+        conversations: those that are under way.
         error: what ended it; None if nothing did.
-        ending: whether its files are being closed.
-        is_concluded: whether its predictions are written.
+        has_begun: whether its first conversation has started.
+        closing: whether its files are being closed.
     """
 
     def __init__(self, job: Job, opened: _OpenModel, *, is_first: bool) -> None:
         self.job = job
         self.opened = opened
         self.is_first = is_first
-        self.places: set[asyncio.Task[None]] = set()
+        self.conversations: set[asyncio.Task[None] | None] = set()
         self.error: AisPromptError | None = None
         self.has_begun = False
-        self.ending = False
-        self.is_concluded = False
+        self.closing = False
 
 
-def _next_together(jobs: deque[Job], most: int) -> list[Job]:
-    """Take the next job from a queue, and the small ones after it if it is small too, ``most`` in all."""
-    together = [jobs.popleft()]
-    while together[0].is_small and jobs and jobs[0].is_small and len(together) < most:
-        together.append(jobs.popleft())
-    return together
-
-
-def _fault_of(action: Callable[[], None]) -> Exception | None:
-    """Do something, and return what it raises in place of raising it."""
+def _fault_of(action: Callable[[], None]) -> AisPromptError | None:
+    """Do something for a job, and return the error that ends it; raise an error that ends all jobs."""
     try:
         action()
-    except Exception as fault:
-        return fault
+    except Exception as error:
+        if ends_run(error):
+            raise
+        return error_of(error)
     return None
 
 
-async def _close(model: AsyncModel) -> None:
+async def _close_model(model: AsyncModel) -> None:
     try:
         await model.aclose()
     except PartError as error:  # the answers are there already

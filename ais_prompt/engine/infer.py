@@ -36,8 +36,6 @@ from ais_prompt.types import Completion, Portion, Request, Sample, TaskFacts
 
 logger = logging.getLogger(__name__)
 
-FEW_ROWS: Final = 100
-"""Most questions of a small task."""
 ORDER_SEED: Final = 0
 """Seed of the order in which samples are asked if asking may stop early, or the first ones are refused."""
 
@@ -122,37 +120,18 @@ class TaskJob:
         """The datasets whose rows it needs, and needs no more when it is over."""
         return (self.task.dataset,)
 
-    def prepare(self) -> None:
-        """Read the data, find the examples, and check both.
+    def open(self) -> None:
+        """Read the data, check them, open the files, and find out which samples are answered already.
 
         Raises:
             Paused: the budget is used up.
-            AisPromptError: whatever is wrong with the config or the data.
+            StoreError: the disk does not take the files, or they cannot be read.
+            AisPromptError: something is wrong with the config or the data.
         """
-        task, model = self.task, self.model
+        task, model, names = self.task, self.model, self._names
         self._asking.spending.check(task.spec.model.abbr)
         check_cluster(task.spec.dataset.eval, task.data.test)
         check_media(task.context.builder, task.data.test, task.shown_rows(), taken_kinds(model, task.context.builder))
-
-    @property
-    def is_small(self) -> bool:
-        """Whether the questions are few, and in memory since the check of the config."""
-        size = self.task.dataset.size
-        return size is not None and size <= FEW_ROWS
-
-    @property
-    def opens_quickly(self) -> bool:
-        """Whether there are no answers of an earlier session, another run or another shard to be read."""
-        path = self._folder.journal(*self._names)
-        return self._asking.cache_folder is None and self._shard is None and not path.exists()
-
-    def open(self) -> None:
-        """Open the files, and find out which samples are answered already.
-
-        Raises:
-            StoreError: the disk does not take them, or they cannot be read.
-        """
-        task, model, names = self.task, self.model, self._names
         with ExitStack() as files:
             journal = files.enter_context(Journal.open(self._folder.journal(*names)))
             cache = files.enter_context(open_cache(self._asking.cache_folder, cache_identity(model), self.cache_name))
@@ -215,11 +194,6 @@ class TaskJob:
             StoreError: the disk does not take it.
         """
         self._session.finished(conversation)
-
-    @property
-    def concludes_quickly(self) -> bool:
-        """Whether there are so few predictions that they are in memory."""
-        return self._predictions.is_in_memory
 
     def conclude(self) -> None:
         """Write the predictions, and note what the user should know.

@@ -12,34 +12,18 @@ from ais_prompt.types import Completion, Request
 class Job(Protocol):
     """A task to be asked. Nothing is opened before `open`, so that a thousand of them cost no memory.
 
-    `prepare`, `open`, `conclude`, `close` and `abandon` may take long and are called in any thread, one at a time; all
-    else is called where the model is asked.
+    `open`, `conclude`, `close` and `abandon` may take long and are called in any thread, one at a time; all else is
+    called where the model is asked.
 
     Attributes:
-        model: who is asked.
-        is_small: whether its rows are read already, and few.
-        opens_quickly: whether `open` takes no longer than a few requests.
-        concludes_quickly: the same of `conclude`; known after the last conversation.
+        model: the model that is asked.
     """
 
     @property
     def model(self) -> Model: ...
-    @property
-    def is_small(self) -> bool: ...
-    @property
-    def opens_quickly(self) -> bool: ...
-    @property
-    def concludes_quickly(self) -> bool: ...
-
-    def prepare(self) -> None:
-        """Read the data, and find out whether it can be asked.
-
-        Raises:
-            AisPromptError: it cannot.
-        """
 
     def open(self) -> None:
-        """Open the files, and read what was answered before.
+        """Read the data, open the files, and read what was answered before.
 
         Raises:
             AisPromptError: the task cannot be asked; nothing is left open.

@@ -78,11 +78,6 @@ class PredictionSorter:
         """Return the number of predictions."""
         return len(self._indices)
 
-    @property
-    def is_in_memory(self) -> bool:
-        """Whether there are so few that there is no file."""
-        return self._file is None
-
     def write(self, path: Path) -> None:
         """Replace a file of predictions, whole or not at all.
 

@@ -30,7 +30,6 @@ class Task:
         self.name = name
         self.model = model
         self.asked: list[str] = []
-        self.is_small = self.opens_quickly = self.concludes_quickly = count % 2 == 0
         self._left = iter(range(count))
         self._log = log
         self._fails = fails
@@ -39,9 +38,6 @@ class Task:
         self._log.append((what, self.name))
         if what in self._fails:
             raise self._fails[what]
-
-    def prepare(self) -> None:
-        self._note("prepare")
 
     def open(self) -> None:
         self._note("open")
@@ -98,11 +94,10 @@ def ask(tasks: list[Task], then: Callable[[Engine], None] = lambda _: None) -> E
     return ends
 
 
-@pytest.mark.parametrize("mixed", [True, False])
-def test_every_task_is_asked_completely_and_few_are_open_at_a_time(mixed: bool) -> None:
+def test_every_task_is_asked_completely_and_few_are_open_at_a_time() -> None:
     log: list[tuple[str, str]] = []
     model = ScriptedModel(default="x", delay=0.02, max_concurrency=300)  # places for more tasks than may be open
-    counts = [number % 4 for number in range(200)] if mixed else [1] * 10 + [2] * 190  # even ones are small
+    counts = [number % 4 for number in range(200)]
     tasks = [Task(str(number), model, counts[number], log) for number in range(200)]
     ends = ask(tasks)
     assert list(ends.errors.values()) == [None] * 200
@@ -117,14 +112,13 @@ def test_every_task_is_asked_completely_and_few_are_open_at_a_time(mixed: bool) 
     assert most <= 65
 
 
-@pytest.mark.parametrize("count", [4, 5])  # what is done in the loop's thread, and in another one
-def test_tasks_fail_alone_wherever_they_fail(count: int) -> None:
+def test_tasks_fail_alone_wherever_they_fail() -> None:
     log: list[tuple[str, str]] = []
     model = ScriptedModel(default="x", max_concurrency=2)
-    places = ("prepare", "open", "begin", "record", "conclude", "close")
-    tasks = [Task(place, model, count, log, **{place: ModelError(f"{place} failed")}) for place in places]
-    odd = Task("odd", model, count, log, record=ValueError("nothing foresaw this"))
-    tasks += [odd, Task("good", model, count, log)]
+    places = ("open", "begin", "record", "conclude", "close")
+    tasks = [Task(place, model, 4, log, **{place: ModelError(f"{place} failed")}) for place in places]
+    odd = Task("odd", model, 4, log, record=ValueError("nothing foresaw this"))
+    tasks += [odd, Task("good", model, 4, log)]
     ends = ask(tasks)
     found = {name: error and error.what for name, error in ends.errors.items()}
     assert found == {
@@ -137,7 +131,6 @@ def test_tasks_fail_alone_wherever_they_fail(count: int) -> None:
         "conclude",
         "odd",
         "open",
-        "prepare",
         "record",
     ]
 
@@ -154,11 +147,10 @@ def test_a_disk_that_is_full_ends_all_tasks() -> None:
     assert {("abandon", "slow"), ("abandon", "full")} <= set(log)
 
 
-@pytest.mark.parametrize("count", [2, 3])
-def test_a_disk_that_is_full_at_the_end_of_a_task_ends_all(count: int) -> None:
+def test_a_disk_that_is_full_at_the_end_of_a_task_ends_all() -> None:
     log: list[tuple[str, str]] = []
     slow = Task("slow", ScriptedModel(default="x", delay=60), 3, log)
-    full = Task("full", ScriptedModel(default="x"), count, log, conclude=StoreError("no space left on the disk"))
+    full = Task("full", ScriptedModel(default="x"), 2, log, conclude=StoreError("no space left on the disk"))
     with pytest.raises(StoreError, match="no space left"):
         ask([slow, full])
     assert ("abandon", "slow") in log
