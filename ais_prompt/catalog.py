@@ -8,8 +8,9 @@ Providers of models have names too: their addresses, and the environment variabl
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 PARTS: Final[dict[str, dict[str, str]]] = {
     "models": {
@@ -202,6 +203,30 @@ PROTOCOLS: Final[dict[str, tuple[str, ...]]] = {
     "runners": ("ais_prompt.runners.base.Runner",),
 }
 """Kind of part → what the program calls of it; a part must have all of the first, and may have the others."""
+
+EXPORTERS: Final[dict[str, str]] = {
+    "csv": "ais_prompt.export.flat.write_csv",
+    "parquet": "ais_prompt.export.flat.write_parquet",
+    "eee": "ais_prompt.export.every_eval_ever.write_every_eval_ever",
+    "inspect": "ais_prompt.export.inspect_log.write_inspect_logs",
+    "lm-eval": "ais_prompt.export.lm_eval.write_lm_eval",
+}
+"""Name of a form of results → the function that writes it: takes `StoredResults` and a folder, returns the files."""
+
+HOOKS: Final[dict[str, str]] = {
+    "translate": "ais_prompt.peers.translate.translate",
+    "accelerate": "ais_prompt.plan.accelerate.accelerated",
+}
+"""What an extension does before a config is parsed → its function.
+
+The core imports no extension: it finds them here, by name, when a config needs one.
+"""
+
+
+def load_home(path: str) -> Any:
+    """Import a function or class of this package by its dotted path."""
+    module, _, name = path.rpartition(".")
+    return getattr(importlib.import_module(module), name)
 
 
 Api: TypeAlias = Literal["openai", "anthropic"]

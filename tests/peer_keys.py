@@ -13,9 +13,10 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
+from ais_prompt.config.notes import Note
 from ais_prompt.errors import AisPromptError, ConfigFaults
-from ais_prompt.peers import Note, translate
 from ais_prompt.peers.parts import REGISTRIES
+from ais_prompt.peers.translate import translate
 from ais_prompt.plan.bind import argument_faults
 
 Outcome: TypeAlias = Literal["translated", "refused", "note", "lost"]

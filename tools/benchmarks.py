@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from ais_prompt.config.cards import NOT_VERIFIED, Card, cards
+from ais_prompt.config.cards import NOT_VERIFIED, Card, cards, how_to_get
 from ais_prompt.config.locate import list_shipped
-from ais_prompt.readers.catalogue.lock import how_to_get
 from ais_prompt.reference.benchmarks import benchmarks_of, configs_of, how_asked, suites
 
 ABOUT: Final = """\

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import atexit
 import gc
-import importlib
 import os
 from typing import Any, Final
 
 import click
 
 from ais_prompt import __version__
+from ais_prompt.catalog import load_home
 from ais_prompt.cli.streams import safe_output
 
 EPILOG = """\b
@@ -23,37 +23,37 @@ Exit codes: 0 done · 1 a gate failed (too many failures, other prompts) ·
 
 VERBS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     "Ask": {
-        "run": ("run.run", "Ask the models, score the answers, report."),
-        "score": ("score.score", "Score stored answers."),
-        "merge": ("shards.merge", "Put the answers of shards together."),
-        "serve": ("serve.serve", "Start servers that all shards share."),
-        "status": ("status.status", "Show how far the shards of a run are."),
-        "requests": ("request_files.requests", "Write what is still to be asked into a file."),
-        "answers": ("request_files.answers", "Read answers from files of a batch service."),
+        "run": ("ais_prompt.cli.run.run", "Ask the models, score the answers, report."),
+        "score": ("ais_prompt.cli.score.score", "Score stored answers."),
+        "merge": ("ais_prompt.cli.shards.merge", "Put the answers of shards together."),
+        "serve": ("ais_prompt.cli.serve.serve", "Start servers that all shards share."),
+        "status": ("ais_prompt.cli.status.status", "Show how far the shards of a run are."),
+        "requests": ("ais_prompt.cli.request_files.requests", "Write what is still to be asked into a file."),
+        "answers": ("ais_prompt.cli.request_files.answers", "Read answers from files of a batch service."),
     },
     "Look": {
-        "check": ("check.check", "Find every fault of a config."),
-        "view-prompt": ("view_prompt.view_prompt", "Show prompts exactly as they are sent."),
-        "list": ("list.list_parts", "List configs, parts and providers."),
-        "describe": ("describe.describe", "Describe a part, key, error, file or option."),
-        "view": ("view.view", "Show the report of a run in the browser."),
+        "check": ("ais_prompt.cli.check.check", "Find every fault of a config."),
+        "view-prompt": ("ais_prompt.cli.view_prompt.view_prompt", "Show prompts exactly as they are sent."),
+        "list": ("ais_prompt.cli.list.list_parts", "List configs, parts and providers."),
+        "describe": ("ais_prompt.cli.describe.describe", "Describe a part, key, error, file or option."),
+        "view": ("ais_prompt.cli.view.view", "Show the report of a run in the browser."),
     },
     "Compare": {
-        "lock": ("lock.lock", "Write the prompts of a config into a lock."),
-        "diff": ("diff.diff", "Compare prompts."),
-        "compare": ("compare.compare", "Compare two runs: what changed, and why."),
-        "judge-check": ("judge_check.judge_check", "Measure a judge against labels of people."),
-        "baseline": ("baseline.baseline", "Write what later runs are held against."),
+        "lock": ("ais_prompt.cli.lock.lock", "Write the prompts of a config into a lock."),
+        "diff": ("ais_prompt.cli.diff.diff", "Compare prompts."),
+        "compare": ("ais_prompt.cli.compare.compare", "Compare two runs: what changed, and why."),
+        "judge-check": ("ais_prompt.cli.judge_check.judge_check", "Measure a judge against labels of people."),
+        "baseline": ("ais_prompt.cli.baseline.baseline", "Write what later runs are held against."),
     },
     "Others": {
-        "data": ("data.data", "Bring benchmarks to this machine, or check them."),
-        "export": ("export.export", "Write results in the form of another program."),
-        "import": ("import_run.import_run", "Bring a run of OpenCompass or AISBench."),
-        "migrate": ("migrate.migrate", "Write their config as one of this program."),
-        "completion": ("completion.completion", "Print the completion script of a shell."),
+        "data": ("ais_prompt.cli.data.data", "Bring benchmarks to this machine, or check them."),
+        "export": ("ais_prompt.cli.export.export", "Write results in the form of another program."),
+        "import": ("ais_prompt.cli.import_run.import_run", "Bring a run of OpenCompass or AISBench."),
+        "migrate": ("ais_prompt.cli.migrate.migrate", "Write their config as one of this program."),
+        "completion": ("ais_prompt.cli.completion.completion", "Print the completion script of a shell."),
     },
 }
-"""Purpose → verb → its module and function here, and one line. Only the verb that runs is imported."""
+"""Purpose → verb → its function, and one line. Only the verb that runs is imported."""
 
 # At its end Python looks for garbage among all objects, which takes 0.1 to 0.2 s after a run.
 atexit.register(gc.freeze)
@@ -130,8 +130,7 @@ class Program(click.Group):
 
 
 def _verb(home: str) -> click.Command:
-    module, _, function = home.partition(".")
-    verb: click.Command = getattr(importlib.import_module(f"{__name__}.{module}"), function)
+    verb: click.Command = load_home(home)
     return verb
 
 

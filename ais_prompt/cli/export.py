@@ -6,17 +6,16 @@ from pathlib import Path
 
 import click
 
+from ais_prompt.catalog import EXPORTERS
 from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.verb import Verb
-
-FORMS = ("csv", "parquet", "eee", "inspect", "lm-eval")
 
 
 @click.command(cls=Verb)
 @click.argument("run", shell_complete=complete_run, metavar="RUN")
 @click.option(
     "--to",
-    type=click.Choice(FORMS),
+    type=click.Choice(tuple(EXPORTERS)),
     required=True,
     help="CSV or Parquet tables, Every Eval Ever, logs of inspect_ai, files of lm-evaluation-harness.",
 )

@@ -192,3 +192,15 @@ def _made(kind: Any, values: Any, file: Path, key: str) -> Any:
             what = f"{name} of the card is {type(value).__name__}"
             raise ConfigError(what, where=place(file), fix=f"write a value of type {known[name].type}")
     return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
+
+
+def get_command(name: str) -> str:
+    """Return the command that brings the data of a benchmark."""
+    return f"aisprompt data get {name}"
+
+
+def how_to_get(card: Card) -> str:
+    """Return the command that brings the data of a benchmark, and which files it needs if the hub has none."""
+    if card.hub:
+        return get_command(card.name)
+    return f"{get_command(card.name)} --from FOLDER, with {' or '.join(form.about for form in card.files)}"

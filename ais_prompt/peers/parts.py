@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
+from ais_prompt.config.notes import NoteList
 from ais_prompt.config.parse.section import Faults, shown
 from ais_prompt.errors import AisPromptError
-from ais_prompt.peers.notes import NoteList
 from ais_prompt.peers.table import PEERS, PeerPart, find_row, peer_part
 from ais_prompt.peers.table.row import SAYS_NOTHING, Row
 from ais_prompt.registry import (

@@ -8,13 +8,13 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
+from ais_prompt.config.notes import Note
 from ais_prompt.config.parse.section import Faults
 from ais_prompt.errors import ConfigError
 from ais_prompt.peers.chatml import chatml_dataset, with_paths
 from ais_prompt.peers.custom import custom_dataset, is_custom
 from ais_prompt.peers.dataset import translate_dataset
 from ais_prompt.peers.model import has_default_roles, translate_model
-from ais_prompt.peers.notes import Note
 from ais_prompt.peers.partitioner import translate_partitioner
 from ais_prompt.peers.parts import Translation, accepted, is_part
 from ais_prompt.peers.summary import translate_summarizer

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from ais_prompt.config.notes import Note
 from ais_prompt.config.paths import resolve_data_path
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.huggingface.generation import is_sampling, without_sampling
-from ais_prompt.peers.notes import Note
 from ais_prompt.peers.table.served import lmdeploy_engine, vllm_engine
 
 Accelerator = Literal["vllm", "lmdeploy"]

@@ -18,7 +18,7 @@ from ais_prompt.evaluators.judge import JudgeEvaluator, PanelEvaluator
 from ais_prompt.evaluators.own import make_evaluator
 from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer
 from ais_prompt.models.base import MediaModel, Model
-from ais_prompt.partitioners import Partitioner
+from ais_prompt.partitioners.base import Partitioner
 from ais_prompt.plan.media_roots import media_roots_of
 from ais_prompt.prompts import PromptBuilder, Template
 from ais_prompt.readers.base import Dataset, Reader, load_dataset

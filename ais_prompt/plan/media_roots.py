@@ -8,7 +8,7 @@ from typing import Any
 
 from ais_prompt.config.paths import expand
 from ais_prompt.prompts.media_roots import MediaRoots
-from ais_prompt.readers.benchmarks.data_path import find_data
+from ais_prompt.readers.data_path import find_data
 from ais_prompt.types import DatasetSpec
 from ais_prompt.utils.media import has_scheme, references
 

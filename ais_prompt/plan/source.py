@@ -9,15 +9,15 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ais_prompt.catalog import HOOKS, load_home
 from ais_prompt.config.compose import compose, with_summarizer
 from ais_prompt.config.load import LoadedConfig, load_config
 from ais_prompt.config.locate import find_config
+from ais_prompt.config.native import is_native
+from ais_prompt.config.notes import Note
 from ais_prompt.config.parse.run import parse_run
 from ais_prompt.config.paths import expand
 from ais_prompt.errors import ConfigError, ConfigFaults
-from ais_prompt.peers.notes import Note
-from ais_prompt.peers.translate import translate
-from ais_prompt.plan.accelerate import Accelerator, accelerated
 from ais_prompt.plan.check import check_plan
 from ais_prompt.plan.check_scoring import check_scoring
 from ais_prompt.plan.named_model import HfType, local_model, served_model
@@ -82,7 +82,7 @@ class Source(Struct, frozen=True):
     dataset_num_runs: int | None = None
     hf_num_gpus: int | None = None
     hf: bool = False
-    accelerator: Accelerator | None = None
+    accelerator: Literal["vllm", "lmdeploy"] | None = None
     stand_in: Mapping[str, Any] | None = None
     ignores_runner: bool = False
 
@@ -123,18 +123,20 @@ def read_spec(source: Source) -> ReadConfig:
         ConfigError: it cannot be read, or has the wrong shape (`ConfigFaults`, all at once).
     """
     loaded = _with_named_values(_load(source), source)
-    values, notes = translate(
-        loaded.values,
-        peer_scores=source.peer_scores,
-        in_process=source.hf,
-        foreign_summary=source.summarizer is not None,
-        folder=loaded.path.resolve().parent if loaded.path else None,
-        place=loaded.place,
-    )
-    notes = (*(Note(text, "") for text in loaded.notes), *notes)
+    values, notes = loaded.values, tuple(Note(text, "") for text in loaded.notes)
+    folder = loaded.path.resolve().parent if loaded.path else None
+    if source.summarizer is not None or not is_native(values):
+        values, translated = load_home(HOOKS["translate"])(
+            values,
+            peer_scores=source.peer_scores,
+            in_process=source.hf,
+            foreign_summary=source.summarizer is not None,
+            folder=folder,
+            place=loaded.place,
+        )
+        notes = (*notes, *translated)
     if source.accelerator is not None and isinstance(models := values.get("models"), list | tuple):
-        folder = loaded.path.resolve().parent if loaded.path else None
-        served, dropped = accelerated(models, source.accelerator, folder)
+        served, dropped = load_home(HOOKS["accelerate"])(models, source.accelerator, folder)
         values, notes = {**values, "models": served}, (*notes, *dropped)
     loaded = replace(loaded, values=values)
     spec = parse_run(loaded, work_dir=source.work_dir, budget=source.budget)

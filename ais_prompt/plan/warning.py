@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Final, TypeAlias
 from msgspec import Struct
 
 from ais_prompt.chat.meta_template import MetaTemplate
+from ais_prompt.config.notes import Note
 from ais_prompt.inferencers import Preview
-from ais_prompt.peers import Note
 from ais_prompt.prompts import Filled
 from ais_prompt.types import Prompt, TaskSpec
 

@@ -7,10 +7,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from ais_prompt.config.cards import NOT_VERIFIED, Card, cards
+from ais_prompt.config.cards import NOT_VERIFIED, Card, cards, how_to_get
 from ais_prompt.config.load import load_config
 from ais_prompt.config.locate import NamedConfig, list_shipped
-from ais_prompt.readers.catalogue.lock import how_to_get
 from ais_prompt.reference.entry import Entry
 
 

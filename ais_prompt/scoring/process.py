@@ -8,10 +8,11 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ais_prompt.config.surroundings import Surroundings
 from ais_prompt.errors import PartError
 from ais_prompt.plan.plan import Task
 from ais_prompt.scoring.verdicts import Question
-from ais_prompt.scoring.worker import Scored, Surroundings, ToJudge, ToJudgeCall, parts_of
+from ais_prompt.scoring.worker import Scored, ToJudge, ToJudgeCall, parts_of
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.utils.pickled_values import read_values
 from ais_prompt.utils.worker import Worker, WorkerDied

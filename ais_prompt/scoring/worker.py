@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import logging
-import os
 import pickle
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.config.custom_imports import import_custom_modules
+from ais_prompt.config.surroundings import Surroundings
 from ais_prompt.engine.failures import error_of
 from ais_prompt.errors import AisPromptError
 from ais_prompt.plan.plan import Task
@@ -26,42 +24,9 @@ from ais_prompt.types import Prediction, Score, TaskSpec
 from ais_prompt.utils.log import ROOT
 from ais_prompt.utils.log_once import OnceFilter
 from ais_prompt.utils.progress import Advance, shown_on
-from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.worker import serve
 
 logger = logging.getLogger(__name__)
-
-
-class Surroundings(Struct, frozen=True):
-    """What parts of the user's own need to be found, and what must not be written.
-
-    Attributes:
-        folder: the working directory.
-        path: where modules are looked for.
-        custom_imports: of the config.
-        secrets: to hide.
-    """
-
-    folder: str
-    path: Sequence[str]
-    custom_imports: Any
-    secrets: Sequence[str]
-
-    @classmethod
-    def here(cls, config: Mapping[str, Any]) -> Surroundings:
-        """Return those of this process, in which a config was read."""
-        return cls(os.getcwd(), tuple(sys.path), config.get("custom_imports"), SECRETS.values())  # noqa: PTH109
-
-    def enter(self) -> None:
-        """Make this process like the one that they are of.
-
-        Raises:
-            AisPromptError: a module cannot be imported here.
-        """
-        os.chdir(self.folder)
-        sys.path[:] = self.path
-        SECRETS.add(*self.secrets)
-        import_custom_modules({"custom_imports": self.custom_imports}, "custom_imports")
 
 
 class ScoreCall(Struct, frozen=True):

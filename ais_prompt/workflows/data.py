@@ -9,14 +9,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ais_prompt.config.cards import LOCK, Card, cards, find_card
+from ais_prompt.config.cards import LOCK, Card, cards, find_card, get_command, how_to_get
 from ais_prompt.errors import DataError, StoreError
 from ais_prompt.readers.catalogue.hub import fetch, forget
 from ais_prompt.readers.catalogue.lock import (
     DataLock,
     changed_file,
-    get_command,
-    how_to_get,
     lock_changes,
     read_lock,
     row_changes,

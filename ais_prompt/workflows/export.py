@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
 
+from ais_prompt.catalog import EXPORTERS, load_home
 from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
 from ais_prompt.config.paths import expand
-from ais_prompt.export.every_eval_ever import write_every_eval_ever
-from ais_prompt.export.flat import write_csv, write_parquet
-from ais_prompt.export.inspect_log import write_inspect_logs
-from ais_prompt.export.lm_eval import write_lm_eval
-from ais_prompt.export.stored import StoredResults, read_stored_results
+from ais_prompt.export.stored import read_stored_results
 from ais_prompt.store.find import locate_run
 from ais_prompt.store.links import refuse_links
-
-WRITERS: Final[Mapping[str, Callable[[StoredResults, Path], list[Path]]]] = {
-    "csv": write_csv,
-    "parquet": write_parquet,
-    "eee": write_every_eval_ever,
-    "inspect": write_inspect_logs,
-    "lm-eval": write_lm_eval,
-}
-"""Name of a form → what writes it."""
 
 
 def export(run: str, to: str, folder: Path | None = None, work_dir: str | None = None) -> list[Path]:
@@ -31,7 +17,7 @@ def export(run: str, to: str, folder: Path | None = None, work_dir: str | None =
 
     Args:
         run: the path of a run folder, or below ``work_dir`` a name, name/time or time.
-        to: a name in `WRITERS`.
+        to: a name in `ais_prompt.catalog.EXPORTERS`.
         folder: where the files go; it is made if needed, and files of the same names are replaced. None means
             ``export/<to>`` in the run folder.
         work_dir: where run folders are kept; None for ``outputs``.
@@ -44,4 +30,5 @@ def export(run: str, to: str, folder: Path | None = None, work_dir: str | None =
     if folder is None:
         refuse_links(found)
         folder = found.root / "export" / to
-    return WRITERS[to](read_stored_results(found), folder)
+    written: list[Path] = load_home(EXPORTERS[to])(read_stored_results(found), folder)
+    return written

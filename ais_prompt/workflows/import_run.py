@@ -15,8 +15,8 @@ from ais_prompt.config.load import LoadedConfig
 from ais_prompt.config.stored import ELSEWHERE, unusable_parts, without_permissions
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.inferencers import RepeatingInferencer
-from ais_prompt.peers import translate
 from ais_prompt.peers.old_run import OldAnswer, OldRun, open_old_run
+from ais_prompt.peers.translate import translate
 from ais_prompt.plan.plan import Plan, Task
 from ais_prompt.plan.source import Source, checked_for_scoring
 from ais_prompt.plan.stored import is_code

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ais_prompt.engine.estimate import estimate
 from ais_prompt.errors import AisPromptError
-from ais_prompt.partitioners import Chunk, TaskSize
+from ais_prompt.partitioners.base import Chunk, TaskSize
 from ais_prompt.partitioners.distribute import distribute
 from ais_prompt.plan.build import build_partitioner
 from ais_prompt.plan.plan import Plan, Task

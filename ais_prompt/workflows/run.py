@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct, field
 
 from ais_prompt.config.render import hidden_again
+from ais_prompt.config.surroundings import Surroundings
 from ais_prompt.engine.infer import AskingOptions, ShardTask
 from ais_prompt.engine.spending import Spending
 from ais_prompt.errors import AisPromptError, ConfigError, Paused
@@ -25,7 +26,6 @@ from ais_prompt.report.speed import write_speed
 from ais_prompt.report.summary import write_summary
 from ais_prompt.runners.workers import ModelWorkers
 from ais_prompt.scoring.watches import Watches
-from ais_prompt.scoring.worker import Surroundings
 from ais_prompt.store.disk import reading
 from ais_prompt.store.find import find_run_folder
 from ais_prompt.store.layout import RunFolder, create_run_folder

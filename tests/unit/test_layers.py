@@ -38,6 +38,7 @@ LAYERS = (
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 ALLOWED_SIBLINGS = {
     ("chat", "prompts"),  # a chat format is given a PromptList
+    ("config", "catalog"),
     ("registry", "catalog"),
     ("names", "catalog"),
 }

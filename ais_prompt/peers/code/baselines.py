@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from ais_prompt.errors import DataError
-from ais_prompt.readers.benchmarks.data_path import data_folders
+from ais_prompt.readers.data_path import data_folders
 
 
 class Answers(Struct, frozen=True):

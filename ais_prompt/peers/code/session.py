@@ -18,7 +18,7 @@ import msgspec
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, MissingExtra, PartError
 from ais_prompt.peers.code.calls import NO_NETWORK, Call, Fault, Reply, StartCall
 from ais_prompt.peers.code.sources import DISTRIBUTIONS, is_complete
-from ais_prompt.readers.benchmarks.data_path import CACHES
+from ais_prompt.readers.data_path import CACHES
 from ais_prompt.utils.peer_imports import peer_of
 from ais_prompt.utils.peer_packages import PEER_PATH, peer_package
 from ais_prompt.utils.worker import Worker, WorkerDied

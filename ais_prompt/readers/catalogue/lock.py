@@ -10,7 +10,7 @@ from typing import Final, Literal
 import msgspec
 from msgspec import Struct
 
-from ais_prompt.config.cards import LOCK, Card
+from ais_prompt.config.cards import LOCK, Card, get_command, how_to_get
 from ais_prompt.errors import DataError
 from ais_prompt.readers.formats import read_file
 from ais_prompt.utils.digest import file_digest
@@ -97,18 +97,6 @@ def read_lock(card: Card, folder: Path | None = None) -> DataLock:
     if wrong := [split for split in lock.splits if not _SPLIT.fullmatch(split)]:
         raise DataError(f"the lock names a split that is no name: {wrong[0]!r:.80}", where=str(file), fix=fix)
     return lock
-
-
-def get_command(name: str) -> str:
-    """Return the command that brings the data of a benchmark."""
-    return f"aisprompt data get {name}"
-
-
-def how_to_get(card: Card) -> str:
-    """Return the command that brings the data of a benchmark, and which files it needs if the hub has none."""
-    if card.hub:
-        return get_command(card.name)
-    return f"{get_command(card.name)} --from FOLDER, with {' or '.join(form.about for form in card.files)}"
 
 
 def changed_file(folder: Path, lock: DataLock, split: str) -> DataError | None:

@@ -16,8 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from jsonschema import Draft7Validator, Draft202012Validator
 
-from ais_prompt.cli.export import FORMS
-from ais_prompt.workflows.export import WRITERS
+from ais_prompt.catalog import EXPORTERS, load_home
 from tests.cli import run_cli
 from tests.servers import ROOT
 
@@ -77,10 +76,10 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
 
 
 def test_every_form_has_a_writer() -> None:
-    assert set(FORMS) == set(WRITERS)
+    assert all(callable(load_home(home)) for home in EXPORTERS.values())
 
 
-@pytest.mark.parametrize("to", FORMS)
+@pytest.mark.parametrize("to", EXPORTERS)
 def test_a_second_export_writes_the_same_files_and_no_secret(run: Path, tmp_path: Path, to: str) -> None:
     first = {path.relative_to(tmp_path / "a"): content(path) for path in export(run, to, "-o", str(tmp_path / "a"))}
     again = {path.relative_to(tmp_path / "b"): content(path) for path in export(run, to, "-o", str(tmp_path / "b"))}

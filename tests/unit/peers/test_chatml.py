@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigFaults
-from ais_prompt.peers import translate
 from ais_prompt.peers.chatml import SHARED
+from ais_prompt.peers.translate import translate
 
 SHARED_CONFIG = """
 chatobj_custom_reader_cfg = dict(input_columns=['question'], output_column='answer')

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigFaults
-from ais_prompt.peers import translate
+from ais_prompt.peers.translate import translate
 
 
 def custom(tmp_path: Path, row: dict[str, Any], **keys: Any) -> dict[str, Any]:

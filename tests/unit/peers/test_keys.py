@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigFaults
-from ais_prompt.peers import translate
+from ais_prompt.peers.translate import translate
 from tests.peer_keys import KEYS, META, OPENICL, TEMPLATE, config_with, dataset, dict_at, names, outcome, value_of
 
 AISBENCH = "ais_bench.benchmark"

@@ -14,7 +14,7 @@ from ais_prompt.config.load import LoadedConfig
 from ais_prompt.config.parse.run import parse_run
 from ais_prompt.models.huggingface.model import HuggingFaceBaseModel
 from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionModel
-from ais_prompt.peers import translate
+from ais_prompt.peers.translate import translate
 from ais_prompt.plan.build import build_model
 from ais_prompt.prompts import PromptBuilder, PromptTemplate
 from ais_prompt.types import Sample

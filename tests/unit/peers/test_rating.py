@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigFaults
-from ais_prompt.peers import translate
 from ais_prompt.peers.table.judges import SUMMARIZERS
+from ais_prompt.peers.translate import translate
 from tests.unit.peers.test_translate import OPENICL, peer_dataset
 
 LM = "opencompass.openicl.icl_evaluator.LMEvaluator"

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from ais_prompt.evaluators.own import make_evaluator
-from ais_prompt.peers import translate
 from ais_prompt.peers.table import find_row
+from ais_prompt.peers.translate import translate
 from ais_prompt.postprocess.peer import math_postprocess_peer
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import SampleScore, Score

@@ -8,7 +8,7 @@ import pytest
 
 from ais_prompt.config.load import LoadedConfig
 from ais_prompt.config.parse.run import parse_run
-from ais_prompt.peers import translate
+from ais_prompt.peers.translate import translate
 from ais_prompt.summary.averages import select, with_averages
 from ais_prompt.summary.rows import Row
 from ais_prompt.types import SummarySpec

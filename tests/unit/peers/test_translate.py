@@ -9,9 +9,9 @@ import pytest
 
 from ais_prompt.config.parse.section import Faults
 from ais_prompt.errors import ConfigFaults
-from ais_prompt.peers import translate
 from ais_prompt.peers.parts import REGISTRIES, SCORING, Translation
 from ais_prompt.peers.table import PEERS, ROWS, peer_part
+from ais_prompt.peers.translate import translate
 
 OPENICL = "opencompass.openicl"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ais_prompt.peers import Note
+from ais_prompt.config.notes import Note
 from ais_prompt.plan.warning import translation_notes
 
 

@@ -20,7 +20,7 @@ from ais_prompt.peers.code.data import find_data as find_peer_data
 from ais_prompt.peers.code.dataset import PeerDataset
 from ais_prompt.peers.code.evaluator import PeerEvaluator
 from ais_prompt.peers.code.postprocessor import peer_postprocessor
-from ais_prompt.readers.benchmarks.data_path import find_data
+from ais_prompt.readers.data_path import find_data
 from ais_prompt.utils.peer_packages import PEER_PATH
 from tests.peer_package import write_peer
 

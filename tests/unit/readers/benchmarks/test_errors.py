@@ -7,8 +7,8 @@ import pytest
 
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.readers.base import load_dataset
-from ais_prompt.readers.benchmarks.data_path import data_places, find_data
 from ais_prompt.readers.benchmarks.dataset import BenchmarkDataset
+from ais_prompt.readers.data_path import data_places, find_data
 from ais_prompt.types import ReaderSpec
 from tests.unit.readers.benchmarks.samples import CASES
 

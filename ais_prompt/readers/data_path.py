@@ -8,7 +8,7 @@ from typing import Final
 
 from ais_prompt.config.paths import expand
 from ais_prompt.errors import DataError
-from ais_prompt.readers.benchmarks.data_ids import ARCHIVES, LOCAL_PATHS
+from ais_prompt.readers.data_ids import ARCHIVES, LOCAL_PATHS
 from ais_prompt.utils.peer_packages import peer_package
 from ais_prompt.utils.text import listed
 

@@ -1,0 +1,62 @@
+"""Which configs are translated before they are parsed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from ais_prompt.catalog import HOOKS, PARTS, load_home
+from ais_prompt.config.native import is_native
+from tests.servers import ROOT
+
+TRANSLATE = load_home(HOOKS["translate"])
+MODEL: dict[str, Any] = {"type": "ScriptedModel", "abbr": "m", "answers": "a"}
+DATASET: dict[str, Any] = {
+    "type": "LocalDataset",
+    "path": "rows.jsonl",
+    "reader_cfg": {"input_columns": ["q"], "output_column": "a"},
+    "infer_cfg": {"prompt_template": {"type": "PromptTemplate", "template": "{q}"}},
+}
+
+
+def test_a_config_of_our_parts_is_native_and_its_translation_changes_nothing() -> None:
+    config = {"models": [MODEL], "datasets": [DATASET, DATASET], "work_dir": "o", "helper": {"type": "whatever"}}
+    assert is_native(config)
+    assert TRANSLATE(config) == (config, ())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"models": [{**MODEL, "type": "opencompass.models.OpenAISDK"}]},
+        {"models": [{**MODEL, "type": "VLLMCustomAPIChat"}]},
+        {"datasets": [{"path": "mine.jsonl"}]},
+        {"datasets": [{**DATASET, "eval_cfg": {"evaluator": {"type": "ais_bench.benchmark.openicl.AccEvaluator"}}}]},
+        {"datasets": [{**DATASET, "eval_cfg": {"evaluator": {"type": "MathEvaluator"}}}]},
+        {"chatml_datasets": [{"abbr": "c", "path": "c.jsonl"}]},
+        {"infer": {"partitioner": {"type": "NumWorkerPartitioner", "num_worker": 2}}},
+        {"summarizer": {"type": "opencompass.summarizers.DefaultSummarizer"}},
+        {"models": "none"},
+    ],
+)
+def test_whatever_may_be_of_another_program_is_translated(change: dict[str, Any]) -> None:
+    assert not is_native({"models": [MODEL], "datasets": [DATASET], **change})
+
+
+def test_no_part_of_another_program_has_one_of_our_names() -> None:
+    names = [(kind, name) for kind in ("evaluators", "postprocessors", "templates") for name in PARTS[kind]]
+    table = load_home("ais_prompt.peers.table.peer_part")
+    assert not [name for kind, name in names if table(kind, name) is not None]
+
+
+def test_a_config_that_names_no_peer_loads_nothing_of_them() -> None:
+    program = (
+        "import sys; from ais_prompt.cli import main; sys.argv = ['aisprompt', 'check', 'configs/eval.py']\n"
+        "try: main()\nexcept SystemExit as end: assert not end.code\n"
+        "print([name for name in sys.modules if name.startswith('ais_prompt.peers')])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
