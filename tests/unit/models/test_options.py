@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -166,21 +163,3 @@ def test_a_local_model_samples_where_a_temperature_or_another_option_says_so() -
     assert HuggingFaceBaseModel("m").decoding(None, ()) == HuggingFaceBaseModel("m", sampling=Sampling()).decoding(
         None, ()
     )
-
-
-def test_the_docs_list_each_field_with_its_flat_name_and_default() -> None:
-    text = (Path(__file__).parents[3] / "docs" / "api-models.md").read_text("utf-8")
-    rows = re.findall(r"^\| `(\w+)\.(\w+)` \|(?: `(\w+)`[^|]*)? \| `(.*)` \|$", text, re.MULTILINE)
-    described = {(argument, field): (name, ast.literal_eval(default)) for argument, field, name, default in rows}
-    fields = {
-        (argument, field): getattr(kind(), field)
-        for argument, kind in {**VALUES, "retry": Retry}.items()
-        for field in kind.__struct_fields__
-    }
-    assert {place: default for place, (_, default) in described.items()} == fields
-    names = {name for name, _ in described.values()} - {""}
-    assert names == {*FLAT_NAMES, "retry"} - {"query_per_second"}
-    for (argument, field), (name, _) in described.items():
-        if name in FLAT_NAMES:
-            assert FLAT_NAMES[name][0] == argument
-            assert callable(FLAT_NAMES[name][1]) or FLAT_NAMES[name][1] == field
