@@ -27,6 +27,7 @@ from ais_prompt.workflows import check as check_workflow
 from ais_prompt.workflows import run as run_workflow
 from ais_prompt.workflows.check import CheckResult
 from ais_prompt.workflows.partial import open_partial
+from ais_prompt.workflows.probe import with_found_models
 from ais_prompt.workflows.run import RunMode
 
 
@@ -87,6 +88,7 @@ def run(
         if mode not in (modes := RunMode.__args__):  # type: ignore[attr-defined]
             raise ConfigError(f"there is no mode {mode!r}", fix=f"modes: {listed(modes)}")
         plan, warnings = checked(source_of(config, options))
+        plan = with_found_models(plan, mode)
         folder = run_workflow.open_run_folder(plan, mode, reuse)
         command = call_text(config, **options)
         partial = open_partial(plan, folder, command) if mode in ("eval", "viz") else None

@@ -193,9 +193,11 @@ def _run_here(
         options: of the config.
     """
     from ais_prompt.workflows import run as pipeline
+    from ais_prompt.workflows.probe import with_found_models
 
     values = ctx.params
     mode, limit = values["mode"], values["max_failures"]
+    plan = with_found_models(plan, mode)
     folder = pipeline.open_run_folder(plan, mode, values["reuse"])
     hint(f"Run folder: {folder.root}", err=True)
     partial = opened_partial(plan, folder) if mode in ("eval", "viz") else None

@@ -80,6 +80,7 @@ def score(
     """
     from ais_prompt.plan.source import Source
     from ais_prompt.workflows import run as pipeline
+    from ais_prompt.workflows.probe import with_found_models
 
     if peer_scores and config is None:
         raise click.UsageError(
@@ -93,6 +94,7 @@ def score(
         peer_scores=peer_scores,
     )
     plan, folder = _opened(run, predictions, source, dataset, model)
+    plan = with_found_models(plan, "eval")
     keeper = read_gates(plan, **gate_values)
     folder = opened_partial(plan, folder) or folder
     result = pipeline.run(plan, folder, "eval", command_line(), with_report=False)

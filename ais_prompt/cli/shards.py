@@ -67,6 +67,7 @@ def run_shard(
     """Ask one shard, score the run if it was the last, and return the exit code."""
     from ais_prompt.errors import ConfigError, StoreError
     from ais_prompt.store.shards import parse_shard, shared_run_folder
+    from ais_prompt.workflows.probe import with_found_models
     from ais_prompt.workflows.shards import is_asked
     from ais_prompt.workflows.shards import run_shard as ask
 
@@ -74,6 +75,7 @@ def run_shard(
         fix = "give all shards the same one, such as the id of the job: -r 4711"
         raise ConfigError("shards need the name of the run folder that they share", where="--shard", fix=fix)
     part = parse_shard(shard)
+    plan = with_found_models(plan, "all" if scores else "infer")
     for model in plan.models:
         model.preflight()
     folder = shared_run_folder(plan.spec.work_dir, plan.spec.name, reuse)
@@ -99,7 +101,9 @@ def run_shard(
 
 def _score(plan: Plan, folder: RunFolder, limit: FailureLimit, *, debug: bool) -> int:
     from ais_prompt.workflows import run as pipeline
+    from ais_prompt.workflows.probe import with_found_models
 
+    plan = with_found_models(plan, "eval")
     partial = opened_partial(plan, folder)
     result = pipeline.run(plan, partial or folder, "eval", command_line())
     show(result, (partial or folder).root)

@@ -90,7 +90,7 @@ def open_run_folder(plan: Plan, mode: RunMode = "all", reuse: str | None = None)
     """
     if mode in ("eval", "viz") and reuse is None:
         raise ConfigError(f"-m {mode} works on a run that is there already", fix="add -r, or -r TIMESTAMP")
-    for model in _asked(plan, mode):
+    for model in asked(plan, mode):
         model.preflight()
     folder = find_or_make(plan, reuse)
     if mode in ("all", "infer") and folder.root.name == RunFolder(folder.root.parent).partial.root.name:
@@ -261,7 +261,7 @@ def _hide_again(folder: RunFolder) -> None:
             write_config(folder, hidden, trusted=is_made_here(folder, written.encode("utf-8", "replace")))
 
 
-def _asked(plan: Plan, mode: RunMode) -> Iterator[PlannedModel]:
+def asked(plan: Plan, mode: RunMode) -> Iterator[PlannedModel]:
     """Yield the models and judges that are asked in a mode."""
     if mode in ("all", "infer"):
         yield from plan.models
@@ -272,7 +272,7 @@ def _asked(plan: Plan, mode: RunMode) -> Iterator[PlannedModel]:
 def _addresses(plan: Plan, mode: RunMode) -> dict[str, str]:
     """``abbr`` of each model that is asked and served → its address; of one that cannot be built its task will tell."""
     found = {}
-    for planned in _asked(plan, mode):
+    for planned in asked(plan, mode):
         with suppress(AisPromptError):
             found[planned.spec.abbr] = address_of(planned.model)
     return {abbr: address for abbr, address in found.items() if address is not None}
@@ -287,7 +287,7 @@ def _started(plan: Plan, mode: RunMode, servers: StartedServers, number: int | N
         if number is not None:
             surroundings = Surroundings.here(plan.spec.resolved)
             workers = stack.enter_context(ModelWorkers(number, servers, surroundings))
-        for planned in _asked(plan, mode):
+        for planned in asked(plan, mode):
             with suppress(AisPromptError):  # one that cannot be built ends its tasks
                 model = planned.model
                 if isinstance(model, StartsServer):

@@ -64,3 +64,25 @@ def test_a_server_that_is_not_there_is_an_error_before_the_run(project: Path) ->
     assert failed.returncode == 3
     assert "the server does not answer" in failed.stderr
     assert not list(project.rglob("predictions"))
+
+
+def test_a_judge_without_a_name_is_the_model_of_its_server(project: Path) -> None:
+    with mock_server([{"answer": "A"}]) as server:
+        config = f"""
+models = [dict(type="ScriptedModel", abbr="m", answers={{".": "4"}})]
+judge = dict(type="OpenAIChatModel", abbr="rater", model="", base_url="{server.base_url}", api_key=None)
+datasets = [dict(abbr="sums", type="LocalDataset", path="sums.jsonl",
+    reader_cfg=dict(input_columns=["question"], output_column="answer"),
+    infer_cfg=dict(prompt_template=dict(type="PromptTemplate", template="{{question}}"),
+                   inferencer=dict(type="GenInferencer")),
+    eval_cfg=dict(evaluator=dict(type="GenericLLMEvaluator", judge_cfg=judge,
+        prompt_template=dict(type="PromptTemplate", template="{{prediction}} {{gold}}: A or B?"))))]
+"""
+        (project / "judged.py").write_text(config, encoding="utf-8")
+        (project / "sums.jsonl").write_text(json.dumps({"question": "2+2", "answer": "4"}) + "\n", encoding="utf-8")
+        done = run_cli("run", "judged.py", "-m", "infer", folder=project)
+        assert done.returncode == 0, done.stderr
+        assert server.requests() == []
+        done = run_cli("score", "judged", folder=project)
+        assert done.returncode == 0, done.stderr
+        assert {request["body"]["model"] for request in server.requests()} == {"mock"}

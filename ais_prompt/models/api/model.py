@@ -207,14 +207,12 @@ class ApiModel(CountsTokens):
         )
 
     def preflight(self) -> None:
-        """Check all that can be checked without sending anything, but for the name of a model that has none.
+        """Check all that can be checked without sending anything.
 
         Raises:
-            ConfigError: the transport does not accept the arguments of ``client``, or the server has several models
-                and the config names none.
+            ConfigError: the transport does not accept the arguments of ``client``.
             ModelError: there is no key, ``base_url`` is not an address, a variable is not set, or a header, a proxy or
-                a file of certificates cannot be used; there is no folder of the tokenizer; or the server is asked for
-                its model and lists none.
+                a file of certificates cannot be used; or there is no folder of the tokenizer.
         """
         self.check_tokenizer()
         if self.server is not None and not self.server.options.shared:
@@ -226,11 +224,14 @@ class ApiModel(CountsTokens):
         for base_url in self.base_urls:
             self._server(base_url)
             check_environment(base_url)
-        if not self.model:
-            self.model = self._only_model()
 
-    def _only_model(self) -> str:
-        """Return the name of the only model that the first server lists."""
+    def only_model(self) -> str:
+        """Ask the first server for the name of its only model.
+
+        Raises:
+            ConfigError: it has several.
+            ModelError: it does not answer or lists none, or the key or the address cannot be used.
+        """
         return only_model(resolve_address(self.base_urls[0]), self.api_key, resolve_headers(self.headers), self.api)
 
     def start_with(self, servers: StartedServers, name: str) -> None:

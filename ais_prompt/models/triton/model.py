@@ -29,12 +29,12 @@ class TritonModel(ApiModel):
 
     @property
     def endpoint(self) -> Generate:  # type: ignore[override]
-        """The path has the name of the model, which may be asked of the server first."""
+        """The path has the name of the model."""
         return Generate(self.model)
 
     def _addresses(self, base_url: str | Sequence[str] | None) -> tuple[str, ...]:
         return tuple(address.rstrip("/").removesuffix("/v1") for address in super()._addresses(base_url))
 
-    def _only_model(self) -> str:
+    def only_model(self) -> str:
         address = f"{resolve_address(self.base_urls[0])}/v1"  # as MindIE lists its models
         return only_model(address, self.api_key, resolve_headers(self.headers), self.api)

@@ -13,7 +13,7 @@ CONFIG = """
 models = [dict(type='ScriptedModel', abbr='{model}', answers={{'.': 'judge'}})]
 datasets = [
     dict(
-        type='JSONLReader',
+        type='LocalDataset',
         abbr='sums',
         path='judge.jsonl',
         reader_cfg=dict(input_columns=['question'], output_column='answer'),
@@ -27,7 +27,7 @@ datasets = [
 """
 RULE = "evaluator=dict(type='AccuracyEvaluator')"
 JUDGE = """evaluator=dict(
-    type='JudgeEvaluator',
+    type='GenericLLMEvaluator',
     judge_cfg=dict(type='OpenAIChatModel', model='rater', base_url='http://127.0.0.1:9/v1', api_key=None),
     prompt_template=dict(type='PromptTemplate', template='{prediction}'),
 )"""

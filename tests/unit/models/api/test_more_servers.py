@@ -208,7 +208,8 @@ def test_the_only_model_of_a_server_is_found(server: MockServer, monkeypatch: py
     server.follow()
     model = AnthropicModel("", server.base_url)
     model.preflight()
-    assert model.model == "mock"
+    assert server.requests() == []
+    assert (model.only_model(), model.model) == ("mock", "")
 
 
 @pytest.mark.parametrize("kind", BOTH)
