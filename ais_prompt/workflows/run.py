@@ -22,6 +22,7 @@ from ais_prompt.models.server.started import StartedServers, StartsServer
 from ais_prompt.plan.plan import Plan, PlannedModel
 from ais_prompt.plan.warning import PromptWarning, TranslationNote
 from ais_prompt.report.html import forget_report, write_report
+from ais_prompt.report.html.run_prompts import write_prompts
 from ais_prompt.report.speed import write_speed
 from ais_prompt.report.summary import write_summary
 from ais_prompt.runners.workers import ModelWorkers
@@ -154,6 +155,8 @@ def run(
             if mode == "viz":
                 outcomes = stored_outcomes(plan.tasks, folder)
             else:
+                if mode != "eval" and shard is None:
+                    write_prompts(plan.tasks, folder)
                 announced = None if shard is None else folder.run_of_shard.servers
                 servers = StartedServers(folder.logs / "servers", announced)
                 with _started(plan, mode, servers, max_num_workers) as workers, watches:

@@ -14,7 +14,6 @@ from ais_prompt.engine.failures import error_of
 from ais_prompt.engine.infer import AskingOptions, TaskJob
 from ais_prompt.errors import AisPromptError
 from ais_prompt.plan.plan import Plan, Task
-from ais_prompt.report.html.run_prompts import RunPrompts
 from ais_prompt.report.progress import RunProgress, run_progress
 from ais_prompt.runners.local import run_local
 from ais_prompt.runners.workers import ModelWorkers
@@ -50,7 +49,6 @@ def ask_and_score(
         StoreError: nothing more can be written.
     """
     to_score = [] if mode == "infer" else plan.tasks
-    prompts = RunPrompts(plan.tasks if asking.shard is None else ())
     with BackgroundScoring(folder, plan.spec.resolved, to_score) as scoring, ExitStack() as shown:
         tally = run_tally(
             plan,
@@ -60,9 +58,8 @@ def ask_and_score(
             scoring=scoring.doing,
         )
         progress = shown.enter_context(run_progress(tally))
-        steps = _Steps(plan, folder, record, asking, progress, scoring, prompts, scores=mode != "infer")
+        steps = _Steps(plan, folder, record, asking, progress, scoring, scores=mode != "infer")
         run_local(steps.begin_with_stored() if mode == "eval" else steps.begin(), steps.next_of, workers)
-        prompts.write(folder)
         found = scoring.finish(lambda answered: _score(answered, folder))
     for task in plan.tasks:
         if scored := found.get(task.name):
@@ -137,7 +134,6 @@ class _Steps:
         asking: AskingOptions,
         progress: RunProgress,
         scoring: BackgroundScoring,
-        prompts: RunPrompts,
         *,
         scores: bool,
     ) -> None:
@@ -148,7 +144,6 @@ class _Steps:
         self._asking = asking
         self._progress = progress
         self._scoring = scoring
-        self._prompts = prompts
         self._scores = scores
         self._left = len(plan.tasks)  # with something to be asked
         self._judging: Counter[str] = Counter()  # name of a task → judges that are being asked
@@ -179,7 +174,6 @@ class _Steps:
             return self._after(self._baselines.over(task, error))
         with self._lock:
             self._record.add_task(task.spec, job.facts)
-        self._prompts.add(task)
         if not self._scores:
             self._end(task, Scored())
             return []

@@ -1,8 +1,8 @@
 """Prompts of a run with the origins of their pieces, for its report.
 
-Origins are known while the config and the data are at hand, so the run keeps the prompts of the first question of its
-tasks in ``view/prompts.json``. The file is data like any other: it is checked when it is read, and all of its texts are
-escaped.
+Origins are known while the config and the data are at hand, so a run previews the first question of its tasks before it
+asks, and keeps the prompts in ``view/prompts.json``. The file is data like any other: it is checked when it is
+read, and all of its texts are escaped.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ais_prompt.utils.files import read_regular
 from ais_prompt.utils.jsonl import decode_own, encode
 
 MOST_TASKS: Final = 24
-"""Tasks whose first prompts are kept: each takes some milliseconds of the run."""
+"""Tasks whose first prompts are kept: each takes some milliseconds before the first request."""
 MOST_BYTES: Final = 50_000
 """Bytes of a prompt as JSON. If a question has a longer one, none is kept; ``view-prompt --html`` shows them."""
 HINT: Final = (
@@ -43,38 +43,32 @@ CHOOSE: Final = (
 logger = logging.getLogger(__name__)
 
 
-class RunPrompts:
-    """Collect the first prompts of the tasks of a run, the same datasets of every model."""
+def write_prompts(tasks: Sequence[Task], folder: RunFolder) -> None:
+    """Keep the prompts of the first question of some tasks, the same datasets of every model.
 
-    def __init__(self, tasks: Sequence[Task]) -> None:
-        datasets = list(dict.fromkeys(task.spec.dataset.abbr for task in tasks))
-        in_order = sorted(tasks, key=lambda task: datasets.index(task.spec.dataset.abbr))
-        self._kept: dict[str, list[dict[str, Any]]] = {task.name: [] for task in in_order[:MOST_TASKS]}
+    A task whose prompts cannot be built has none: asking it tells why.
 
-    def add(self, task: Task) -> None:
-        """Keep the prompts of the first question of a task whose data is loaded; none if they cannot be built."""
-        if task.name not in self._kept:
-            return
-        try:
-            views = list(preview(task, 1, origins=True))
-            has_empty = any(any(map(_is_empty, sample.fields.values())) for sample in task.data.test[:1])
-        except Exception:  # answers must not be lost because of the report
-            logger.info("%s: its prompts are not in the report", task.name, exc_info=True)
-            return
-        finally:
-            task.release()
-        if all(_length(view) <= MOST_BYTES for view in views):
-            self._kept[task.name] = [{**view.to_json(), "has_empty": has_empty} for view in views]
+    Raises:
+        StoreError: they cannot be written.
+    """
+    datasets = list(dict.fromkeys(task.spec.dataset.abbr for task in tasks))
+    in_order = sorted(tasks, key=lambda task: datasets.index(task.spec.dataset.abbr))
+    if kept := [prompt for task in in_order[:MOST_TASKS] for prompt in _first_prompts(task)]:
+        with replacing(_file(folder), json=True) as stream:
+            stream.write(encode(kept))
 
-    def write(self, folder: RunFolder) -> None:
-        """Write the prompts, if there are any.
 
-        Raises:
-            StoreError: they cannot be written.
-        """
-        if kept := [view for views in self._kept.values() for view in views]:
-            with replacing(_file(folder), json=True) as stream:
-                stream.write(encode(kept))
+def _first_prompts(task: Task) -> list[dict[str, Any]]:
+    try:
+        views = list(preview(task, 1, origins=True))
+        has_empty = any(any(map(_is_empty, sample.fields.values())) for sample in task.data.test[:1])
+    except Exception:  # answers must not be lost because of the report
+        logger.info("%s: its prompts are not in the report", task.name, exc_info=True)
+        return []
+    finally:
+        task.release()
+    fits = all(_length(view) <= MOST_BYTES for view in views)
+    return [{**view.to_json(), "has_empty": has_empty} for view in views] if fits else []
 
 
 def chosen_part() -> str:

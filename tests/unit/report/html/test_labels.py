@@ -20,7 +20,7 @@ from ais_prompt.plan.warning import MisspeltPlaceholder, PromptWarning
 from ais_prompt.report.html.labels import counted, say
 from ais_prompt.report.html.pages import runs_page
 from ais_prompt.report.html.prompt_page import prompts_page, side_by_side
-from ais_prompt.report.html.run_prompts import RunPrompts, prompts_part
+from ais_prompt.report.html.run_prompts import prompts_part, write_prompts
 from ais_prompt.store.layout import RunFolder
 from tests.prompt_tasks import prompt_task
 
@@ -124,9 +124,7 @@ def test_the_words_of_the_view_are_english_without_the_variable(monkeypatch: pyt
 
 def test_the_prompts_of_a_report_are_in_its_language(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     task = prompt_task({"round": TURNS})
-    prompts = RunPrompts([task])
-    prompts.add(task)
-    prompts.write(RunFolder(tmp_path))
+    write_prompts([task], RunFolder(tmp_path))
     monkeypatch.setenv("AISPROMPT_LANG", "zh")
     assert english(prompts_part(RunFolder(tmp_path))) == set()
 

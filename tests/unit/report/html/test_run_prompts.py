@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from ais_prompt.plan.preview import preview
 from ais_prompt.report.html import run_prompts
 from ais_prompt.report.html.prompt_page import questions_html, side_by_side
-from ais_prompt.report.html.run_prompts import RunPrompts, prompts_part
+from ais_prompt.report.html.run_prompts import prompts_part, write_prompts
 from ais_prompt.store.layout import RunFolder
 from tests.prompt_tasks import prompt_task
 
@@ -25,9 +25,7 @@ HOSTILE = "</details></article><script>alert(1)</script>\"' onfocus=alert(1) \ud
 
 def kept(folder: RunFolder, **more: Any) -> str:
     task = prompt_task(TEMPLATE, ice=ICE, train=SHOTS, **more)
-    prompts = RunPrompts([task])
-    prompts.add(task)
-    prompts.write(folder)
+    write_prompts([task], folder)
     return prompts_part(folder)
 
 
@@ -48,9 +46,7 @@ def test_a_picture_in_base64_is_not_kept(tmp_path: Path) -> None:
     url = "data:image/png;base64," + "A" * run_prompts.MOST_BYTES
     content = [{"type": "text", "text": "{q}"}, {"type": "image_url", "image_url": {"url": url}}]
     raw = {"type": "RawPromptTemplate", "messages": [{"role": "user", "content": content}]}
-    prompts = RunPrompts([task := prompt_task(raw, style="messages")])
-    prompts.add(task)
-    prompts.write(RunFolder(tmp_path))
+    write_prompts([prompt_task(raw, style="messages")], RunFolder(tmp_path))
     assert prompts_part(RunFolder(tmp_path)) == ""
 
 
@@ -72,10 +68,7 @@ def test_the_same_datasets_of_every_model_are_kept(tmp_path: Path, monkeypatch: 
                 spec, model=replace(spec.model, abbr=model), dataset=replace(spec.dataset, abbr=dataset)
             )
             tasks.append(task)
-    prompts = RunPrompts(tasks)
-    for task in reversed(tasks):
-        prompts.add(task)
-    prompts.write(RunFolder(tmp_path))
+    write_prompts(tasks, RunFolder(tmp_path))
     stored = json.loads((RunFolder(tmp_path).view / "prompts.json").read_text())
     assert [(view["model"], view["dataset"]) for view in stored] == [("a", "first"), ("b", "first")]
 

@@ -10,7 +10,7 @@ import pytest
 
 from ais_prompt.plan.marks import Origin, Span
 from ais_prompt.plan.preview import PromptView, preview
-from ais_prompt.report.html.run_prompts import RunPrompts, kept_prompts
+from ais_prompt.report.html.run_prompts import kept_prompts, write_prompts
 from ais_prompt.report.html.sample_prompts import align, sample_prompts_html, traced_views
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import Completion, Prediction
@@ -94,9 +94,7 @@ def test_a_turn_behind_an_answer_of_the_model_is_not_traced(mode: str, traced: i
 @pytest.mark.parametrize(("hint", "is_kept"), [("none", True), ("", False), (" ", False), (None, False), ([], False)])
 def test_a_row_with_an_empty_value_tells_nothing(tmp_path: Path, hint: Any, is_kept: bool) -> None:
     task = prompt_task("{q}{hint}!", rows=[{"q": "3+3", "a": "6", "hint": hint}])
-    prompts = RunPrompts([task])
-    prompts.add(task)
-    prompts.write(RunFolder(tmp_path))
+    write_prompts([task], RunFolder(tmp_path))
     assert bool(kept_prompts(RunFolder(tmp_path), "model", "data")) == is_kept
     assert kept_prompts(RunFolder(tmp_path), "model", "other") == []
 
