@@ -1,40 +1,24 @@
-"""What the pages list is what the program has: arguments and defaults, keys, options, links."""
+"""What the pages list is what the program has: keys, imports, links."""
 
 from __future__ import annotations
 
-import ast
-import inspect
 import itertools
 import re
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 
 from ais_prompt.catalog import PARTS
-from ais_prompt.cli.view_prompt import view_prompt
 from ais_prompt.config import schema
 from ais_prompt.config.load import load_config
 from ais_prompt.config.parse.run import parse_run
 from ais_prompt.errors import ConfigFaults
-from ais_prompt.registry import ENCODERS, INFERENCERS, PARTITIONERS, READERS, RETRIEVERS, RUNNERS
 from ais_prompt.types import RunSpec
 from tests.markdown import anchor, headings, links
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-REGISTRIES = {
-    **{"retrievers": RETRIEVERS, "encoders": ENCODERS, "inferencers": INFERENCERS, "readers": READERS},
-    "partitioners": PARTITIONERS,
-    "runners": RUNNERS,
-}
-PAGES = {
-    **{"retrievers": "retrievers", "encoders": "retrievers", "inferencers": "inferencers", "readers": "datasets"},
-    "partitioners": "scale",
-    "runners": "scale",
-}
-DESCRIBED = [(kind, name) for kind in PAGES for name in PARTS[kind]]
 LINKING = sorted([*DOCS.rglob("*.md"), *ROOT.glob("*.md")])
 CELL = re.compile(r"(?<!\\)\|")
 
@@ -52,17 +36,6 @@ def listed(text: str) -> dict[str, str]:
     lines = itertools.dropwhile(lambda line: not line.startswith("|"), text.splitlines())
     rows = [CELL.split(line)[1:-1] for line in itertools.takewhile(lambda line: line.startswith("|"), lines)]
     return {name: cells[1].strip() for cells in rows[2:] for name in re.findall(r"`([^`]+)`", cells[0])}
-
-
-def default_of(cell: str) -> Any:
-    return ast.literal_eval(cell.strip("`")) if cell else inspect.Parameter.empty
-
-
-@pytest.mark.parametrize(("kind", "name"), DESCRIBED)
-def test_each_argument_is_listed_with_its_default(kind: str, name: str) -> None:
-    signature = inspect.signature(REGISTRIES[kind].get(name)).parameters.values()
-    described = {argument: default_of(cell) for argument, cell in listed(section(PAGES[kind], name)).items()}
-    assert described == {argument.name: argument.default for argument in signature}
 
 
 def parse(tmp_path: Path, **changes: Any) -> RunSpec:
@@ -102,11 +75,6 @@ def test_import_lines_work() -> None:
     assert len(lines) > 10
     for line in lines:
         exec(line, {})
-
-
-def test_each_option_of_view_prompt_is_listed() -> None:
-    options = {option for param in view_prompt.params if isinstance(param, click.Option) for option in param.opts}
-    assert options <= set(listed(section("view-prompt", "Options")))
 
 
 def anchors(page: Path) -> set[str]:

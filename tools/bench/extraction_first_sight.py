@@ -4,7 +4,7 @@
 
 ``tests/phrasings/first_sight`` holds whole answers, half with a result, marked by « », and half without one:
 reasoning that breaks off, refusals, questions, plans, premises, lists of options. The sets were written one
-after the other, each before the rules were improved by it. The figures of docs/evaluators.md are those of that moment;
+after the other, each before the rules were improved by it. The figures in the docs are those of that moment;
 this prints what the rules make of the sets now.
 
 ``--solutions`` names ``example_model_solutions.jsonl`` of github.com/openai/grade-school-math (Cobbe et al. 2021). Its
