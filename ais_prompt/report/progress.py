@@ -1,28 +1,27 @@
-"""Show progress on standard error: a live board in a terminal, a tqdm bar or now and then a line elsewhere."""
+"""Show progress on standard error: bars of rich in a terminal, of tqdm in a notebook, now and then a line elsewhere."""
 
 from __future__ import annotations
 
 import os
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
-from typing import TextIO
+from typing import Final, TextIO
 
-from msgspec import Struct, field
-from rich.console import Console, Group, RenderableType
-from rich.live import Live
-from rich.progress_bar import ProgressBar
-from rich.table import Table
+import rich.progress
+from rich.console import Console, RenderableType
+from rich.progress import BarColumn, TextColumn
+from rich.table import Column
 from rich.text import Text
 
 from ais_prompt.engine.progress import Progress
 from ais_prompt.report.run_tally import RunTally
 from ais_prompt.report.tally import Tally
 from ais_prompt.utils.progress import Advance, in_notebook, shown_on, tracking
-from ais_prompt.utils.text import printable
+from ais_prompt.utils.text import counted, printable
 from ais_prompt.utils.verbosity import is_quiet
 
 LOG_INTERVAL = 10.0
@@ -57,11 +56,16 @@ class RunProgress:
         tally = Tally(name, total, done, self.note)
         self._tally.begin(tally)
         try:
-            with _bar(tally) if self._board is None and in_notebook() else nullcontext():
+            with self._bar(tally):
                 yield tally
         finally:
             self._tally.end(tally)
             self.note(tally.last_line())
+
+    def _bar(self, tally: Tally) -> AbstractContextManager[None]:
+        if self._board:
+            return self._board.task(tally)
+        return _notebook_bar(tally) if in_notebook() else nullcontext()
 
     def skip(self, name: str) -> None:
         """Leave out a task that cannot begin."""
@@ -71,7 +75,7 @@ class RunProgress:
         """Print a line without disturbing what is drawn."""
         text = printable(text)
         if self._board:
-            self._board.note(text)
+            self._board.console.print(Text(text), soft_wrap=True)
         else:
             self._stream.write(f"{text}\n")
             self._stream.flush()
@@ -91,7 +95,7 @@ def run_progress(tally: RunTally, stream: TextIO | None = None) -> Iterator[RunP
         return
     stream = stream or sys.stderr
     if stream.isatty():
-        with Board(tally, stream) as board:
+        with Board(tally, stream) as board, shown_on(board.work):
             yield RunProgress(stream, tally, board)
         return
     progress = RunProgress(stream, tally, None)
@@ -105,7 +109,7 @@ def run_progress(tally: RunTally, stream: TextIO | None = None) -> Iterator[RunP
 
 
 @contextmanager
-def _bar(tally: Tally) -> Iterator[None]:
+def _notebook_bar(tally: Tally) -> Iterator[None]:
     """Show a bar of tqdm."""
     shown = 0
     with tracking(tally.name, tally.total, "samples") as advance:
@@ -139,31 +143,15 @@ def _repeated(seconds: float, show: Callable[[], None]) -> Iterator[None]:
 
 
 DELAY = 1.0
-"""Seconds until the board is drawn: short work shows its last line only."""
-_REFRESHES = 4
-SHOWN = 3
-"""Tasks under way that have a line of their own, the oldest ones."""
+"""Seconds until a bar is drawn: short work shows its last line only."""
+SHOWN: Final = 3
+"""Tasks under way that have a bar of their own, the oldest ones."""
 
 
-class _Work(Struct):
-    """Work that is no task, such as scoring."""
+class Board(rich.progress.Progress):
+    """Draw a run; each finished task leaves a line above the bars, and so do other lines of standard error.
 
-    description: str
-    total: int | None
-    unit: str
-    done: int = 0
-    start: float = field(default_factory=time.monotonic)
-
-    def advance(self, count: int) -> None:
-        self.done += count
-
-    def counts(self) -> str:
-        total = "" if self.total is None else f" of {self.total:,}"
-        return f"{self.done:,}{total} {self.unit}"
-
-
-class Board:
-    """Draw a run; each finished task leaves a line above the board.
+    The first bar is that of the whole run. Those of tasks follow their `Tally`, and others are counted by their work.
 
     Args:
         tally: the counts of the run.
@@ -171,73 +159,73 @@ class Board:
     """
 
     def __init__(self, tally: RunTally, stream: TextIO) -> None:
-        self._tally = tally
-        self._work: list[_Work] = []
-        self._open = ExitStack()
-        self._console = Console(file=stream)
-        # rich prints other lines of standard error, such as warnings, above the board.
-        self._live = Live(
-            console=self._console, get_renderable=self._render, refresh_per_second=_REFRESHES, transient=True
+        self._tally = tally  # rich asks for what is drawn when it is made
+        name = Column(ratio=2, no_wrap=True, overflow="ellipsis")
+        super().__init__(
+            TextColumn("{task.description}", style="bold", markup=False, table_column=name),
+            BarColumn(bar_width=None, table_column=Column(ratio=1)),
+            TextColumn("{task.fields[counts]}", markup=False, table_column=Column(justify="right", no_wrap=True)),
+            console=Console(file=stream),
+            refresh_per_second=4,
+            transient=True,
+            expand=True,
         )
-
-    def __enter__(self) -> Board:
-        self._live.start()
-        self._open.enter_context(shown_on(self.track))
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._open.close()
-        self._live.stop()
+        if tally.tasks > 1:
+            self.add_task("", run=tally)
 
     @contextmanager
-    def track(self, description: str, total: int | None, unit: str) -> Iterator[Advance]:
-        """Show work beside the tasks, such as scoring; see `ais_prompt.utils.progress.tracking`."""
-        work = _Work(description, total, unit)
-        self._work.append(work)
+    def task(self, tally: Tally) -> Iterator[None]:
+        """Show a task of the run."""
+        bar = self.add_task(tally.name, total=tally.total, tally=tally)
         try:
-            yield work.advance
+            yield
         finally:
-            self._work.remove(work)
+            self.remove_task(bar)
 
-    def note(self, text: str) -> None:
-        """Print a line above the board."""
-        self._console.print(Text(text), soft_wrap=True)
+    @contextmanager
+    def work(self, description: str, total: int | None, unit: str) -> Iterator[Advance]:
+        """Show work beside the tasks, such as scoring; see `ais_prompt.utils.progress.tracking`."""
+        bar = self.add_task(description, total=total, unit=unit)
+        try:
+            yield partial(self.advance, bar)
+        finally:
+            self.remove_task(bar)
 
-    def _render(self) -> RenderableType:
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """Return the bars of the run, its oldest tasks and the newest work, and lines of text below them."""
         run = self._tally
-        long = (work for work in reversed(self._work) if time.monotonic() - work.start >= DELAY)
-        work = next((_line(work.description, work.done, work.total, work.counts()) for work in long), None)
+        whole = [bar for bar in self.tasks if "run" in bar.fields]
+        tasks = [bar for bar in self.tasks if "tally" in bar.fields and _is_long(bar)]
+        work = [bar for bar in self.tasks if "unit" in bar.fields and _is_long(bar)][-1:]
+        for bar in tasks:
+            tally: Tally = bar.fields["tally"]
+            self.update(bar.id, completed=tally.done, counts=tally.counts())
+        for bar in work:
+            of = "" if bar.total is None else f" of {bar.total:,}"
+            self.update(bar.id, counts=f"{bar.completed:,}{of} {bar.fields['unit']}")
         if not run.running:
-            return work or Text()
-        running = [tally for tally in run.running if tally.elapsed >= DELAY]
-        if not (running or run.over):
-            return Text()
-        tasks = [_line(tally.name, tally.done, tally.total, tally.counts()) for tally in running[:SHOWN]]
-        if run.tasks > 1:
-            tasks.insert(0, _line(run.head(), *run.samples(), run.counts()))
-        if work is not None:
-            tasks.append(work)
-        more = len(run.running) - len(running[:SHOWN])
-        scoring = run.scoring()
-        lines = [
+            return [self.make_tasks_table(work)]
+        if not (tasks or run.over):
+            return []
+        for bar in whole:
+            done, total = run.samples()
+            self.update(bar.id, description=run.head(), completed=done, total=total, counts=run.counts())
+        return [self.make_tasks_table([*whole, *tasks[:SHOWN], *work]), *self._lines(len(run.running) - len(tasks[:SHOWN]))]
+
+    def _lines(self, more: int) -> Iterator[Text]:
+        run = self._tally
+        to_come, scoring = run.to_come, run.scoring()
+        lines = (
             (run.speed(), "dim"),
             *((doing, "yellow" if "waiting" in doing or "down" in doing else "dim") for doing in run.doing()),
             (f"scoring {scoring}" if scoring else "", "dim"),
-            (f"{more} more task{'s' * (more > 1)} under way" if more else "", "dim"),
-            (self._next(), "dim"),
-        ]
-        return Group(*tasks, *(Text(text, style, no_wrap=True, overflow="ellipsis") for text, style in lines if text))
-
-    def _next(self) -> str:
-        names = self._tally.to_come
-        return f"{len(names)} task{'s' * (len(names) > 1)} to come: {', '.join(names[:SHOWN])}" if names else ""
+            (f"{counted(more, 'more task')} under way" if more else "", "dim"),
+            (f"{counted(len(to_come), 'task')} to come: {', '.join(to_come[:SHOWN])}" if to_come else "", "dim"),
+        )
+        for text, style in lines:
+            if text:
+                yield Text(text, style, no_wrap=True, overflow="ellipsis")
 
 
-def _line(name: str, done: int, total: int | None, counts: str) -> Table:
-    line = Table.grid(padding=(0, 2, 0, 0), expand=True)
-    line.add_column(overflow="ellipsis", no_wrap=True, ratio=2)
-    line.add_column(ratio=1)
-    line.add_column(justify="right", no_wrap=True)
-    bar = ProgressBar(total=None if total is None else max(total, 1), completed=done, pulse=total is None)
-    line.add_row(Text(name, style="bold"), bar, Text(counts))
-    return line
+def _is_long(bar: rich.progress.Task) -> bool:
+    return (bar.elapsed or 0.0) >= DELAY
