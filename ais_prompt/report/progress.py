@@ -210,7 +210,10 @@ class Board(rich.progress.Progress):
         for bar in whole:
             done, total = run.samples()
             self.update(bar.id, description=run.head(), completed=done, total=total, counts=run.counts())
-        return [self.make_tasks_table([*whole, *tasks[:SHOWN], *work]), *self._lines(len(run.running) - len(tasks[:SHOWN]))]
+        return [
+            self.make_tasks_table([*whole, *tasks[:SHOWN], *work]),
+            *self._lines(len(run.running) - len(tasks[:SHOWN])),
+        ]
 
     def _lines(self, more: int) -> Iterator[Text]:
         run = self._tally
