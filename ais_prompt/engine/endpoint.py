@@ -225,8 +225,9 @@ class Endpoint:
             self._ready.remove(entry)
         self._changed.set()
         if not isinstance(error, Paused):
-            for conversation in entry.conversations - {asyncio.current_task()}:
-                conversation.cancel()
+            for conversation in entry.conversations:
+                if conversation is not asyncio.current_task():
+                    conversation.cancel()
 
     # running out → closing
 
@@ -288,7 +289,7 @@ class _UnderWay:
         self.job = job
         self.opened = opened
         self.is_first = is_first
-        self.conversations: set[asyncio.Task[None] | None] = set()
+        self.conversations: set[asyncio.Task[None]] = set()
         self.error: AisPromptError | None = None
         self.has_begun = False
         self.closing = False
