@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from contextvars import ContextVar
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -38,8 +37,8 @@ Once: TypeAlias = Callable[[Transport], Awaitable[Attempt]]
 _Slot: TypeAlias = tuple[Replica, Callable[[], None]]
 """A replica, and what gives the slot there back."""
 
-_answered: ContextVar[tuple[str, Replica] | None] = ContextVar("_answered", default=None)
-"""The conversation that this task was last answered in, and by which replica."""
+HOMES: Final = 10_000
+"""Conversations whose replicas are known, more than are ever under way; the oldest are forgotten first."""
 
 
 class Dispatcher:
@@ -64,6 +63,7 @@ class Dispatcher:
         self._in_flight = 0
         self._held_back: dict[_Waiter, None] = {}  # requests that wait for a slot
         self._waits: dict[object, tuple[float, str]] = {}  # until when, and why
+        self._homes: dict[str, Replica] = {}  # conversation → the replica that has answered in it
 
     def change(self, replicas: Sequence[Replica]) -> None:
         """Ask other replicas from now on, at least one. What the former ones were asked already goes on."""
@@ -99,16 +99,13 @@ class Dispatcher:
         Args:
             once: makes one attempt.
             tokens: expected tokens of the request, for a limit of tokens.
-            conversation: name of the conversation; requests with the same name, one after the other in one task, stay
-                on one replica. Empty for none.
+            conversation: name of the conversation; requests with the same name stay on one replica. Empty for none.
 
         Returns:
             The completion of the last attempt, with its seconds, the number of attempts and, if there are several
             replicas, the address of the one that answered.
         """
-        before, replica = _answered.get() or ("", None)
-        home = replica if conversation == before and replica in self.replicas else None
-        asking = _Asking(once, tokens, conversation, home, self._clock())
+        asking = _Asking(once, tokens, conversation, self._homes.pop(conversation, None), self._clock())
         return self._ask(asking) if self._deadline is None else self._ask_within(asking, self._deadline)
 
     async def _ask_within(self, asking: _Asking, seconds: float) -> Completion:
@@ -238,8 +235,10 @@ class Dispatcher:
 
     def _finished(self, asking: _Asking, replica: Replica, completion: Completion, seconds: float) -> Completion:
         """Return the completion of the last attempt, with what all attempts have in common."""
-        if completion.failure is None and asking.conversation:
-            _answered.set((asking.conversation, replica))
+        if completion.failure is None and asking.conversation and len(self.replicas) > 1:
+            self._homes[asking.conversation] = replica
+            if len(self._homes) > HOMES:
+                del self._homes[next(iter(self._homes))]
         address = replica.address if len(self.replicas) > 1 else ""
         return replace(completion, seconds=seconds, attempts=asking.attempts, replica=address)
 
