@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 from collections.abc import Coroutine, Mapping
+from contextlib import suppress
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -154,13 +155,15 @@ class AiohttpTransport:
     def _open_session(self) -> ClientSession:
         import aiohttp
 
-        from ais_prompt.models.transport.connections import Connector
+        from ais_prompt.models.transport.connections import Connector, Request, detect_stale
 
         self._session = aiohttp.ClientSession(
             connector=Connector(self._max_bytes, limit=0, ssl=self._tls or True),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=self._headers,
             timeout=aiohttp.ClientTimeout(total=None, connect=self._connect_seconds),
+            request_class=Request,
+            middlewares=(detect_stale,),
         )
         return self._session
 
@@ -173,17 +176,11 @@ class AiohttpTransport:
         request is then sent on another connection (RFC 9112, section 9.3.1). aiohttp does so for idempotent methods
         only.
         """
-        import aiohttp
-
-        from ais_prompt.models.transport.connections import CONNECTED
+        from ais_prompt.models.transport.connections import StaleConnection
 
         session = self._session or self._open_session()
         while True:
-            CONNECTED.set(False)
             data = io.BytesIO(body) if body is not None and len(body) > _LARGE else body
-            try:
+            # Each stale connection leaves the pool, so this ends.
+            with suppress(StaleConnection):
                 return await session.request(method, url, data=data, headers=headers, **self._options)
-            except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionResetError):
-                # Each failed connection leaves the pool, so this ends.
-                if CONNECTED.get():
-                    raise

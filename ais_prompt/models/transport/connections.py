@@ -8,28 +8,53 @@ from __future__ import annotations
 
 import select
 from asyncio import AbstractEventLoop, get_running_loop
-from contextvars import ContextVar
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
 
-CONNECTED: Final[ContextVar[bool]] = ContextVar("CONNECTED")
-"""Whether the attempt of this task made a new connection, rather than reuse an idle one."""
+
+class StaleConnection(Exception):
+    """The server closed an idle connection at the moment of its reuse."""
+
+
+class Request(aiohttp.ClientRequest):
+    """A request.
+
+    Attributes:
+        connects: whether a new connection was made for it, rather than an idle one reused.
+    """
+
+    connects = False
+
+
+async def detect_stale(request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
+    """Send a request, as a client middleware of aiohttp.
+
+    Raises:
+        StaleConnection: the connection broke before the head of the reply, and was idle before.
+    """
+    try:
+        return await send(request)
+    except (aiohttp.ServerDisconnectedError, OSError) as error:
+        if isinstance(error, TimeoutError) or (isinstance(request, Request) and request.connects):
+            raise
+        raise StaleConnection from error
 
 
 class Connector(aiohttp.TCPConnector):
-    """Makes connections that take no more than ``max_reply_bytes`` for one reply, and sets `CONNECTED`."""
+    """Makes connections that take no more than ``max_reply_bytes`` for one reply, and notes for which `Request`."""
 
     def __init__(self, max_reply_bytes: int, **options: Any) -> None:
         super().__init__(**options)
         # partial is invariant in its result
         self._factory = partial(Connection, get_running_loop(), max_reply_bytes)  # type: ignore[assignment]
 
-    async def _create_connection(self, *args: Any) -> Any:
-        CONNECTED.set(True)
-        return await super()._create_connection(*args)
+    async def _create_connection(self, req: aiohttp.ClientRequest, *args: Any) -> Any:
+        if isinstance(req, Request):
+            req.connects = True
+        return await super()._create_connection(req, *args)
 
     def _release(self, key: Any, protocol: ResponseHandler, *, should_close: bool = False) -> None:
         if isinstance(protocol, Connection):

@@ -61,7 +61,8 @@ class _Exchange(Struct):
 
 
 _exchange: ContextVar[_Exchange] = ContextVar("_exchange")
-"""The exchange of this task."""
+"""The exchange of this task. There is no other way: the package hands no argument from a request to its HTTP client,
+and the requests that it sends to log in, whose failures count as well, hold nothing of the request that needs them."""
 
 
 @TRANSPORTS.register_module("openai")
