@@ -12,7 +12,7 @@ ABOUT: Final = """\
 # Benchmarks
 
 Each benchmark here runs as shipped. `aisprompt data get NAME` brings its data
-([datasets](../datasets.md#catalogdataset)), `aisprompt run --datasets CONFIG` asks it, and `aisprompt describe NAME`
+([data](../benchmark-data.md#catalogdataset)), `aisprompt run --datasets CONFIG` asks it, and `aisprompt describe NAME`
 shows its card.
 
 ```text
@@ -25,7 +25,7 @@ The name of a benchmark means its config `NAME_gen`, or else its only config: `g
 `ruler`, name a config.
 
 No data are shipped. The rows of `ruler` and `needle` are made when they are read
-([RulerDataset](../datasets.md#rulerdataset)).
+([RulerDataset](../benchmark-data.md#rulerdataset)).
 
 Prompts are worded by us unless the form is a common one (`Question: …`, `Answer:`), so scores need not equal published
 ones: compare models with the same config.

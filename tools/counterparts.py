@@ -16,7 +16,7 @@ differs. [Their configs](../migrating.md) explains the rest.
 
 ## Dataset classes
 
-[`BenchmarkDataset`](../datasets.md#benchmarkdataset) reads their files and gives the same rows.
+[`BenchmarkDataset`](../benchmark-data.md#benchmarkdataset) reads their files and gives the same rows.
 """
 
 

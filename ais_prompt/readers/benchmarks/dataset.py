@@ -27,7 +27,7 @@ class BenchmarkDataset:
     """Read a famous benchmark from the files that OpenCompass and AISBench use, with the columns of their loaders.
 
     Args:
-        loader: name of the class there, such as ``GSM8KDataset``. See docs/datasets.md for all.
+        loader: name of the class there, such as ``GSM8KDataset``. docs/reference/counterparts.md lists all.
         path: an id such as ``opencompass/gsm8k``, a path such as ``./data/gpqa/``, or a hub id. It is looked up where
             the two programs keep data: ``$COMPASS_DATA_CACHE``, ``$AIS_BENCH_DATASETS_CACHE``, the working directory,
             ~/.cache/opencompass, and the folder of an installed AISBench.
