@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.report.html import task_parts, write_report
+from ais_prompt.report.html import write_report
 from ais_prompt.store.layout import RunFolder
 from tests.browser.sample_run import make_sample_run
 from tests.e2e.project import Project
@@ -48,7 +48,6 @@ def sample_run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     folder = make_sample_run(tmp_path_factory.mktemp("runs"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AISPROMPT_LANG", "en")
-        patch.setattr(task_parts, "TABLE_CHUNKS", 1)  # as in a run of many samples, the table has several parts
         write_report(folder)
     return folder
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.report.html import indexing
+from ais_prompt.report.html import index
 from ais_prompt.report.server import ReportServer
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.results import write_json_atomic
@@ -127,8 +127,8 @@ def test_new_scores_appear_by_themselves_and_the_open_sample_stays(
 def test_a_page_says_how_many_samples_are_read_and_shows_all_in_the_end(
     chromium: Page, sample_run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(indexing, "BATCH_SAMPLES", 50)
-    monkeypatch.setattr(indexing, "PART_SAMPLES", 50)
+    monkeypatch.setattr(index, "BATCH_SAMPLES", 50)
+    monkeypatch.setattr(index, "FIRST_SAMPLES", 50)
     copy = shutil.copytree(
         sample_run.root, tmp_path / "mixed" / "20260131_120000", ignore=shutil.ignore_patterns("view")
     )

@@ -6,8 +6,8 @@
 
 The run is that of ``tools.bench.report``, or one at hand, whose index is removed first. Measured are, in seconds and in
 processor time of the server (in brackets): the page with its first samples as headless Chromium draws it (if there is
-one), answers to filters while the index is made and after it, the first and the last answer of a search through whole
-texts, and the page when it is opened again.
+one), answers to filters while the index is made and after it, searches through whole texts, and the page when it is
+opened again.
 """
 
 from __future__ import annotations
@@ -36,8 +36,6 @@ FILTERS: Final[dict[str, dict[str, str]]] = {
     "by question": {"sort": "question"},
 }
 SEARCHES: Final = ("apples 77", "answer is 123.", "farm", "not in any text")
-POLL_SECONDS: Final = 0.3
-"""As the page does."""
 
 
 class View:
@@ -92,15 +90,8 @@ def show_filters(view: View, when: str) -> None:
 
 
 def show_search(view: View, text: str) -> None:
-    clock, first = Clock(view), ""
-    while True:
-        found = view.rows(query=text)
-        if found["length"] and not first:
-            first = str(clock)
-        if found["share"] == 1:
-            break
-        time.sleep(POLL_SECONDS)
-    print(f"search for {text!r}: {found['length']:,}, the first after {first or 'none'}, all after {clock}", flush=True)
+    clock = Clock(view)
+    print(f"search for {text!r}: {view.rows(query=text)['length']:,} after {clock}", flush=True)
 
 
 def show_page(view: View, when: str) -> None:

@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
-from msgspec import Struct
-
 from ais_prompt.report.formats import precision_notes
 from ais_prompt.report.html.breakdown import Breakdowns
 from ais_prompt.report.html.long_contexts import Context, context_samples, long_contexts
@@ -31,31 +29,6 @@ _WIDE: Final = 20
 """The axis is logarithmic if the largest value is more than this many times the median."""
 
 
-class TaskOverview(Struct, frozen=True):
-    """What the overview shows of a task.
-
-    Attributes:
-        model: its ``abbr``.
-        values: names and counts as JSON values.
-        unit: one of `UNITS`.
-        lengths: of the answers, in that unit.
-        seconds: how long each answer took; samples without one are left out.
-        contexts: its samples, if they are those of a `RulerDataset`.
-    """
-
-    model: str
-    values: Mapping[str, Any]
-    unit: str
-    lengths: Sequence[float]
-    seconds: Sequence[float]
-    contexts: Mapping[Context, Sequence[SampleScore]]
-
-    @property
-    def samples(self) -> int:
-        """How many samples it has."""
-        return int(self.values["samples"])
-
-
 class TaskTotals:
     """Totals of one task for the overview: counts, and a few bytes for each sample.
 
@@ -63,6 +36,7 @@ class TaskTotals:
         task: whose samples they are.
         trouble: why samples are missing; empty if none are.
         sensitivity: the scores under other postprocessors; None if there are none.
+        seconds: how long each answer took; samples without one are left out.
         breakdowns: None until the metric of the task is known.
         is_whole: set when all samples are added; breakdowns are left out before, since they take long.
     """
@@ -76,7 +50,7 @@ class TaskTotals:
         self._samples = 0
         self._states: Counter[str] = Counter()
         self._reasons: Counter[str] = Counter()
-        self._seconds = array("d")
+        self.seconds = array("d")
         self._tokens = array("d")
         self._characters = array("d")
         self._tokens_known = True
@@ -88,7 +62,7 @@ class TaskTotals:
         if row["reason"]:
             self._reasons[row["reason"]] += 1
         self._tokens_known &= row["tokens"] is not None or row["characters"] is None
-        for name, values in (("tokens", self._tokens), ("characters", self._characters), ("seconds", self._seconds)):
+        for name, values in (("tokens", self._tokens), ("characters", self._characters), ("seconds", self.seconds)):
             if row[name] is not None:
                 values.append(row[name])
 
@@ -101,13 +75,18 @@ class TaskTotals:
     def _whole_breakdowns(self) -> list[dict[str, Any]]:
         return self.breakdowns.to_json() if self.breakdowns else []
 
-    def overview(self) -> TaskOverview:
-        """Return what the overview shows of the samples so far."""
-        lengths = self._tokens if self._tokens_known else self._characters
-        contexts = context_samples(self.breakdowns) if self.breakdowns else {}
-        return TaskOverview(self.task.model, self._values(), self.unit, lengths, self._seconds, contexts)
+    @property
+    def lengths(self) -> Sequence[float]:
+        """Lengths of the answers, in `unit`."""
+        return self._tokens if self._tokens_known else self._characters
 
-    def _values(self) -> dict[str, Any]:
+    @property
+    def contexts(self) -> Mapping[Context, Sequence[SampleScore]]:
+        """The samples, if they are those of a `RulerDataset`."""
+        return context_samples(self.breakdowns) if self.breakdowns else {}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what the overview shows of the samples so far."""
         return {
             "model": self.task.model,
             "dataset": self.task.dataset,
@@ -122,7 +101,7 @@ class TaskTotals:
         }
 
 
-def overview(folder: RunFolder, rows: Sequence[Row], tasks: Sequence[TaskOverview]) -> dict[str, Any]:
+def overview(folder: RunFolder, rows: Sequence[Row], tasks: Sequence[TaskTotals]) -> dict[str, Any]:
     """Return the overview of a run as JSON values with finite numbers.
 
     Args:
@@ -147,8 +126,8 @@ def overview(folder: RunFolder, rows: Sequence[Row], tasks: Sequence[TaskOvervie
         "config": config,
         "scores": [row.to_json() for row in rows],
         "precision": precision_notes(rows),
-        "tasks": [task.values for task in tasks],
-        "long_contexts": long_contexts([(task.model, task.contexts) for task in tasks]),
+        "tasks": [task.to_json() for task in tasks],
+        "long_contexts": long_contexts([(task.task.model, task.contexts) for task in tasks]),
         "lengths": {
             unit: distributions([task.lengths if task.unit == unit else () for task in tasks]) for unit in UNITS
         },

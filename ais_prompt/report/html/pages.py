@@ -25,6 +25,35 @@ from ais_prompt.summary.rows import Row
 from ais_prompt.utils.language import language
 from ais_prompt.utils.text import printable
 
+REPORT_SCRIPTS: Final = (
+    "dom.js",
+    "words.js",
+    "text.js",
+    "data.js",
+    "served.js",
+    "live.js",
+    "plots.js",
+    "charts.js",
+    "export.js",
+    "breakdown.js",
+    "heatmap.js",
+    "scores.js",
+    "matrix.js",
+    "answers.js",
+    "run.js",
+    "tabs.js",
+    "table.js",
+    "search.js",
+    "render.js",
+    "prompt.js",
+    "differences.js",
+    "beside.js",
+    "sample.js",
+    "filters.js",
+    "report.js",
+)
+REPORT_LIBRARIES: Final = ("marked", "temml")
+"""Markdown and LaTeX. Files in ``assets/vendor``, each with its license."""
 RUNS_SCRIPTS: Final = ("dom.js", "words.js", "text.js", "data.js", "runs.js")
 COMPARISON_SCRIPTS: Final = (
     "dom.js",

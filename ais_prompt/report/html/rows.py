@@ -1,14 +1,20 @@
-"""The columns of the table of samples."""
+"""The table of samples: its columns, and its lines."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from ais_prompt.errors import AisPromptError
+from ais_prompt.report.html.breakdown import Breakdowns
+from ais_prompt.report.html.overview import TaskTotals
 from ais_prompt.report.html.packing import finite
-from ais_prompt.report.html.run_files import Results
+from ais_prompt.report.html.run_files import Results, results_of
 from ais_prompt.report.questions import prompts_of, snippet
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.predictions import read_predictions
 from ais_prompt.types import Completion, Prediction, SampleScore
+from ais_prompt.utils.progress import tracked
 
 COLUMNS: Final = (
     "id",
@@ -25,6 +31,30 @@ COLUMNS: Final = (
     "columns",
 )
 """The table's columns. The browser shows one of ``tokens`` and ``characters``, the same for the whole task."""
+
+
+def samples_of(
+    totals: TaskTotals, folder: RunFolder
+) -> Iterator[tuple[Prediction, SampleScore | None, dict[str, Any]]]:
+    """Yield each prediction of a task, its score, and its line of the table from `row`.
+
+    The reason why some cannot be read is in ``totals.trouble`` at the end.
+    """
+    task = totals.task
+    try:
+        results = results_of(task, folder)
+        totals.sensitivity = results.sensitivity
+        totals.breakdowns = breakdowns = Breakdowns(results.metric if results.is_mean else None)
+        predictions = read_predictions(folder.predictions(task.model, task.dataset))
+        for prediction in tracked(predictions, f"reporting {task.model}/{task.dataset}", unit="samples"):
+            detail = results.detail_of(prediction.sample_id)
+            line = row(prediction, detail, results)
+            totals.add(line)
+            breakdowns.add(prediction, detail, line[totals.unit])
+            yield prediction, detail, line
+    except AisPromptError as error:
+        totals.trouble = str(error)
+    totals.is_whole = True
 
 
 def row(prediction: Prediction, detail: SampleScore | None, results: Results) -> dict[str, Any]:

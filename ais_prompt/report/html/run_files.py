@@ -37,13 +37,13 @@ class ShownTask(Struct, frozen=True):
 
 def newest_scores(folder: RunFolder) -> RunFolder:
     """Return the folder with the newest scores of a run: those so far if it is not finished, where there are any."""
-    partial = _time(folder.partial)
-    return folder.partial if partial and partial >= _time(folder) else folder
+    partial = time_of_summary(folder.partial)
+    return folder.partial if partial and partial >= time_of_summary(folder) else folder
 
 
 def has_scores(folder: RunFolder) -> bool:
     """Return whether a run has a summary, of all its samples or of those so far."""
-    return _time(newest_scores(folder)) > 0
+    return time_of_summary(newest_scores(folder)) > 0
 
 
 def status_of(folder: RunFolder, record: Mapping[str, Any]) -> str:
@@ -57,7 +57,7 @@ def status_of(folder: RunFolder, record: Mapping[str, Any]) -> str:
     return "interrupted" if recorded == "running" else recorded
 
 
-def _time(folder: RunFolder) -> int:
+def time_of_summary(folder: RunFolder) -> int:
     """Return when the summary was written, in nanoseconds since 1970; 0 if there is none."""
     with suppress(OSError):
         return (folder.summary_dir / "summary.json").stat().st_mtime_ns

@@ -3,50 +3,32 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from tempfile import TemporaryFile
-from typing import BinaryIO, Final
+from typing import Any, Final
 
-from ais_prompt.report.html.indexing import line_starts
-from ais_prompt.report.html.overview import TaskOverview, overview
-from ais_prompt.report.html.pages import END, page_pieces
-from ais_prompt.report.html.run_files import ShownTask, shown_tasks, summary_of
+from ais_prompt.errors import AisPromptError
+from ais_prompt.report.html.index import line_starts
+from ais_prompt.report.html.judgements import Judgements
+from ais_prompt.report.html.overview import TaskTotals, overview
+from ais_prompt.report.html.packing import Lines, packed
+from ais_prompt.report.html.pages import END, REPORT_LIBRARIES, REPORT_SCRIPTS, page_pieces
+from ais_prompt.report.html.rows import COLUMNS, samples_of
+from ais_prompt.report.html.run_files import shown_tasks, summary_of
 from ais_prompt.report.html.run_prompts import prompts_part
-from ais_prompt.report.html.task_parts import write_parts
+from ais_prompt.report.html.sample import sample_json
+from ais_prompt.report.questions import questions
 from ais_prompt.store.disk import replacing, writing
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.links import refuse_links
+from ais_prompt.types import Prediction
 
-SCRIPTS: Final = (
-    "dom.js",
-    "words.js",
-    "text.js",
-    "data.js",
-    "served.js",
-    "live.js",
-    "plots.js",
-    "charts.js",
-    "export.js",
-    "breakdown.js",
-    "heatmap.js",
-    "scores.js",
-    "matrix.js",
-    "answers.js",
-    "run.js",
-    "tabs.js",
-    "table.js",
-    "search.js",
-    "render.js",
-    "prompt.js",
-    "differences.js",
-    "beside.js",
-    "sample.js",
-    "filters.js",
-    "report.js",
-)
-LIBRARIES: Final = ("marked", "temml")
-"""Markdown and LaTeX. Files in ``assets/vendor``, each with its license."""
 MOST_SAMPLES: Final = 100_000
 """Maximum number of samples in one report, about 40 MB; of more, some of each task are in it, evenly spaced."""
+CHUNK_SAMPLES: Final = 200
+"""Maximum number of samples that a browser unpacks to show one of them."""
+CHUNK_CHARACTERS: Final = 1_000_000
+"""Number of characters of different lines that ends a chunk."""
 
 
 def write_report(folder: RunFolder) -> None:
@@ -62,17 +44,20 @@ def write_report(folder: RunFolder) -> None:
     """
     refuse_links(folder)
     rows = summary_of(folder)
+    tasks = [TaskTotals(task) for task in shown_tasks(folder, rows)]
+    sizes = [sum(1 for _ in line_starts(folder.predictions(one.task.model, one.task.dataset))) for one in tasks]
+    kept = min(1.0, MOST_SAMPLES / max(sum(sizes), 1))
     # The overview comes first in the file but is known last, so the samples wait in a temporary file.
     with replacing(folder.report) as report, TemporaryFile(dir=folder.root) as samples:
-        tasks = shown_tasks(folder, rows)
-        sizes = [_size(task, folder) for task in tasks]
-        kept = min(1.0, MOST_SAMPLES / max(sum(sizes), 1))
-        overviews = [_write_task(number, task, folder, samples, kept) for number, task in enumerate(tasks)]
+        for number, one in enumerate(tasks):
+            for name, value in _parts(one, folder, kept):
+                # The browser keeps it as text and does not run it.
+                element = f'<script type="text/plain" id="task-{number}-{name}">{packed(value)}</script>\n'
+                samples.write(element.encode())
         shown = sum(int(size * kept) for size in sizes)
-        data = {**overview(folder, rows, overviews), "kept": shown if kept < 1 else None}
-        title = f"{data['name']} {data['time']}"
-        prompts = prompts_part(folder)
-        pieces = page_pieces(title, "report.html", SCRIPTS, data, LIBRARIES, prompts=prompts)
+        data = {**overview(folder, rows, tasks), "kept": shown if kept < 1 else None}
+        title, prompts = f"{data['name']} {data['time']}", prompts_part(folder)
+        pieces = page_pieces(title, "report.html", REPORT_SCRIPTS, data, REPORT_LIBRARIES, prompts=prompts)
         report.writelines(map(str.encode, pieces))
         samples.seek(0)
         shutil.copyfileobj(samples, report)
@@ -89,16 +74,58 @@ def forget_report(folder: RunFolder) -> None:
         folder.report.unlink(missing_ok=True)
 
 
-def _size(task: ShownTask, folder: RunFolder) -> int:
-    """Return how many samples a task has."""
-    return sum(1 for _ in line_starts(folder.predictions(task.model, task.dataset)))
+class _Chunk:
+    """Samples that the browser unpacks together.
+
+    Attributes:
+        lines: of all their texts.
+        predictions, rows, samples: of each.
+    """
+
+    def __init__(self) -> None:
+        self.lines = Lines()
+        self.predictions: list[Prediction] = []
+        self.rows: list[dict[str, Any]] = []
+        self.samples: list[dict[str, Any]] = []
 
 
-def _write_task(number: int, task: ShownTask, folder: RunFolder, stream: BinaryIO, kept: float) -> TaskOverview:
-    """Write a share of the samples of a task and their table; return the overview of all of them."""
+def _parts(totals: TaskTotals, folder: RunFolder, kept: float) -> Iterator[tuple[str, Any]]:
+    """Yield name and JSON value of each part of a task: ``chunk-N``, counted from 0, and then its ``table``.
 
-    def write(name: str, content: str) -> None:
-        # The browser keeps it as text and does not run it.
-        stream.write(f'<script type="text/plain" id="task-{number}-{name}">{content}</script>\n'.encode())
+    A chunk has ``lines`` and ``samples``. The table has the columns of all samples, and in ``chunks`` how many samples
+    each chunk holds.
 
-    return write_parts(task, folder, write, kept)
+    Args:
+        totals: of the task; all its samples are added.
+        folder: of the run.
+        kept: the share of the samples that have parts, 0 to 1, evenly spaced.
+    """
+    table: dict[str, list[Any]] = {**{name: [] for name in COLUMNS}, "chunks": []}
+    for number, chunk in enumerate(_chunks(totals, folder, kept)):
+        yield f"chunk-{number}", {"lines": chunk.lines.to_json(), "samples": chunk.samples}
+        for name in chunk.rows[0]:
+            table[name] += [row[name] for row in chunk.rows]
+        table["question"] += questions(chunk.predictions)
+        table["chunks"].append(len(chunk.rows))
+    if table["chunks"]:
+        yield "table", table
+
+
+def _chunks(totals: TaskTotals, folder: RunFolder, kept: float) -> Iterator[_Chunk]:
+    chunk = _Chunk()
+    try:
+        judgements = Judgements(folder, totals.task.model, totals.task.dataset)
+        for place, (prediction, detail, row) in enumerate(samples_of(totals, folder)):
+            if int((place + 1) * kept) == int(place * kept):
+                continue
+            sample = sample_json(prediction, detail, chunk.lines, judgements.of(prediction.sample_id))
+            chunk.predictions.append(prediction)
+            chunk.rows.append(row)
+            chunk.samples.append(sample)
+            if len(chunk.samples) == CHUNK_SAMPLES or chunk.lines.size >= CHUNK_CHARACTERS:
+                yield chunk
+                chunk = _Chunk()
+    except AisPromptError as error:  # of the judgements; those of the samples are noted already
+        totals.trouble = str(error)
+    if chunk.rows:
+        yield chunk

@@ -11,11 +11,9 @@ import pytest
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.report import server as report_server
-from ais_prompt.report.html.index import VERSION, stored_index
 from ais_prompt.report.server import LOOPBACK, ReportServer, report_of
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.results import write_json_atomic
-from ais_prompt.store.run_record import write_config
 from tests.unit.report.html.making import make_run, prediction, scored
 from tests.unit.report.html.reading import read_report
 from tests.waiting import WATCHDOG_SECONDS
@@ -228,12 +226,3 @@ def test_a_stored_page_reaches_nothing_of_the_server(server: ReportServer, folde
         ask(server, server.address(folder) + part)[1]["Content-Security-Policy"] for part in ("", "/report.html")
     ]
     assert ["sandbox" in policy and "allow-same-origin" not in policy for policy in policies] == [False, True]
-
-
-def test_an_index_that_somebody_else_made_is_not_mapped(folder: RunFolder) -> None:
-    write_config(folder, "models = []\n")
-    folder.view.mkdir()
-    (folder.view / "overview.json").write_text(json.dumps({"index_version": VERSION, "index_parts": 0}))
-    assert stored_index(folder) is not None
-    folder.made_here_file.unlink()
-    assert stored_index(folder) is None

@@ -38,17 +38,14 @@ class FileSource {
   async unpackedRows() {
     const rows = [];
     for (const [number, task] of data.tasks.entries()) {
-      let chunk = 0;
-      for (let part = 0; byId(`task-${number}-table-${part}`); part += 1) {
-        const { chunks: sizes, ...columns } = await unpacked(`task-${number}-table-${part}`);
-        const places = sizes.flatMap((size, further) => Array.from({ length: size }, (_, place) => [`task-${number}-chunk-${chunk + further}`, place]));
-        chunk += sizes.length;
-        for (const [position, [id, place]] of places.entries()) {
-          const row = { task, chunk: id, place };
-          for (const [name, column] of Object.entries(columns)) row[name] = column[position];
-          row.length = row[task.unit];
-          rows.push(row);
-        }
+      if (!byId(`task-${number}-table`)) continue;
+      const { chunks: sizes, ...columns } = await unpacked(`task-${number}-table`);
+      const places = sizes.flatMap((size, chunk) => Array.from({ length: size }, (_, place) => [`task-${number}-chunk-${chunk}`, place]));
+      for (const [position, [id, place]] of places.entries()) {
+        const row = { task, chunk: id, place };
+        for (const [name, column] of Object.entries(columns)) row[name] = column[position];
+        row.length = row[task.unit];
+        rows.push(row);
       }
     }
     return rows;

@@ -1,7 +1,6 @@
 // The samples of a run that `aisprompt view` serves: the server filters and sorts, and the page asks for screenfuls.
 
 const SCREENFUL = 200;  // rows in one request
-const POLL_MS = 300;  // while texts are searched
 
 /** Ask the server of this page. */
 async function ask(part, parameters = {}) {
@@ -23,15 +22,9 @@ class ServedSource {
 
   async find(filters, sorting, show, signal) {
     if (!this.size) return show({ selection: new LocalSelection([]), states: {}, share: 1 });
-    const query = queryOf(filters, sorting);
-    for (let share = 0; share < 1 && !signal.aborted;) {
-      const selection = new ServedSelection(query);
-      const answer = await selection.ask(0, SCREENFUL);
-      share = answer.share;
-      if (signal.aborted) return;
-      await show({ selection, states: answer.states, share });
-      if (share < 1) await new Promise((resolve) => { setTimeout(resolve, POLL_MS); });
-    }
+    const selection = new ServedSelection(queryOf(filters, sorting));
+    const { states } = await selection.ask(0, SCREENFUL);
+    if (!signal.aborted) await show({ selection, states, share: 1 });
   }
 
   async named(name) {

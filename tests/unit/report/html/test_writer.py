@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ais_prompt.errors import StoreError
-from ais_prompt.report.html import task_parts, write_report, writer
+from ais_prompt.report.html import write_report, writer
 from ais_prompt.store.predictions import write_predictions
 from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, Prediction, SampleScore, Usage
 from tests.unit.report.html.making import make_run, prediction, scored
@@ -41,7 +41,7 @@ def test_a_sample_says_what_was_asked_answered_and_made_of_it(tmp_path: Path) ->
     assert (answer["prompt_tokens"], answer["completion_tokens"], answer["seconds"]) == (7, 4, 0.5)
     assert sample["verdicts"] == [{"extracted": "5", "gold": "4"}]
     assert sample["values"] == {"accuracy": 0.0}
-    table = report.unpacked("task-0-table-0")
+    table = report.unpacked("task-0-table")
     assert (table["state"], table["question"], table["tokens"]) == (["wrong"], ["2+2=?"], [4])
     assert report.data["tasks"][0]["unit"] == "tokens"
 
@@ -67,7 +67,7 @@ def test_the_overview_has_the_scores_of_the_summary_and_the_states_of_samples(tm
 def test_a_run_that_was_not_scored_shows_answers(tmp_path: Path) -> None:
     cut = prediction(1, "x", Completion("It is", "length"))
     report = written(tmp_path, [prediction(0), cut])
-    assert report.unpacked("task-0-table-0")["state"] == ["answered", "truncated"]
+    assert report.unpacked("task-0-table")["state"] == ["answered", "truncated"]
     assert report.data["scores"][0]["note"] == "not scored: predictions only"
 
 
@@ -108,7 +108,7 @@ def test_each_answer_to_a_question_has_its_own_verdict(tmp_path: Path) -> None:
         {"extracted": "4", "gold": "4", "status": "scored", "reason": "", "value": 1.0},
         {"extracted": None, "gold": "4", "status": "unparsed", "reason": "no answer found", "value": 0.0},
     ]
-    assert report.unpacked("task-0-table-0")["extracted"] == ["4 · –"]
+    assert report.unpacked("task-0-table")["extracted"] == ["4 · –"]
 
 
 def test_media_are_told_in_one_line(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_no_text_leaves_its_place(tmp_path: Path, text: str) -> None:
     assert sample["requests"][0]["prompt"][0]["parts"][0]["text"] == text
     assert sample["requests"][0]["answers"][0]["text"] == sample["verdicts"][0]["gold"] == text
     assert report.data["tasks"][0]["model"] == "b" + text
-    assert set(report.blocks) == {"data", "labels", "task-0-table-0", "task-0-chunk-0"}
+    assert set(report.blocks) == {"data", "labels", "task-0-table", "task-0-chunk-0"}
     assert "<img" not in folder.report.read_text("utf-8")
 
 
@@ -149,24 +149,17 @@ def test_every_text_comes_back_as_it_was(tmp_path_factory: pytest.TempPathFactor
 
 def test_samples_lie_in_chunks_that_the_table_knows(tmp_path: Path) -> None:
     report = written(tmp_path, [prediction(number, f"{number}+1=?") for number in range(450)])
-    assert report.unpacked("task-0-table-0")["chunks"] == [200, 200, 50]
+    table = report.unpacked("task-0-table")
+    assert (table["chunks"], table["index"]) == ([200, 200, 50], list(range(450)))
+    assert table["question"] == [f"{number}+1=?" for number in range(450)]
     assert report.sample(49, chunk=2)["requests"][0]["prompt"] == "449+1=?"
-
-
-def test_the_table_of_many_samples_has_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(task_parts, "TABLE_CHUNKS", 2)
-    report = written(tmp_path, [prediction(number, f"{number}+1=?") for number in range(450)])
-    parts = [report.unpacked(name) for name in report.blocks if "table" in name]
-    assert [part["chunks"] for part in parts] == [[200, 200], [50]]
-    assert [index for part in parts for index in part["index"]] == list(range(450))
-    assert [question for part in parts for question in part["question"]] == [f"{number}+1=?" for number in range(450)]
 
 
 def test_results_of_other_samples_are_nobodys(tmp_path: Path) -> None:
     """Of the run that is there a sample came later, one went, and two changed their places."""
     samples = [scored(number, number / 4) for number in (3, 0, 7, 2)]
     report = written(tmp_path, [prediction(number) for number in range(4)], samples)
-    table = report.unpacked("task-0-table-0")
+    table = report.unpacked("task-0-table")
     assert table["value"] == [0.0, None, 0.5, 0.75]
     assert table["state"] == ["wrong", "answered", "partial", "partial"]
 
@@ -175,7 +168,7 @@ def test_characters_are_counted_where_tokens_are_not_known(tmp_path: Path) -> No
     told = Completion("four", "stop", Usage(7, 2))
     report = written(tmp_path, [prediction(0, "x", told), prediction(1, "x", Completion("four!", "stop"))])
     assert report.data["tasks"][0]["unit"] == "characters"
-    assert report.unpacked("task-0-table-0")["characters"] == [4, 5]
+    assert report.unpacked("task-0-table")["characters"] == [4, 5]
     assert report.data["lengths"]["characters"]["groups"][0]["median"] == 4
 
 
@@ -219,7 +212,7 @@ def test_a_summary_that_is_none_is_refused(tmp_path: Path, content: str) -> None
 def test_numbers_that_json_does_not_know_are_left_out(tmp_path: Path) -> None:
     asked: Any = prediction(0, "x", Completion("y", seconds=float("nan")))
     report = written(tmp_path, [asked], [scored(0, float("nan"))])
-    assert report.unpacked("task-0-table-0")["value"] == [None]
+    assert report.unpacked("task-0-table")["value"] == [None]
     assert report.data["scores"][0]["score"] is None
 
 
@@ -232,7 +225,7 @@ def test_a_file_of_many_samples_holds_some_of_each_task_and_says_so(
     report = read_report(folder.report)
     assert report.data["kept"] == 30
     assert report.data["tasks"][0]["samples"] == 100
-    places = report.unpacked("task-0-table-0")["index"]
+    places = report.unpacked("task-0-table")["index"]
     assert len(places) == 30
     assert {after - before for before, after in itertools.pairwise(places)} <= {3, 4}
     monkeypatch.setattr(writer, "MOST_SAMPLES", 100)
