@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ais_prompt.engine.alone import ask_alone
-from ais_prompt.engine.failures import FailureWatch, Record
+from ais_prompt.engine.failures import FailureWatch
 from ais_prompt.inferencers import RunningConversation
 from ais_prompt.models.base import Model
 from ais_prompt.types import Completion, Request
@@ -14,7 +14,7 @@ from ais_prompt.types import Completion, Request
 def drive(
     model: Model,
     conversations: Iterator[RunningConversation],
-    record: Record,
+    record: Callable[[Request, Completion], None],
     finished: Callable[[RunningConversation], None],
     *,
     has_answered: bool = False,
@@ -31,7 +31,8 @@ def drive(
     Raises:
         ModelError: the model cannot be used, or every request fails in the same way.
     """
-    ask_alone(_Conversations(model, conversations, FailureWatch(record, has_answered), finished))
+    watch = FailureWatch(has_answered=has_answered)
+    ask_alone(_Conversations(model, conversations, record, watch, finished))
 
 
 class _Conversations:
@@ -41,11 +42,13 @@ class _Conversations:
         self,
         model: Model,
         conversations: Iterator[RunningConversation],
+        record: Callable[[Request, Completion], None],
         watch: FailureWatch,
         finished: Callable[[RunningConversation], None],
     ) -> None:
         self.model = model
         self._conversations = conversations
+        self._record = record
         self._watch = watch
         self._finished = finished
 
@@ -61,7 +64,8 @@ class _Conversations:
         return count
 
     def record(self, request: Request, completion: Completion) -> None:
-        self._watch(request, completion)
+        self._record(request, completion)
+        self._watch.check(completion)
 
     def finished(self, conversation: RunningConversation) -> None:
         self._finished(conversation)

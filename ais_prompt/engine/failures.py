@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import Final
 
 from ais_prompt.errors import AisPromptError, InternalError, ModelError, ReadError, StoreError
 from ais_prompt.inferencers.containment import RETRY_HINT
 from ais_prompt.store.disk import system_error
-from ais_prompt.types import Completion, Failure, Request
+from ais_prompt.types import Completion, Failure
 from ais_prompt.utils.guard import exception_line
 from ais_prompt.utils.places import last_line_in
 
@@ -25,33 +24,27 @@ _OF_ONE_PROMPT: Final = {"too_long", "content_filter", "empty_prompt", "no_token
 _REFUSALS: Final = {"http_400", "http_415", "http_422", "out_of_memory", "generation", "scoring"}
 """Kinds of failures whose cause is the prompt or the config; the message says which, in no common form."""
 
-Record: TypeAlias = Callable[[Request, Completion], None]
-"""Writes an answer down before anything else happens with it."""
-
 
 class FailureWatch:
-    """Records the completions of a task, and gives the model up when asking on makes no sense.
+    """Watches the completions of a task, and gives the model up when asking on makes no sense.
 
     Args:
-        record: called with every completion, failures included.
         has_answered: whether the model has answered earlier requests of the task, so that it is known to be usable.
     """
 
-    def __init__(self, record: Record, has_answered: bool) -> None:
-        self._record = record
+    def __init__(self, *, has_answered: bool) -> None:
         self._has_answered = has_answered
         self._answered = False
         self._of_one_prompt = 0
         self._failures: list[str] = []
         self._last: Failure | None = None
 
-    def __call__(self, request: Request, completion: Completion) -> None:
-        """Record a completion.
+    def check(self, completion: Completion) -> None:
+        """Take the next completion into account.
 
         Raises:
             ModelError: every request would fail, or all have failed in the same way.
         """
-        self._record(request, completion)
         failure = completion.failure
         if failure is None:
             self._answered = True

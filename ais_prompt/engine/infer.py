@@ -16,7 +16,8 @@ from ais_prompt.engine.conversations import conversations, former_keys_of
 from ais_prompt.engine.failures import FailureWatch
 from ais_prompt.engine.memory import Memory
 from ais_prompt.engine.progress import OpenProgress, silent_progress
-from ais_prompt.engine.session import TaskSession, is_known
+from ais_prompt.engine.session import TaskSession
+from ais_prompt.engine.speed import SpeedMeter
 from ais_prompt.engine.spending import GO_ON, Spending
 from ais_prompt.engine.watch import NeverEnough, Watch
 from ais_prompt.errors import ModelError, StoreError
@@ -143,7 +144,6 @@ class TaskJob:
             self._total = self._count()
             self._known, used = _known(task, memory, self._portion) if memory.has_answers else (0, 0)
             self._memory, self._predictions, self._unused = memory, predictions, len(journal) - used
-            self._journal = journal
             with self._lock:
                 if self._abandoned:
                     raise ModelError("the run was stopped", fix=GO_ON)
@@ -158,8 +158,9 @@ class TaskJob:
             progress.note(_reuse_note(task, self._known, total, self._unused, memory.from_cache))
         watch_of = self._asking.watch_of
         self._watch = watch_of(task, total) if watch_of else NeverEnough()
-        self._session = TaskSession(task, memory, progress, self._predictions, self._watch)
-        self._failures = FailureWatch(self._session.record, has_answered=self._known > 0)
+        self._progress, self._meter = progress, SpeedMeter()
+        self._session = TaskSession(task, progress)
+        self._failures = FailureWatch(has_answered=self._known > 0)
         samples = _in_random_order(task.data.test) if watch_of else self._samples()
         cluster = task.spec.dataset.eval.cluster
         self._conversations = conversations(task, memory.recall, samples, cluster, self._portion)
@@ -177,15 +178,18 @@ class TaskJob:
         return self._asking.spending.admit(self.task.spec.model.abbr, count)
 
     def record(self, request: Request, completion: Completion) -> None:
-        """Write an answer or a failure down.
+        """Take an answer or a failure: count its cost, keep it in the journal, show it, and watch for failures.
 
         Raises:
-            Paused: the provider's quota is used up.
+            Paused: the provider's quota is used up; nothing is written then.
             AisPromptError: the disk does not take it, or the model cannot be used.
         """
         model = self.task.spec.model
         self._asking.spending.add(model.abbr, model.price, request, completion)
-        self._failures(request, completion)
+        self._memory.record(request, completion)
+        self._progress.answered(completion)
+        self._meter.add(completion)
+        self._failures.check(completion)
 
     def finished(self, conversation: RunningConversation) -> None:
         """Keep the prediction of a conversation that is over.
@@ -193,7 +197,13 @@ class TaskJob:
         Raises:
             StoreError: the disk does not take it.
         """
-        self._session.finished(conversation)
+        prediction = conversation.prediction
+        assert prediction is not None  # it is over
+        self._predictions.add(prediction)
+        self._watch.see(prediction)
+        self._session.add(prediction)
+        if not is_known(conversation):
+            self._progress.advance(failed=prediction.failed)
 
     def conclude(self) -> None:
         """Write the predictions, and note what the user should know.
@@ -202,7 +212,7 @@ class TaskJob:
             AisPromptError: the model never answered, a part failed for every sample, or the disk is full.
         """
         self._failures.conclude()
-        self._session.tell_end(self._total)
+        self._session.tell_end(self._total, decided=self._watch.decided)
         self._predictions.write(self._folder.predictions(*self._names))
         self._shown.close()
 
@@ -221,7 +231,7 @@ class TaskJob:
             session.samples,
             session.failed,
             session.shortened,
-            session.meter.speed() if _has_speed(self.model) else None,
+            self._meter.speed() if _has_speed(self.model) else None,
             session.redacted,
             of=total if session.samples < total else None,
         )
@@ -258,8 +268,14 @@ class TaskJob:
     def _release(self) -> None:
         """Let go of the data: a job may be kept until the end of the run."""
         self.task.release()
-        for name in ("_journal", "_memory", "_predictions", "_session", "_failures", "_conversations", "_watch"):
+        kept = ("_memory", "_predictions", "_progress", "_meter", "_session", "_failures", "_conversations", "_watch")
+        for name in kept:
             vars(self).pop(name, None)
+
+
+def is_known(conversation: RunningConversation) -> bool:
+    """Return whether all of it was answered before. What cannot be asked never was answered."""
+    return conversation.recalled and conversation.prediction is not None and not conversation.prediction.failed
 
 
 def _has_speed(model: Model) -> bool:

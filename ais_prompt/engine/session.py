@@ -1,21 +1,16 @@
-"""What comes of asking a task: answers are written down, shown and counted."""
+"""Count the samples of a task that are over, and tell what the user should know of them."""
 
 from __future__ import annotations
 
 import logging
 from typing import Final
 
-from ais_prompt.engine.memory import Memory
 from ais_prompt.engine.progress import Progress
-from ais_prompt.engine.speed import SpeedMeter
-from ais_prompt.engine.watch import Watch
 from ais_prompt.errors import DataError, PartError
-from ais_prompt.inferencers import RunningConversation
 from ais_prompt.inferencers.containment import RAISED, RETRY_HINT, UNUSABLE_ROW
 from ais_prompt.plan.gaps import NO_VALUE
 from ais_prompt.plan.plan import Task
-from ais_prompt.store.predictions import PredictionSorter
-from ais_prompt.types import Completion, Failure, Prediction, Request
+from ais_prompt.types import Failure, Prediction
 
 GAPS_NAMED: Final = 5
 """Most rows that cannot be asked that are named while a task runs; the predictions name all."""
@@ -23,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 
 class TaskSession:
-    """Takes what comes of asking: writes it down, shows it, and counts it.
+    """Counts the samples of a task that are over.
 
     Attributes:
         samples: how many are over.
@@ -31,12 +26,9 @@ class TaskSession:
         redacted: samples whose answers repeat a secret.
         raised, first_raised: samples that failed because a part raised, and the failure of the first.
         unusable, first_unusable: samples that failed because their rows cannot be asked, and the failure of the first.
-        meter: how fast the model answered.
     """
 
-    def __init__(
-        self, task: Task, memory: Memory, progress: Progress, predictions: PredictionSorter, watch: Watch
-    ) -> None:
+    def __init__(self, task: Task, progress: Progress) -> None:
         self.samples = 0
         self.failed = 0
         self.shortened = 0
@@ -45,35 +37,35 @@ class TaskSession:
         self.first_raised: Failure | None = None
         self.unusable = 0
         self.first_unusable: Failure | None = None
-        self.meter = SpeedMeter()
         self._gaps = 0
         self._task = task
-        self._memory = memory
         self._progress = progress
-        self._predictions = predictions
-        self._watch = watch
 
-    def record(self, request: Request, completion: Completion) -> None:
-        """A request has come to its end."""
-        self._memory.record(request, completion)
-        self._progress.answered(completion)
-        self.meter.add(completion)
+    def add(self, prediction: Prediction) -> None:
+        """Count a sample that is over."""
+        self.samples += 1
+        if prediction.failed:
+            self.failed += 1
+            self._note_failures(prediction)
+        self.redacted += any(completion.redacted for completion in prediction.completions)
+        self.shortened += prediction.shots_used < self._task.shots_retrieved(prediction.index)
 
-    def tell_end(self, total: int) -> None:
+    def tell_end(self, total: int, *, decided: bool) -> None:
         """Say what the user should know of a task whose last conversation is over.
 
         Args:
             total: samples that were to be asked.
+            decided: whether its gates were decided before all of them were asked.
 
         Raises:
             PartError: a part raised for every sample.
             DataError: no row can be asked.
         """
         name = self._task.name
-        if self._watch.decided:
-            self.note(f"[{name}] its gates are decided after {self.samples} of {total} samples")
+        if decided:
+            self._progress.note(f"[{name}] its gates are decided after {self.samples} of {total} samples")
         if self.redacted:
-            self.note(
+            self._progress.note(
                 f"[{name}] the answers to {self.redacted} samples repeat a secret; it is stored and scored as ***, and "
                 "`redacted` in the predictions says where"
             )
@@ -81,7 +73,7 @@ class TaskSession:
         if self.first_unusable and self.unusable == self.samples:
             raise DataError(self.first_unusable.message, where=self.first_unusable.where, fix=RETRY_HINT)
         if self.shortened:
-            self.note(
+            self._progress.note(
                 f"[{name}] {self.shortened} of {total} prompts show fewer examples than retrieved, to keep to "
                 f"max_seq_len={self._task.model.max_seq_len}; shots_used in the predictions says how many"
             )
@@ -100,10 +92,6 @@ class TaskSession:
         what = f"{self.raised} of {self.samples} samples failed because a part raised; the first:"
         logger.warning("[%s] %s\n  %s", self._task.name, what, "\n  ".join(error.lines()))
 
-    def note(self, text: str) -> None:
-        """Tell something that the user should know now."""
-        self._progress.note(text)
-
     def _note_failures(self, prediction: Prediction) -> None:
         """Name the first rows that cannot be asked, and count the samples for which a part raised."""
         failures = [completion.failure for completion in prediction.completions if completion.failure]
@@ -116,24 +104,3 @@ class TaskSession:
         if raised := next((failure for failure in failures if failure.kind == RAISED), None):
             self.raised += 1
             self.first_raised = self.first_raised or raised
-
-    def finished(self, over: RunningConversation) -> None:
-        """A conversation has come to its end."""
-        prediction = over.prediction
-        assert prediction is not None  # it is over
-        failed = prediction.failed
-        self._predictions.add(prediction)
-        self._watch.see(prediction)
-        self.samples += 1
-        if failed:
-            self.failed += 1
-            self._note_failures(prediction)
-        self.redacted += any(completion.redacted for completion in prediction.completions)
-        self.shortened += prediction.shots_used < self._task.shots_retrieved(prediction.index)
-        if not is_known(over):
-            self._progress.advance(failed=failed)
-
-
-def is_known(conversation: RunningConversation) -> bool:
-    """Return whether all of it was answered before. What cannot be asked never was answered."""
-    return conversation.recalled and conversation.prediction is not None and not conversation.prediction.failed
