@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.plan.stored import stored_spec
-from ais_prompt.report.html.run_files import newest_scores, status_of, summary_of
+from ais_prompt.report.html.run_files import newest_scores, status_of, summary_of, time_of_summary
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.run_file import read_run_file
 
@@ -81,7 +81,9 @@ class LiveRun:
             else:
                 is_due = requests != self._scored_requests and time.monotonic() >= self._next_scoring
         answered, samples = _progress(self.folder)
-        return RunState(status, answered, samples, requests, _version(self.folder), pending, is_due)
+        return RunState(
+            status, answered, samples, requests, time_of_summary(newest_scores(self.folder)), pending, is_due
+        )
 
     def score(self) -> None:
         """Score what the run has answered so far, and return when that is done, or at once if it is being done."""
@@ -126,12 +128,6 @@ def _progress(folder: RunFolder) -> tuple[int, int]:
                 per_sample = row.repeats or 1
                 tasks.setdefault((row.model, row.dataset), (row.n // per_sample, (row.of or row.n) // per_sample))
     return sum(done for done, _ in tasks.values()), sum(of for _, of in tasks.values())
-
-
-def _version(folder: RunFolder) -> int:
-    with suppress(OSError):
-        return (newest_scores(folder).summary_dir / "summary.json").stat().st_mtime_ns
-    return 0
 
 
 def state_json(state: RunState) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from string import Template
@@ -21,7 +21,6 @@ from ais_prompt.report.html.prompt_page import QUESTIONS_STYLE
 from ais_prompt.report.html.run_files import has_scores, newest_scores, status_of, summary_of
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.run_file import read_run_file
-from ais_prompt.summary.rows import Row
 from ais_prompt.utils.language import language
 from ais_prompt.utils.text import printable
 
@@ -64,22 +63,6 @@ COMPARISON_SCRIPTS: Final = (
     "differences.js",
     "comparison.js",
 )
-END: Final = "</body>\n</html>\n"
-"""The end of a page that `page_start` begins."""
-
-
-def page_start(
-    title: str,
-    body: str,
-    scripts: Sequence[str],
-    data: Any,
-    libraries: Sequence[str] = (),
-    *,
-    connects: bool = False,
-    prompts: str = "",
-) -> str:
-    """Return the page up to the place for further data, as `page_pieces`."""
-    return "".join(page_pieces(title, body, scripts, data, libraries, connects=connects, prompts=prompts))
 
 
 def page_pieces(
@@ -91,8 +74,9 @@ def page_pieces(
     *,
     connects: bool = False,
     prompts: str = "",
+    further: Iterable[str] = (),
 ) -> Iterator[str]:
-    """Yield the page up to the place for further data, its own data apart: they may be large. `END` ends it.
+    """Yield a page in pieces, its data apart: they may be large.
 
     Args:
         title: any text.
@@ -102,24 +86,38 @@ def page_pieces(
         libraries: names of scripts in ``assets/vendor`` that the page has packed, as ``library-NAME``, and may run.
         connects: whether the page may send requests to its own server; no other page may send any.
         prompts: HTML from `ais_prompt.report.html.run_prompts.prompts_part`, for the place in the frame.
+        further: elements with data at the end.
     """
     style = asset("style.css") + (QUESTIONS_STYLE if prompts else "")
     script = "\n".join(map(asset, scripts))
     vendored = {name: asset(f"vendor/{name}.js") for name in libraries}
+    # Only this style, these scripts, and media in the page.
+    scripts_hashed = " ".join(map(source_hash, [script, *vendored.values()]))
+    server = "; connect-src 'self'" if connects else ""
+    policy = (
+        f"default-src 'none'; style-src {source_hash(style)}; script-src {scripts_hashed}; "
+        f"img-src data:; media-src data:{server}; base-uri 'none'; form-action 'none'"
+    )
     values = {
         "language": language(),
-        "policy": _policy(style, [script, *vendored.values()], connects=connects),
+        "policy": policy,
         "title": html.escape(printable(title)),
         "style": style,
         "body": asset(body).replace("<!-- prompts -->", prompts),
         "script": script,
-        "libraries": "\n".join(map(_library, vendored, vendored.values())),
+        # The browser keeps them as text.
+        "libraries": "\n".join(
+            f'<script type="text/plain" id="library-{name}">{packed_text(library)}</script>'
+            for name, library in vendored.items()
+        ),
         "labels": _json(labels()),
     }
     before, after = asset("page.html").split("$data")
     yield Template(before).substitute(values)
     yield _json(data)
     yield Template(after).substitute(values)
+    yield from further
+    yield "</body>\n</html>\n"
 
 
 def runs_page(work_dir: Path, runs: Mapping[str, RunFolder]) -> str:
@@ -132,7 +130,7 @@ def runs_page(work_dir: Path, runs: Mapping[str, RunFolder]) -> str:
     lines = [{"address": address, **_line(folder)} for address, folder in runs.items()]
     lines.sort(key=lambda line: _seconds(line["started"]), reverse=True)
     data = {"work_dir": str(work_dir), "runs": lines}
-    return page_start(f"Runs in {work_dir.name}", "runs.html", RUNS_SCRIPTS, finite_json(data)) + END
+    return "".join(page_pieces(f"Runs in {work_dir.name}", "runs.html", RUNS_SCRIPTS, finite_json(data)))
 
 
 def _seconds(started: Any) -> float:
@@ -153,15 +151,12 @@ def _line(folder: RunFolder) -> dict[str, Any]:
         sessions = record.get("sessions") or [{}]
         line |= {"status": status_of(folder, record), "started": sessions[0].get("started", "")}
         rows = summary_of(newest_scores(folder)) if has_scores(folder) else []
-        line["scores"] = [_score(row) for row in rows]
+        shown = ("model", "dataset", "metric", "score", "fraction", "n", "of", "note")
+        line["scores"] = [{name: getattr(row, name) for name in shown} for row in rows]
         line["cause"] = next((row.note for row in rows if row.score is None and row.note), "")
     except (StoreError, AttributeError, TypeError) as error:
         line["trouble"] = error.what if isinstance(error, StoreError) else "run.json is broken"
     return line
-
-
-def _score(row: Row) -> dict[str, Any]:
-    return {name: getattr(row, name) for name in ("model", "dataset", "metric", "score", "fraction", "n", "of", "note")}
 
 
 def comparison_page(before: str, after: str, found: Mapping[str, Any]) -> bytes:
@@ -172,19 +167,7 @@ def comparison_page(before: str, after: str, found: Mapping[str, Any]) -> bytes:
         found: from `ais_prompt.report.comparison.comparison_json`.
     """
     data = {"before": before, "after": after, **found}
-    return (page_start(f"{before} → {after}", "comparison.html", COMPARISON_SCRIPTS, data) + END).encode()
-
-
-def _library(name: str, script: str) -> str:
-    """Return a script as an element that the browser keeps as text."""
-    return f'<script type="text/plain" id="library-{name}">{packed_text(script)}</script>'
-
-
-def _policy(style: str, scripts: Sequence[str], *, connects: bool) -> str:
-    """Return a Content-Security-Policy that allows this style, these scripts and media in the page."""
-    server = "; connect-src 'self'" if connects else ""
-    own = f"style-src {source_hash(style)}; script-src {' '.join(map(source_hash, scripts))}"
-    return f"default-src 'none'; {own}; img-src data:; media-src data:{server}; base-uri 'none'; form-action 'none'"
+    return "".join(page_pieces(f"{before} → {after}", "comparison.html", COMPARISON_SCRIPTS, data)).encode()
 
 
 def _json(data: Any) -> str:

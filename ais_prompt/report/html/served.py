@@ -15,7 +15,7 @@ from ais_prompt.report.html.index import SampleIndex
 from ais_prompt.report.html.judgements import Judgements
 from ais_prompt.report.html.overview import overview
 from ais_prompt.report.html.packing import Lines
-from ais_prompt.report.html.pages import END, REPORT_LIBRARIES, REPORT_SCRIPTS, page_start
+from ais_prompt.report.html.pages import REPORT_LIBRARIES, REPORT_SCRIPTS, page_pieces
 from ais_prompt.report.html.run_files import has_scores, newest_scores, time_of_summary
 from ais_prompt.report.html.run_prompts import chosen_part, kept_prompts, prompts_part
 from ais_prompt.report.html.sample import sample_json
@@ -48,10 +48,8 @@ class ServedReport:
         data = {**self.overview(), "served": True}
         title = f"{data['name']} {data['time']}"
         prompts = chosen_part() + prompts_part(self.folder)
-        return (
-            page_start(title, "report.html", REPORT_SCRIPTS, data, REPORT_LIBRARIES, connects=True, prompts=prompts)
-            + END
-        )
+        frame = title, "report.html", REPORT_SCRIPTS, data, REPORT_LIBRARIES
+        return "".join(page_pieces(*frame, connects=True, prompts=prompts))
 
     def overview(self) -> dict[str, Any]:
         """Return what the page shows before any sample; of a run without scores, what was run.

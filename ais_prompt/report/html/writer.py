@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from tempfile import TemporaryFile
 from typing import Any, Final
@@ -12,7 +11,7 @@ from ais_prompt.report.html.index import line_starts
 from ais_prompt.report.html.judgements import Judgements
 from ais_prompt.report.html.overview import TaskTotals, overview
 from ais_prompt.report.html.packing import Lines, packed
-from ais_prompt.report.html.pages import END, REPORT_LIBRARIES, REPORT_SCRIPTS, page_pieces
+from ais_prompt.report.html.pages import REPORT_LIBRARIES, REPORT_SCRIPTS, page_pieces
 from ais_prompt.report.html.rows import COLUMNS, samples_of
 from ais_prompt.report.html.run_files import shown_tasks, summary_of
 from ais_prompt.report.html.run_prompts import prompts_part
@@ -57,11 +56,9 @@ def write_report(folder: RunFolder) -> None:
         shown = sum(int(size * kept) for size in sizes)
         data = {**overview(folder, rows, tasks), "kept": shown if kept < 1 else None}
         title, prompts = f"{data['name']} {data['time']}", prompts_part(folder)
-        pieces = page_pieces(title, "report.html", REPORT_SCRIPTS, data, REPORT_LIBRARIES, prompts=prompts)
-        report.writelines(map(str.encode, pieces))
         samples.seek(0)
-        shutil.copyfileobj(samples, report)
-        report.write(END.encode())
+        frame = title, "report.html", REPORT_SCRIPTS, data, REPORT_LIBRARIES
+        report.writelines(map(str.encode, page_pieces(*frame, prompts=prompts, further=map(bytes.decode, samples))))
 
 
 def forget_report(folder: RunFolder) -> None:
