@@ -62,7 +62,9 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
             ConfigError: no such name or path; the fix offers the nearest name.
             MissingExtra: the part's module needs a package that is not installed.
         """
-        key = self._shipped_name(key)
+        package, _, name = key.rpartition(".")
+        # Run folders name shipped parts by the paths of modules that have moved since.
+        key = name if package.startswith("ais_prompt.") and name in self.shipped else key
         if key not in self.module_dict and key in self.shipped:
             importlib.import_module(self.shipped[key])
         if key in self.module_dict:
@@ -76,11 +78,6 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
         if key in self.module_dict:
             return self.module_dict[key]  # type: ignore[no-any-return]
         raise ConfigError(f"there is no {self._singular} named {key!r}", fix="; ".join([self._advice(key), *broken]))
-
-    def _shipped_name(self, key: str) -> str:
-        """Return the name of a shipped part for any of its dotted paths: run folders may name old modules."""
-        package, _, name = key.rpartition(".")
-        return name if package.startswith("ais_prompt.") and name in self.shipped else key
 
     def attribute(self, package: str, name: str) -> Callable[..., Any]:
         """Return a shipped part, for the ``__getattr__`` of the package that offers the parts of this kind.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ais_prompt.config.keys import advice
@@ -32,7 +32,7 @@ def apply_overrides(values: dict[str, Any], overrides: Sequence[str]) -> dict[st
         if not equals or not path.strip():
             fix = "write --set models.0.max_out_len=64"
             raise ConfigError("this is not an override", where=where, fix=fix)
-        _Override(where, parse_literal(text)).apply(changed, _brackets_as_dots(path.strip()))
+        _Override(where, parse_literal(text)).apply(changed, re.sub(r"\[(-?\d+|\*)\]", r".\1", path.strip()))
     return changed
 
 
@@ -91,7 +91,7 @@ class _Override:
             return [(abbrs[abbr], path.removeprefix(abbr).removeprefix("."))]
         what = f"{done} has {counted(len(items), 'item')} and none is {part!r}"
         fix = f"give a position from 0 to {len(items) - 1}, or *" if items else ""
-        raise ConfigError(what, where=self.where, fix=_nearest_abbr(part, abbrs) or fix)
+        raise ConfigError(what, where=self.where, fix=("" if _is_position(part) else advice(part, abbrs)) or fix)
 
 
 def _is_position(part: str) -> bool:
@@ -102,16 +102,7 @@ def _places_by_abbr(items: Sequence[Any]) -> dict[str, int]:
     return {str(item["abbr"]): index for index, item in enumerate(items) if isinstance(item, dict) and "abbr" in item}
 
 
-def _nearest_abbr(part: str, abbrs: Iterable[str]) -> str:
-    """Return the advice to write another ``abbr``; empty for a position, which is no misspelled name."""
-    return "" if _is_position(part) else advice(part, abbrs)
-
-
 def _key_in(container: dict[Any, Any], key: str) -> Any:
     """Return the key itself, or its number if the config has that number as a key."""
     numbers = [known for known in container if isinstance(known, int) and str(known) == key]
     return numbers[0] if numbers and key not in container else key
-
-
-def _brackets_as_dots(path: str) -> str:
-    return re.sub(r"\[(-?\d+|\*)\]", r".\1", path)

@@ -74,7 +74,8 @@ def _literal(value: Any, depth: int) -> str:
     if isinstance(value, Mapping):
         return _dict(value, depth)
     if isinstance(value, list | tuple):
-        return _sequence(value, depth)
+        begin, end = ("(", ")") if isinstance(value, tuple) else ("[", "]")
+        return _lines(begin, [_literal(item, depth + 1) for item in value], end, depth)
     if isinstance(value, float) and not math.isfinite(value):
         return f"float('{value}')"
     return repr(value)
@@ -91,11 +92,6 @@ def _can_be_keyword(key: Any) -> bool:
     # Python normalises other letters in a keyword (ﬁ becomes fi), and nothing may assign to __debug__.
     is_name = isinstance(key, str) and key.isascii() and key.isidentifier()
     return is_name and not keyword.iskeyword(key) and key != "__debug__"
-
-
-def _sequence(value: list[Any] | tuple[Any, ...], depth: int) -> str:
-    begin, end = ("(", ")") if isinstance(value, tuple) else ("[", "]")
-    return _lines(begin, [_literal(item, depth + 1) for item in value], end, depth)
 
 
 def _lines(begin: str, items: list[str], end: str, depth: int) -> str:

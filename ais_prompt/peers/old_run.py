@@ -79,7 +79,9 @@ class OldRun(Struct, frozen=True):
         if failures := self._file("predictions", model, f"{dataset}_failed.jsonl"):
             for failed in _answers_of(failures, start=0):
                 if failed.index not in answered:  # a repeated run answers what failed before
-                    yield OldAnswer(failed.where, failed.index, _failure(failed.values))
+                    # AISBench wrote this request; it becomes an answer in the form of the others.
+                    prompt = {"origin_prompt": failed.values["input"]} if "input" in failed.values else {}
+                    yield OldAnswer(failed.where, failed.index, {"success": False, "prediction": None, **prompt})
 
     def repeats_in_turn(self, model: str, dataset: str) -> bool:
         """Return whether the repeats of a question follow each other, as in AISBench; in OpenCompass the rounds do."""
@@ -172,12 +174,6 @@ def _answers_of(path: Path, start: int) -> Iterator[OldAnswer]:
         if not isinstance(values, dict):
             raise DataError("it is not an answer", where=where, fix="copy the file again")
         yield OldAnswer(where, start + _row_number(key, where), values)
-
-
-def _failure(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what AISBench wrote about a failed request in the form of an answer."""
-    prompt = {"origin_prompt": values["input"]} if "input" in values else {}
-    return {"success": False, "prediction": None, **prompt}
 
 
 def _row_number(value: Any, where: str) -> int:

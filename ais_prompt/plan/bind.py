@@ -80,18 +80,14 @@ def _accepted(part: Callable[..., Any], given: int) -> _Accepted | None:
         return None
     hints = _hints(part)
     named = [one for one in parameters if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)]
-    options = _named_in_typed_dict(parameters, hints)
+    # ``**options: Unpack[SomeTypedDict]`` (PEP 692)
+    rest = next((hints.get(p.name) for p in parameters if p.kind is p.VAR_KEYWORD), None)
+    options = get_type_hints(get_args(rest)[0], include_extras=True) if get_origin(rest) is Unpack else {}
     return _Accepted(
         {one.name: hints.get(one.name, Any) for one in named} | options,
         [one.name for one in named if one.default is one.empty],
         not options and any(one.kind is one.VAR_KEYWORD for one in parameters),
     )
-
-
-def _named_in_typed_dict(parameters: Iterable[inspect.Parameter], hints: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the names and hints that ``**options: Unpack[SomeTypedDict]`` means (PEP 692)."""
-    rest = next((hints.get(p.name) for p in parameters if p.kind is p.VAR_KEYWORD), None)
-    return get_type_hints(get_args(rest)[0], include_extras=True) if get_origin(rest) is Unpack else {}
 
 
 def _nearest(key: str, names: list[str]) -> str:
@@ -111,7 +107,7 @@ def _fault(hint: Any, value: Any, name: str) -> ConfigError | None:
     try:
         _adapter(hint).validate_python(value)
     except ValidationError as error:
-        problem = "; ".join(dict.fromkeys(_worded(item["msg"]) for item in error.errors()))
+        problem = "; ".join(dict.fromkeys(item["msg"][:1].lower() + item["msg"][1:] for item in error.errors()))
         what = f"{name} cannot be {SECRETS.hide_in_value(value)!r}: {problem}"
         return ConfigError(what, fix=f"it takes {type_words(hint)}")
     except ConfigError as error:
@@ -131,7 +127,3 @@ def _adapter(hint: Any) -> TypeAdapter[Any]:
 @lru_cache(PARTS_KEPT)
 def _kept_adapter(hint: Any) -> TypeAdapter[Any]:
     return TypeAdapter(hint, config=ConfigDict(arbitrary_types_allowed=True, strict=True))
-
-
-def _worded(message: str) -> str:
-    return message[:1].lower() + message[1:]

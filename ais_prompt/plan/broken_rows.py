@@ -57,7 +57,7 @@ def broken_rows(
         return
     for column in dict.fromkeys([*columns, *([gold] if gold else [])]):
         empty = [sample.index for sample in samples if _is_empty(sample.fields.get(column))]
-        if _is_few(len(empty), samples):
+        if 0 < len(empty) <= max(1, FEW * len(samples)):
             yield f"the column {column!r} is empty in {_rows(empty, samples)}", "fill these cells, or remove the rows"
     for column in columns:
         garbled = [sample.index for sample in samples if is_garbled(value_text(sample.fields.get(column)))]
@@ -123,10 +123,6 @@ def _occurs(gold: str, text: str) -> bool:
 
 def _is_empty(value: Any) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
-
-
-def _is_few(count: int, rows: Sequence[Any]) -> bool:
-    return 0 < count <= max(1, FEW * len(rows))
 
 
 def _rows(rows: Sequence[int], samples: Sequence[Sample]) -> str:

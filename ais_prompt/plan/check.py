@@ -121,7 +121,8 @@ def _try_questions(
             if (other := _another(model, question)) is None:
                 refused.setdefault(question.planned.spec.where, []).append((model, error))
             else:
-                warnings.append(_row_warning(question, error))
+                what = f"row {question.sample.index} cannot be asked, and fails: {error.what}"
+                warnings.append(PromptWarning(what, question.planned.spec.where, error.fix))
                 warnings += _try_prompts(model, other)
         except AisPromptError as error:
             refused.setdefault(question.planned.spec.where, []).append((model, error))
@@ -149,11 +150,6 @@ def _first_usable(rows: Sequence[Sample], use: Callable[[Sample], object]) -> Sa
             use(row)
             return row
     return None
-
-
-def _row_warning(question: _Question, error: AisPromptError) -> PromptWarning:
-    what = f"row {question.sample.index} cannot be asked, and fails: {error.what}"
-    return PromptWarning(what, question.planned.spec.where, error.fix)
 
 
 def _note_refusals(

@@ -52,7 +52,9 @@ def gsm8k_postprocess(text: str) -> Extraction | None:
     """
     source = said(text).before_next_question()
     plain = _FRACTION.sub(lambda one: f"{one[1]}/{one[2]}".ljust(len(one.group())), source.text)
-    found = strongest(_candidates(plain), plain)
+    marked = list(_marked(plain))
+    result = None if marked else stated_result(plain, VALUE, _DOUBTS)
+    found = strongest([_candidate(Rank.ALONE, "the last sentence", result)] if result else marked, plain)
     return source.extraction(found[-1].rule, found[-1].start, found[-1].end, found[-1].text) if found else None
 
 
@@ -71,13 +73,6 @@ def gsm8k_dataset_postprocess(text: str) -> str:
             fix="leave out dataset_postprocessor if the output column holds the plain answer",
         )
     return gold
-
-
-def _candidates(text: str) -> list[Candidate]:
-    """Every number that may be the answer, with its rank."""
-    marked = list(_marked(text))
-    result = None if marked else stated_result(text, VALUE, _DOUBTS)
-    return [_candidate(Rank.ALONE, "the last sentence", result)] if result else marked
 
 
 def _marked(text: str) -> Iterator[Candidate]:

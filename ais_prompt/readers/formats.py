@@ -27,7 +27,6 @@ from ais_prompt.utils.progress import Advance, tracking
 from ais_prompt.utils.text import counted
 
 if TYPE_CHECKING:
-    import pyarrow.parquet as pq
     from _typeshed import WriteableBuffer
 
 logger = logging.getLogger(__name__)
@@ -278,7 +277,11 @@ def _read_parquet(path: Path) -> StoredBatches:
             pq.ParquetFile(path, buffer_size=BATCH_BYTES, pre_buffer=False) as file,
             tracking(f"reading {path.name}", file.metadata.num_rows, "rows") as advance,
         ):
-            for batch in file.iter_batches(_rows_of_a_batch(file)):
+            # As many rows make a batch as fill it by their mean size in the file.
+            groups = (file.metadata.row_group(number) for number in range(file.num_row_groups))
+            size = sum(group.total_byte_size for group in groups)
+            rows: int = BATCH_BYTES * file.metadata.num_rows // max(1, size)
+            for batch in file.iter_batches(min(_MOST_ROWS, max(1, rows))):
                 stored.append(batch)
                 advance(batch.num_rows)
     except pa.ArrowException as error:
@@ -286,14 +289,6 @@ def _read_parquet(path: Path) -> StoredBatches:
         fix = "check how it was made, or copy it again"
         raise DataError(f"the file is not Parquet: {cause}", where=str(path), fix=fix) from None
     return stored
-
-
-def _rows_of_a_batch(file: pq.ParquetFile) -> int:
-    """Return how many rows of a Parquet file make a batch, by their mean size in the file."""
-    groups = (file.metadata.row_group(number) for number in range(file.num_row_groups))
-    size = sum(group.total_byte_size for group in groups)
-    rows: int = BATCH_BYTES * file.metadata.num_rows // max(1, size)
-    return min(_MOST_ROWS, max(1, rows))
 
 
 _READ: dict[Format, Callable[[Path], StoredBatches]] = {

@@ -44,7 +44,10 @@ def select(wanted: int | float | str | None, size: int) -> Sequence[int]:
     if wanted is None:
         return range(size)
     if isinstance(wanted, str):
-        return _of_text(wanted, size)
+        if not wanted.strip():
+            return range(size)
+        picked = [_of_term(term, wanted, size) for term in wanted.split("+")]
+        return picked[0] if len(picked) == 1 else array("q", chain.from_iterable(picked))
     if 0 < wanted < 1:
         return _drawn(int(wanted * size), size)
     if wanted <= 0 or wanted >= size:
@@ -58,13 +61,6 @@ def _drawn(number: int, size: int) -> Sequence[int]:
     rows = array("q", range(size))
     random.Random(number).shuffle(rows)
     return rows[:number]
-
-
-def _of_text(text: str, size: int) -> Sequence[int]:
-    if not text.strip():
-        return range(size)
-    picked = [_of_term(term, text, size) for term in text.split("+")]
-    return picked[0] if len(picked) == 1 else array("q", chain.from_iterable(picked))
 
 
 def _of_term(term: str, text: str, size: int) -> Sequence[int]:

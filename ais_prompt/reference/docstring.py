@@ -38,7 +38,7 @@ def read_docstring(part: Any) -> Docstring:
     """
     own = parse_docstring(inspect.getdoc(part) or "")
     items: dict[str, str] = {}
-    for one in (part, *_bases(part)):
+    for one in (part, *(part.__mro__[1:-1] if inspect.isclass(part) else ())):
         found = parse_docstring(inspect.cleandoc(one.__doc__ or "")).items
         items = {**found, **items}
     return Docstring(own.summary, own.text, items, own.raises, own.returns)
@@ -65,7 +65,3 @@ def _items(section: str) -> dict[str, str]:
 
 def _joined(text: str) -> str:
     return " ".join(text.split())
-
-
-def _bases(part: Any) -> tuple[type, ...]:
-    return part.__mro__[1:-1] if inspect.isclass(part) else ()

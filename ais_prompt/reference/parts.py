@@ -135,7 +135,7 @@ def _name_entry(name: str, kind: str, package: str = "ais_prompt") -> Entry:
     if not callable(part):
         return Entry(name, "python", "constant", f"`{part!r}`", usage=f"from {package} import {name}")
     doc = read_docstring(part)
-    if _has_fields(part):
+    if inspect.isclass(part) and (issubclass(part, Struct) or typing.is_typeddict(part)):
         arguments = tuple(_fields(part))
     elif kind == "protocol":
         arguments = tuple(_attributes(part, doc.items))
@@ -210,7 +210,3 @@ def _fields(kind: type) -> Iterator[Argument]:
 
 def _raises(raises: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple((f"raises `{error}`", when) for error, when in raises.items())
-
-
-def _has_fields(part: Any) -> bool:
-    return inspect.isclass(part) and (issubclass(part, Struct) or typing.is_typeddict(part))

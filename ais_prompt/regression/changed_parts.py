@@ -82,7 +82,7 @@ def _parts(task: ScoredTask) -> Iterator[tuple[str, Any]]:
     # The digest is that of the rows, whatever their path.
     yield "data", task.facts.data_digest or _part(dataset.source)
     yield "reader", {name: value for name, value in _plain_reader(dataset).items() if value is not None}
-    yield "extraction", _extraction(dataset)
+    yield "extraction", {"evaluator": _part(dataset.eval.evaluator), **_reading(dataset), "k": dataset.eval.k}
     yield "versions", dict(task.versions)
 
 
@@ -107,10 +107,6 @@ def _part(spec: PartSpec | None) -> dict[str, Any] | None:
 
 def _plain_reader(dataset: DatasetSpec) -> dict[str, Any]:
     return {name: value for name, value in asdict(dataset.reader).items() if name != "where"}
-
-
-def _extraction(dataset: DatasetSpec) -> dict[str, Any]:
-    return {"evaluator": _part(dataset.eval.evaluator), **_reading(dataset), "k": dataset.eval.k}
 
 
 def _reading(dataset: DatasetSpec) -> dict[str, Any]:

@@ -64,7 +64,9 @@ class SteadyFile(io.RawIOBase):
                     continue
         except OSError as error:
             self.error = error
-            _replace_by_null_device(self._descriptor)
+            nothing = os.open(os.devnull, os.O_RDWR)
+            os.dup2(nothing, self._descriptor)
+            os.close(nothing)
         return size
 
     def _is_writable(self) -> bool:
@@ -122,9 +124,3 @@ def open_standard_descriptors() -> None:
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
         os.set_inheritable(descriptor, True)
     os.close(descriptor)
-
-
-def _replace_by_null_device(descriptor: int) -> None:
-    nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, descriptor)
-    os.close(nothing)

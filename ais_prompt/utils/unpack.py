@@ -49,7 +49,10 @@ def unpack(archive: Path, folder: Path, *, most_bytes: int = MOST_BYTES, most_fi
         for number, (name, stream) in enumerate(_entries(archive), 1):
             if number > most_files:
                 raise _refused(archive, f"it has more than {most_files:,} files")
-            target = folder / _inside(archive, name)
+            path = PurePosixPath(name.replace("\\", "/"))
+            if path.is_absolute() or ".." in path.parts or PureWindowsPath(name).drive or "\0" in name:
+                raise _refused(archive, f"{name!r} leads out of the folder")
+            target = folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
             with stream, target.open("xb") as out:
                 while piece := stream.read(_PIECE):
@@ -88,14 +91,6 @@ def _opened_tar(archive: Path) -> tarfile.TarFile:
     if not _is_tar(archive):
         raise tarfile.ReadError("it is no ZIP or tar archive, or only a part of one")
     return tarfile.open(archive)
-
-
-def _inside(archive: Path, name: str) -> PurePosixPath:
-    """Return the path of an entry below the folder."""
-    path = PurePosixPath(name.replace("\\", "/"))
-    if path.is_absolute() or ".." in path.parts or PureWindowsPath(name).drive or "\0" in name:
-        raise _refused(archive, f"{name!r} leads out of the folder")
-    return path
 
 
 def _refused(archive: Path, why: str) -> DataError:

@@ -31,7 +31,10 @@ def derived_abbr(values: Mapping[str, Any], keys: Sequence[str]) -> str:
     for key in keys:
         value = values.get(key)
         if isinstance(value, str) and (name := PurePath(value).name):
-            return _without_ending(name)
+            for ending in (".jsonl", ".json", ".csv", ".tsv", ".parquet"):
+                if name.endswith(ending) and name != ending:
+                    return name.removesuffix(ending)
+            return name
     return ""
 
 
@@ -44,13 +47,6 @@ def refuse_duplicates(kind: str, abbrs: Sequence[tuple[str, str]], faults: Fault
                 f"two {kind} have the abbr {abbr!r}: {owners[abbr]} and {where}", where, "give each its own abbr"
             )
         owners.setdefault(abbr, where)
-
-
-def _without_ending(name: str) -> str:
-    for ending in (".jsonl", ".json", ".csv", ".tsv", ".parquet"):
-        if name.endswith(ending) and name != ending:
-            return name.removesuffix(ending)
-    return name
 
 
 def name_fault(abbr: str) -> str:

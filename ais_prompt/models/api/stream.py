@@ -85,17 +85,14 @@ class StreamReader(ABC):
             return Completion(failure=Failure("broken_stream", str(error)))
         if completion.failure is not None:
             return completion
+        # A piece counts as a token if the server sends no counts.
+        tokens = completion.usage.completion_tokens or len(self._times)
+        several = len(self._times) > 1 and tokens > 1
         return replace(
             completion,
             first_token_seconds=self._times[0] - self._start if self._times else None,
-            token_seconds=self._token_seconds(completion.usage.completion_tokens),
+            token_seconds=(self._times[-1] - self._times[0]) / (tokens - 1) if several else None,
         )
-
-    def _token_seconds(self, counted: int | None) -> float | None:
-        """Return the mean seconds between tokens; a piece counts as a token if the server sends no counts."""
-        tokens = counted or len(self._times)
-        several = len(self._times) > 1 and tokens > 1
-        return (self._times[-1] - self._times[0]) / (tokens - 1) if several else None
 
     def _line(self, line: bytes) -> None:
         if not self._begun:

@@ -62,7 +62,11 @@ def resolve(path: str) -> Any:
     module, _, name = path.rpartition(".")
     try:
         owner = importlib.import_module(module)
-        _restore_numpy_names()
+        if (numpy := sys.modules.get("numpy")) is not None:
+            # Some of their code uses, when it is called, names that NumPy had before version 2.
+            for old, new in NUMPY_NAMES.items():
+                if old not in vars(numpy):
+                    setattr(numpy, old, getattr(numpy, new))
     except ModuleNotFoundError as error:
         if error.name is not None and f"{module}.".startswith(f"{error.name}."):
             raise NoSuchName(error.name) from None
@@ -73,14 +77,6 @@ def resolve(path: str) -> Any:
         if (part := _registered_in(owner, name)) is not None:
             return part
         raise NoSuchName(path) from None
-
-
-def _restore_numpy_names() -> None:
-    """Give NumPy the names back that it had before version 2, which some of their code uses when it is called."""
-    if (numpy := sys.modules.get("numpy")) is not None:
-        for old, new in NUMPY_NAMES.items():
-            if old not in vars(numpy):
-                setattr(numpy, old, getattr(numpy, new))
 
 
 def _registered_in(module: ModuleType, name: str) -> Any:
@@ -187,15 +183,11 @@ class PeerModule(SourceFileLoader):
         if module.__name__ in RELEASE_MODULES:
             module.__dict__["load_dataset"] = load_release
         if module.__name__ == LOG_MODULE:
-            _spare_torch()
+            from mmengine.logging import logger
+
+            # Else mmengine imports torch, only to ask for the rank of this process.
+            logger._get_rank = logger._get_device_id = lambda: 0
             module.get_logger()  # some modules give their name as its level, which only a logger that exists forgives
-
-
-def _spare_torch() -> None:
-    """Keep mmengine from importing torch only to ask for the rank of this process."""
-    from mmengine.logging import logger
-
-    logger._get_rank = logger._get_device_id = lambda: 0
 
 
 def _open_registries(module: ModuleType, package: str) -> None:

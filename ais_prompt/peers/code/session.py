@@ -88,7 +88,8 @@ class Session:
                 fix = "repair their code, or take the dataset out"
                 raise PartError(f"{path} took longer than {seconds:g} s", fix=fix) from None
             except WorkerDied as error:
-                last = self._last_line()
+                lines = self._log.read_text("utf-8", errors="replace").split("\n") if self._log.is_file() else []
+                last = next((line.strip()[:200] for line in reversed(lines) if line.strip()), "")
                 self._stop()
                 what = f"{path} ended its process: {error}" + (f"; its last line: {last}" if last else "")
                 raise PartError(what, fix="repair their code, or take the dataset out") from None
@@ -135,10 +136,6 @@ class Session:
             self._worker.stop()
             self._worker = None
             self._log.unlink(missing_ok=True)
-
-    def _last_line(self) -> str:
-        lines = self._log.read_text("utf-8", errors="replace").split("\n") if self._log.is_file() else []
-        return next((line.strip()[:200] for line in reversed(lines) if line.strip()), "")
 
 
 def _error(fault: Fault, path: str) -> AisPromptError:

@@ -46,7 +46,7 @@ def find_clues(
     golds = [gold for _, gold in asked]
     layout = _layout(columns, fields, golds)
     others = [column for column in columns if layout is None or column not in layout.columns]
-    texts = {column: _words_in(column, fields) for column in others}
+    texts = {column: [_spaced(value_text(row.get(column))) for row in fields] for column in others}
     clues = list(_in_columns(texts, rows, golds))
     if layout is not None:
         clues += _in_choices(layout, rows, texts)
@@ -60,10 +60,6 @@ def _layout(
     if any(len(gold) > 1 for gold in golds):
         return None
     return find_choices(columns, fields, [gold[0] for gold in golds])
-
-
-def _words_in(column: str, fields: Sequence[Mapping[str, Any]]) -> list[str]:
-    return [_spaced(value_text(row.get(column))) for row in fields]
 
 
 def _spaced(text: str) -> str:
@@ -80,7 +76,11 @@ def _in_columns(
     labels = _labels(phrases)
     for column, column_texts in texts.items():
         matches = _matches(column_texts, phrases)
-        _match_listed_labels(matches, labels)
+        # All labels match where a text lists the choices, A and B at least: it may list fewer than others do.
+        if len(labels) > 1:
+            lists = matches[:, labels[0]] & matches[:, labels[1]]
+            for label in labels:
+                matches[lists, label] = True
         what = f"the gold occurs in the column {column!r}, which the prompt shows,"
         occurs = _match_clue(what, matches, own, rows, NOTICEABLE)
         yield occurs
@@ -103,14 +103,6 @@ def _labels(phrases: Sequence[Sequence[str]]) -> list[int]:
     """Return the numbers of the golds that are the letters A, B, ..., in this order, as far as there are."""
     number_of = {own[0].strip(): number for number, own in enumerate(phrases) if len(own) == 1}
     return [number_of[letter] for letter in takewhile(number_of.__contains__, ascii_uppercase)]
-
-
-def _match_listed_labels(matches: NDArray[np.bool_], labels: Sequence[int]) -> None:
-    """Let all labels match where a text lists the choices, A and B at least: it may list fewer than others do."""
-    if len(labels) > 1:
-        lists = matches[:, labels[0]] & matches[:, labels[1]]
-        for label in labels:
-            matches[lists, label] = True
 
 
 def _most_frequent(texts: Sequence[str], golds: Sequence[Sequence[str]]) -> NDArray[np.bool_]:
