@@ -24,7 +24,7 @@ class CodeEvaluator(ABC):
     """Accuracy by running each program with its tests: 1 if the tests come to their end, 0 elsewhere.
 
     With one answer to each question the accuracy is pass@1; ``n`` answers give pass@k. Programs run in a sandbox
-    (docs/security.md), apart from their tests. Each failure counts under its reason: ``assertion``, ``exception``,
+    (docs/sandbox.md), apart from their tests. Each failure counts under its reason: ``assertion``, ``exception``,
     ``syntax``, ``exited``, ``timeout``, ``memory`` or ``forbidden``.
 
     Args:
@@ -55,7 +55,7 @@ class CodeEvaluator(ABC):
         if not allow_code_execution:
             raise ConfigError(
                 f"{type(self).__name__} runs programs that a model wrote, which was not allowed",
-                fix="read docs/security.md, then add --allow-code-execution",
+                fix="read docs/sandbox.md, then add --allow-code-execution",
             )
         self._isolation = find_isolation(sandbox, unsafe=allow_code_execution == "unsafe")
         self.isolation = self._isolation.name

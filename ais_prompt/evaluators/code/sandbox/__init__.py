@@ -1,7 +1,7 @@
 """Running programs that no one has read, together with their tests.
 
 The program runs in a process of its own, inside of namespaces that hold nothing worth reaching, and its tests run in
-another process, which calls the program's functions over a pipe. See docs/security.md for what that protects.
+another process, which calls the program's functions over a pipe. See docs/sandbox.md for what that protects.
 """
 
 from ais_prompt.evaluators.code.sandbox.choose import find_isolation

@@ -74,7 +74,7 @@ def run_program(task: Task, isolation: Isolation, seconds: float, megabytes: int
     except (OSError, ValueError) as error:
         raise ModelError(
             f"the sandbox ({isolation.name}) does not start: {error}",
-            fix="read docs/security.md; nothing was run",
+            fix="read docs/sandbox.md; nothing was run",
         ) from error
     if lines[1:] and lines[1] in get_args(Outcome):
         return cast(Outcome, lines[1])
