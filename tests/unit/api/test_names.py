@@ -1,4 +1,4 @@
-"""The public names, their types and their page agree."""
+"""The public names and their types agree, and examples import nothing else."""
 
 from __future__ import annotations
 
@@ -15,31 +15,12 @@ from ais_prompt.errors import AisPromptError
 from tools.stub import STUB, stub
 
 DOCS = Path(__file__).parents[3] / "docs"
-TABLES = {
-    "functions": names.API,
-    "what they take and return": names.RESULTS,
-    "protocols": names.PROTOCOLS,
-    "values": names.VALUES,
-    "helpers of the examples": names.HELPERS,
-    "registries": names.REGISTRIES,
-    "errors": {**dict.fromkeys(names.MODULES), **names.ERRORS},
-}
-"""Head of a table of docs/python.md → the names in its first column."""
 
 
 def test_all_names_are_functions_values_or_parts() -> None:
     parts = {name for kind in PARTS for name in public_names(kind)}
     assert set(ais_prompt.__all__) == {"__version__", *names.MODULES, *names.HOMES, *parts}
     assert not parts & names.HOMES.keys()
-
-
-@pytest.mark.parametrize("head", TABLES)
-def test_the_page_lists_the_names(head: str) -> None:
-    page = (DOCS / "python.md").read_text("utf-8")
-    found = re.search(rf"^\| {head} \|.*\n\|[-|]+\n((?:\|.*\n)+)", page, re.MULTILINE)
-    assert found, head
-    cells = [line.split("|")[1] for line in found[1].splitlines()]
-    assert sorted(re.findall(r"`(\w+)`", " ".join(cells))) == sorted(TABLES[head])
 
 
 def test_every_error_is_public() -> None:
