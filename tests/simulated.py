@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ais_prompt.models.options import Limits, Retry
-from ais_prompt.models.traffic.dispatch import Dispatcher, Replica
-from ais_prompt.models.traffic.retry import Attempt
-from ais_prompt.models.traffic.traffic import traffic_at
+from ais_prompt.models.traffic.asking import Attempt, Dispatcher, Replica, traffic_at
 from ais_prompt.models.transport import Reply, Sink, Transport
 from ais_prompt.types import Completion, Failure
 

@@ -17,8 +17,7 @@ from ais_prompt.models.openai.token_log_probs import EMPTY, TokenLogProbs, conti
 from ais_prompt.models.openai.wire import CHAT, Endpoint
 from ais_prompt.models.options import MaxTokensField
 from ais_prompt.models.tokens.tokenizer import estimate_tokens
-from ais_prompt.models.traffic.dispatch import Once
-from ais_prompt.models.traffic.retry import Attempt, read_retry_after
+from ais_prompt.models.traffic.asking import Attempt, Once, read_retry_after
 from ais_prompt.models.transport import Reply, Transport
 from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, LikelihoodQuery, Prompt, Usage
 
@@ -26,7 +25,7 @@ T = TypeVar("T")
 Post: TypeAlias = Callable[[Transport, Mapping[str, Any]], Awaitable[Reply | Failure]]
 """Post a body once."""
 Send: TypeAlias = Callable[[Once, float, str], Awaitable[Completion]]
-"""Make attempts, see `ais_prompt.models.traffic.dispatch.Dispatcher.ask`."""
+"""Make attempts, see `ais_prompt.models.traffic.asking.Dispatcher.ask`."""
 
 PROBE: Final = "One and two are three."
 """A text whose log-likelihood is requested, to find out how a server returns log-likelihoods."""

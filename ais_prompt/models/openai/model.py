@@ -14,7 +14,7 @@ from ais_prompt.models.openai.likelihood import LikelihoodClient
 from ais_prompt.models.openai.likelihood_wire import ways_of
 from ais_prompt.models.openai.responses import RESPONSES
 from ais_prompt.models.openai.wire import CHAT, COMPLETIONS, Endpoint
-from ais_prompt.models.traffic.dispatch import Replica
+from ais_prompt.models.traffic.asking import Replica
 from ais_prompt.models.transport.address import public_address
 from ais_prompt.registry import MODELS
 from ais_prompt.types import Completion, LikelihoodQuery, Request

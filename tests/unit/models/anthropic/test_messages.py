@@ -14,7 +14,7 @@ from ais_prompt.models.anthropic.wire import MESSAGES
 from ais_prompt.models.api.wire import http_failure
 from ais_prompt.models.api.wire_format import read_reply
 from ais_prompt.models.options import Wire
-from ais_prompt.models.traffic.retry import THROTTLED, is_temporary
+from ais_prompt.models.traffic.asking import THROTTLED, is_temporary
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Request, ToolCall, Usage
 from ais_prompt.utils.tool_messages import call_messages
 from tests.unit.models.package_types import PackageTypes

@@ -11,7 +11,7 @@ from ais_prompt.models.anthropic.wire import MESSAGES
 from ais_prompt.models.api.wire_format import WireFormat, read_reply
 from ais_prompt.models.openai.responses import RESPONSES
 from ais_prompt.models.openai.wire import CHAT, COMPLETIONS
-from ais_prompt.models.traffic.retry import is_temporary
+from ais_prompt.models.traffic.asking import is_temporary
 from ais_prompt.models.triton.wire import Generate
 
 TOO_LONG = {

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.models.traffic.outage import OUTAGE_FAILURES, OUTAGE_LIMIT_SECONDS, Outage
+from ais_prompt.models.traffic.asking import OUTAGE_FAILURES, OUTAGE_LIMIT_SECONDS, Outage
 from ais_prompt.models.traffic.pace import AdaptiveLimit, Ramp, RequestRate, TokenRate
 from ais_prompt.types import Failure
 

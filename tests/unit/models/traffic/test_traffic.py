@@ -13,8 +13,7 @@ from ais_prompt.errors import ConfigError
 from ais_prompt.models.openai.model import OpenAIChatModel
 from ais_prompt.models.options import Limits, Retry
 from ais_prompt.models.traffic import outage
-from ais_prompt.models.traffic.dispatch import Dispatcher
-from ais_prompt.models.traffic.retry import Attempt
+from ais_prompt.models.traffic.asking import Attempt, Dispatcher
 from ais_prompt.models.transport import Transport
 from ais_prompt.types import Activity, Completion, Failure, Request, Usage
 from tests.servers import MockServer, mock_server
