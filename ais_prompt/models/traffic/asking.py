@@ -98,8 +98,8 @@ Once: TypeAlias = Callable[[Transport], Awaitable[Attempt]]
 _Slot: TypeAlias = tuple[Replica, Callable[[], None]]
 """A replica, and what gives the slot there back."""
 
-HOMES: Final = 10_000
-"""Conversations whose replicas are known, more than are ever under way; the oldest are forgotten first."""
+HOMES: Final = 4
+"""Conversations whose replicas are known, for each request under way. The oldest are forgotten: most are over."""
 
 
 class Dispatcher:
@@ -308,7 +308,8 @@ class Dispatcher:
         """Return the completion of the last attempt, with what all attempts have in common."""
         if completion.failure is None and asking.conversation and len(self.replicas) > 1:
             self._homes[asking.conversation] = replica
-            if len(self._homes) > HOMES:
+            under_way = 1 + self._in_flight + len(self._held_back) + len(self._waits)
+            while len(self._homes) > HOMES * under_way:
                 del self._homes[next(iter(self._homes))]
         address = replica.address if len(self.replicas) > 1 else ""
         return replace(completion, seconds=seconds, attempts=asking.attempts, replica=address)

@@ -12,7 +12,7 @@ import pytest
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.openai.model import OpenAIChatModel
 from ais_prompt.models.options import Limits, Retry
-from ais_prompt.models.traffic import outage
+from ais_prompt.models.traffic import asking
 from ais_prompt.models.traffic.asking import Attempt, Dispatcher
 from ais_prompt.models.transport import Transport
 from ais_prompt.types import Activity, Completion, Failure, Request, Usage
@@ -225,7 +225,7 @@ def test_an_outage_costs_no_answer(
     concurrency: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     number = 60 + 60 * concurrency  # too many to be over before the server stops
-    monkeypatch.setattr(outage, "FIRST_PAUSE_SECONDS", 0.1)
+    monkeypatch.setattr(asking, "FIRST_PAUSE_SECONDS", 0.1)
     with mock_server(latency=0.02) as server:
         port = int(server.base_url.split(":")[2].split("/")[0])
 
