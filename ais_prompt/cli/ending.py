@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from ais_prompt.cli.limit import FailureLimit
+from ais_prompt.cli.options import shown_command
 from ais_prompt.cli.output import hint, offer, output_of
 from ais_prompt.cli.verb import report
 
@@ -68,7 +67,7 @@ def opened_partial(plan: Plan, folder: RunFolder) -> RunFolder | None:
     """Return a folder with what an unfinished run holds so far, and say so; None if the run was asked to its end."""
     from ais_prompt.workflows.partial import open_partial
 
-    partial = open_partial(plan, folder, command_line())
+    partial = open_partial(plan, folder, shown_command())
     if partial is not None:
         click.echo(
             f"The run is not finished. What its journal holds so far is scored in {partial.root};\n"
@@ -96,12 +95,3 @@ def exit_code(result: RunResult, limit: FailureLimit, *, debug: bool) -> int:
         click.echo(f"\n{failed}; --max-failures is {limit}", err=True)
         return 1
     return 0
-
-
-def command_line(args: Sequence[str] | None = None) -> str:
-    """Return the command as it was given, without secrets."""
-    import shlex
-
-    from ais_prompt.config.redact import redacted_override
-
-    return shlex.join(["aisprompt", *(redacted_override(arg) for arg in (sys.argv[1:] if args is None else args))])

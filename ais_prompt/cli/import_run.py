@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from ais_prompt.cli.ending import command_line
+from ais_prompt.cli.options import shown_command
 from ais_prompt.cli.output import hanging
 from ais_prompt.cli.peer_folders import PEER_PATH
 from ais_prompt.cli.peer_options import PEER_SCORES
@@ -31,7 +31,7 @@ def import_run(folder: Path, config: str | None, work_dir: str | None, peer_scor
     from ais_prompt.plan.source import Source
     from ais_prompt.workflows.import_run import import_run as bring
 
-    imported = bring(folder, Source(config, work_dir=work_dir, peer_scores=peer_scores), command_line())
+    imported = bring(folder, Source(config, work_dir=work_dir, peer_scores=peer_scores), shown_command())
     for note in imported.notes:
         click.echo(f"note: {note}", err=True)
     width = max(len(task.name) for task in imported.tasks)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ais_prompt.cli.drift import show_drift
-from ais_prompt.cli.options import CONFIG_OPTIONS, as_command, config_options, source
+from ais_prompt.cli.options import CONFIG_NAMES, config_options, given_words, shown_command, source
 from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
@@ -37,7 +35,7 @@ def lock(ctx: click.Context, /, check: bool, lock_file: str | None, as_json: boo
         raise click.UsageError("--json goes with --check")
     plan, _ = checked(source(**options, allow_code_execution="unsafe"))  # nothing is executed here
     path = prompt_lock_path(plan.spec, lock_file, options["config"])
-    command = lock_command(options, lock_file)
+    command = lock_command(ctx, lock_file)
     if not check:
         _write(plan, path, command)
         return
@@ -48,10 +46,9 @@ def lock(ctx: click.Context, /, check: bool, lock_file: str | None, as_json: boo
         ctx.exit(1)
 
 
-def lock_command(options: Mapping[str, Any], lock_file: str | None) -> str:
-    """Return the command that writes the lock of the config of these options."""
-    of_config = {name: options[name] for name in CONFIG_OPTIONS}
-    return as_command("lock", **of_config) + (f" -o {shlex.quote(lock_file)}" if lock_file else "")
+def lock_command(ctx: click.Context, lock_file: str | None) -> str:
+    """Return the command that writes the lock of the config that a command names."""
+    return shown_command(["lock", *given_words(ctx, CONFIG_NAMES), *(["-o", lock_file] if lock_file else [])])
 
 
 def tell_drift(path: Path, command: str) -> None:

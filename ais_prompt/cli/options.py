@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
 from ais_prompt.cli.completion import complete_config, complete_name
-from ais_prompt.cli.peer_options import PEER_NAMES, PEER_OPTIONS, peer_arguments
+from ais_prompt.cli.peer_options import PEER_NAMES, PEER_OPTIONS
+from ais_prompt.cli.verb import CODE_EXECUTION as ALLOW_CODE_EXECUTION
+from ais_prompt.cli.verb import GIVEN, SPREAD
 
 if TYPE_CHECKING:
     from ais_prompt.plan.named_model import HfType
@@ -57,6 +61,12 @@ CONFIG_OPTIONS = (
     *PEER_NAMES,
 )
 """The names of these options in a command."""
+CONFIG_NAMES = {*CONFIG_OPTIONS, "peer_path", "config_dir"} - {"debug"}
+"""The parameters that say which config a command means."""
+SOURCE_NAMES = CONFIG_NAMES | {"num_prompts", "work_dir", "allow_code_execution"}
+"""The parameters that say which config a command means, and how it runs."""
+_WRITTEN = (str, list, bool)
+"""The types of a value that was given, before click converts it."""
 CODE_EXECUTION = click.option(
     "--allow-code-execution",
     type=click.Choice(["sandboxed", "unsafe"]),
@@ -130,47 +140,40 @@ def source(
     )
 
 
-def as_command(
-    verb: str,
-    config: str | None,
-    models: tuple[str, ...] = (),
-    datasets: tuple[str, ...] = (),
-    urls: tuple[str, ...] = (),
-    model: str | None = None,
-    hf_path: str | None = None,
-    hf_type: HfType = "chat",
-    overrides: tuple[str, ...] = (),
-    debug: bool = False,  # noqa: ARG001
-    num_prompts: int | None = None,
-    work_dir: str | None = None,
-    allow_code_execution: bool | Literal["unsafe"] = False,
-    **peer: Any,
-) -> str:
-    """Return the command line of another verb with the same options; secrets are shown as ``***``."""
+def given_words(ctx: click.Context, names: Container[str], *, without: re.Pattern[str] | None = None) -> list[str]:
+    """Return the arguments of a command as they were given, the config first and each option by its long name.
+
+    Args:
+        ctx: of the command.
+        names: the parameters to return.
+        without: matches the values to leave out of options that can be repeated.
+    """
+    given: Mapping[str, Any]
+    given, _, _ = ctx.command.make_parser(ctx).parse_args(list(ctx.meta[GIVEN]))
+    words: list[str] = []
+    for parameter in ctx.command.get_params(ctx):
+        value, option = given.get(parameter.name or ""), max(parameter.opts, key=len)
+        if parameter.name not in names or not isinstance(value, _WRITTEN):
+            continue
+        if isinstance(parameter, click.Argument):
+            words.append(str(value))
+        elif option == ALLOW_CODE_EXECUTION:
+            words.append(f"{option}=unsafe" if value == "unsafe" else option)
+        elif isinstance(value, bool):
+            words.append(option)
+        elif isinstance(value, str):
+            words += [option, value]
+        else:
+            kept = [one for one in value if without is None or not without.match(one)]
+            if option in SPREAD:
+                words += [option, *kept]
+            else:
+                words += [word for one in kept for word in (option, one)]
+    return words
+
+
+def shown_command(words: Sequence[str] | None = None) -> str:
+    """Return a command line of these words, or the present one, for people; secrets are shown as ``***``."""
     from ais_prompt.config.redact import redacted_override
-    from ais_prompt.models.transport.address import public_address
 
-    parts = ["aisprompt", verb, *filter(None, [config]), *_given("--models", *models), *_given("--datasets", *datasets)]
-    for url in urls:
-        parts += _given("--url", public_address(url))
-    parts += _given("--model", model)
-    parts += _given("--hf-path", hf_path)
-    parts += _given("--hf-type", hf_type if hf_path and hf_type != "chat" else None)
-    parts += peer_arguments(peer)
-    for override in overrides:
-        parts += _given("--set", redacted_override(override))
-    parts += _given("--num-prompts", num_prompts)
-    parts += _given("-w", work_dir)
-    parts += code_execution_option(allow_code_execution)
-    return shlex.join(parts)
-
-
-def _given(option: str, *values: object) -> list[str]:
-    """Return an option and its values; nothing if no value is given."""
-    given = [str(value) for value in values if value]
-    return [option, *given] if given else []
-
-
-def code_execution_option(allowed: bool | Literal["unsafe"]) -> list[str]:
-    """Return the option that allows to run programs, as it was given."""
-    return ["--allow-code-execution" + "=unsafe" * (allowed == "unsafe")] if allowed else []
+    return shlex.join(["aisprompt", *map(redacted_override, sys.argv[1:] if words is None else words)])

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import click
 
 from ais_prompt.cli.completion import complete_name
-from ais_prompt.cli.peer_folders import CONFIG_DIR, FOLDERS, PEER_PATH
+from ais_prompt.cli.peer_folders import CONFIG_DIR, PEER_PATH
 
 PEER_SCORES: Final = click.option(
     "--peer-scores", is_flag=True, help="Score a config of OpenCompass or AISBench with their rules and code."
@@ -47,16 +45,3 @@ PEER_NAMES: Final = (
     "peer_scores",
 )
 """The names of these options in a command."""
-
-
-def peer_arguments(values: Mapping[str, Any]) -> list[str]:
-    """Return these options as they are written on a command line; those without a value are left out."""
-    written: list[str] = []
-    for option, variable in FOLDERS.items():
-        for folder in filter(None, os.environ.get(variable, "").split(os.pathsep)):
-            written += [option, folder]
-    for name in PEER_NAMES:
-        value = values.get(name)
-        if value:
-            written += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
-    return written

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from ais_prompt.cli.completion import complete_run
-from ais_prompt.cli.ending import command_line
+from ais_prompt.cli.options import shown_command
 from ais_prompt.cli.verb import Verb
 from ais_prompt.utils.text import counted
 
@@ -41,7 +41,7 @@ def requests(run_or_config: str, output: Path, work_dir: str | None, debug: bool
     source = Source(work_dir=work_dir)
     if Path(run_or_config).is_file():
         plan, _ = checked(Source(run_or_config, work_dir=work_dir))
-        folder = begin_run(plan, command_line())
+        folder = begin_run(plan, shown_command())
     else:
         plan, folder = open_stored(run_or_config, source)
     files = write_requests(plan, folder, output)
@@ -67,7 +67,7 @@ def answers(run: str, files: tuple[Path, ...], work_dir: str | None, debug: bool
     from ais_prompt.workflows.request_files import read_answers
 
     plan, folder = open_stored(run, Source(work_dir=work_dir))
-    found = read_answers(plan, folder, files, command_line())
+    found = read_answers(plan, folder, files, shown_command())
     click.echo(f"{found.answered:,} answers, {found.failed:,} failures, {found.left:,} requests left")
     if found.unknown:
         click.echo(f"{found.unknown:,} lines answer nothing that is open in this run", err=True)

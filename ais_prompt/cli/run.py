@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import shlex
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ais_prompt.cli.budget import BUDGET_OPTIONS, budget_arguments, budget_options, read_budget, show_estimate
+from ais_prompt.cli.budget import BUDGET_OPTIONS, budget_options, read_budget, show_estimate
 from ais_prompt.cli.completion import complete_reuse
 from ais_prompt.cli.drift import show_drift
-from ais_prompt.cli.ending import command_line, exit_code, opened_partial, show
+from ais_prompt.cli.ending import exit_code, opened_partial, show
 from ais_prompt.cli.gates import GATE_OPTIONS, gate_options, read_gates, refuse_undecided_gates
 from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
 from ais_prompt.cli.lock import lock_command, tell_drift
-from ais_prompt.cli.options import as_command, code_execution_option, source, source_options
+from ais_prompt.cli.options import SOURCE_NAMES, given_words, shown_command, source, source_options
 from ais_prompt.cli.output import (
     hanging,
     hint,
@@ -40,6 +39,9 @@ if TYPE_CHECKING:
     from ais_prompt.plan.warning import PromptWarning
     from ais_prompt.types import Gate
     from ais_prompt.workflows.run import RunResult
+
+_SESSION = {"cache", "max_num_workers", *BUDGET_OPTIONS}
+"""The options of a session that neither a config nor its stored answers hold."""
 
 
 @click.command(cls=Verb)
@@ -122,14 +124,12 @@ def run(
     plan, warnings = checked(with_runner(asked_for, runner, is_shard=shard is not None), tasks_of=tasks_of)
     keeper = read_gates(plan, **gate_values)
     decisive = keeper.gates.to_stop_early() if stop_early else ()
-    if (locked or lock_file) and not _is_locked(plan, lock_file, options):
+    if (locked or lock_file) and not _is_locked(ctx, plan, lock_file):
         ctx.exit(1)
-    of_session = shlex.join([*_session_arguments(cache, max_num_workers), *budget_arguments(budget)])
     if save_config:
         _save_config(plan, Path(save_config))
-        not_saved = {name: options[name] for name in ("num_prompts", "allow_code_execution")}
-        again = [as_command("run", save_config, **not_saved), of_session]
-        click.echo(f"{save_config} is written. Run it: {' '.join(filter(None, again))}")
+        not_saved = given_words(ctx, {"num_prompts", "allow_code_execution", *_SESSION})
+        click.echo(f"{save_config} is written. Run it: {shown_command(['run', save_config, *not_saved])}")
         return
     if dry_run:
         show_estimate(plan, by_task=True)
@@ -142,8 +142,7 @@ def run(
         ctx.exit(run_shard(plan, warnings, shard, reuse, max_failures, max_num_workers, scores=scores, debug=debug))
     if plan.spec.runner is not None and mode in ("all", "infer"):
         ctx.exit(run_by_runner(ctx, plan, warnings, keeper))
-    resume = list(filter(None, [as_command("run", **options), of_session, "-r"]))
-    ctx.exit(_run_here(ctx, plan, warnings, keeper, decisive, resume, options))
+    ctx.exit(_run_here(ctx, plan, warnings, keeper, decisive))
 
 
 def _refuse_run_without_config(reuse: str | None, asked_for: Source) -> None:
@@ -161,12 +160,6 @@ def _refuse_run_without_config(reuse: str | None, asked_for: Source) -> None:
         raise ConfigError(what, where="-r", fix=f"add the config: aisprompt run CONFIG -r {reuse}")
 
 
-def _session_arguments(cache: str | None, max_num_workers: int | None) -> list[str]:
-    """Return the options of a session that neither a config nor its stored answers hold."""
-    given = {"--cache": cache, "--max-num-workers": max_num_workers}
-    return [str(text) for option, value in given.items() if value is not None for text in (option, value)]
-
-
 def _taken(options: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Take the options of these names out of the others."""
     return {name: options.pop(name) for name in names}
@@ -178,8 +171,6 @@ def _run_here(
     warnings: Sequence[PromptWarning],
     keeper: GateKeeper,
     decisive: Sequence[Gate],
-    resume: Sequence[str],
-    options: dict[str, Any],
 ) -> int:
     """Ask in this process, score, show the scores and what to do next, and return the exit code.
 
@@ -189,8 +180,6 @@ def _run_here(
         warnings: of its prompts.
         keeper: the gates.
         decisive: those that may end a dataset early.
-        resume: the words of the command that resumes the run, up to its name.
-        options: of the config.
     """
     from ais_prompt.workflows import run as pipeline
     from ais_prompt.workflows.probe import with_found_models
@@ -202,29 +191,29 @@ def _run_here(
     hint(f"Run folder: {folder.root}", err=True)
     partial = opened_partial(plan, folder) if mode in ("eval", "viz") else None
     if partial is None:
-        asked = plan, folder, mode, command_line(), warnings, decisive
+        asked = plan, folder, mode, shown_command(), warnings, decisive
         result = pipeline.run(*asked, max_num_workers=values["max_num_workers"])
     else:
-        result = pipeline.run(plan, partial, "eval", command_line())
+        result = pipeline.run(plan, partial, "eval", shown_command())
     root = (partial or folder).root
     show(result, root)
     holds = mode == "infer" or keeper.hold(result, root)
-    _show_next(result, " ".join([*resume, folder.root.name]), folder.root, root, limit, options)
+    _show_next(ctx, result, folder.root, root)
     repeat_mistakes(warnings)
-    return exit_code(result, limit, debug=options["debug"]) or int(not holds)
+    return exit_code(result, limit, debug=values["debug"]) or int(not holds)
 
 
-def _is_locked(plan: Plan, lock_file: str | None, options: dict[str, Any]) -> bool:
+def _is_locked(ctx: click.Context, plan: Plan, lock_file: str | None) -> bool:
     """Return whether the prompts equal the lock; if not, print what changed."""
     from ais_prompt.prompt_locks.lock import find_drift, prompt_lock_path
 
-    path = prompt_lock_path(plan.spec, lock_file, options["config"])
+    path = prompt_lock_path(plan.spec, lock_file, ctx.params["config"])
     drift = find_drift(plan, path)
     if drift.is_none:
         click.echo(f"The prompts are those of {path}", err=True)
     else:
         show_drift(drift)
-        tell_drift(path, lock_command(options, lock_file))
+        tell_drift(path, lock_command(ctx, lock_file))
         click.echo("Nothing was asked.", err=True)
     return drift.is_none
 
@@ -241,36 +230,34 @@ def _save_config(plan: Plan, path: Path) -> None:
         stream.write(render_config(plan.spec.resolved).encode("utf-8", "backslashreplace"))
 
 
-def _show_next(
-    result: RunResult, again: str, root: Path, scored: Path, limit: FailureLimit, options: dict[str, Any]
-) -> None:
+def _show_next(ctx: click.Context, result: RunResult, root: Path, scored: Path) -> None:
     """Print the commands that are useful next.
 
     Args:
+        ctx: of the command.
         result: of the run.
-        again: the command that resumes it.
         root: its folder.
         scored: the folder with the scores, another one if the run is not finished.
-        limit: of ``--max-failures``.
-        options: of the command line.
     """
     from ais_prompt.scoring.scorer import UNUSABLE_GOLD
 
+    limit = ctx.params["max_failures"]
+    again = shown_command(["run", *given_words(ctx, {*SOURCE_NAMES, *_SESSION}), "-r", root.name])
     paused, failed = bool(result.paused), result.failed
     may_succeed = failed > 0 and set(result.reasons) != {UNUSABLE_GOLD}
     has_error = any(outcome.error for outcome in result.outcomes)
     has_scores = any(outcome.scores for outcome in result.outcomes)
-    score = shlex.join(["aisprompt", "score", str(root), *code_execution_option(options["allow_code_execution"])])
+    score = shown_command(["score", str(root), *given_words(ctx, {"allow_code_execution"})])
     hint("Next:")
     for helps, purpose, command in (
         (paused, "ask the rest", again),
         (may_succeed, "ask the failed ones again", again),
         (not limit.allows(failed, result.asked), "accept these failures", f"{again} --max-failures {failed}"),
         (has_error and not paused, "go on once it is fixed", again),
-        (has_scores, "look at every sample", f"aisprompt view {shlex.quote(str(scored))}"),
+        (has_scores, "look at every sample", shown_command(["view", str(scored)])),
         (has_scores and paused, "score the answers so far", score),
         (has_scores and not paused, "score again without asking", score),
-        (True, "see what was sent", f"{as_command('view-prompt', **options)} -a"),
+        (True, "see what was sent", shown_command(["view-prompt", *given_words(ctx, SOURCE_NAMES), "-a"])),
     ):
         if helps:
             hint(hanging(f"  {purpose:<27} ", command, breaks=False))

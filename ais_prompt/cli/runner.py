@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 import shlex
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from ais_prompt.catalog import PARTS
 from ais_prompt.cli.budget import BUDGET_OPTIONS, budget_arguments
-from ais_prompt.cli.ending import command_line, exit_code, opened_partial, show
+from ais_prompt.cli.ending import exit_code, opened_partial, show
 from ais_prompt.cli.gates import GATE_OPTIONS
+from ais_prompt.cli.options import given_words, shown_command
 from ais_prompt.cli.output import hint, repeat_mistakes
-from ais_prompt.cli.verb import GIVEN
 from ais_prompt.utils.text import counted
 
 if TYPE_CHECKING:
@@ -47,8 +47,6 @@ NOT_FOR_SHARDS = (
 """Options of the whole run, or that a shard has with another value."""
 _RUNNER = re.compile(r"\s*runner\s*[.=]")
 """The start of an override of the runner, which a shard does not use."""
-_WRITTEN = (str, list, bool)
-"""What click makes of an argument that was given, before it is converted."""
 _SHORT = {name.removesuffix("Runner").lower(): name for name in PARTS["runners"]}
 runner_option = click.option(
     "--runner",
@@ -111,7 +109,7 @@ def run_by_runner(ctx: click.Context, plan: Plan, warnings: Sequence[PromptWarni
         click.echo(f"Score the answers: aisprompt merge {_quoted(folder)}")
         return 3 if unfinished else 0
     partial = opened_partial(plan, folder)
-    result = pipeline.run(plan, partial or folder, "eval", command_line())
+    result = pipeline.run(plan, partial or folder, "eval", shown_command())
     show(result, (partial or folder).root)
     holds = keeper.hold(result, (partial or folder).root)
     repeat_mistakes(warnings)
@@ -152,29 +150,12 @@ def _prepared(ctx: click.Context, plan: Plan) -> tuple[Runner, ShardWork, int]:
         what = "a shard has no scores, so it cannot stop when a gate is decided"
         raise ConfigError(what, where="--stop-early", fix="leave out --stop-early, or the runner")
     runner = open_runner(plan, ctx.params["max_num_workers"])
-    work = work_of(plan, given_words(ctx))
+    names = {parameter.name or "" for parameter in ctx.command.get_params(ctx)} - set(NOT_FOR_SHARDS)
+    work = work_of(plan, [str(ctx.info_name), *given_words(ctx, names, without=_RUNNER)])
     count = runner.count(work)
     share = share_of(plan.spec.budget, count)
     limits = budget_arguments({name: getattr(share, name) for name in BUDGET_OPTIONS})
     return runner, replace(work, words=(*work.words, *limits)), count
-
-
-def given_words(ctx: click.Context) -> list[str]:
-    """Return the verb and its arguments as they were given, without the options of the whole run."""
-    given: Mapping[str, Any]
-    given, _, _ = ctx.command.make_parser(ctx).parse_args(list(ctx.meta[GIVEN]))
-    words = [str(ctx.info_name)]
-    for parameter in ctx.command.get_params(ctx):
-        if parameter.name in NOT_FOR_SHARDS or not isinstance(value := given.get(parameter.name or ""), _WRITTEN):
-            continue
-        name = max(parameter.opts, key=len)
-        if isinstance(parameter, click.Argument):
-            words.append(str(value))
-        elif isinstance(value, list):
-            words += [f"{name}={one}" for one in value if not (name == "--set" and _RUNNER.match(one))]
-        else:
-            words.append(name if value is True else f"{name}={value}")
-    return words
 
 
 def _show_unfinished(unfinished: Mapping[Shard, str], work: ShardWork) -> None:

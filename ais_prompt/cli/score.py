@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from ais_prompt.cli.completion import complete_run
-from ais_prompt.cli.ending import command_line, exit_code, opened_partial, show
+from ais_prompt.cli.ending import exit_code, opened_partial, show
 from ais_prompt.cli.gates import gate_options, read_gates
 from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
-from ais_prompt.cli.options import CODE_EXECUTION
+from ais_prompt.cli.options import CODE_EXECUTION, shown_command
 from ais_prompt.cli.output import hanging, hint, json_option, quiet_option, speed_option, verbose_option
 from ais_prompt.cli.peer_folders import PEER_PATH
 from ais_prompt.cli.peer_options import PEER_SCORES
@@ -97,7 +97,7 @@ def score(
     plan = with_found_models(plan, "eval")
     keeper = read_gates(plan, **gate_values)
     folder = opened_partial(plan, folder) or folder
-    result = pipeline.run(plan, folder, "eval", command_line(), with_report=False)
+    result = pipeline.run(plan, folder, "eval", shown_command(), with_report=False)
     show(result, folder.root)
     hint("Next:")
     hint(hanging("  look at every sample        ", f"aisprompt view {shlex.quote(str(folder.root))}", breaks=False))
@@ -121,4 +121,4 @@ def _opened(
     if run is not None or source.config is None:
         raise click.UsageError("--predictions needs --config CONFIG, which says how to score, and no RUN.")
     source = replace(source, answered_by=model or predictions.stem, answered=dataset)
-    return rescore.open_foreign(predictions, source, command_line())
+    return rescore.open_foreign(predictions, source, shown_command())

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from ais_prompt.cli.completion import complete_run
-from ais_prompt.cli.ending import command_line, exit_code, opened_partial, show
+from ais_prompt.cli.ending import exit_code, opened_partial, show
 from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
-from ais_prompt.cli.options import CODE_EXECUTION
+from ais_prompt.cli.options import CODE_EXECUTION, shown_command
 from ais_prompt.cli.output import hint, repeat_mistakes
 from ais_prompt.cli.verb import Verb
 
@@ -80,7 +80,7 @@ def run_shard(
         model.preflight()
     folder = shared_run_folder(plan.spec.work_dir, plan.spec.name, reuse)
     hint(f"Run folder: {folder.root}, shard {part}", err=True)
-    result = ask(plan, folder, part, command_line(), warnings, max_num_workers)
+    result = ask(plan, folder, part, shown_command(), warnings, max_num_workers)
     code = exit_code(result, limit, debug=debug)
     repeat_mistakes(warnings)
     if not is_asked(folder):
@@ -105,7 +105,7 @@ def _score(plan: Plan, folder: RunFolder, limit: FailureLimit, *, debug: bool) -
 
     plan = with_found_models(plan, "eval")
     partial = opened_partial(plan, folder)
-    result = pipeline.run(plan, partial or folder, "eval", command_line())
+    result = pipeline.run(plan, partial or folder, "eval", shown_command())
     show(result, (partial or folder).root)
     return exit_code(result, limit, debug=debug) or int(partial is not None)
 

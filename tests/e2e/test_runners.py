@@ -132,9 +132,9 @@ def test_the_arguments_of_the_command_reach_the_shards(project: Project) -> None
     given = ("--set", "models.0.max_out_len=9", "--num-prompts", "2", "--allow-code-execution", "--debug")
     done = project.run("run", "eval.py", *given, *THREE, "--dry-run", "-w", "my runs")
     [first, *_] = (line for line in done.stdout.splitlines() if "--shard" in line)
-    for word in ("eval.py", "--set=models.0.max_out_len=9", "--num-prompts=2", "--debug", "'--work-dir=my runs'"):
+    for word in ("eval.py", "--set models.0.max_out_len=9", "--num-prompts 2", "--debug", "--work-dir 'my runs'"):
         assert f" {word} " in first
-    assert "--allow-code-execution=sandboxed" in first
+    assert " --allow-code-execution " in first
 
 
 def test_shards_that_end_at_once_are_not_started_again(project: Project) -> None:
