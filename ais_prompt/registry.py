@@ -21,7 +21,7 @@ import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from functools import cache, lru_cache, partial
-from typing import Any, Final, TypeVar, overload
+from typing import Any, Final, Protocol, TypeVar, overload, runtime_checkable
 
 from mmengine.registry import Registry
 
@@ -41,6 +41,14 @@ PLAIN_KINDS: Final = ("evaluators", "postprocessors")
 
 PARTS_KEPT: Final = 512
 """Classes whose parameters are kept: a thousand datasets have the same parts."""
+
+
+@runtime_checkable
+class ChecksArguments(Protocol):
+    """A class or function that checks its arguments without being called."""
+
+    check_arguments: Callable[..., None]
+    """Takes the same arguments, and raises an `AisPromptError` if they do not fit together."""
 
 
 class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types

@@ -127,6 +127,17 @@ class Inferencer(Protocol, metaclass=KeptChecks):
 
 
 @runtime_checkable
+class KeepsShots(Protocol, metaclass=KeptChecks):
+    """An inferencer that says whether in-context examples may be left out to fit ``max_seq_len``.
+
+    Attributes:
+        keeps_all_shots: whether none may be left out.
+    """
+
+    keeps_all_shots: bool
+
+
+@runtime_checkable
 class DialogueInferencer(Inferencer, Protocol):
     """An inferencer that asks the turns of a dialogue (`ais_prompt.prompts.FilledDialogue`)."""
 

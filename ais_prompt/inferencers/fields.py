@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ais_prompt.errors import PromptError
-from ais_prompt.models.base import Model
+from ais_prompt.models.base import Model, SendsFields
 from ais_prompt.types import Decoding
 
 
@@ -30,7 +30,7 @@ def refuse_fields(model: Model, name: str) -> None:
     Raises:
         PromptError: it does not.
     """
-    if name not in getattr(model, "sends_fields", ()):
+    if not isinstance(model, SendsFields) or name not in model.sends_fields:
         raise PromptError(
             f"{type(model).__name__} cannot send {name}",
             fix=f"use OpenAIChatModel, for which a local model needs a server, or take {name} out of the inferencer",

@@ -7,7 +7,7 @@ batches (`BatchModel`) or concurrent requests (`AsyncModel`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from ais_prompt.types import Activity, Completion, Decoding, Prompt, Request
@@ -178,3 +178,36 @@ class ChecksRequests(Protocol, metaclass=KeptChecks):
         Raises:
             AisPromptError: the model cannot answer such requests.
         """
+
+
+@runtime_checkable
+class SendsFields(Protocol, metaclass=KeptChecks):
+    """A model that passes fields on to a server, in the form of the OpenAI API.
+
+    Attributes:
+        sends_fields: their names.
+    """
+
+    sends_fields: Collection[str]
+
+
+@runtime_checkable
+class KnowsStopTokens(Protocol, metaclass=KeptChecks):
+    """A model that says whether its answers can end at token ids. Those of other models can.
+
+    Attributes:
+        knows_stop_tokens: whether they can.
+    """
+
+    knows_stop_tokens: bool
+
+
+@runtime_checkable
+class HasTokenizerPath(Protocol, metaclass=KeptChecks):
+    """A model with the path of its tokenizer.
+
+    Attributes:
+        tokenizer_path: folder or hub id; None if it has none.
+    """
+
+    tokenizer_path: str | None

@@ -17,7 +17,7 @@ from ais_prompt.evaluators.batch import JudgedBatchEvaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator, PanelEvaluator
 from ais_prompt.evaluators.own import make_evaluator
 from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer
-from ais_prompt.models.base import MediaModel, Model
+from ais_prompt.models.base import KnowsStopTokens, MediaModel, Model
 from ais_prompt.partitioners.base import Partitioner
 from ais_prompt.plan.media_roots import media_roots_of
 from ais_prompt.prompts import PromptBuilder, Template
@@ -170,7 +170,7 @@ def build_context(
 
 def knows_stop_tokens(model: Model) -> bool:
     """Return whether answers can end at token ids; a model that does not say is assumed to know them."""
-    return bool(getattr(model, "knows_stop_tokens", True))
+    return not isinstance(model, KnowsStopTokens) or model.knows_stop_tokens
 
 
 def build_evaluator(spec: EvalSpec) -> Evaluator | None:

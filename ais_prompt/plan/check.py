@@ -26,7 +26,7 @@ from ais_prompt.inferencers import (
     RepeatingInferencer,
     RunningConversation,
 )
-from ais_prompt.models.base import AsyncModel, ChecksRequests, MediaModel
+from ais_prompt.models.base import AsyncModel, ChecksRequests, HasTokenizerPath, MediaModel
 from ais_prompt.plan.baseline import check_baseline
 from ais_prompt.plan.blank_calls import call_inferencer, call_model
 from ais_prompt.plan.build import build_chat_format, build_partitioner, build_runner
@@ -210,7 +210,7 @@ def _check_model(planned: PlannedModel, faults: FaultList) -> _ModelSide | None:
     if not is_shipped(type(model)) and not faults.passes(lambda: call_model(model), spec.where):
         return None
     media_kinds = partial(model.media_kinds, offline=True) if isinstance(model, MediaModel) else frozenset
-    known = not isinstance(model, AsyncModel) or getattr(model, "tokenizer_path", None)
+    known = not isinstance(model, AsyncModel) or (isinstance(model, HasTokenizerPath) and model.tokenizer_path)
     tokenizer = _PlainTokenizer if known else lambda: None
     chat = faults.attempt(lambda: build_chat_format(spec, model.prompt_style, tokenizer, media_kinds), spec.where)
     return _ModelSide(planned, chat) if chat else None

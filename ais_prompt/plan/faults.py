@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.evaluators.own import is_scoring_function
 from ais_prompt.plan.bind import argument_faults
-from ais_prompt.registry import EVALUATORS, POSTPROCESSORS, PartRegistry
+from ais_prompt.registry import EVALUATORS, POSTPROCESSORS, ChecksArguments, PartRegistry
 from ais_prompt.types import PartSpec
 
 T = TypeVar("T")
@@ -79,8 +79,8 @@ class FaultList(list[AisPromptError]):
         before = len(self)
         for fault in argument_faults(part, spec.args, spec.where, given=given):
             self.note(fault, fault.where)
-        if len(self) == before and (check := getattr(part, "check_arguments", None)):
-            self.attempt(partial(self._check_once, check, spec), spec.where)
+        if len(self) == before and isinstance(part, ChecksArguments):
+            self.attempt(partial(self._check_once, part.check_arguments, spec), spec.where)
 
     def _check_once(self, check: Callable[..., None], spec: PartSpec) -> None:
         """Check arguments; those that differ only in texts and numbers are checked once.

@@ -8,9 +8,13 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from ais_prompt.chat import ChatFormat
+from ais_prompt.chat.api import ApiFormat
+from ais_prompt.chat.formats import MessagesFormat
 from ais_prompt.chat.language_model import LanguageModelFormat
+from ais_prompt.chat.media import LocalFilesFormat
 from ais_prompt.chat.meta_template import MetaTemplate
 from ais_prompt.chat.role_format import META_TEMPLATE, RoleTemplateFormat, RoleTemplateMessages, hides_answers
+from ais_prompt.chat.tokenizer_template import TokenizerChatFormat
 from ais_prompt.inferencers import InferenceContext, Inferencer, Preview
 from ais_prompt.models.base import AsyncModel
 from ais_prompt.plan.build import knows_stop_tokens
@@ -32,7 +36,7 @@ def probe_prompts(
     """
     seen = inferencer.preview(sample, shots, context)
     meta = context.chat.meta if isinstance(context.chat, LanguageModelFormat) else None
-    chat = getattr(context.chat, "inner", context.chat)
+    chat = context.chat.inner if isinstance(context.chat, LocalFilesFormat) else context.chat
     answers_hidden = isinstance(chat, RoleTemplateFormat | RoleTemplateMessages) and hides_answers(chat.template)
     return [
         PromptProbe(
@@ -54,13 +58,19 @@ def probe_prompts(
     ]
 
 
-def _meta_template_of(chat: ChatFormat) -> MetaTemplate | None:
+def _meta_template_of(chat: ChatFormat | MessagesFormat) -> MetaTemplate | None:
     """Return the meta template of a format; None if it has none."""
-    if isinstance(chat, RoleTemplateFormat):
-        return META_TEMPLATE
-    inner = getattr(chat, "inner", None) or getattr(chat, "messages", None)
-    found = _meta_template_of(inner) if inner is not None else getattr(chat, "meta", None)
-    return found if isinstance(found, MetaTemplate) else None
+    match chat:
+        case RoleTemplateFormat():
+            return META_TEMPLATE
+        case LocalFilesFormat():
+            return _meta_template_of(chat.inner)
+        case TokenizerChatFormat():
+            return _meta_template_of(chat.messages)
+        case ApiFormat() | LanguageModelFormat():
+            return chat.meta
+        case _:
+            return None
 
 
 def _neutral_previews(

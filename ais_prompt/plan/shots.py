@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from ais_prompt.errors import AisPromptError, PartError, PromptError
 from ais_prompt.inferencers import InferenceContext, Inferencer, Preview
+from ais_prompt.inferencers.base import KeepsShots
 from ais_prompt.inferencers.containment import RETRY_HINT
 from ais_prompt.models.base import Model
 from ais_prompt.models.tokens.tokenizer import estimate_tokens
@@ -39,7 +40,7 @@ def fitting_shots(
         AisPromptError: a prompt cannot be built, or the model's tokenizer cannot be loaded.
     """
     limit = context.model.max_seq_len
-    if limit is None or getattr(inferencer, "keeps_all_shots", False):
+    if limit is None or (isinstance(inferencer, KeepsShots) and inferencer.keeps_all_shots):
         return shots
 
     def too_long(count: int) -> bool:

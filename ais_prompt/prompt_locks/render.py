@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Any, Final
 
 from msgspec.structs import asdict
 
 from ais_prompt.config.redact import redacted
 from ais_prompt.errors import AisPromptError
-from ais_prompt.models.base import Model
+from ais_prompt.models.base import HasTokenizerPath, Model
 from ais_prompt.models.tokens.digests import tokenizer_digests
 from ais_prompt.plan.plan import Task
 from ais_prompt.prompt_locks.values import Parts, TaskPrompts, compact_digest, prompt_of_text, text_of_prompt
@@ -20,17 +20,6 @@ from ais_prompt.utils.digest import digest, digest_of_list
 from ais_prompt.utils.progress import tracked
 
 _DIGITS: Final = 16
-
-
-@runtime_checkable
-class HasTokenizerPath(Protocol):
-    """A model with the path of its tokenizer.
-
-    Attributes:
-        tokenizer_path: folder or hub id; None if it has none.
-    """
-
-    tokenizer_path: str | None
 
 
 def task_parts(task: Task) -> Parts:

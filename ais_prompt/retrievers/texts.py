@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import Protocol, runtime_checkable
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.types import Sample
+from ais_prompt.utils.protocols import KeptChecks
 from ais_prompt.utils.text import listed
 
 _FIELD = re.compile(r"\{([^{}]*)\}")
@@ -50,3 +52,14 @@ class RetrievalText:
                 f"the retriever compares the column {error.args[0]!r}, which the data does not have",
                 fix=f"input_columns can name {listed(map(repr, fields))}",
             ) from None
+
+
+@runtime_checkable
+class ComparesTexts(Protocol, metaclass=KeptChecks):
+    """A retriever that compares texts of rows.
+
+    Attributes:
+        text: makes the text of a row.
+    """
+
+    text: RetrievalText

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.models.base import BatchModel
+from ais_prompt.models.server.started import StartsServer
 from ais_prompt.plan.build import build_runner
 from ais_prompt.plan.plan import Plan, PlannedModel
 from ais_prompt.runners.base import Runner, ShardWork
@@ -63,6 +64,6 @@ def _gpus(planned: PlannedModel) -> int:
     """Return how many GPUs a shard needs for a model; 0 for one behind a server that runs elsewhere."""
     with suppress(AisPromptError):  # one that cannot be built ends its tasks
         model = planned.model
-        if isinstance(model, BatchModel) or getattr(model, "server", None) is not None:
+        if isinstance(model, BatchModel) or (isinstance(model, StartsServer) and model.server):
             return gpus_of(planned.spec)
     return 0

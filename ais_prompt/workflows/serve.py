@@ -13,7 +13,7 @@ from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.server.announced import AnnouncedServer
 from ais_prompt.models.server.instance import ServerInstance
 from ais_prompt.models.server.options import ServerToStart
-from ais_prompt.models.server.started import StartedServers
+from ais_prompt.models.server.started import StartedServers, StartsServer
 from ais_prompt.plan.plan import Plan
 from ais_prompt.store.disk import writing
 from ais_prompt.store.layout import RunFolder, safe_name
@@ -36,8 +36,9 @@ def _shared_servers(plan: Plan) -> dict[str, ServerToStart]:
     """
     found: dict[str, ServerToStart] = {}
     for planned in plan.models:
-        server = getattr(planned.model, "server", None)
-        if isinstance(server, ServerToStart) and server.options.shared and server not in found.values():
+        model = planned.model
+        server = model.server if isinstance(model, StartsServer) else None
+        if server is not None and server.options.shared and server not in found.values():
             found[planned.spec.abbr] = server
     if not found:
         fix = "write server=dict(preset='vllm', shared=True) into a model"

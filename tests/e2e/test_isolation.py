@@ -48,6 +48,7 @@ OUR_OWN = {
     *("Batches", "CompiledTemplate", "ChatFormat", "Display", "Job", "MessagesFormat"),
     *("OpenProgress", "Progress", "Waiter", "Watch", "WireFormat"),
     *("Draft", "Maker", "TokenCounter"),  # of one reader, `RulerDataset`
+    *("ChecksArguments", "ComparesTexts", "KeepsShots", "KnowsStopTokens", "SendsFields"),  # members of shipped parts
     *("HasTokenizerPath", "ServedModel", "StartsServer"),  # attributes of models that are shown, or are part of a key
     "ChecksRequests",  # of shipped models, before anything is asked
     "HasAccount",  # separates limits

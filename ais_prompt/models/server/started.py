@@ -23,7 +23,13 @@ T = TypeVar("T")
 
 @runtime_checkable
 class StartsServer(Protocol, metaclass=KeptChecks):
-    """A model that may want its server to be started."""
+    """A model that may want its server to be started.
+
+    Attributes:
+        server: what is started; None if the server runs elsewhere.
+    """
+
+    server: ServerToStart | None
 
     def start_with(self, servers: StartedServers, name: str) -> None:
         """Take the servers of the run.

@@ -14,7 +14,7 @@ from ais_prompt.errors import AisPromptError, ConfigError, ModelError
 from ais_prompt.models.transport.address import public_address
 from ais_prompt.models.transport.base import Server, Transport
 from ais_prompt.models.transport.credentials import DEFAULT_VARIABLE
-from ais_prompt.registry import TRANSPORTS, is_shipped
+from ais_prompt.registry import TRANSPORTS, ChecksArguments, is_shipped
 from ais_prompt.utils.guard import guarded
 from ais_prompt.utils.secrets import SECRETS
 
@@ -59,8 +59,8 @@ class TransportSpec(Struct, frozen=True):
         except TypeError as error:
             what = f"the transport {self.type!r} does not accept these arguments: {error}"
             raise ConfigError(what, fix="check the dict of `client`") from None
-        if check_arguments := getattr(part, "check_arguments", None):
-            check_arguments(**self.args)
+        if isinstance(part, ChecksArguments):
+            part.check_arguments(**self.args)
 
     def open(self, server: Server) -> Transport:
         """Make the transport in the running event loop.

@@ -19,7 +19,7 @@ from ais_prompt.plan.plan import PlannedDataset
 from ais_prompt.plan.warning import PromptWarning
 from ais_prompt.readers.base import Dataset
 from ais_prompt.retrievers import Retriever
-from ais_prompt.retrievers.texts import RetrievalText
+from ais_prompt.retrievers.texts import ComparesTexts
 from ais_prompt.types import DatasetSpec, Sample
 
 MAX_ROWS: Final = 10_000
@@ -80,10 +80,10 @@ def _texts(gold: Any) -> list[str]:
 
 
 def _retrieval_by_gold(spec: DatasetSpec, retriever: Retriever, probes: Sequence[Sample]) -> list[PromptWarning]:
-    text = getattr(retriever, "text", None)
     column = spec.reader.output_column
-    if not isinstance(text, RetrievalText) or column is None:
+    if not isinstance(retriever, ComparesTexts) or column is None:
         return []
+    text = retriever.text
     if text.of(probes) == text.of(with_other_value(sample, column) for sample in probes):
         return []
     what = f"the retriever compares rows by their gold, column {column!r}: which examples are shown tells the answer"
