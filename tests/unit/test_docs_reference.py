@@ -72,7 +72,7 @@ def test_each_key_of_a_meta_template_is_listed() -> None:
 
 def test_import_lines_work() -> None:
     lines = re.findall(r"`(from ais_prompt[^`]*)`", (DOCS / "coming-from.md").read_text("utf-8"))
-    assert len(lines) > 10
+    assert lines
     for line in lines:
         exec(line, {})
 
