@@ -6,7 +6,7 @@ another. Building a part opens no weights, socket or server.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import copy
 from functools import lru_cache
 from threading import RLock
@@ -99,12 +99,6 @@ class PlannedModel:
             AisPromptError: its templates cannot be used.
         """
         return chat_format_of(self.spec, self.model)
-
-    def replace(self, model: Model) -> None:
-        """Use another model in its place."""
-        with self.lock:
-            vars(self)["model"] = model
-            vars(self).pop("chat", None)
 
     def preflight(self) -> None:
         """See whether the model can be used at all.
@@ -237,6 +231,19 @@ class PlannedDataset:
         vars(other)["shot_ids"] = [self.retriever.trial(self.data.train, self.data.test)] * len(self.data.test)
         return other
 
+    def with_judges(self, judges: Mapping[PlannedModel, PlannedModel]) -> PlannedDataset:
+        """Return the same dataset with other judges: earlier → new; itself if none of its judges is named.
+
+        This one forgets its rows.
+        """
+        if not any(judge in judges for judge in self.judges):
+            return self
+        other = copy(self)
+        other.lock = RLock()
+        other.judges = tuple(judges.get(judge, judge) for judge in self.judges)
+        self.release()
+        return other
+
     def release(self) -> None:
         """Forget rows and shots, which may be many; they are read again if they are needed again."""
         for name in ("data", "shot_ids", "train_row"):
@@ -255,6 +262,13 @@ class Task:
         self.dataset = dataset
         self.lock = RLock()
         self._model = model
+
+    def of_parts(
+        self, models: Mapping[PlannedModel, PlannedModel], datasets: Mapping[PlannedDataset, PlannedDataset]
+    ) -> Task:
+        """Return the same task with another model and dataset: earlier → new. This one forgets its rows."""
+        self.release()
+        return Task(models.get(self._model, self._model), datasets.get(self.dataset, self.dataset))
 
     @classmethod
     def of(cls, spec: TaskSpec, model: Model | None = None) -> Task:
@@ -341,6 +355,17 @@ class Plan:
         some.models = tuple(model for model in self.models if model.spec.abbr in models)
         some.datasets = tuple(dataset for dataset in self.datasets if dataset.spec.abbr in datasets)
         return some
+
+    def with_models(self, models: Mapping[PlannedModel, Model]) -> Plan:
+        """Return the same plan with other objects for some of its models and judges."""
+        other = copy(self)
+        planned = {one: PlannedModel(one.spec, model) for one, model in models.items()}
+        other.models = tuple(planned.get(one, one) for one in self.models)
+        other._judges = [planned.get(one, one) for one in self._judges]
+        datasets = {one: one.with_judges(planned) for one in self.datasets}
+        other.datasets = tuple(datasets.values())
+        other.tasks = tuple(task.of_parts(planned, datasets) for task in self.tasks)
+        return other
 
     @property
     def judges(self) -> Sequence[PlannedModel]:

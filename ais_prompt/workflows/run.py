@@ -16,7 +16,7 @@ from ais_prompt.config.surroundings import Surroundings
 from ais_prompt.engine.infer import AskingOptions, ShardTask
 from ais_prompt.engine.spending import Spending
 from ais_prompt.errors import AisPromptError, ConfigError, Paused
-from ais_prompt.models.base import BatchModel
+from ais_prompt.models.base import BatchModel, Model
 from ais_prompt.models.identity import address_of
 from ais_prompt.models.server.started import StartedServers, StartsServer
 from ais_prompt.plan.plan import Plan, PlannedModel
@@ -159,8 +159,8 @@ def run(
                     write_prompts(plan.tasks, folder)
                 announced = None if shard is None else folder.run_of_shard.servers
                 servers = StartedServers(folder.logs / "servers", announced)
-                with _started(plan, mode, servers, max_num_workers) as workers, watches:
-                    outcomes = ask_and_score(plan, mode, folder, record, asking, workers)
+                with _started(plan, mode, servers, max_num_workers) as (started, workers), watches:
+                    outcomes = ask_and_score(started, mode, folder, record, asking, workers)
             rows = with_averages(summary_rows(outcomes), spec.summary.groups, partial(_questions, folder))
             chosen = select(rows, spec.summary.entries, shows_missing=spec.summary.shows_missing)
             record.note_used(asking.spending.used)
@@ -282,22 +282,29 @@ def _addresses(plan: Plan, mode: RunMode) -> dict[str, str]:
 
 
 @contextmanager
-def _started(plan: Plan, mode: RunMode, servers: StartedServers, number: int | None) -> Iterator[ModelWorkers | None]:
-    """Let models start their servers and ``number`` workers when they are asked. All of them end with the context."""
+def _started(
+    plan: Plan, mode: RunMode, servers: StartedServers, number: int | None
+) -> Iterator[tuple[Plan, ModelWorkers | None]]:
+    """Let models start their servers and ``number`` workers when they are asked. All of them end with the context.
+
+    Yields:
+        The plan whose local models compute in the workers, and the workers.
+    """
     with ExitStack() as stack:
         stack.enter_context(servers)
         workers = None
         if number is not None:
             surroundings = Surroundings.here(plan.spec.resolved)
             workers = stack.enter_context(ModelWorkers(number, servers, surroundings))
+        moved: dict[PlannedModel, Model] = {}
         for planned in asked(plan, mode):
             with suppress(AisPromptError):  # one that cannot be built ends its tasks
                 model = planned.model
                 if isinstance(model, StartsServer):
                     model.start_with(servers, planned.spec.abbr)
                 elif workers and isinstance(model, BatchModel):
-                    planned.replace(workers.move(model, planned.spec))
-        yield workers
+                    moved[planned] = workers.move(model, planned.spec)
+        yield plan.with_models(moved) if moved else plan, workers
 
 
 def _questions(folder: RunFolder, row: Row) -> list[tuple[str, float]]:

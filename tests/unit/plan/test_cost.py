@@ -52,6 +52,6 @@ def test_tasks_of_a_model_share_its_side_of_the_prompt(tmp_path: Path, monkeypat
     plan, _ = checked(Source(config="eval.py"))
     formats = [id(task.context.chat) for task in plan.tasks]
     assert len(set(formats)) == len(plan.models)
-    plan.models[0].replace(plan.models[1].model)
+    plan = plan.with_models({plan.models[0]: plan.models[1].model})
     plan.tasks[0].release()
     assert id(plan.tasks[0].context.chat) not in formats

@@ -135,6 +135,19 @@ def test_datasets_with_the_same_judge_share_it(built: Counter[str], tmp_path: Pa
     assert built["read"] == 2
 
 
+def test_a_judge_in_a_worker_takes_its_place_in_a_plan_of_its_own(built: Counter[str], tmp_path: Path) -> None:
+    (tmp_path / "eval.py").write_text(JUDGED, "utf-8")
+    plan, _ = checked(Source("eval.py"))
+    before = plan.judges[0].model
+    other = build.build_model(plan.judges[0].spec)
+    moved = plan.with_models({plan.judges[0]: other})
+    assert [judge.model for judge in moved.judges] == [other]
+    assert {judge.model for dataset in moved.datasets for judge in dataset.judges} == {other}
+    assert {judge.model for task in moved.tasks for judge in task.dataset.judges} == {other}
+    assert moved.models == plan.models
+    assert {judge.model for task in plan.tasks for judge in task.dataset.judges} == {before}
+
+
 def test_threads_read_a_dataset_once(built: Counter[str]) -> None:
     plan, _ = checked(Source("eval.py"))
     [first, _] = plan.datasets
