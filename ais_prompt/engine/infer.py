@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 from msgspec import Struct, field
@@ -19,7 +19,6 @@ from ais_prompt.engine.progress import OpenProgress, silent_progress
 from ais_prompt.engine.session import TaskSession
 from ais_prompt.engine.speed import SpeedMeter
 from ais_prompt.engine.spending import GO_ON, Spending
-from ais_prompt.engine.watch import NeverEnough, Watch
 from ais_prompt.errors import ModelError, StoreError
 from ais_prompt.inferencers import RunningConversation
 from ais_prompt.models.base import AsyncModel, Model
@@ -33,12 +32,23 @@ from ais_prompt.store.journal import Journal, JournalView
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import prediction_sorter
 from ais_prompt.store.request_keys import RequestKeys
-from ais_prompt.types import Completion, Portion, Request, Sample, TaskFacts
+from ais_prompt.types import Completion, Portion, Prediction, Request, Sample, TaskFacts
 
 logger = logging.getLogger(__name__)
 
 ORDER_SEED: Final = 0
 """Seed of the order in which samples are asked if asking may stop early, or the first ones are refused."""
+
+
+class Watch(Protocol):
+    """Looks at the predictions of a task as they come, and says when enough was asked."""
+
+    @property
+    def decided(self) -> bool:
+        """Whether enough was asked."""
+
+    def see(self, prediction: Prediction) -> None:
+        """Take the next prediction into account."""
 
 
 class AskingOptions(Struct, frozen=True):
@@ -157,7 +167,7 @@ class TaskJob:
         if memory.has_answers:
             progress.note(_reuse_note(task, self._known, total, self._unused, memory.from_cache))
         watch_of = self._asking.watch_of
-        self._watch = watch_of(task, total) if watch_of else NeverEnough()
+        self._watch = watch_of(task, total) if watch_of else None
         self._progress, self._meter = progress, SpeedMeter()
         self._session = TaskSession(task, progress)
         self._failures = FailureWatch(has_answered=self._known > 0)
@@ -167,7 +177,7 @@ class TaskJob:
 
     def next(self) -> RunningConversation | None:
         """Start the next conversation; None after the last one, or if enough was asked."""
-        return None if self._watch.decided else next(self._conversations, None)
+        return None if self._is_decided() else next(self._conversations, None)
 
     def admit(self, count: int) -> int:
         """Return how many requests may be sent now, at least one.
@@ -200,7 +210,8 @@ class TaskJob:
         prediction = conversation.prediction
         assert prediction is not None  # it is over
         self._predictions.add(prediction)
-        self._watch.see(prediction)
+        if self._watch is not None:
+            self._watch.see(prediction)
         self._session.add(prediction)
         if not is_known(conversation):
             self._progress.advance(failed=prediction.failed)
@@ -212,7 +223,7 @@ class TaskJob:
             AisPromptError: the model never answered, a part failed for every sample, or the disk is full.
         """
         self._failures.conclude()
-        self._session.tell_end(self._total, decided=self._watch.decided)
+        self._session.tell_end(self._total, decided=self._is_decided())
         self._predictions.write(self._folder.predictions(*self._names))
         self._shown.close()
 
@@ -259,6 +270,9 @@ class TaskJob:
                 yield from _in_random_order(samples, place)
                 return
             yield sample
+
+    def _is_decided(self) -> bool:
+        return self._watch is not None and self._watch.decided
 
     def _count(self) -> int:
         """Return how many samples are to be answered in the end."""

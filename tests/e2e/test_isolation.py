@@ -46,7 +46,7 @@ PARTS = {
 OUR_OWN = {
     "AcceptsSilence",
     *("Batches", "CompiledTemplate", "ChatFormat", "Display", "Job", "MessagesFormat"),
-    *("OpenProgress", "Progress", "Waiter", "Watch", "WireFormat"),
+    *("OpenProgress", "Progress", "Watch", "WireFormat"),
     *("Draft", "Maker", "TokenCounter"),  # of one reader, `RulerDataset`
     *("ChecksArguments", "ComparesTexts", "KeepsShots", "KnowsStopTokens", "SendsFields"),  # members of shipped parts
     *("HasTokenizerPath", "ServedModel", "StartsServer"),  # attributes of models that are shown, or are part of a key
