@@ -17,8 +17,9 @@ END: Final = "\ue2f4"
 """`START` and `END` are put around a text, so that the context of a change shows whether it is at an end."""
 
 _LINE: Final = re.compile(rf"[^\n{TURN}]*\n|{TURN}[^\n{TURN}]*\n?|[^\n{TURN}]+")
-_WORD: Final = re.compile(rf"{MARK.pattern}|\n|[^\S\n]+|[\u4e00-\u9fff]|[^\W\u4e00-\u9fff]+|[^\w\s]")
-"""Matches a mark with its role, one newline, spaces, a word (a Chinese character is one), or one sign."""
+_CHARACTERS: Final = "\u3040-\u30ff\u3400-\u9fff"
+_WORD: Final = re.compile(rf"{MARK.pattern}|\n|[^\S\n]+|[{_CHARACTERS}]|[^\W{_CHARACTERS}]+|[^\w\s]")
+"""Matches a mark with its role, one newline, spaces, a word (a Chinese or Japanese character is one), or one sign."""
 
 LEAST_ALIKE: Final = 0.6
 """Lines with a smaller share of common words count as replaced, not as changed."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
 from typing import Any, Final
 
 from rich.text import Text
 
+from ais_prompt.prompt_locks.edit import changed_words
 from ais_prompt.regression.comparison import Flip
 from ais_prompt.report.questions import questions
 from ais_prompt.utils.text import printable
@@ -16,8 +15,6 @@ from ais_prompt.utils.text import printable
 COLOURS: Final = {"worse": "red", "better": "green"}
 LONGEST: Final = 160
 """Characters of an answer that are shown."""
-_WORD: Final = re.compile(r"\s+|[\u3040-\u30ff\u3400-\u9fff]|\w+|[^\w\s]")
-"""White space, a character of Chinese or Japanese, a word, or a sign."""
 
 
 def flip_lines(flips: Sequence[Flip], most: int) -> Iterator[Text]:
@@ -59,21 +56,11 @@ def _flip(flip: Flip, name: str, question: str) -> Iterator[Text]:
         (f"  row {flip.index}, sample {flip.sample_id}, {same}", "dim"),
     )
     yield Text(f"    gold:   {printable(str(flip.predictions[1].gold))}")
-    answers = [printable(_shortened(prediction.prediction)) for prediction in flip.predictions]
-    for when, words, extracted in zip(("before", "after"), changed_words(*answers), flip.extracted, strict=True):
-        marked = [(text, "bold underline" if changed else "") for text, changed in words]
+    before, after = (printable(_shortened(prediction.prediction)) for prediction in flip.predictions)
+    pieces = changed_words(before, after, least_alike=0.0)
+    for when, side, extracted in zip(("before", "after"), (0, 1), flip.extracted, strict=True):
+        marked = [(piece[side], "" if piece[0] == piece[1] else "bold underline") for piece in pieces]
         yield Text.assemble(f"    {when + ':':7} ", *marked, f" → {printable(str(extracted))}")
-
-
-def changed_words(before: str, after: str) -> tuple[list[tuple[str, bool]], list[tuple[str, bool]]]:
-    """Return both texts in parts, each with whether it is only in this one."""
-    old, new = _WORD.findall(before), _WORD.findall(after)
-    parts: tuple[list[tuple[str, bool]], list[tuple[str, bool]]] = ([], [])
-    for kind, *ends in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        for words, (start, end), part in zip((old, new), (ends[:2], ends[2:]), parts, strict=True):
-            if start < end:
-                part.append(("".join(words[start:end]), kind != "equal"))
-    return parts
 
 
 def _shortened(answer: Any) -> str:

@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from ais_prompt.regression.comparison import Flip
-from ais_prompt.report.flips import changed_words, flip_lines, questions_of
+from ais_prompt.report.flips import flip_lines, questions_of
 from ais_prompt.types import ChatMessage, Prediction
-
-TEXTS = st.text("ab 中文.1\n", max_size=30)
 
 
 def flip(number: int, prompt: object, before: str, after: str) -> Flip:
     made = [Prediction(f"id{number}", number, prompt, text, "gold", ()) for text in (before, after)]  # type: ignore[arg-type]
     return Flip(f"id{number}", number, 1.0, 0.0, True, (made[0], made[1]), (before, after))
-
-
-@given(TEXTS, TEXTS)
-def test_the_parts_give_back_both_texts_and_agree_where_nothing_changed(before: str, after: str) -> None:
-    parts = changed_words(before, after)
-    assert ["".join(text for text, _ in side) for side in parts] == [before, after]
-    same = ["".join(text for text, changed in side if not changed) for side in parts]
-    assert same[0] == same[1]
 
 
 def test_a_sample_is_named_by_its_question_and_changed_words_are_marked() -> None:
