@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from http.client import HTTPResponse
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -39,13 +40,17 @@ SEARCHES: Final = ("apples 77", "answer is 123.", "farm", "not in any text")
 
 
 class View:
-    """A running ``aisprompt view``."""
+    """A running ``aisprompt view``.
+
+    Attributes:
+        page: the address of the report, with the token of the server.
+    """
 
     def __init__(self, folder: RunFolder) -> None:
         command = [sys.executable, "-m", "ais_prompt", "view", str(folder.root), "--no-open"]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         assert self._process.stdout is not None
-        self.address = self._process.stdout.readline().strip()
+        self.page = self._process.stdout.readline().strip()
 
     def processor_seconds(self) -> float:
         """Return what the server has used so far, where the system says so."""
@@ -55,14 +60,16 @@ class View:
         except OSError:
             return 0.0
 
+    def ask(self, part: str, query: str = "") -> HTTPResponse:
+        answer: HTTPResponse = urlopen(f"{self.page.replace('?', f'/{part}?')}&{query}", timeout=TIMEOUT_SECONDS)
+        return answer
+
     def rows(self, **query: str) -> Any:
-        return json.loads(
-            urlopen(f"{self.address}/rows?{urlencode({**query, 'to': 200})}", timeout=TIMEOUT_SECONDS).read()
-        )
+        return json.loads(self.ask("rows", urlencode({**query, "to": 200})).read())
 
     def indexed(self) -> float:
         """Return how much is indexed, from the first event."""
-        with urlopen(f"{self.address}/events", timeout=TIMEOUT_SECONDS) as events:
+        with self.ask("events") as events:
             return float(json.loads(events.readline().removeprefix(b"data: "))["indexed"])
 
     def end(self) -> None:
@@ -99,14 +106,14 @@ def show_page(view: View, when: str) -> None:
 
     if PROGRAM is None:
         clock = Clock(view)
-        urlopen(view.address, timeout=TIMEOUT_SECONDS).read()
+        urlopen(view.page, timeout=TIMEOUT_SECONDS).read()
         view.rows()
         print(f"{when}: page and first rows after {clock} (there is no chromium)")
         return
     with tempfile.TemporaryDirectory() as profile, browser(Path(profile)) as page:
         page.resize(1400, 900)
         clock = Clock(view)
-        page.open(view.address)
+        page.open(view.page)
         page.wait_for("document.querySelector('#rows .row .state')")
         print(f"{when}: head, matrix and first samples are drawn after {clock}", flush=True)
 
