@@ -191,8 +191,15 @@ def _run_here(
     hint(f"Run folder: {folder.root}", err=True)
     partial = opened_partial(plan, folder) if mode in ("eval", "viz") else None
     if partial is None:
-        asked = plan, folder, mode, shown_command(), warnings, decisive
-        result = pipeline.run(*asked, max_num_workers=values["max_num_workers"])
+        result = pipeline.run(
+            plan,
+            folder,
+            mode,
+            shown_command(),
+            warnings=warnings,
+            stop_early=decisive,
+            max_num_workers=values["max_num_workers"],
+        )
     else:
         result = pipeline.run(plan, partial, "eval", shown_command())
     root = (partial or folder).root

@@ -164,7 +164,6 @@ def _place_of(path: str) -> Place:
 
 @lru_cache(4096)
 def _below(place: Place, key: str) -> Place:
-    """Return the place below a key."""
     if place in ("key", "value"):
         return place
     if place == "environment" and (SECRET_VARIABLE.fullmatch(key) or SECRET_KEY.fullmatch(key.lower())):

@@ -172,7 +172,6 @@ def _have_type(values: Any, items: type, accepted: Any) -> bool:
 
 
 def _equal(value: Any, accepted: Any, items: type | None) -> bool:
-    """Return whether a value is an accepted one."""
     if isinstance(value, Mapping):
         return isinstance(accepted, Mapping) and _equal_objects(value, accepted)
     if items is dict:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import os
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from ais_prompt.errors import ConfigError, DataError
@@ -83,8 +83,14 @@ class LocalDataset:
             table = self._saved.read(split)
         else:
             files = self._files[split]
-            form = self._format, self._delimiter, self._encoding, self._quotechar
-            table = join_tables([read_file(path, *form) for path in files])
+            read = partial(
+                read_file,
+                format=self._format,
+                delimiter=self._delimiter,
+                encoding=self._encoding,
+                quotechar=self._quotechar,
+            )
+            table = join_tables(list(map(read, files)))
         return join_lines(table, self._join_lines) if self._join_lines else table
 
     @cached_property

@@ -276,7 +276,13 @@ def task_estimates(found: Sequence[Estimate]) -> list[TaskEstimate]:
     """Return what tasks would ask."""
     return [
         TaskEstimate(
-            *(one.task, one.samples, one.requests, one.input_tokens, one.output_tokens), one.least_cost, one.most_cost
+            task=one.task,
+            samples=one.samples,
+            requests=one.requests,
+            input_tokens=one.input_tokens,
+            output_tokens=one.output_tokens,
+            least_cost=one.least_cost,
+            most_cost=one.most_cost,
         )
         for one in found
     ]

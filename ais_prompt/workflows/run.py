@@ -205,7 +205,9 @@ def _begin_session(
     for abbr, before in record.moved.items():
         logger.warning(
             "%s: earlier answers came from %s, now %s is asked; answers to the same prompts are kept",
-            *(abbr, before, addresses[abbr]),
+            abbr,
+            before,
+            addresses[abbr],
         )
     return record
 

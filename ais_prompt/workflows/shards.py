@@ -51,7 +51,7 @@ def run_shard(
     with open_shard(folder, shard, agreement(plan, plan.tasks), held) as own:
         leave_config(plan, folder)
         return run(
-            *(plan, own, "infer", command, warnings), with_report=False, max_num_workers=max_num_workers, shard=tasks
+            plan, own, "infer", command, warnings, with_report=False, max_num_workers=max_num_workers, shard=tasks
         )
 
 

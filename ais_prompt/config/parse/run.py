@@ -72,8 +72,18 @@ def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None, budget: Budg
     kept = {key: loaded.values[key] for key in KEPT_KEYS if key in loaded.values}
     cache_folder = expand(cache) if cache else None
     return RunSpec(
-        *(name, models, datasets, expand(where_to), loaded.path, resolved | kept),
-        *(summary, cache_folder, gates, budget, runner, partitioner),
+        name=name,
+        models=models,
+        datasets=datasets,
+        work_dir=expand(where_to),
+        config_file=loaded.path,
+        resolved=resolved | kept,
+        summary=summary,
+        cache=cache_folder,
+        gates=gates,
+        budget=budget,
+        runner=runner,
+        partitioner=partitioner,
         trusted=loaded.trusted,
         pairs=pairs,
     )

@@ -99,7 +99,6 @@ def _main(verdict: Verdict) -> float:
 
 
 def _alone(batch: AnswerBatch, place: int) -> AnswerBatch:
-    """Return a batch of one answer."""
     return replace(
         batch,
         predictions=[batch.predictions[place]],

@@ -139,7 +139,6 @@ class Session:
 
 
 def _error(fault: Fault, path: str) -> AisPromptError:
-    """Return the error for a fault."""
     if fault.kind == "package":
         return MissingExtra(f"code of {peer_of(path)}: {fault.what}", fix=fault.fix)
     if fault.kind == "config":
