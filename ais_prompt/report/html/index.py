@@ -54,7 +54,7 @@ CREATE TABLE texts (number INTEGER PRIMARY KEY, text);
 """
 _TRIGRAMS: Final = "CREATE VIRTUAL TABLE trigrams USING fts5(text, content='', detail=none, tokenize='trigram')"
 _INSERT: Final = f"INSERT INTO samples VALUES (:number, {', '.join(f':{name}' for name in FIELDS)})"
-_FIX: Final = "remove the folder; it is made again"
+_FIX: Final = "free space if the disk is full; else remove the file: it is made again"
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 Batch: TypeAlias = Sequence[tuple[Prediction, dict[str, Any]]]
