@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 from itertools import groupby, takewhile
 from typing import Final, TypeAlias
 
@@ -81,6 +82,7 @@ def lines_of(text: str) -> list[str]:
     return _LINE.findall(text)
 
 
+@lru_cache(4096)  # the prompts of a dataset have the same examples
 def changed_words(old: str, new: str, least_alike: float = LEAST_ALIKE) -> list[Piece]:
     """Return the pieces of a changed block, word by word; one piece if its words have little in common."""
     aligned = list(_aligned(_WORD.findall(old), _WORD.findall(new)))

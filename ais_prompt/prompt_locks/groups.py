@@ -9,6 +9,7 @@ from typing import Final, Literal, TypeAlias
 from msgspec import Struct
 
 from ais_prompt.prompt_locks.edit import LEAST_ALIKE, Hunk, hunks
+from ais_prompt.utils.progress import tracked
 
 Reason: TypeAlias = Literal["edit", "data", "other", "unknown"]
 """Why prompts changed.
@@ -71,7 +72,7 @@ def group_prompts(changed: Sequence[ChangedPrompt]) -> list[Group]:
 
 def _by_difference(prompts: Sequence[ChangedPrompt], least_alike: float) -> list[Group]:
     equal = defaultdict(list)
-    for prompt in prompts:
+    for prompt in tracked(prompts, "comparing changed prompts", unit="prompts"):
         changes = hunks(prompt.before or "", prompt.after, least_alike)
         equal[frozenset((hunk.old, hunk.new) for hunk in changes)].append((prompt, changes))
     return [Group("edit", [prompt for prompt, _ in found], found[0][1]) for found in equal.values()]
