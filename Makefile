@@ -32,7 +32,7 @@ slow: .venv/installed-dev test-lowest
 coverage: .venv/installed-dev
 	$(BIN)/python -m pytest --numprocesses 2 --cov ais_prompt --cov-branch --cov-report term:skip-covered --cov-fail-under 92
 	$(BIN)/coverage report --include 'ais_prompt/cli/*' --fail-under 85
-	$(BIN)/coverage report --include 'ais_prompt/workflows/*' --fail-under 85
+	$(BIN)/coverage report --include 'ais_prompt/verbs/*' --fail-under 85
 
 # A part of the suite with the lowest versions of all dependencies that pyproject.toml allows.
 test-lowest: .venv-lowest/installed

@@ -25,7 +25,7 @@ from hypothesis import HealthCheck, settings
 
 from ais_prompt.utils import hidden
 from ais_prompt.utils.secrets import SECRETS
-from tests.servers import MockServer, mock_server
+from tests.support.servers import MockServer, mock_server
 
 NOT_QUICK: Final = frozenset(("browser", "process", "slow", "thorough", "torch"))
 """Markers of tests that ``--quick`` leaves out; pyproject.toml says what each of them means."""

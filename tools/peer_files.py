@@ -15,14 +15,14 @@ from msgspec.structs import replace
 
 from ais_prompt.config.load import load_config
 from ais_prompt.errors import AisPromptError, MissingExtra, PartError, faults_of
-from ais_prompt.plan.check import check_plan
-from ais_prompt.plan.faults import FaultList
+from ais_prompt.checks.check import check_plan
+from ais_prompt.checks.faults import FaultList
 from ais_prompt.plan.plan import Plan
-from ais_prompt.plan.source import ReadConfig, Source, read_spec
+from ais_prompt.checks.source import ReadConfig, Source, read_spec
 from ais_prompt.registry import READERS
 from ais_prompt.types import DatasetSpec, PartSpec, RunSpec
 from ais_prompt.utils.digest import digest
-from ais_prompt.workflows.run import open_run_folder, run
+from ais_prompt.verbs.run import open_run_folder, run
 from tools.judged_rows import GOLD, RATED, verdicts
 from tools.made_up_rows import MEDIA_ROOTS, SHAPES, made_up
 

@@ -23,7 +23,7 @@ from ais_prompt.config.load import LoadedConfig
 from ais_prompt.errors import AisPromptError, MissingExtra, faults_of
 from ais_prompt.inferencers import Conversation
 from ais_prompt.plan.plan import Plan, Task
-from ais_prompt.plan.source import Source, read_spec
+from ais_prompt.checks.source import Source, read_spec
 from ais_prompt.types import (
     Completion,
     DatasetSpec,

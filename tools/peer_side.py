@@ -18,7 +18,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from ais_prompt.peers.code.importing import install_finders, resolve
+from ais_prompt.extensions.peers.code.importing import install_finders, resolve
 from ais_prompt.utils.guard import exception_line
 from ais_prompt.utils.worker import serve
 

@@ -20,8 +20,8 @@ def baseline(runs: tuple[str, ...], output: str, work_dir: str | None) -> None:
     `aisprompt run CONFIG --baseline FILE` compares a later run with it. RUN is as in `aisprompt score`; the baseline of
     several runs has the mean over them, and less noise.
     """
-    from ais_prompt.regression.baseline import make_baselines
-    from ais_prompt.regression.runs import read_stored_run
+    from ais_prompt.comparison.baseline import make_baselines
+    from ais_prompt.comparison.runs import read_stored_run
     from ais_prompt.report.gates import alarm_words
     from ais_prompt.store.baseline_file import write_baseline
     from ais_prompt.utils.text import counted

@@ -33,7 +33,7 @@ def check(gates: tuple[str, ...], **options: Any) -> None:
     from ais_prompt.report.extraction import describe
     from ais_prompt.report.gates import describe_claim
     from ais_prompt.utils.text import printable
-    from ais_prompt.workflows.check import check as check_config
+    from ais_prompt.verbs.check import check as check_config
 
     found = check_config(source(**options), gates)
     claims = [line for claim in found.claims for line in describe_claim(claim.gate, claim.dataset, claim.samples)]

@@ -27,9 +27,9 @@ def compare(run_a: str, run_b: str, flips: int, html: str | None, work_dir: str 
     """
     from rich.console import Console
 
-    from ais_prompt.regression.runs import compare_runs, read_stored_run
+    from ais_prompt.comparison.runs import compare_runs, read_stored_run
     from ais_prompt.report.comparison import comparison_json, print_comparison
-    from ais_prompt.report.html.pages import comparison_page
+    from ais_prompt.report.web.pages import comparison_page
     from ais_prompt.store.disk import replacing
 
     found = compare_runs(read_stored_run(run_a, work_dir), read_stored_run(run_b, work_dir))

@@ -34,7 +34,7 @@ def diff(
     from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
     from ais_prompt.config.paths import expand
     from ais_prompt.errors import ConfigError
-    from ais_prompt.prompt_locks.diff import compare_sides, open_side
+    from ais_prompt.comparison.locks.diff import compare_sides, open_side
 
     if len(models) > 2 or (second is None and len(models) < 2):
         raise ConfigError("there is nothing to compare with", fix="aisprompt diff A B, or diff A --models ONE OTHER")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ais_prompt.plan.plan import Plan
     from ais_prompt.store.layout import RunFolder
-    from ais_prompt.workflows.run import RunResult
+    from ais_prompt.verbs.run import RunResult
 
 
 def show(result: RunResult, root: Path) -> None:
@@ -65,7 +65,7 @@ def show(result: RunResult, root: Path) -> None:
 
 def opened_partial(plan: Plan, folder: RunFolder) -> RunFolder | None:
     """Return a folder with what an unfinished run holds so far, and say so; None if the run was asked to its end."""
-    from ais_prompt.workflows.partial import open_partial
+    from ais_prompt.shards.partial import open_partial
 
     partial = open_partial(plan, folder, shown_command())
     if partial is not None:

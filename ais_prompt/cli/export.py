@@ -33,7 +33,7 @@ def export(run: str, to: str, output: Path | None, work_dir: str | None, debug: 
 
     RUN is the path of a run folder, or below the work dir a name (its latest run), name/time, a time, or latest.
     """
-    from ais_prompt.workflows.export import export as write
+    from ais_prompt.verbs.export import export as write
 
     paths = write(run, to, output, work_dir)
     for path in paths:

@@ -13,8 +13,8 @@ from ais_prompt.cli.output import hanging, offer
 
 if TYPE_CHECKING:
     from ais_prompt.plan.plan import Plan
-    from ais_prompt.workflows.gates import RunGates
-    from ais_prompt.workflows.run import RunResult
+    from ais_prompt.verbs.gates import RunGates
+    from ais_prompt.verbs.run import RunResult
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 _MARK: Final = 6
@@ -97,7 +97,7 @@ class GateKeeper:
             StoreError: a file cannot be written.
         """
         from ais_prompt.report.gates import gate_lines, to_junit, to_pull_request
-        from ais_prompt.summary.rows import summary_rows
+        from ais_prompt.scoring.rows import summary_rows
 
         rows = list(dict.fromkeys([*summary_rows(result.outcomes), *result.rows]))
         verdicts = self.gates.verdicts(rows, root)
@@ -128,7 +128,7 @@ def read_gates(
     Raises:
         ConfigError: a gate cannot be understood or makes no sense, or there is no such baseline.
     """
-    from ais_prompt.workflows.gates import open_gates
+    from ais_prompt.verbs.gates import open_gates
 
     return GateKeeper(open_gates(plan, gates, baseline, min_drop, level), junit, markdown)
 

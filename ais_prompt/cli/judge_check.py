@@ -11,7 +11,7 @@ from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
     from ais_prompt.metrics.judging import Estimated
-    from ais_prompt.workflows.judge_check import Judge
+    from ais_prompt.verbs.judge_check import Judge
 
 
 @click.command("judge-check", cls=Verb)
@@ -39,7 +39,7 @@ def judge_check(
     """
     from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
     from ais_prompt.config.paths import expand
-    from ais_prompt.workflows.judge_check import judge_check as check
+    from ais_prompt.verbs.judge_check import judge_check as check
 
     found = check(runs, labels, expand(work_dir or DEFAULT_WORK_DIR), task)
     for judge in found.judges:

@@ -28,8 +28,8 @@ def lock(ctx: click.Context, /, check: bool, lock_file: str | None, as_json: boo
     It holds digests of data, templates, shots, tokenizer and each prompt, and a few prompts in full. Neither writing
     nor --check needs weights or a server.
     """
-    from ais_prompt.plan.source import checked
-    from ais_prompt.prompt_locks.lock import find_drift, prompt_lock_path
+    from ais_prompt.checks.source import checked
+    from ais_prompt.comparison.locks.lock import find_drift, prompt_lock_path
 
     if as_json and not check:
         raise click.UsageError("--json goes with --check")
@@ -57,8 +57,8 @@ def tell_drift(path: Path, command: str) -> None:
 
 
 def _write(plan: Plan, path: Path, command: str) -> None:
-    from ais_prompt.prompt_locks.file import write_prompt_lock
-    from ais_prompt.prompt_locks.lock import make_prompt_lock
+    from ais_prompt.comparison.locks.file import write_prompt_lock
+    from ais_prompt.comparison.locks.lock import make_prompt_lock
     from ais_prompt.utils.text import counted
 
     made = make_prompt_lock(plan)

@@ -17,7 +17,7 @@ from ais_prompt.cli.verb import GIVEN, SPREAD
 
 if TYPE_CHECKING:
     from ais_prompt.plan.named_model import HfType
-    from ais_prompt.plan.source import Source
+    from ais_prompt.checks.source import Source
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -121,7 +121,7 @@ def source(
     **peer: Any,
 ) -> Source:
     """Return the source that the options name; ``peer`` are those of `PEER_NAMES`."""
-    from ais_prompt.plan.source import Source
+    from ais_prompt.checks.source import Source
 
     return Source(
         config,

@@ -14,7 +14,7 @@ import click
 
 if TYPE_CHECKING:
     from ais_prompt.errors import AisPromptError
-    from ais_prompt.plan.warning import PromptWarning
+    from ais_prompt.checks.warning import PromptWarning
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -91,7 +91,7 @@ def hint(text: str, *, err: bool = False) -> None:
 
 def repeat_mistakes(warnings: Sequence[PromptWarning], *, err: bool = True) -> None:
     """Name misspelt placeholders again where a command ends; with ``-q`` nothing."""
-    from ais_prompt.plan.warning import MisspeltPlaceholder
+    from ais_prompt.checks.warning import MisspeltPlaceholder
     from ais_prompt.utils.text import printable
 
     if line := MisspeltPlaceholder.summary(warnings):

@@ -34,9 +34,9 @@ def requests(run_or_config: str, output: Path, work_dir: str | None, debug: bool
     A CONFIG begins a new run; of a RUN only what has no answer is written. Send the file to a batch service or to
     `vllm run-batch`, and give the answers to `aisprompt answers`. Dialogues take one file for each turn.
     """
-    from ais_prompt.plan.source import Source, checked
-    from ais_prompt.plan.stored import open_stored
-    from ais_prompt.workflows.request_files import begin_run, write_requests
+    from ais_prompt.checks.source import Source, checked
+    from ais_prompt.checks.stored import open_stored
+    from ais_prompt.verbs.request_files import begin_run, write_requests
 
     source = Source(work_dir=work_dir)
     if Path(run_or_config).is_file():
@@ -62,9 +62,9 @@ def requests(run_or_config: str, output: Path, work_dir: str | None, debug: bool
 @_DEBUG
 def answers(run: str, files: tuple[Path, ...], work_dir: str | None, debug: bool) -> None:  # noqa: ARG001
     """Put the answers that a batch service wrote into FILEs into a run."""
-    from ais_prompt.plan.source import Source
-    from ais_prompt.plan.stored import open_stored
-    from ais_prompt.workflows.request_files import read_answers
+    from ais_prompt.checks.source import Source
+    from ais_prompt.checks.stored import open_stored
+    from ais_prompt.verbs.request_files import read_answers
 
     plan, folder = open_stored(run, Source(work_dir=work_dir))
     found = read_answers(plan, folder, files, shown_command())

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
     from ais_prompt.cli.gates import GateKeeper
     from ais_prompt.plan.plan import Plan
-    from ais_prompt.plan.source import Source
-    from ais_prompt.plan.warning import PromptWarning
+    from ais_prompt.checks.source import Source
+    from ais_prompt.checks.warning import PromptWarning
     from ais_prompt.types import Gate
-    from ais_prompt.workflows.run import RunResult
+    from ais_prompt.verbs.run import RunResult
 
 _SESSION = {"cache", "max_num_workers", *BUDGET_OPTIONS}
 """The options of a session that neither a config nor its stored answers hold."""
@@ -114,7 +114,7 @@ def run(
     """
     from msgspec.structs import replace
 
-    from ais_prompt.plan.source import checked
+    from ais_prompt.checks.source import checked
 
     gate_values, budget = _taken(options, GATE_OPTIONS), _taken(options, BUDGET_OPTIONS)
     refuse_undecided_gates(mode, gate_values, stop_early=stop_early)
@@ -181,8 +181,8 @@ def _run_here(
         keeper: the gates.
         decisive: those that may end a dataset early.
     """
-    from ais_prompt.workflows import run as pipeline
-    from ais_prompt.workflows.probe import with_found_models
+    from ais_prompt.verbs import run as pipeline
+    from ais_prompt.verbs.probe import with_found_models
 
     values = ctx.params
     mode, limit = values["mode"], values["max_failures"]
@@ -212,7 +212,7 @@ def _run_here(
 
 def _is_locked(ctx: click.Context, plan: Plan, lock_file: str | None) -> bool:
     """Return whether the prompts equal the lock; if not, print what changed."""
-    from ais_prompt.prompt_locks.lock import find_drift, prompt_lock_path
+    from ais_prompt.comparison.locks.lock import find_drift, prompt_lock_path
 
     path = prompt_lock_path(plan.spec, lock_file, ctx.params["config"])
     drift = find_drift(plan, path)

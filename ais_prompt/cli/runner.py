@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from ais_prompt.cli.gates import GateKeeper
     from ais_prompt.plan.plan import Plan
-    from ais_prompt.plan.source import Source
-    from ais_prompt.plan.warning import PromptWarning
-    from ais_prompt.runners.base import Runner, ShardWork
+    from ais_prompt.checks.source import Source
+    from ais_prompt.checks.warning import PromptWarning
+    from ais_prompt.shards.runner import Runner, ShardWork
     from ais_prompt.store.layout import RunFolder
     from ais_prompt.types import Shard
 
@@ -89,8 +89,8 @@ def run_by_runner(ctx: click.Context, plan: Plan, warnings: Sequence[PromptWarni
 
     from ais_prompt.store.layout import RunFolder
     from ais_prompt.store.shards import shard_folders
-    from ais_prompt.workflows import run as pipeline
-    from ais_prompt.workflows.partition import prepare_partition
+    from ais_prompt.verbs import run as pipeline
+    from ais_prompt.shards.partition import prepare_partition
 
     values = ctx.params
     runner, work, count = _prepared(ctx, plan)
@@ -123,7 +123,7 @@ def _followed(runner: Runner, work: ShardWork, count: int) -> Mapping[Shard, str
     Raises:
         Interrupted: by Ctrl-C or a signal; all shards are stopped.
     """
-    from ais_prompt.runners.follow import run_shards
+    from ais_prompt.shards.follow import run_shards
     from ais_prompt.utils.signals import interruption
 
     try:
@@ -144,7 +144,7 @@ def _prepared(ctx: click.Context, plan: Plan) -> tuple[Runner, ShardWork, int]:
     from msgspec.structs import replace
 
     from ais_prompt.errors import ConfigError
-    from ais_prompt.workflows.runners import open_runner, share_of, work_of
+    from ais_prompt.shards.prepare import open_runner, share_of, work_of
 
     if ctx.params["stop_early"]:
         what = "a shard has no scores, so it cannot stop when a gate is decided"

@@ -20,7 +20,7 @@ from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
     from ais_prompt.plan.plan import Plan
-    from ais_prompt.plan.source import Source
+    from ais_prompt.checks.source import Source
     from ais_prompt.store.layout import RunFolder
 
 
@@ -78,9 +78,9 @@ def score(
     RUN is the path of a run folder, or below the work dir a name (its latest run), name/time, a time, or latest.
     Answers made elsewhere come with --predictions FILE --config CONFIG, and get a run folder of their own.
     """
-    from ais_prompt.plan.source import Source
-    from ais_prompt.workflows import run as pipeline
-    from ais_prompt.workflows.probe import with_found_models
+    from ais_prompt.checks.source import Source
+    from ais_prompt.verbs import run as pipeline
+    from ais_prompt.verbs.probe import with_found_models
 
     if peer_scores and config is None:
         raise click.UsageError(
@@ -111,8 +111,8 @@ def _opened(
     """Return the run folder with the answers, and the plan to score them with."""
     from msgspec.structs import replace
 
-    from ais_prompt.plan.stored import open_stored
-    from ais_prompt.workflows import score as rescore
+    from ais_prompt.checks.stored import open_stored
+    from ais_prompt.verbs import score as rescore
 
     if predictions is None:
         if run is None or dataset or model:

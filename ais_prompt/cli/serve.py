@@ -21,10 +21,10 @@ def serve(reuse: str, **options: Any) -> None:
     machines as you like. It ends when all shards have ended, or with Ctrl-C; the servers stop with it.
     """
     from ais_prompt.plan.plan import Plan
-    from ais_prompt.plan.source import read_spec
+    from ais_prompt.checks.source import read_spec
     from ais_prompt.store.shards import shared_run_folder
     from ais_prompt.utils.signals import interruption
-    from ais_prompt.workflows.serve import serve as start
+    from ais_prompt.verbs.serve import serve as start
 
     spec = read_spec(source(**options)).spec
     folder = shared_run_folder(spec.work_dir, spec.name, reuse)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from ais_prompt.plan.plan import Plan
-    from ais_prompt.plan.warning import PromptWarning
+    from ais_prompt.checks.warning import PromptWarning
     from ais_prompt.store.layout import RunFolder
     from ais_prompt.types import RunSpec
 
@@ -45,7 +45,7 @@ def refuse_scores_of_shard(mode: str, *, stop_early: bool, gate_values: dict[str
 def tasks_of_shard(shard: str | None, reuse: str | None, spec: RunSpec) -> Collection[str] | None:
     """Return the tasks that a shard asks, so that it reads no others; None for all, or if that is not decided yet."""
     from ais_prompt.store.shards import parse_shard, shared_run_folder
-    from ais_prompt.workflows.partition import held_tasks
+    from ais_prompt.shards.partition import held_tasks
 
     if shard is None or reuse is None or spec.partitioner is None:
         return None
@@ -67,9 +67,9 @@ def run_shard(
     """Ask one shard, score the run if it was the last, and return the exit code."""
     from ais_prompt.errors import ConfigError, StoreError
     from ais_prompt.store.shards import parse_shard, shared_run_folder
-    from ais_prompt.workflows.probe import with_found_models
-    from ais_prompt.workflows.shards import is_asked
-    from ais_prompt.workflows.shards import run_shard as ask
+    from ais_prompt.verbs.probe import with_found_models
+    from ais_prompt.verbs.shard import is_asked
+    from ais_prompt.verbs.shard import run_shard as ask
 
     if reuse is None:
         fix = "give all shards the same one, such as the id of the job: -r 4711"
@@ -100,8 +100,8 @@ def run_shard(
 
 
 def _score(plan: Plan, folder: RunFolder, limit: FailureLimit, *, debug: bool) -> int:
-    from ais_prompt.workflows import run as pipeline
-    from ais_prompt.workflows.probe import with_found_models
+    from ais_prompt.verbs import run as pipeline
+    from ais_prompt.verbs.probe import with_found_models
 
     plan = with_found_models(plan, "eval")
     partial = opened_partial(plan, folder)
@@ -141,8 +141,8 @@ def merge(
     PARTs are copies of the run folder from machines without a shared file system; their shards are copied into RUN.
     Exit code 1 if samples are missing; then what is there is scored and shown as n of N.
     """
-    from ais_prompt.plan.source import Source
-    from ais_prompt.plan.stored import open_stored
+    from ais_prompt.checks.source import Source
+    from ais_prompt.checks.stored import open_stored
     from ais_prompt.store.shards import join_shards
     from ais_prompt.utils.text import counted
 

@@ -17,8 +17,8 @@ from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
     from ais_prompt.plan.plan import Task
-    from ais_prompt.plan.preview import PromptView
-    from ais_prompt.plan.source import Source
+    from ais_prompt.preview.preview import PromptView
+    from ais_prompt.checks.source import Source
 
     Shown: TypeAlias = Sequence[tuple[str, Iterator[PromptView]]]
     """Name of each config, and its prompts as they are made."""
@@ -146,8 +146,8 @@ def _names_of(sources: Sequence[Source]) -> list[str]:
 
 def _views(one: Source, chosen: Choice, rows: range, *, origins: bool, tokens: bool) -> Iterator[PromptView]:
     from ais_prompt.errors import ConfigError
-    from ais_prompt.plan.preview import previews
-    from ais_prompt.plan.source import checked_with_places
+    from ais_prompt.preview.preview import previews
+    from ais_prompt.checks.source import checked_with_places
 
     plan, _, place = checked_with_places(one)
     if any(model.abbr == STAND_IN["abbr"] for model in plan.spec.models):
@@ -162,8 +162,8 @@ def _views(one: Source, chosen: Choice, rows: range, *, origins: bool, tokens: b
 
 
 def _write_page(page: Path, shown: Shown) -> None:
-    from ais_prompt.report.html.labels import say
-    from ais_prompt.report.html.prompt_page import prompts_page, side_by_side
+    from ais_prompt.report.web.labels import say
+    from ais_prompt.report.web.prompt_page import prompts_page, side_by_side
     from ais_prompt.store.disk import replacing
 
     title = say("Prompts of {configs}", configs=", ".join(name for name, _ in shown))
@@ -177,7 +177,7 @@ def _write_page(page: Path, shown: Shown) -> None:
 def _print(shown: Shown, *, origins: bool) -> None:
     from rich.console import Console
 
-    from ais_prompt.report.prompt_view import print_sample
+    from ais_prompt.preview.terminal import print_sample
 
     console = Console()
     for name, views in shown:

@@ -16,8 +16,8 @@ from ais_prompt.inferencers.containment import UNUSABLE_ROW, ends_task, failure_
 from ais_prompt.inferencers.running_conversation import Recall
 from ais_prompt.models.identity import former_identities
 from ais_prompt.plan.cluster import cluster_of
-from ais_prompt.plan.duplicates import numbered
-from ais_prompt.plan.gaps import shown_gap
+from ais_prompt.checks.duplicates import numbered
+from ais_prompt.checks.gaps import shown_gap
 from ais_prompt.plan.plan import Task
 from ais_prompt.store.journal import JournalView
 from ais_prompt.store.request_keys import FormerKeys, RequestKeys

@@ -25,7 +25,7 @@ from ais_prompt.models.base import AsyncModel, Model
 from ais_prompt.models.identity import cache_identity, full_identity
 from ais_prompt.models.scripted import ScriptedModel
 from ais_prompt.plan.cluster import check_cluster
-from ais_prompt.plan.media import check_media, taken_kinds
+from ais_prompt.checks.media import check_media, taken_kinds
 from ais_prompt.plan.plan import PlannedDataset, Task
 from ais_prompt.store.cache import open_cache
 from ais_prompt.store.journal import Journal, JournalView

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.chat.tokenizer_template import TokenizerChatFormat
+from ais_prompt.prompts.tokenizer_template import TokenizerChatFormat
 from ais_prompt.errors import PromptError
 from ais_prompt.inferencers.base import Conversation, InferenceContext, Preview
 from ais_prompt.inferencers.tool_calls import ToolCallInferencer

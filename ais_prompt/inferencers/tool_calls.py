@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from ais_prompt.chat.tokenizer_template import TokenizerChatFormat
+from ais_prompt.prompts.tokenizer_template import TokenizerChatFormat
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.inferencers.base import Conversation, InferenceContext, Preview
 from ais_prompt.inferencers.fields import refuse_fields, with_fields

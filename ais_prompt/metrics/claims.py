@@ -22,7 +22,7 @@ def low_end(questions: Sequence[tuple[str, float]], confidence: float) -> float 
     values and clusters have it with an effective number of samples, and fewer of them for the doubt in the variance:
     Student's t with as many degrees of freedom as there are units that deviate, which is their number divided by the
     kurtosis. It is never below the end for as many right and wrong answers as there are units. Chosen by simulation,
-    see ``tools.bench.statistics_claims``.
+    see ``bench.statistics_claims``.
 
     Sources: Clopper and Pearson 1934, "The Use of Confidence or Fiducial Limits"; Korn and Graubard 1998, "Confidence
     Intervals for Proportions with Small Expected Number of Positive Counts Estimated from Survey Data".

@@ -22,7 +22,7 @@ _FEWEST_ANSWERS: Final = 1e-6
 """An effective number as low as this says nothing: the interval is all from 0 to 1."""
 _FREEDOM_PER_KURTOSIS: Final = 4.0
 """Twice the textbook's 2: a part of the doubt is in the shape of Wilson's interval already. Chosen by simulation, see
-``tools.bench.statistics``."""
+``bench.statistics``."""
 _MOST_FREEDOM: Final = 1e9
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ais_prompt.chat import ChatFormat, make_chat_format
-from ais_prompt.chat.media import LocalFilesFormat
-from ais_prompt.chat.tokenizer_template import MediaKinds
+from ais_prompt.prompts.chat_formats import ChatFormat, make_chat_format
+from ais_prompt.prompts.message_media import LocalFilesFormat
+from ais_prompt.prompts.tokenizer_template import MediaKinds
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.evaluators.batch import JudgedBatchEvaluator
@@ -18,7 +18,7 @@ from ais_prompt.evaluators.judge import JudgeEvaluator, PanelEvaluator
 from ais_prompt.evaluators.own import make_evaluator
 from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer
 from ais_prompt.models.base import KnowsStopTokens, MediaModel, Model
-from ais_prompt.partitioners.base import Partitioner
+from ais_prompt.types.partitioner import Partitioner
 from ais_prompt.plan.media_roots import media_roots_of
 from ais_prompt.prompts import PromptBuilder, Template
 from ais_prompt.readers.base import Dataset, Reader, load_dataset
@@ -209,7 +209,7 @@ def _check_panel(part: PartSpec, evaluator: Evaluator, judge: JudgeSpec) -> None
 
 
 def build_runner(spec: PartSpec, max_num_workers: int | None = None) -> Any:
-    """Build what starts the shards of a run, a `ais_prompt.runners.base.Runner`.
+    """Build what starts the shards of a run, a `ais_prompt.shards.runner.Runner`.
 
     Args:
         spec: the runner.

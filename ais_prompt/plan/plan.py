@@ -14,7 +14,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from msgspec.structs import replace
 
-from ais_prompt.chat import ChatFormat
+from ais_prompt.prompts.chat_formats import ChatFormat
 from ais_prompt.errors import AisPromptError
 from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer

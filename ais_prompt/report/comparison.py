@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 from rich.console import Console
 from rich.text import Text
 
-from ais_prompt.regression.comparison import Comparison, Flip
+from ais_prompt.comparison.comparison import Comparison, Flip
 from ais_prompt.report.flips import flip_lines, questions_of
 from ais_prompt.types.prompt import prompts_to_json
 from ais_prompt.utils.tables import Column, print_table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ais_prompt.scoring.extraction import PHRASINGS, ExtractionTrial, LostAnswer
+from ais_prompt.checks.extraction import PHRASINGS, ExtractionTrial, LostAnswer
 from ais_prompt.utils.text import counted
 
 

@@ -9,9 +9,9 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ais_prompt.summary.numbers import bare, plain, span, value
-from ais_prompt.summary.pivot import cell, models_of, pivot
-from ais_prompt.summary.rows import Row
+from ais_prompt.scoring.numbers import bare, plain, span, value
+from ais_prompt.scoring.pivot import cell, models_of, pivot
+from ais_prompt.scoring.rows import Row
 from ais_prompt.types import STATUSES
 from ais_prompt.utils.csv_lines import csv_lines
 from ais_prompt.utils.jsonl import encode

@@ -11,8 +11,8 @@ from rich.text import Text
 
 from ais_prompt.report.formats import LONG_HEADER, long_cells, notes, to_csv, to_json, to_markdown
 from ais_prompt.store.disk import replacing
-from ais_prompt.summary.pivot import cell, models_of, pivot
-from ais_prompt.summary.rows import Row
+from ais_prompt.scoring.pivot import cell, models_of, pivot
+from ais_prompt.scoring.rows import Row
 from ais_prompt.utils.language import term
 from ais_prompt.utils.tables import Cell, Column, fits, print_table
 from ais_prompt.utils.text import printable
@@ -55,7 +55,7 @@ def print_summary(rows: Sequence[Row], console: Console, *, full: bool = False) 
     narrow. In a file or pipe every row is one line.
 
     Args:
-        rows: of `ais_prompt.summary.rows.summary_rows`.
+        rows: of `ais_prompt.scoring.rows.summary_rows`.
         console: where to.
         full: whether several models are also listed with all columns.
     """

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from ais_prompt.evaluators.batch import Verdict
 from ais_prompt.metrics.aggregate import AnswerCounts, mean_scores
 from ais_prompt.scoring.answer_batches import JudgedAnswers, read
-from ais_prompt.scoring.panel import by_judge
+from ais_prompt.scoring.judges.panel import by_judge
 from ais_prompt.scoring.scorer import Scorer
 from ais_prompt.types import JudgeVerdict, Prediction, SampleScore, Score
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from ais_prompt.errors import GoldError
 from ais_prompt.evaluators.base import best_of, worst_of
 from ais_prompt.metrics.aggregate import mean_scores
-from ais_prompt.scoring.judged_scorer import JudgedScorer
+from ais_prompt.scoring.judges.scorer import JudgedScorer
 from ais_prompt.scoring.scorer import Scorer, failure_kind
 from ais_prompt.types import Prediction, SampleScore, Score, Status
 

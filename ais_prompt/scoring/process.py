@@ -11,7 +11,7 @@ from typing import Any
 from ais_prompt.config.surroundings import Surroundings
 from ais_prompt.errors import PartError
 from ais_prompt.plan.plan import Task
-from ais_prompt.scoring.verdicts import Question
+from ais_prompt.scoring.judges.verdicts import Question
 from ais_prompt.scoring.worker import Scored, ToJudge, ToJudgeCall, parts_of
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.utils.pickled_values import read_values

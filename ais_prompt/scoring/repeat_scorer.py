@@ -26,7 +26,7 @@ from ais_prompt.metrics.repeated import (
     vote_classes,
 )
 from ais_prompt.scoring.batch_scorer import BatchScorer
-from ais_prompt.scoring.judged_scorer import JudgedScorer
+from ais_prompt.scoring.judges.scorer import JudgedScorer
 from ais_prompt.scoring.scorer import SAME, Scorer, composed
 from ais_prompt.types import Prediction, SampleScore, Score, Status
 

@@ -25,7 +25,7 @@ OUR_NAMES: Final = {
 """A part of OpenCompass or AISBench → the part that does its work here, where the names differ."""
 
 ROLE_TEMPLATE_LINE: Final = (
-    "from ais_prompt.chat import Message, RoleTemplate as PromptTemplate, "
+    "from ais_prompt.prompts.chat_formats import Message, RoleTemplate as PromptTemplate, "
     "RoleTemplateInterface as PromptTemplateInterface"
 )
 """What a role template that was written for torchtune imports here."""

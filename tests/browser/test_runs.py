@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.report.html import index
-from ais_prompt.report.server import ReportServer
+from ais_prompt.report.web import index
+from ais_prompt.report.web.server import ReportServer
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.results import write_json_atomic
 from tools.chromium import Page

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers import ROOT
+from tests.support.servers import ROOT
 from tools.chromium import Page
 
 pytestmark = pytest.mark.browser

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.cli import ROOT, run_cli
-from tests.waiting import WATCHDOG_SECONDS
+from tests.support.cli import ROOT, run_cli
+from tests.support.waiting import WATCHDOG_SECONDS
 
 COMMAND = [sys.executable, "-m", "ais_prompt"]
 ROWS = [{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(8)]

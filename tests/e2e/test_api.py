@@ -7,8 +7,8 @@ import signal
 import pytest
 
 from tests.e2e.project import Project
-from tests.servers import MockServer
-from tests.waiting import STALL_SECONDS, WATCHDOG_SECONDS, wait_until
+from tests.support.servers import MockServer
+from tests.support.waiting import STALL_SECONDS, WATCHDOG_SECONDS, wait_until
 
 pytestmark = pytest.mark.process
 

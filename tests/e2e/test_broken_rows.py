@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from ais_prompt.registry import EVALUATORS, INFERENCERS
 from ais_prompt.store.results import read_details
-from tests.cli import run_cli
+from tests.support.cli import run_cli
 from tests.e2e.project import read_lines
-from tests.parts import write_rows
+from tests.support.parts import write_rows
 
 pytestmark = pytest.mark.thorough
 

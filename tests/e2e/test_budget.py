@@ -17,7 +17,7 @@ from tests.e2e.test_dialogue import ROWS as TALKS
 from tests.e2e.test_dialogue import model as talking
 from tests.e2e.test_dialogue import scores as dialogue_scores
 from tests.e2e.test_suite import LOCAL_MODEL, journals, scores, served, wait_for, write_suite
-from tests.servers import MockServer, mock_server
+from tests.support.servers import MockServer, mock_server
 
 pytestmark = pytest.mark.process
 

@@ -17,7 +17,7 @@ from hatchling.builders.wheel import WheelBuilder
 
 from ais_prompt import __version__
 from tests.e2e.project import Project
-from tests.servers import ROOT
+from tests.support.servers import ROOT
 
 pytestmark = pytest.mark.process
 

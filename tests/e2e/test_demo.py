@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tests.e2e.project import Project, read_lines
-from tests.markdown import svg_lines
-from tests.servers import transformers_serve
+from tests.support.markdown import svg_lines
+from tests.support.servers import transformers_serve
 from tools.pictures import TERMINAL
 
 pytestmark = [pytest.mark.process, pytest.mark.torch]

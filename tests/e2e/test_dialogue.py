@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.project import DATASET, Project
-from tests.servers import MockServer, mock_server
+from tests.support.servers import MockServer, mock_server
 
 pytestmark = pytest.mark.process
 

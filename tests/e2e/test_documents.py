@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.project import COMMAND, Project
-from tests.markdown import blocks
-from tests.servers import mock_server
+from tests.support.markdown import blocks
+from tests.support.servers import mock_server
 
 pytestmark = [pytest.mark.process, pytest.mark.torch]
 

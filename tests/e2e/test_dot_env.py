@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.e2e.project import Project
-from tests.servers import MockServer
+from tests.support.servers import MockServer
 
 pytestmark = pytest.mark.process
 

@@ -8,9 +8,9 @@ import random
 import pytest
 
 from tests.e2e.project import Project
-from tests.servers import MockServer, mock_server
-from tests.waiting import WATCHDOG_SECONDS, wait_until
-from tools.bench.engine import lean_server
+from tests.support.servers import MockServer, mock_server
+from tests.support.waiting import WATCHDOG_SECONDS, wait_until
+from bench.engine import lean_server
 
 pytestmark = pytest.mark.process
 

@@ -14,7 +14,7 @@ from urllib.error import HTTPError
 import pytest
 
 from tests.e2e.project import DATASET, MODEL, Project
-from tests.viewer import Visitor
+from tests.support.viewer import Visitor
 
 SCORING = "eval_cfg=dict(\n        evaluator=dict(type='Gsm8kEvaluator'),"
 JUDGE = "prompt_template=dict(type='PromptTemplate', template='{prediction}')"

@@ -9,9 +9,9 @@ import sys
 
 import pytest
 
-from tests.cli import ROOT
+from tests.support.cli import ROOT
 from tests.e2e.project import DATASET, MODEL, Project, read_lines
-from tests.peer_flags import FLAGS, TOOLS
+from tests.support.peer_flags import FLAGS, TOOLS
 
 WORDS = sorted({(name, words) for flags in FLAGS.values() for names, words in flags.items() for name in names})
 DESCRIBED = ("--url", "http://127.0.0.1:9/v1", "--model", "m", "--datasets", "demo_addition")
@@ -147,7 +147,7 @@ def test_an_accelerator_starts_a_server_for_a_named_model(run_of_theirs: Project
     program = root / "bin/vllm"
     program.write_text(
         f'#!/bin/sh\necho "$@" > {root}/called\n'
-        f"shift 4\nPYTHONPATH={ROOT} exec {sys.executable} -m tools.mock_server --port $2\n"
+        f"shift 4\nPYTHONPATH={ROOT} exec {sys.executable} -m ais_prompt.testing.server --port $2\n"
     )
     program.chmod(0o755)
     (root / "weights").mkdir()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.peers import old_run
+from ais_prompt.extensions.peers import old_run
 from tests.e2e.project import Project, read_lines
 
 TIME = "20240131_120000"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.registry import POSTPROCESSORS
-from tests.cli import run_cli
+from tests.support.cli import run_cli
 from tests.e2e.project import DATASET, MODEL, Project
 
 OWN = """

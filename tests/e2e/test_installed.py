@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from hatchling.builders.wheel import WheelBuilder
 
-from tests.markdown import commands, is_printed, runnable, write_file
-from tests.servers import ROOT
+from tests.support.markdown import commands, is_printed, runnable, write_file
+from tests.support.servers import ROOT
 
 pytestmark = pytest.mark.slow
 

@@ -15,16 +15,16 @@ from ais_prompt.catalog import PROTOCOLS
 from ais_prompt.cli import main
 from ais_prompt.errors import AisPromptError, InternalError
 from ais_prompt.plan.plan import Plan
-from ais_prompt.plan.source import Source, checked
+from ais_prompt.checks.source import Source, checked
 from ais_prompt.registry import import_dotted
-from ais_prompt.runners import Runner
+from ais_prompt.shards import Runner
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.utils.shapes import members
-from ais_prompt.workflows import run as pipeline
-from ais_prompt.workflows.run import RunResult
-from tests import breakable
-from tests.breakable import PLAN
-from tests.parts import write_rows
+from ais_prompt.verbs import run as pipeline
+from ais_prompt.verbs.run import RunResult
+from tests.support import breakable
+from tests.support.breakable import PLAN
+from tests.support.parts import write_rows
 
 pytestmark = pytest.mark.thorough
 
@@ -134,7 +134,7 @@ def written(config: Path, part: str, *, labels: bool) -> str:
     more = {"retriever": ", fix_id_list=[0]", "evaluator": "", "postprocessors": ""}
     scores = ", prompt_style='text', likelihoods={'.': 1.0}"
     models = [f"dict(type='ScriptedModel', abbr='fine', default='4'{scores})"]
-    mine = f"tests.breakable.{part}"
+    mine = f"tests.support.breakable.{part}"
     if part.endswith("Model"):
         options = f"{scores}, max_seq_len=100" if part == "AsyncModel" else ""
         models.append(f"dict(type='{mine}', abbr='bad'{options})")
@@ -223,8 +223,8 @@ def test_a_part_that_breaks_ends_no_more_than_itself(config: Path, part: str, me
 @pytest.mark.parametrize("member", [name for name in members(Runner) if name != "stop"])  # called after Ctrl-C only
 def test_a_runner_that_breaks_ends_its_own_command(config: Path, member: str, wrong_type: bool) -> None:
     written(config, "answer_of", labels=False)
-    runner = "dict(type='tests.breakable.Runner', num_shards=1, restarts=0)"
-    config.write_text(f"{config.read_text()}runner = {runner}\n".replace("tests.breakable.answer_of", "general"))
+    runner = "dict(type='tests.support.breakable.Runner', num_shards=1, restarts=0)"
+    config.write_text(f"{config.read_text()}runner = {runner}\n".replace("tests.support.breakable.answer_of", "general"))
     PLAN.target, PLAN.wrong_type, PLAN.hits = ("LocalRunner", member), wrong_type, 0
     run_command("run", "eval.py", "--dry-run")
     run_command("run", "eval.py")
@@ -237,8 +237,8 @@ def test_a_runner_that_breaks_ends_its_own_command(config: Path, member: str, wr
 @pytest.mark.parametrize("wrong_type", [False, True], ids=["raises", "wrong-type"])
 def test_a_partitioner_that_breaks_ends_its_own_command(config: Path, wrong_type: bool) -> None:
     written(config, "answer_of", labels=False)
-    more = "partitioner = dict(type='tests.breakable.Partitioner')\n"
-    config.write_text(config.read_text().replace("tests.breakable.answer_of", "general") + more)
+    more = "partitioner = dict(type='tests.support.breakable.Partitioner')\n"
+    config.write_text(config.read_text().replace("tests.support.breakable.answer_of", "general") + more)
     PLAN.target, PLAN.wrong_type, PLAN.hits = ("SizePartitioner", "groups"), wrong_type, 0
     run_command("run", "eval.py", "-r", "4711", "--shard", "0/1")
     run_command("run", "eval.py", "--runner", "local", "--dry-run")

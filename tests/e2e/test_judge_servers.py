@@ -10,7 +10,7 @@ import pytest
 
 from tests.e2e.project import Project, read_lines
 from tests.e2e.test_suite import LOCAL_MODEL, served, wait_for
-from tests.servers import MockServer, mock_server
+from tests.support.servers import MockServer, mock_server
 
 pytestmark = pytest.mark.process
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.project import DATASET, ROWS, Project
-from tests.servers import MockServer, mock_server
+from tests.support.servers import MockServer, mock_server
 
 pytestmark = pytest.mark.process
 

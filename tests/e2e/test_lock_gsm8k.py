@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from ais_prompt.cli import main
-from tests.real_data import GSM8K, needs
+from tests.support.real_data import GSM8K, needs
 
 ARGS = ["lock", "--models", "local_server", "--datasets", "gsm8k_gen_4shot_chat", "-o", "gsm8k.lock"]
 ROUND = "datasets.0.infer_cfg.{}.template.round.0.prompt={}"

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.project import COMMAND, Project
-from tests.waiting import WATCHDOG_SECONDS
+from tests.support.waiting import WATCHDOG_SECONDS
 
 pytestmark = pytest.mark.process
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from tests.e2e.project import Project
-from tests.media import JPEG, PNG, wav
-from tests.servers import MockServer
-from tests.vision_model import image_bytes, save_vision_model
+from tests.support.media import JPEG, PNG, wav
+from tests.support.servers import MockServer
+from tests.support.vision_model import image_bytes, save_vision_model
 
 pytestmark = [pytest.mark.process, pytest.mark.torch]
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.project import Project, read_lines
-from tests.servers import MockServer
+from tests.support.servers import MockServer
 
 pytestmark = pytest.mark.process
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.e2e.project import COMMAND, DATASET, Project
-from tests.waiting import WATCHDOG_SECONDS
+from tests.support.waiting import WATCHDOG_SECONDS
 
 LONG = "x" * 5000
 RUN = "outputs/eval/run"

@@ -14,7 +14,7 @@ jupyter_client = pytest.importorskip("jupyter_client")
 pytest.importorskip("nbclient")
 pytest.importorskip("ipykernel")
 
-from tests.waiting import WATCHDOG_SECONDS, wait_until  # noqa: E402
+from tests.support.waiting import WATCHDOG_SECONDS, wait_until  # noqa: E402
 from tools.notebook import NOTEBOOK, executed  # noqa: E402
 
 pytestmark = [pytest.mark.process, pytest.mark.filterwarnings("ignore")]

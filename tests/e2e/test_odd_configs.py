@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from ais_prompt.cli import main
 from tests.e2e.project import DATASET, MODEL
-from tests.parts import write_rows
+from tests.support.parts import write_rows
 
 GOOD = f"models = [{MODEL}]\ndatasets = [{DATASET}]\n"
 OWN = "class Own(BaseException):\n    pass\n"

@@ -13,9 +13,9 @@ from tests.e2e.project import Project, read_lines
 from tests.e2e.test_judge import LLM
 from tests.e2e.test_judge import dataset as judged_dataset
 from tests.e2e.test_suite import journals, served, wait_for, write_suite
-from tests.servers import MockServer
-from tests.unit.report.html.reading import read_report
-from tests.viewer import Visitor
+from tests.support.servers import MockServer
+from tests.unit.report.web.reading import read_report
+from tests.support.viewer import Visitor
 
 pytestmark = pytest.mark.process
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.peers.code import session
-from tests.cli import run_cli
-from tests.peer_package import write_peer
+from ais_prompt.extensions.peers.code import session
+from tests.support.cli import run_cli
+from tests.support.peer_package import write_peer
 
 pytestmark = pytest.mark.process
 

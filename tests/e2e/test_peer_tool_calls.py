@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.readers.benchmarks.functions import as_tool
+from ais_prompt.extensions.benchmarks.layouts.functions import as_tool
 from tests.e2e.project import Project
 
 BENCH = "ais_bench.benchmark"

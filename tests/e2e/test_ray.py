@@ -14,7 +14,7 @@ import pytest
 from tests.e2e.project import MODEL, Project, read_lines
 from tests.e2e.test_runners import FILES, processes_of, shards
 from tests.e2e.test_shards import without_times
-from tests.waiting import WATCHDOG_SECONDS, wait_until
+from tests.support.waiting import WATCHDOG_SECONDS, wait_until
 
 pytest.importorskip("ray", reason="needs ray: pip install -e '.[ray]'")
 pytestmark = [pytest.mark.slow, pytest.mark.process]

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from tests.e2e.project import DATASET, Project
-from tests.servers import MockServer, mock_server
-from tests.waiting import wait_until
-from tools.bench.kills import Bench, measure
+from tests.support.servers import MockServer, mock_server
+from tests.support.waiting import wait_until
+from bench.kills import Bench, measure
 
 pytestmark = pytest.mark.process
 

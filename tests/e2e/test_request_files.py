@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.workflows import request_files
+from ais_prompt.verbs import request_files
 from tests.e2e.project import DATASET, Project, read_lines
 from tests.e2e.test_dialogue import DIALOGUE
 from tests.e2e.test_servers import MODEL as DEMO_MODEL
-from tests.waiting import WATCHDOG_SECONDS
+from tests.support.waiting import WATCHDOG_SECONDS
 
 SERVED = "dict(type='OpenAIChatModel', abbr='fake', model='m', base_url='http://127.0.0.1:9/v1', api_key=None)"
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.e2e.project import Project
-from tests.servers import MockServer
+from tests.support.servers import MockServer
 
 pytestmark = pytest.mark.process
 

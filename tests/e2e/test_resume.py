@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.project import Project
-from tests.waiting import WATCHDOG_SECONDS, wait_until
+from tests.support.waiting import WATCHDOG_SECONDS, wait_until
 
 pytestmark = pytest.mark.process
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.project import Project
-from tests.waiting import wait_until
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.process
 

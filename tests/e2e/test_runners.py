@@ -12,7 +12,7 @@ import pytest
 
 from tests.e2e.project import MODEL, ROWS, Project, read_lines
 from tests.e2e.test_shards import without_times
-from tests.waiting import WATCHDOG_SECONDS, wait_until
+from tests.support.waiting import WATCHDOG_SECONDS, wait_until
 
 pytestmark = pytest.mark.process
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.e2e.project import DATASET, MODEL, Project
-from tests.unit.report.html.reading import read_report
+from tests.unit.report.web.reading import read_report
 
 
 def test_a_run_is_scored_again_with_its_own_config(project: Project) -> None:

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.cli import main
 from ais_prompt.utils.secrets import SECRETS
-from tests.servers import MockServer
+from tests.support.servers import MockServer
 
 pytestmark = pytest.mark.process
 

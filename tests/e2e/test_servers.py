@@ -16,14 +16,14 @@ from typing import Any
 
 import pytest
 
-from tests.cli import ROOT
+from tests.support.cli import ROOT
 from tests.e2e.project import DATASET, Project
-from tests.waiting import WATCHDOG_SECONDS, wait_until
+from tests.support.waiting import WATCHDOG_SECONDS, wait_until
 
 pytestmark = pytest.mark.process
 
 MODEL = ROOT / "configs" / "data" / "demo_model"
-MOCK = "{python} -m tools.mock_server --port {port}"
+MOCK = "{python} -m ais_prompt.testing.server --port {port}"
 NOTE_PID = """
     import os, pathlib, sys, time
     if not os.fork():
@@ -78,7 +78,7 @@ def test_a_server_is_started_for_the_run_and_resume_does_not_depend_on_its_port(
     assert (row["score"], row["n"]) == (1.0, 8)
     [address] = re.findall(r"http://\S+", log(project))
     [session] = json.loads((project.folder() / "run.json").read_text())["sessions"]
-    assert session["addresses"] == {"fake": "python -m tools.mock_server --port {port}"}
+    assert session["addresses"] == {"fake": "python -m ais_prompt.testing.server --port {port}"}
     keys = [line["key"] for line in project.journal()]
     project.write_data([{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(9)])
     again = project.run("run", "eval.py", "-r")
@@ -143,7 +143,7 @@ def test_a_replica_that_is_gone_for_good_costs_no_answer(project: Project) -> No
         except FileExistsError:
             pass
         crash = ["--crash-after", "5"] if open("first").read() == sys.argv[1] else []
-        command = [sys.executable, "-m", "tools.mock_server", "--latency", "0.1", "--port", sys.argv[1], *crash]
+        command = [sys.executable, "-m", "ais_prompt.testing.server", "--latency", "0.1", "--port", sys.argv[1], *crash]
         os.execv(sys.executable, command)
     """
     use(project, ["{python}", "-c", textwrap.dedent(start), "{port}"], 300, ", retry=0, max_concurrency=4", replicas=2)
@@ -200,7 +200,7 @@ def test_one_server_serves_two_models_and_secrets_are_removed_from_its_log(proje
 PRINTING = """
     import os, sys
     print("the key is", os.environ["MOCK_API_KEY"], flush=True)
-    os.execv(sys.executable, [sys.executable, "-m", "tools.mock_server", "--port", sys.argv[1]])
+    os.execv(sys.executable, [sys.executable, "-m", "ais_prompt.testing.server", "--port", sys.argv[1]])
 """
 
 
@@ -230,7 +230,7 @@ def test_the_secrets_of_a_command_are_in_no_file(project: Project, latency: str)
 REPEATING = """
     import os, sys
     print(sys.argv, os.environ["HF_TOKEN"], flush=True)
-    mock = [sys.executable, "-m", "tools.mock_server", "--port", sys.argv[1], "--latency", sys.argv[2]]
+    mock = [sys.executable, "-m", "ais_prompt.testing.server", "--port", sys.argv[1], "--latency", sys.argv[2]]
     os.execv(sys.executable, mock)
 """
 
@@ -239,7 +239,7 @@ REPEATING = """
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGUSR1, signal.SIGKILL])
 @pytest.mark.parametrize("when", ["starting", "asking"])
 def test_a_server_ends_with_the_program(project: Project, number: signal.Signals, when: str) -> None:
-    asking = ("-m", "tools.mock_server", "--port", "{port}", "--latency", "600")
+    asking = ("-m", "ais_prompt.testing.server", "--port", "{port}", "--latency", "600")
     use(project, noting(project, *(asking if when == "asking" else ())))
     process = project.start("run", "eval.py")
     server, orphan = noted(project, "server"), noted(project, "orphan")

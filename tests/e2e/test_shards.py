@@ -18,9 +18,9 @@ from ais_prompt.errors import ConfigError
 from ais_prompt.store.shards import SILENCE, parse_shard
 from ais_prompt.types import Shard
 from tests.e2e.project import MODEL, Project, read_lines
-from tests.servers import mock_server
-from tests.waiting import WATCHDOG_SECONDS, wait_until
-from tools.bench.kills import Bench, measure
+from tests.support.servers import mock_server
+from tests.support.waiting import WATCHDOG_SECONDS, wait_until
+from bench.kills import Bench, measure
 
 pytestmark = pytest.mark.process
 

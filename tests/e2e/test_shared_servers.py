@@ -16,15 +16,15 @@ import pytest
 
 from ais_prompt.models.server.announced import AnnouncedServer
 from ais_prompt.plan.plan import Plan
-from ais_prompt.plan.source import Source, read_spec
-from tests.cli import ROOT
+from ais_prompt.checks.source import Source, read_spec
+from tests.support.cli import ROOT
 from tests.e2e.project import Project, read_lines
-from tests.waiting import WATCHDOG_SECONDS, wait_until
+from tests.support.waiting import WATCHDOG_SECONDS, wait_until
 
 pytestmark = pytest.mark.process
 
 ROWS = [{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(240)]
-COMMAND = "{python} -m tools.mock_server --port {port} --latency 0.1"
+COMMAND = "{python} -m ais_prompt.testing.server --port {port} --latency 0.1"
 
 
 def use(project: Project, replicas: int = 2, rows: int = len(ROWS), **options: Any) -> None:
@@ -66,7 +66,7 @@ def kill_server(address: str) -> None:
         with suppress(OSError):
             words = path.read_bytes().split(b"\0")
             is_watchdog = any(word.endswith(b"watchdog.py") for word in words)
-            if port in words and b"tools.mock_server" in words and not is_watchdog:
+            if port in words and b"ais_prompt.testing.server" in words and not is_watchdog:
                 os.kill(int(path.parent.name), signal.SIGKILL)
 
 

@@ -15,8 +15,8 @@ import pytest
 
 from tests.e2e.project import MODEL, Project
 from tests.e2e.test_runners import answers, assert_same_scores, shards
-from tests.one_node_slurm import SYSTEM, OneNodeSlurm, missing_slurm
-from tests.waiting import WATCHDOG_SECONDS, wait_until
+from tests.support.one_node_slurm import SYSTEM, OneNodeSlurm, missing_slurm
+from tests.support.waiting import WATCHDOG_SECONDS, wait_until
 
 ROWS = [{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(48)]
 SLOW = MODEL.replace("default=", "delay=1.5, max_concurrency=1, default=")
@@ -167,7 +167,7 @@ def test_the_import_of_submitit_leaves_open_logs_alone() -> None:
 import logging, tempfile
 from pathlib import Path
 from ais_prompt import SlurmRunner
-from ais_prompt.runners.base import ShardWork
+from ais_prompt.shards.runner import ShardWork
 from ais_prompt.store.layout import RunFolder
 
 folder = Path(tempfile.mkdtemp())

@@ -6,7 +6,7 @@ import pytest
 
 from tests.e2e.project import Project
 from tests.e2e.test_suite import ENDS, journals, scores, served, write_suite
-from tests.servers import MockServer, mock_server
+from tests.support.servers import MockServer, mock_server
 
 pytestmark = pytest.mark.process
 

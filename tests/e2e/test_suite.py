@@ -19,7 +19,7 @@ import pytest
 
 from tests.e2e.project import COMMAND, DATASET, Project, read_lines
 from tests.e2e.test_bad_input import LIMITED
-from tests.servers import MockServer, mock_server
+from tests.support.servers import MockServer, mock_server
 
 pytestmark = pytest.mark.process
 

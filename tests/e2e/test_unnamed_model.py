@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli import run_cli
-from tests.servers import mock_server
+from tests.support.cli import run_cli
+from tests.support.servers import mock_server
 
 pytestmark = pytest.mark.process
 

@@ -8,7 +8,7 @@ import urllib.request
 import pytest
 
 from tests.e2e.project import Project
-from tests.waiting import WATCHDOG_SECONDS
+from tests.support.waiting import WATCHDOG_SECONDS
 
 
 @pytest.mark.process

@@ -7,7 +7,7 @@ import re
 import pytest
 from rich.cells import cell_len
 
-from tests.cli import run_cli
+from tests.support.cli import run_cli
 from tests.e2e.project import DATASET, MODEL, Project
 
 COMMANDS = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from ais_prompt.evaluators.code.sandbox import Task, find_isolation, run_program
+from ais_prompt.sandbox import Task, find_isolation, run_program
 
 PROGRAM = """
 import ctypes, os, time

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ModelError
-from ais_prompt.evaluators.code.sandbox import find_isolation
+from ais_prompt.sandbox import find_isolation
 from tests.hostile.attack_all import outcomes
 from tests.hostile.attacks import ATTACKS, Attack
 
@@ -41,7 +41,7 @@ def command_without_rights() -> list[str]:
     drop += ["env", "-i", f"PYTHONPATH={ROOT}:{packages}", "PATH=/usr/bin:/bin:/usr/sbin:/sbin"]
     for python in (sys.executable, f"/usr/bin/python3.{sys.version_info.minor}", "/usr/local/bin/python3"):
         tried = subprocess.run(
-            [*drop, python, "-c", "import ais_prompt.evaluators.code.sandbox"], cwd="/", capture_output=True
+            [*drop, python, "-c", "import ais_prompt.sandbox"], cwd="/", capture_output=True
         )
         if tried.returncode == 0:
             return [*drop, python]

@@ -12,10 +12,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ais_prompt.evaluators.code.sandbox import Isolation, Task, end_spares, find_isolation, run_program
+from ais_prompt.sandbox import Isolation, Task, end_spares, find_isolation, run_program
 from tests.hostile.attack_all import NEIGHBOUR
 from tests.hostile.test_hostile import ROOT, command_without_rights, skip_without
-from tests.real_data import HUMANEVAL, needs
+from tests.support.real_data import HUMANEVAL, needs
 
 pytestmark = [
     pytest.mark.process,
@@ -117,7 +117,7 @@ def state(others: set[int]) -> dict[str, object]:
 @pytest.mark.parametrize("user", ["me", "without rights"])
 def test_all_solutions_of_humaneval_pass(user: str) -> None:
     python = [sys.executable] if user == "me" else command_without_rights()
-    command = [*python, "-P", str(ROOT / "tools/bench/sandbox.py"), str(HUMANEVAL), "--one"]
+    command = [*python, "-P", str(ROOT / "bench/sandbox.py"), str(HUMANEVAL), "--one"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)} if user == "me" else None
     done = subprocess.run(command, cwd="/", env=environment, capture_output=True, text=True, timeout=900)
     assert '"programs": 164, "passed": 164' in done.stdout, done.stderr

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, TypeAlias
 
-from ais_prompt.peers.table import PEERS, ROWS
+from ais_prompt.extensions.peers.table import PEERS, ROWS
 from ais_prompt.utils.peer_packages import peer_package
-from tests.peer_keys import TABLE, Outcome, config_with, outcome, value_of
+from tests.support.peer_keys import TABLE, Outcome, config_with, outcome, value_of
 
 Definition: TypeAlias = ast.ClassDef | ast.FunctionDef
 

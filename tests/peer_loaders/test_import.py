@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.utils.peer_packages import peer_package
-from tests.cli import run_cli
+from tests.support.cli import run_cli
 from tests.peer_loaders.their_runs import TIME
 
 ROOT = Path(__file__).parents[2]

@@ -6,9 +6,9 @@ from collections import defaultdict
 
 import pytest
 
-from ais_prompt.peers.table import PEERS
+from ais_prompt.extensions.peers.table import PEERS
 from ais_prompt.utils.peer_packages import peer_package
-from tests.peer_keys import KEYS
+from tests.support.peer_keys import KEYS
 from tests.peer_loaders.signatures import signatures
 
 pytestmark = pytest.mark.skipif(

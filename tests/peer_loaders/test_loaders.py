@@ -19,11 +19,11 @@ from warnings import catch_warnings
 import pytest
 
 from ais_prompt.errors import MissingExtra
-from ais_prompt.peers.code import session
-from ais_prompt.peers.code.dataset import PeerDataset
+from ais_prompt.extensions.peers.code import session
+from ais_prompt.extensions.peers.code.dataset import PeerDataset
 from ais_prompt.utils.peer_packages import peer_package
 from tests.peer_loaders.samples import AISBENCH, OPENCOMPASS, SAMPLES
-from tests.unit.readers.benchmarks.samples import CASES
+from tests.unit.extensions.benchmarks.layouts.samples import CASES
 from tools.peer_configs import CONFIGS
 
 LIBRARIES = Path(__file__).parents[1] / "data" / "peer_libraries"

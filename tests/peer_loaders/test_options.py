@@ -1,4 +1,4 @@
-"""`tests/peer_flags.py` has each option of the command lines of OpenCompass and AISBench."""
+"""`tests/support/peer_flags.py` has each option of the command lines of OpenCompass and AISBench."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from ais_prompt.utils.peer_packages import peer_package
-from tests.peer_flags import FLAGS
+from tests.support.peer_flags import FLAGS
 
 PARSERS = {"opencompass": "cli/main.py", "ais_bench": "benchmark/cli/argument_parser.py"}
 

@@ -19,17 +19,17 @@ from ais_prompt.config.parse.section import Faults
 from ais_prompt.errors import MissingExtra
 from ais_prompt.evaluators.batch import AnswerBatch
 from ais_prompt.evaluators.own import make_evaluator
-from ais_prompt.peers.code.calls import PostprocessCall
-from ais_prompt.peers.code.evaluator import PeerEvaluator
-from ais_prompt.peers.code.session import call_peer
-from ais_prompt.peers.parts import Translation
-from ais_prompt.peers.table import PEERS, find_row
-from ais_prompt.peers.table.evaluators import EVALUATORS
-from ais_prompt.peers.table.postprocessors import POSTPROCESSORS as FUNCTIONS
+from ais_prompt.extensions.peers.code.calls import PostprocessCall
+from ais_prompt.extensions.peers.code.evaluator import PeerEvaluator
+from ais_prompt.extensions.peers.code.session import call_peer
+from ais_prompt.extensions.peers.parts import Translation
+from ais_prompt.extensions.peers.table import PEERS, find_row
+from ais_prompt.extensions.peers.table.evaluators import EVALUATORS
+from ais_prompt.extensions.peers.table.postprocessors import POSTPROCESSORS as FUNCTIONS
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import SampleScore
 from ais_prompt.utils.peer_packages import peer_package
-from tests.real_data import BBH, REAL_DATA, needs
+from tests.support.real_data import BBH, REAL_DATA, needs
 
 Pair = tuple[str, Any]
 SMOLLM2: Final = REAL_DATA / "smollm2/answers.jsonl"

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
 
-from ais_prompt.peers.code.importing import install_finders, resolve
+from ais_prompt.extensions.peers.code.importing import install_finders, resolve
 from ais_prompt.utils.peer_packages import peer_package
 from tools.peer_side import PeerModel, model_class
 

@@ -12,12 +12,12 @@ import pytest
 from msgspec.structs import replace
 
 from ais_prompt.plan.plan import Task
-from ais_prompt.regression.comparison import Comparison, compare
-from ais_prompt.regression.scored_task import ScoredTask
+from ais_prompt.comparison.comparison import Comparison, compare
+from ais_prompt.comparison.scored_task import ScoredTask
 from ais_prompt.scoring.score import score
 from ais_prompt.store import RunFolder, write_predictions
 from ais_prompt.types import Completion, Failure, PartSpec, Prediction, TaskSpec
-from tests.parts import task_spec
+from tests.support.parts import task_spec
 
 pytestmark = pytest.mark.thorough
 

@@ -1,7 +1,7 @@
 """Postprocessors do work in proportion to the length of an answer, however hostile it is.
 
 Work is the number of calls of functions, of Python and of C, so the test does not depend on the speed of a
-machine. What regular expressions do within a call is not seen here: `tools.bench.extraction_speed` measures it.
+machine. What regular expressions do within a call is not seen here: `bench.extraction_speed` measures it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ais_prompt.registry import POSTPROCESSORS
-from tools.bench.extraction_speed import NAMES, PIECES
+from bench.extraction_speed import NAMES, PIECES
 
 pytestmark = pytest.mark.thorough
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.cli import main
 from tests.e2e.project import DATASET, MODEL, ROWS
-from tests.parts import write_rows
+from tests.support.parts import write_rows
 
 pytestmark = pytest.mark.thorough
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import AisPromptError
-from ais_prompt.peers.translate import translate
+from ais_prompt.extensions.peers.translate import translate
 
 ODD = st.recursive(
     st.sampled_from([None, 1, True, 0.5, "", "x", "opencompass", "opencompass.", "ais_bench..x", "gsm8k", b"x"]),

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.cli import run_cli
+from tests.support.cli import run_cli
 from tests.e2e.project import ROWS
-from tests.parts import write_rows
+from tests.support.parts import write_rows
 
 pytestmark = pytest.mark.thorough
 

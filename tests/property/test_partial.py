@@ -19,7 +19,7 @@ from ais_prompt.plan.plan import Task
 from ais_prompt.store import RunFolder, read_predictions
 from ais_prompt.store.journal import Journal, JournalView
 from ais_prompt.types import Completion, Decoding, Failure, Request
-from tests.parts import task_spec, write_rows
+from tests.support.parts import task_spec, write_rows
 
 ANSWERS = {r"^0": "zero", r"^[1-4]": "some", r"^7": {"failure": "http_500", "message": "out of order"}}
 OUTCOMES = st.tuples(st.sampled_from("abc"), st.sampled_from(["answer", "failure"]))

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.registry import POSTPROCESSORS
-from tools.bench.extraction import CORPORA, CORPUS, SETS, SUBJECTS, UNSEEN, measure, peer_functions, subjects, texts
+from bench.extraction import CORPORA, CORPUS, SETS, SUBJECTS, UNSEEN, measure, peer_functions, subjects, texts
 
 WHEEL = Path(os.environ.get("OPENCOMPASS_WHEEL", "opencompass-0.5.4-py3-none-any.whl"))
 needs_wheel = pytest.mark.skipif(not WHEEL.is_file(), reason="OPENCOMPASS_WHEEL names no wheel of opencompass 0.5.4")

@@ -18,7 +18,7 @@ from ais_prompt.models import ScriptedModel
 from ais_prompt.plan.plan import Task
 from ais_prompt.store import RunFolder
 from ais_prompt.types import Completion, Request
-from tests.parts import task_spec, write_rows
+from tests.support.parts import task_spec, write_rows
 
 ANSWERS = {r"^0": "zero", r"^[1-4]": "some", r"^7": {"failure": "http_500", "message": "out of order"}}
 

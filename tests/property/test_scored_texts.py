@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from ais_prompt.models.huggingface.log_probs import Row, query_row
-from ais_prompt.models.openai.token_log_probs import EMPTY, TokenLogProbs, continuation, whole
+from ais_prompt.models.wires.openai.token_log_probs import EMPTY, TokenLogProbs, continuation, whole
 from ais_prompt.types import Completion, Failure, LikelihoodQuery
-from tools.mock_scoring import LetterModel
+from ais_prompt.testing.scoring import LetterModel
 
 MODEL = LetterModel()
 texts = st.text("ab é.\n", max_size=12)

@@ -23,9 +23,9 @@ from ais_prompt.store import RunFolder
 from ais_prompt.store.partitions import EVERYTHING, HeldTasks
 from ais_prompt.store.shards import open_shard, shard_folders
 from ais_prompt.types import Partition, Shard
-from ais_prompt.workflows.merge import collect
-from ais_prompt.workflows.shards import shard_tasks
-from tests.parts import task_spec, write_rows
+from ais_prompt.shards.merge import collect
+from ais_prompt.verbs.shard import shard_tasks
+from tests.support.parts import task_spec, write_rows
 
 ANSWERS = {r"^0": "zero", r"^[1-4]": "some"}
 

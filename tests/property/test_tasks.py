@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.types import RunSpec
-from tests.parts import dataset_spec, model_spec
+from tests.support.parts import dataset_spec, model_spec
 
 ABBRS = st.lists(st.text(min_size=1, max_size=3), min_size=1, max_size=5, unique=True)
 

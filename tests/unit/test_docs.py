@@ -22,7 +22,7 @@ import pytest
 from click.testing import CliRunner
 
 from ais_prompt.cli import main
-from tests.markdown import commands, is_printed, runnable, write_file
+from tests.support.markdown import commands, is_printed, runnable, write_file
 from tools.reference import ROOT, pages
 
 DOCS = Path(__file__).parents[2] / "docs"

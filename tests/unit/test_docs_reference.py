@@ -15,7 +15,7 @@ from ais_prompt.config.load import load_config
 from ais_prompt.config.parse.run import parse_run
 from ais_prompt.errors import ConfigFaults
 from ais_prompt.types import RunSpec
-from tests.markdown import anchor, headings, links
+from tests.support.markdown import anchor, headings, links
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

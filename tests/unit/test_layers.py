@@ -9,10 +9,10 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from ais_prompt.config.parse.meta_template import parse_meta_template
-from ais_prompt.prompt_locks.render import template_parts
+from ais_prompt.comparison.locks.render import template_parts
 from ais_prompt.types import MetaTemplateSpec, ModelSpec, PartSpec, RoleSpec, TaskSpec
 from ais_prompt.utils.digest import digest
-from tests.parts import task_spec
+from tests.support.parts import task_spec
 
 PACKAGE = Path(__file__).parents[2] / "ais_prompt"
 

@@ -11,7 +11,7 @@ import pytest
 import ais_prompt
 from ais_prompt import registry
 from ais_prompt.catalog import PARTS, public_names
-from ais_prompt.chat.role_lookup import READY_MADE
+from ais_prompt.prompts.role_lookup import READY_MADE
 from ais_prompt.utils.peer_imports import OUR_NAMES
 
 PACKAGES = {
@@ -56,7 +56,7 @@ def test_every_part_with_a_python_name_is_public() -> None:
 
 @pytest.mark.parametrize("name", [*READY_MADE, "RoleTemplate", "RoleTemplateInterface"])
 def test_role_templates_can_be_imported_from_their_package_and_from_the_top(name: str) -> None:
-    assert getattr(importlib.import_module("ais_prompt.chat"), name) is getattr(ais_prompt, name)
+    assert getattr(importlib.import_module("ais_prompt.prompts.chat_formats"), name) is getattr(ais_prompt, name)
 
 
 @pytest.mark.parametrize("package", ["ais_prompt", *(f"ais_prompt.{name}" for name in sorted(set(PACKAGES.values())))])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import NOT_QUICK
-from tests.servers import ROOT
+from tests.support.servers import ROOT
 
 pytestmark = pytest.mark.process
 
@@ -103,4 +103,4 @@ def test_no_module_imports_what_takes_long() -> None:
     files = [path for path in (ROOT / "tests").rglob("test_*.py") if "data" not in path.relative_to(ROOT).parts]
     texts = {path: path.read_text("utf-8") for path in files}
     slow = [str(path) for path, text in texts.items() if imports.search(text) and not left_out.search(text)]
-    assert not slow, "write `name = Lazy('package')` (tests/lazy.py)"
+    assert not slow, "write `name = Lazy('package')` (tests/support/lazy.py)"

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.markdown import FENCED, anchor, headings, links
+from tests.support.markdown import FENCED, anchor, headings, links
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

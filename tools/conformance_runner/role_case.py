@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ais_prompt.chat.messages import Message
-from ais_prompt.chat.role_lookup import parse_role_template
+from ais_prompt.prompts.messages import Message
+from ais_prompt.prompts.role_lookup import parse_role_template
 from tools.conformance_runner.cases import Case
 from tools.conformance_runner.outcome import Outcome, ending_in, stage
 

@@ -139,7 +139,7 @@ def installed() -> Path:
 @contextmanager
 def server() -> Iterator[Server]:
     """Start the mock server; log-likelihoods are those of the demo model."""
-    command = [sys.executable, "-m", "tools.mock_server", "--model", str(DEMO_MODEL)]
+    command = [sys.executable, "-m", "ais_prompt.testing.server", "--model", str(DEMO_MODEL)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None

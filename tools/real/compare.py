@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.models.openai.likelihood import PROBE
+from ais_prompt.models.wires.openai.likelihood import PROBE
 from ais_prompt.store.results import read_scores
 from ais_prompt.utils.jsonl import decode
 

@@ -11,7 +11,7 @@ from ais_prompt.errors import ModelError, PartError
 from ais_prompt.models.api.hints import address_hint, option_hint
 from ais_prompt.models.api.stream import StreamReader
 from ais_prompt.models.api.wire_format import WireFormat, read_reply
-from ais_prompt.models.traffic.asking import Attempt, Dispatcher, read_retry_after
+from ais_prompt.models.asking.asking import Attempt, Dispatcher, read_retry_after
 from ais_prompt.models.transport import Reply, Sink, Transport
 from ais_prompt.models.transport.address import public_address
 from ais_prompt.types import Completion, Failure

@@ -34,7 +34,7 @@ from ais_prompt.models.server.instance import ServerInstance, WatchedTransport
 from ais_prompt.models.server.options import HOST, ServerOption, ServerToStart, read_server
 from ais_prompt.models.server.started import StartedServers
 from ais_prompt.models.tokens.tokenizer import estimate_tokens
-from ais_prompt.models.traffic.asking import Dispatcher, Replica, traffic_at
+from ais_prompt.models.asking.asking import Dispatcher, Replica, traffic_at
 from ais_prompt.models.transport import (
     ClientOption,
     Server,

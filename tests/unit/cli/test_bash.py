@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.waiting import WATCHDOG_SECONDS
+from tests.support.waiting import WATCHDOG_SECONDS
 
 pytestmark = [
     pytest.mark.process,

@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from ais_prompt.report.documents import DOCUMENTS
-from tests.cli import run_cli
+from tests.support.cli import run_cli
 from tools.schemas import FOLDER, schemas
 
 KEY = "sk-live-0123456789abcdef0123456789"

@@ -10,7 +10,7 @@ import pytest
 
 from ais_prompt.catalog import HOOKS, PARTS, load_home
 from ais_prompt.config.native import is_native
-from tests.servers import ROOT
+from tests.support.servers import ROOT
 
 TRANSLATE = load_home(HOOKS["translate"])
 MODEL: dict[str, Any] = {"type": "ScriptedModel", "abbr": "m", "answers": "a"}
@@ -48,7 +48,7 @@ def test_whatever_may_be_of_another_program_is_translated(change: dict[str, Any]
 
 def test_no_part_of_another_program_has_one_of_our_names() -> None:
     names = [(kind, name) for kind in ("evaluators", "postprocessors", "templates") for name in PARTS[kind]]
-    table = load_home("ais_prompt.peers.table.peer_part")
+    table = load_home("ais_prompt.extensions.peers.table.peer_part")
     assert not [name for kind, name in names if table(kind, name) is not None]
 
 
@@ -56,7 +56,7 @@ def test_a_config_that_names_no_peer_loads_nothing_of_them() -> None:
     program = (
         "import sys; from ais_prompt.cli import main; sys.argv = ['aisprompt', 'check', 'configs/eval.py']\n"
         "try: main()\nexcept SystemExit as end: assert not end.code\n"
-        "print([name for name in sys.modules if name.startswith('ais_prompt.peers')])"
+        "print([name for name in sys.modules if name.startswith('ais_prompt.extensions.peers')])"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.chat.role_lookup import parse_role_template
-from ais_prompt.chat.role_templates import GrammarErrorCorrectionTemplate
+from ais_prompt.prompts.role_lookup import parse_role_template
+from ais_prompt.prompts.role_templates import GrammarErrorCorrectionTemplate
 from ais_prompt.config.load import load_config
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.registry import EVALUATORS, INFERENCERS, MODELS, RETRIEVERS, TEMPLATES, PartRegistry

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ais_prompt.chat import make_chat_format
+from ais_prompt.prompts.chat_formats import make_chat_format
 from ais_prompt.errors import ConfigError
 from ais_prompt.inferencers import GenInferencer, InferenceContext
 from ais_prompt.models import ScriptedModel

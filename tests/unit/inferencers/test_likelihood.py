@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ais_prompt.chat import make_chat_format
+from ais_prompt.prompts.chat_formats import make_chat_format
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, ModelError, PromptError
 from ais_prompt.inferencers import InferenceContext, Inferencer, RunningConversation
 from ais_prompt.inferencers.choices import ChoicesInferencer

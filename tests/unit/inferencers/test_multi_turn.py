@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ais_prompt.chat import make_chat_format
+from ais_prompt.prompts.chat_formats import make_chat_format
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.inferencers import ChatInferencer, InferenceContext, MultiTurnGenInferencer, RunningConversation
 from ais_prompt.models import ScriptedModel

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.metrics.claims import fewest_for, low_end, samples_for, samples_for_drop
 from ais_prompt.metrics.difference import mean_difference
-from tests.lazy import Lazy
+from tests.support.lazy import Lazy
 
 stats = Lazy("scipy.stats")
 

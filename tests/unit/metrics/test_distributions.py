@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.metrics.distributions import gamma_quantile, t_quantile
-from tests.lazy import Lazy
+from tests.support.lazy import Lazy
 
 stats = Lazy("scipy.stats")
 

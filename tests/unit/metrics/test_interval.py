@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ais_prompt.metrics.aggregate import exact_mean
 from ais_prompt.metrics.interval import largest_variance, mean_interval, pooled, spread_of, wilson_interval
 from ais_prompt.types import Spread
-from tests.lazy import Lazy
+from tests.support.lazy import Lazy
 
 stats = Lazy("scipy.stats")
 

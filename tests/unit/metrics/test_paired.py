@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.metrics.difference import mean_difference
 from ais_prompt.metrics.paired import holm, matched_worse, mcnemar_worse
-from tests.lazy import Lazy
+from tests.support.lazy import Lazy
 
 stats = Lazy("scipy.stats")
 

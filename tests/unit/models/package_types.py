@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from tests.lazy import Lazy
+from tests.support.lazy import Lazy
 
 
 class PackageTypes:

@@ -16,7 +16,7 @@ from ais_prompt.models.base import AsyncModel, BatchModel
 from ais_prompt.models.scripted import ScriptedModel
 from ais_prompt.registry import MODELS
 from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, LikelihoodQuery, Prompt, Request, Usage
-from tests.waiting import WATCHDOG_SECONDS
+from tests.support.waiting import WATCHDOG_SECONDS
 
 
 def ask(model: ScriptedModel, *prompts: Prompt, max_out_len: int | None = None, stop: tuple[str, ...] = ()) -> Any:

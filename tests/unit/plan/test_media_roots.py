@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from ais_prompt.plan.media_roots import media_roots_of
 from ais_prompt.prompts.media_roots import MediaRoots
 from ais_prompt.types import PartSpec
-from tests.parts import dataset_spec
+from tests.support.parts import dataset_spec
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from click.testing import CliRunner
 
 from ais_prompt.cli import main
 from ais_prompt.plan import build
-from ais_prompt.plan.source import Source, checked
-from tests.parts import write_rows
+from ais_prompt.checks.source import Source, checked
+from tests.support.parts import write_rows
 
 CONFIG = """
 models = [dict(type='ScriptedModel', abbr=name, answers={'.*': '2'}) for name in ('one', 'two')]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.chat import make_chat_format
+from ais_prompt.prompts.chat_formats import make_chat_format
 from ais_prompt.inferencers import GenInferencer, InferenceContext
 from ais_prompt.inferencers.base import Preview
 from ais_prompt.inferencers.ppl import PPLInferencer

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.registry import POSTPROCESSORS
-from tools.bench.extraction import peer_functions
-from tools.bench.extraction_first_sight import FAMILIES, Family, Measured, measure, sets, texts
+from bench.extraction import peer_functions
+from bench.extraction_first_sight import FAMILIES, Family, Measured, measure, sets, texts
 
 WHEEL = Path(os.environ.get("OPENCOMPASS_WHEEL", "opencompass.whl"))
 LEAST_RECALL = {"options": 0.84, "numbers": 0.74, "maths": 0.78}

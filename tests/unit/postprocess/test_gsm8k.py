@@ -11,7 +11,7 @@ from ais_prompt.evaluators.gsm8k import Gsm8kEvaluator
 from ais_prompt.postprocess.gsm8k import gsm8k_dataset_postprocess, gsm8k_postprocess
 from ais_prompt.postprocess.numbers import to_decimal
 from ais_prompt.registry import POSTPROCESSORS
-from tests.real_data import GSM8K, needs
+from tests.support.real_data import GSM8K, needs
 
 SOLUTIONS = Path(os.environ.get("GSM8K_SOLUTIONS", "example_model_solutions.jsonl"))
 MODELS = ("6b_finetuning", "6b_verification", "175b_finetuning", "175b_verification")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.postprocess.numbers import to_decimal
 from ais_prompt.registry import POSTPROCESSORS
-from tests.real_data import BBH, needs
+from tests.support.real_data import BBH, needs
 
 EXTRACTORS = ("first_option_postprocess", "last_option_postprocess", "multiple_select_postprocess")
 # Texts of options that deny, contrast, suppose, judge, ask and name: all that may be mistaken for words of the model.

@@ -13,7 +13,7 @@ from ais_prompt.prompts import MMPromptTemplate, PromptBuilder, RawPromptTemplat
 from ais_prompt.prompts.chat import ChatTemplate
 from ais_prompt.prompts.media_roots import MediaRoots
 from ais_prompt.types import Sample
-from tests.media import PNG
+from tests.support.media import PNG
 
 KINDS = ("image_url", "video_url", "audio_url", "input_audio")
 

@@ -13,7 +13,7 @@ from ais_prompt.readers.hugging_face import HuggingFaceDataset, to_table
 from ais_prompt.readers.local import LocalDataset
 from ais_prompt.registry import READERS
 from ais_prompt.types import ReaderSpec
-from tests.lazy import Lazy
+from tests.support.lazy import Lazy
 
 datasets = Lazy("datasets")
 

@@ -6,7 +6,7 @@ import pytest
 
 from ais_prompt.errors import DataError
 from ais_prompt.readers.local import LocalDataset
-from tests.parts import write_rows
+from tests.support.parts import write_rows
 
 ROWS = [{"id": 1, "tests": ["a", "b"], "n": [1]}, {"id": 2, "tests": [], "n": []}, {"id": 3, "tests": None, "n": None}]
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from ais_prompt.regression.causes import Share
-from ais_prompt.regression.changed_parts import Change
-from ais_prompt.regression.comparison import Comparison, Flip
+from ais_prompt.comparison.causes import Share
+from ais_prompt.comparison.changed_parts import Change
+from ais_prompt.comparison.comparison import Comparison, Flip
 from ais_prompt.report.comparison import print_comparison
 from ais_prompt.types import Prediction
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ais_prompt.regression.comparison import Flip
+from ais_prompt.comparison.comparison import Flip
 from ais_prompt.report.flips import flip_lines, questions_of
 from ais_prompt.types import ChatMessage, Prediction
 

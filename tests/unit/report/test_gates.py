@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from ais_prompt.config.parse.gates import parse_gate
 from ais_prompt.errors import ConfigError
-from ais_prompt.regression.gates import Verdict, check_gates
+from ais_prompt.comparison.gates import Verdict, check_gates
 from ais_prompt.report.gates import gate_lines, to_junit, to_pull_request
-from ais_prompt.summary.rows import Row
+from ais_prompt.scoring.rows import Row
 
 SUMS = Row("sums", "m", "accuracy", 0.8, n=10, scored=7, unparsed=1, truncated=1, failed=1)
 TALK = Row("talk", "m", "bleu", 27.3, fraction=False, n=10, scored=10, unparsed=0, truncated=0, failed=0)

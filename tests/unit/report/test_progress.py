@@ -17,8 +17,8 @@ from ais_prompt.report.run_tally import EndpointView, RunTally
 from ais_prompt.report.tally import Tally, duration
 from ais_prompt.types import Activity, Completion, Usage, Used
 from ais_prompt.utils.progress import tracked
-from tests.terminal import in_terminal, screen
-from tests.waiting import STALL_SECONDS, wait_until
+from tests.support.terminal import in_terminal, screen
+from tests.support.waiting import STALL_SECONDS, wait_until
 
 LAST_LINE = r"\[demo/addition\] {} · {} failed · {} (<1|\d+) s"
 

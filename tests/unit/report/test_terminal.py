@@ -10,7 +10,7 @@ from rich.console import Console
 
 from ais_prompt.errors import MissingExtra, ModelError
 from ais_prompt.report.summary import print_summary
-from ais_prompt.summary.rows import TaskOutcome, summary_rows
+from ais_prompt.scoring.rows import TaskOutcome, summary_rows
 from ais_prompt.types import Precision, Score
 
 COUNTS = {"scored": 1314, "unparsed": 3, "truncated": 1, "failed": 1}

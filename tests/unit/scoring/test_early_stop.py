@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from ais_prompt.config.parse.gates import parse_gate
 from ais_prompt.errors import AisPromptError
 from ais_prompt.plan.plan import Task
-from ais_prompt.regression.gates import check_gates
+from ais_prompt.comparison.gates import check_gates
 from ais_prompt.scoring.early_stop import GateWatch
 from ais_prompt.scoring.score import sample_scores, scorer_of
-from ais_prompt.summary.rows import Row, score_row
+from ais_prompt.scoring.rows import Row, score_row
 from ais_prompt.types import (
     Completion,
     EvalSpec,
@@ -26,7 +26,7 @@ from ais_prompt.types import (
     SummaryGroup,
     TaskSpec,
 )
-from tests.parts import task_spec
+from tests.support.parts import task_spec
 
 TASK = task_spec(Path("rows.jsonl"))
 GATES = [

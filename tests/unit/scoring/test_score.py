@@ -15,9 +15,9 @@ from ais_prompt.report.formats import notes
 from ais_prompt.scoring.score import score
 from ais_prompt.scoring.scorer import Scorer
 from ais_prompt.store import RunFolder, write_predictions
-from ais_prompt.summary.rows import TaskOutcome, summary_rows
+from ais_prompt.scoring.rows import TaskOutcome, summary_rows
 from ais_prompt.types import Completion, Failure, PartSpec, Prediction, TaskSpec
-from tests.parts import dataset_spec, model_spec
+from tests.support.parts import dataset_spec, model_spec
 
 FAILED = Completion(failure=Failure("timeout", "no answer"))
 

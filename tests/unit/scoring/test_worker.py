@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from ais_prompt.scoring.worker import has_own_parts
 from ais_prompt.types import EvalSpec, PartSpec
-from tests.parts import task_spec
+from tests.support.parts import task_spec
 
-OWN = "tests.parts.task_spec"
+OWN = "tests.support.parts.task_spec"
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from tools.demo_arithmetic import LABELS, is_held_out
-from tools.demo_documents import FORMS, draw_document
-from tools.make_demo_data import DATA_DIR, DATA_SETS, ROWS, write_all
+from demo.arithmetic import LABELS, is_held_out
+from demo.documents import FORMS, draw_document
+from demo.make_data import DATA_DIR, DATA_SETS, ROWS, write_all
 
 Pair = tuple[int, int]
 

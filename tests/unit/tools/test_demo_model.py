@@ -12,11 +12,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tools.demo_documents import EOS, FORMS, TURN_END
-from tools.demo_evaluation import EVALUATIONS, DemoModel, Evaluation, load_model
-from tools.demo_tokenizer import CHAT_TEMPLATE
-from tools.demo_training import Recipe, build_model, encode, train
-from tools.train_demo_model import MODEL_DIR, THREADS
+from demo.documents import EOS, FORMS, TURN_END
+from demo.evaluation import EVALUATIONS, DemoModel, Evaluation, load_model
+from demo.tokenizer import CHAT_TEMPLATE
+from demo.training import Recipe, build_model, encode, train
+from demo.train import MODEL_DIR, THREADS
 
 pytestmark = pytest.mark.torch
 

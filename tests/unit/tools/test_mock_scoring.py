@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.mock_answers import Reply, answer_body
-from tools.mock_scoring import LetterModel, asks_for_log_probs, scored_answer
+from ais_prompt.testing.answers import Reply, answer_body
+from ais_prompt.testing.scoring import LetterModel, asks_for_log_probs, scored_answer
 
 MODEL = LetterModel()
 PROMPT = "Is it so?"

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from ais_prompt.utils.peer_packages import PEER_PATH
-from tests.peer_package import write_peer
+from tests.support.peer_package import write_peer
 from tools.peer_configs import main
 
 

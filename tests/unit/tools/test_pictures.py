@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tests.markdown import svg_lines
+from tests.support.markdown import svg_lines
 from tools.pictures import COMMAND, TERMINAL, draw_terminal
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.summary.rows import Row
+from ais_prompt.scoring.rows import Row
 from ais_prompt.types import SampleScore, TaskFacts
 from ais_prompt.types.extraction import Reading
 from ais_prompt.types.speed import Speed, Times

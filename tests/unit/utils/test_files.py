@@ -12,7 +12,7 @@ import pytest
 from ais_prompt.config.load import load_config
 from ais_prompt.config.locate import find_config
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, StoreError
-from ais_prompt.prompt_locks.file import read_prompt_lock
+from ais_prompt.comparison.locks.file import read_prompt_lock
 from ais_prompt.readers.formats import read_file
 from ais_prompt.readers.local import LocalDataset
 from ais_prompt.scoring.foreign_answers import read_answers

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from ais_prompt.report.summary import print_summary
-from ais_prompt.summary.rows import Row
+from ais_prompt.scoring.rows import Row
 from ais_prompt.utils.language import language, term
 
 NAMES = ("AISPROMPT_LANG", "LC_ALL", "LC_MESSAGES", "LANG")

@@ -11,7 +11,7 @@ import pytest
 
 from ais_prompt.errors import DataError
 from ais_prompt.utils.media import FILE_NOTE, check_part, describe_part, has_scheme, local_file, source_of
-from tests.media import JPEG, MP4, PDF, PNG, wav
+from tests.support.media import JPEG, MP4, PDF, PNG, wav
 
 
 def image(url: str) -> dict[str, Any]:

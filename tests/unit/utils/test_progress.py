@@ -19,7 +19,7 @@ import pytest
 from ais_prompt.utils import progress
 from ais_prompt.utils.log import logging_to
 from ais_prompt.utils.progress import Advance, close_bars, shown_on, tracked, tracking
-from tests.terminal import in_terminal, screen
+from tests.support.terminal import in_terminal, screen
 
 INTERRUPTED = """
 import sys, time

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.waiting import WATCHDOG_SECONDS
+from tests.support.waiting import WATCHDOG_SECONDS
 
 PROGRAM = """
 import signal, threading, time

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from ais_prompt.utils.watchdog import watched
-from tests.waiting import WATCHDOG_SECONDS, wait_until
+from tests.support.waiting import WATCHDOG_SECONDS, wait_until
 
 pytestmark = pytest.mark.process
 

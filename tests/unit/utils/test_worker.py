@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.utils.worker import Worker, WorkerDied
-from tests.waiting import WATCHDOG_SECONDS
+from tests.support.waiting import WATCHDOG_SECONDS
 
 pytestmark = pytest.mark.process
 

@@ -14,8 +14,8 @@ from ais_prompt.evaluators.code.evaluator import HumanEvalEvaluator, MBPPEvaluat
 from ais_prompt.evaluators.code.programs import humaneval_program
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore
-from tests.real_data import HUMANEVAL, needs
-from tests.waiting import WATCHDOG_SECONDS
+from tests.support.real_data import HUMANEVAL, needs
+from tests.support.waiting import WATCHDOG_SECONDS
 
 pytestmark = [
     pytest.mark.process,

@@ -11,7 +11,7 @@ from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.evaluators.math.evaluator import MATHVerifyEvaluator
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore
-from tests.waiting import WATCHDOG_SECONDS
+from tests.support.waiting import WATCHDOG_SECONDS
 
 pytestmark = pytest.mark.process
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import PromptError
-from ais_prompt.models.anthropic.model import AnthropicModel
+from ais_prompt.models.wires.anthropic.model import AnthropicModel
 from ais_prompt.models.api.model import ApiModel
 from ais_prompt.models.base import ChecksRequests
-from ais_prompt.models.openai.model import OpenAIChatModel, OpenAIResponsesModel
+from ais_prompt.models.wires.openai.model import OpenAIChatModel, OpenAIResponsesModel
 from ais_prompt.types import ChatMessage, Decoding, LikelihoodQuery, Request
-from tests.cli import run_cli
+from tests.support.cli import run_cli
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

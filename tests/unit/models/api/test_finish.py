@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from ais_prompt.models.api.finish import BROKEN, ended
-from ais_prompt.models.traffic.asking import is_temporary
+from ais_prompt.models.asking.asking import is_temporary
 from ais_prompt.types import Completion, Usage
 
 SAID = Completion("4", usage=Usage(3, 1))

@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models.anthropic.model import AnthropicModel
+from ais_prompt.models.wires.anthropic.model import AnthropicModel
 from ais_prompt.models.api.model import ApiModel
 from ais_prompt.models.base import AsyncModel, BatchModel
-from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIResponsesModel
+from ais_prompt.models.wires.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIResponsesModel
 from ais_prompt.models.options import Limits, Retry, Sampling
 from ais_prompt.plan.named_model import served_model
 from ais_prompt.types import ChatMessage, Completion, Decoding, LikelihoodQuery, Prompt, Request, Usage
 from ais_prompt.utils.secrets import SECRETS
-from tests.servers import MockServer
-from tools.mock_answers import Reply
-from tools.mock_apis import error_of_messages
+from tests.support.servers import MockServer
+from ais_prompt.testing.answers import Reply
+from ais_prompt.testing.apis import error_of_messages
 
 pytestmark = pytest.mark.process
 
@@ -318,8 +318,8 @@ def test_token_providers_and_azure_work_for_responses(server: MockServer, monkey
 
 
 def test_files_of_a_batch_service_hold_responses() -> None:
-    from ais_prompt.models.openai.batch import batch_answer, batch_request
-    from tools.mock_apis import response_body
+    from ais_prompt.models.wires.openai.batch import batch_answer, batch_request
+    from ais_prompt.testing.apis import response_body
 
     model = OpenAIResponsesModel("m", stop_words=["\n"])
     request = Request("s", QUESTION, Decoding(5, stop=("\n",)))

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ais_prompt.chat import make_chat_format
+from ais_prompt.prompts.chat_formats import make_chat_format
 from ais_prompt.errors import ConfigError, ModelError, PromptError
 from ais_prompt.models.base import BatchModel
 from ais_prompt.models.huggingface.model import HuggingFaceBaseModel, HuggingFaceChatModel

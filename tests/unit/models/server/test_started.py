@@ -16,8 +16,8 @@ from ais_prompt.errors import ModelError
 from ais_prompt.models.server.instance import ServerInstance
 from ais_prompt.models.server.options import ServerToStart, read_server
 from ais_prompt.models.server.started import StartedServers
-from tests.cli import ROOT
-from tests.waiting import WATCHDOG_SECONDS
+from tests.support.cli import ROOT
+from tests.support.waiting import WATCHDOG_SECONDS
 
 pytestmark = pytest.mark.process
 
@@ -28,7 +28,7 @@ if gpus == os.environ.get("BROKEN", "none"):
     sys.exit(3)
 with open(sys.argv[1], "a") as notes:
     notes.write(f"{os.getpid()} {gpus}\\n")
-os.execv(sys.executable, [sys.executable, "-m", "tools.mock_server", "--port", sys.argv[2]])
+os.execv(sys.executable, [sys.executable, "-m", "ais_prompt.testing.server", "--port", sys.argv[2]])
 """
 
 

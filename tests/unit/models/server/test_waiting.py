@@ -14,7 +14,7 @@ from ais_prompt.models.server.announced import AnnouncedServer, SharedServers
 from ais_prompt.models.server.options import read_server
 from ais_prompt.models.server.started import StartedServers
 from ais_prompt.utils.progress import Advance, shown_on
-from tests.waiting import WATCHDOG_SECONDS
+from tests.support.waiting import WATCHDOG_SECONDS
 
 SERVER = read_server({"command": "serve {port}", "shared": True, "host": "node7"}, "org/model", None)
 Waiting = tuple[Callable[[], Awaitable[object]], Callable[[], Awaitable[object]]]

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
+from ais_prompt.models.wires.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
 from ais_prompt.models.options import Retry
 from ais_prompt.types import Completion, LikelihoodQuery, Request
-from tests.servers import MockServer
+from tests.support.servers import MockServer
 
 pytestmark = pytest.mark.process
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.models.transport import Reply, Server, read_client
 from ais_prompt.types import Failure
-from tests.waiting import WATCHDOG_SECONDS
+from tests.support.waiting import WATCHDOG_SECONDS
 
 pytestmark = pytest.mark.process
 

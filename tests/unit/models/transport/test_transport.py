@@ -29,7 +29,7 @@ from ais_prompt.models.transport import (
 from ais_prompt.models.transport.address import without_login
 from ais_prompt.models.transport.environment import check_environment, proxy_for
 from ais_prompt.types import Failure
-from tests.waiting import WATCHDOG_SECONDS
+from tests.support.waiting import WATCHDOG_SECONDS
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -1,0 +1,217 @@
+"""Search for golds that another column, or the form of the choices, gives away."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import takewhile
+from string import ascii_uppercase
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ais_prompt.checks.leaks.chance import NOTICEABLE, NOTICEABLE_LOOK, Clue, p_of_hits, p_of_matches, p_of_positions
+from ais_prompt.checks.leaks.choices import ChoiceLayout, Choices, find_choices
+from ais_prompt.checks.leaks.texts import drawn, value_text
+from ais_prompt.types import Sample
+from ais_prompt.utils.words import words_of
+
+MAX_ROWS: Final = 2_000
+"""Questions that are looked at, drawn with a seed if there are more."""
+
+MAX_COUNTED: Final = 26
+"""Different golds that are counted in texts: those of labels, which all texts may have."""
+
+_IN_COLUMN: Final = "nothing, if answers are to be read or chosen there; else take the gold out of the column"
+_IN_CHOICES: Final = "shuffle the choices of each question, and make the wrong ones look like the right one"
+
+
+def find_clues(
+    samples: Sequence[Sample], columns: Sequence[str], golds_of: Callable[[Sample], Sequence[str]]
+) -> list[Clue]:
+    """Return the result of every test, alarming or not.
+
+    Args:
+        samples: all questions.
+        columns: the columns that their prompts show.
+        golds_of: the texts that count as the gold of a sample; none if it has no text.
+    """
+    chosen = drawn(samples, range(len(samples)), MAX_ROWS, columns)
+    asked = [(sample, gold) for sample in chosen if (gold := tuple(golds_of(sample)))]
+    if not asked:
+        return []
+    rows = [sample.index for sample, _ in asked]
+    fields = [sample.fields for sample, _ in asked]
+    golds = [gold for _, gold in asked]
+    layout = _layout(columns, fields, golds)
+    others = [column for column in columns if layout is None or column not in layout.columns]
+    texts = {column: [_spaced(value_text(row.get(column))) for row in fields] for column in others}
+    clues = list(_in_columns(texts, rows, golds))
+    if layout is not None:
+        clues += _in_choices(layout, rows, texts)
+    return clues
+
+
+def _layout(
+    columns: Sequence[str], fields: Sequence[Mapping[str, Any]], golds: Sequence[tuple[str, ...]]
+) -> ChoiceLayout | None:
+    """Return how the choices are stored; None if there are none, or a question has several golds."""
+    if any(len(gold) > 1 for gold in golds):
+        return None
+    return find_choices(columns, fields, [gold[0] for gold in golds])
+
+
+def _spaced(text: str) -> str:
+    """Return the words of a text with a space on both sides of each."""
+    return f" {' '.join(words_of(text))} "
+
+
+def _in_columns(
+    texts: Mapping[str, Sequence[str]], rows: Sequence[int], golds: Sequence[tuple[str, ...]]
+) -> Iterator[Clue]:
+    numbers = {gold: number for number, gold in enumerate(dict.fromkeys(golds))}
+    own = np.array([numbers[gold] for gold in golds])
+    phrases = [[phrase for text in gold if (phrase := _spaced(text)).strip()] for gold in numbers]
+    labels = _labels(phrases)
+    for column, column_texts in texts.items():
+        matches = _matches(column_texts, phrases)
+        # All labels match where a text lists the choices, A and B at least: it may list fewer than others do.
+        if len(labels) > 1:
+            lists = matches[:, labels[0]] & matches[:, labels[1]]
+            for label in labels:
+                matches[lists, label] = True
+        what = f"the gold occurs in the column {column!r}, which the prompt shows,"
+        occurs = _match_clue(what, matches, own, rows, NOTICEABLE)
+        yield occurs
+        if len(numbers) <= MAX_COUNTED and occurs.share - occurs.chance < NOTICEABLE:
+            what = f"of all golds, the right one occurs most often in the column {column!r}, which the prompt shows,"
+            yield _match_clue(what, _most_frequent(column_texts, phrases), own, rows, NOTICEABLE_LOOK)
+
+
+def _match_clue(
+    what: str, matches: NDArray[np.bool_], own: NDArray[np.intp], rows: Sequence[int], noticeable: float
+) -> Clue:
+    """Return how often the own gold is among those that match a text."""
+    hits = [index for index, gold in enumerate(own) if matches[index, gold]]
+    p = p_of_matches(matches, own) if hits else 1.0
+    chance = float(matches[:, own].mean())
+    return Clue(what, [rows[index] for index in hits], len(rows), chance, p, _IN_COLUMN, noticeable)
+
+
+def _labels(phrases: Sequence[Sequence[str]]) -> list[int]:
+    """Return the numbers of the golds that are the letters A, B, ..., in this order, as far as there are."""
+    number_of = {own[0].strip(): number for number, own in enumerate(phrases) if len(own) == 1}
+    return [number_of[letter] for letter in takewhile(number_of.__contains__, ascii_uppercase)]
+
+
+def _most_frequent(texts: Sequence[str], golds: Sequence[Sequence[str]]) -> NDArray[np.bool_]:
+    """Return which gold occurs more often in a text than all others, shape (texts, golds)."""
+    counts = np.array([[sum(text.count(phrase) for phrase in own) for own in golds] for text in texts])
+    most: NDArray[np.bool_] = counts == counts.max(axis=1, keepdims=True)
+    most[most.sum(axis=1) > 1] = False
+    return most
+
+
+def _matches(texts: Sequence[str], golds: Sequence[Sequence[str]]) -> NDArray[np.bool_]:
+    """Return whether a phrase of a gold occurs in a text, shape (texts, golds); looked up by its rarest word."""
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for row, text in enumerate(texts):
+        for word in set(text.split()):
+            places[word].append(row)
+    found = np.zeros((len(texts), len(golds)), dtype=np.bool_)
+    for number, phrases in enumerate(golds):
+        for phrase in phrases:
+            rarest = min((places.get(word, []) for word in phrase.split()), key=len)
+            found[[row for row in rarest if phrase in texts[row]], number] = True
+    return found
+
+
+def _in_choices(layout: ChoiceLayout, rows: Sequence[int], texts: Mapping[str, Sequence[str]]) -> Iterator[Clue]:
+    questions = layout.questions
+    yield _position_clue(questions, rows)
+    if not layout.columns:
+        return
+    rest = [" ".join(row) for row in zip(*texts.values(), strict=True)] or [""] * len(rows)
+    for name, (pick, fix) in _PICKS.items():
+        picked = [pick(question.texts, text) for question, text in zip(questions, rest, strict=True)]
+        yield _pick_clue(f"the right choice is {name}", picked, questions, rows, fix)
+
+
+def _pick_clue(
+    what: str, picked: Sequence[int | None], questions: Sequence[Choices], rows: Sequence[int], fix: str
+) -> Clue:
+    """Return how often the choice that was picked without the question, None for no choice, is the right one."""
+    tried = [index for index, place in enumerate(picked) if place is not None]
+    hits = [index for index in tried if picked[index] == questions[index].gold]
+    options = [questions[index].options for index in tried]
+    p = p_of_hits(len(hits), options) if hits else 1.0
+    chance = sum(1 / n for n in options) / len(rows)
+    return Clue(what, [rows[index] for index in hits], len(rows), chance, p, fix, NOTICEABLE_LOOK)
+
+
+def _position_clue(questions: Sequence[Choices], rows: Sequence[int]) -> Clue:
+    options = [question.options for question in questions]
+    counts = np.bincount([question.gold for question in questions], minlength=max(options))
+    chances = np.array([sum(1 / n for n in options if n > place) for place in range(len(counts))])
+    place = int(np.argmax(counts - chances))
+    return Clue(
+        f"the right choice is number {place + 1}",
+        [row for row, question in zip(rows, questions, strict=True) if question.gold == place],
+        len(rows),
+        float(chances[place]) / len(rows),
+        p_of_positions(counts.tolist(), options),
+        "shuffle the choices of each question",
+    )
+
+
+def _only_one(values: Sequence[Any], best: Callable[[Sequence[Any]], Any]) -> int | None:
+    """Return the position of the best value; None if several share it."""
+    return values.index(best(values)) if values.count(best(values)) == 1 else None
+
+
+def _odd_one(characters: Sequence[str]) -> int | None:
+    """Return the position of the only choice with another kind of characters; letters and digits are one kind."""
+    kinds = ["" if character.isalnum() else character for character in characters]
+    odd = [place for place, kind in enumerate(kinds) if kinds.count(kind) == 1]
+    return odd[0] if len(kinds) > 2 and len(odd) == 1 and len(set(kinds)) == 2 else None
+
+
+def _elsewhere(choices: Sequence[str], text: str) -> list[bool]:
+    """Return which choices occur in a text."""
+    phrases = map(_spaced, choices)
+    return [phrase.strip() != "" and phrase in text for phrase in phrases]
+
+
+def _case(choice: str) -> str:
+    """Return how a choice begins: "upper" or "lower"; an empty text if not with a letter, or one without case."""
+    first = choice.lstrip()[:1]
+    return "upper" if first.isupper() else "lower" if first.islower() else ""
+
+
+_Pick = Callable[[Sequence[str], str], int | None]
+_PICKS: Final[Mapping[str, tuple[_Pick, str]]] = {
+    "the longest": (lambda choices, _: _only_one([len(one) for one in choices], max), _IN_CHOICES),
+    "the shortest": (lambda choices, _: _only_one([len(one) for one in choices], min), _IN_CHOICES),
+    "the only one that begins with a capital": (
+        lambda choices, _: _only_one([_case(one) == "upper" for one in choices], max),
+        _IN_CHOICES,
+    ),
+    "the only one that begins with a small letter": (
+        lambda choices, _: _only_one([_case(one) == "lower" for one in choices], max),
+        _IN_CHOICES,
+    ),
+    "the only one in capitals": (lambda choices, _: _only_one([one.isupper() for one in choices], max), _IN_CHOICES),
+    "the only one that begins as it does": (lambda choices, _: _odd_one([one[:1] for one in choices]), _IN_CHOICES),
+    "the only one that ends as it does": (lambda choices, _: _odd_one([one[-1:] for one in choices]), _IN_CHOICES),
+    "the only one that ends with a full stop": (
+        lambda choices, _: _only_one([one.rstrip().endswith((".", "。")) for one in choices], max),
+        _IN_CHOICES,
+    ),
+    "the only one that occurs elsewhere in the prompt": (
+        lambda choices, text: _only_one(_elsewhere(choices, text), max),
+        _IN_COLUMN,
+    ),
+}
+"""What tells a choice apart → which choice of a question it is, from the choices and the rest of the prompt; and the
+fix."""

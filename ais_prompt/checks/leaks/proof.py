@@ -1,0 +1,203 @@
+"""Prove that no template writes the gold into its prompt, and find questions among their own examples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ais_prompt.prompts.chat_formats import Mode
+from ais_prompt.errors import DataError
+from ais_prompt.inferencers import InferenceContext, Inferencer
+from ais_prompt.models import ScriptedModel
+from ais_prompt.checks.warning import PromptWarning
+from ais_prompt.prompts import Filled, PromptBuilder
+from ais_prompt.retrievers import Retriever
+from ais_prompt.types import Prompt, Sample
+from ais_prompt.utils.progress import tracked
+from ais_prompt.utils.row_index import RowIndex, row_key
+
+OTHER_GOLD: Final = "\ue000another gold\ue000"
+"""Replaces a gold or another value. Private characters, which occur in no data."""
+
+
+def check_gold_is_hidden(
+    inferencer: Inferencer,
+    builder: PromptBuilder,
+    samples: Sequence[Sample],
+    shots: Sequence[Sample],
+    gold_columns: Sequence[str] = (),
+) -> None:
+    """Build the prompts of every sample again with another gold: they must be the same.
+
+    Inferencers that write labels into their prompts do not hide the output column, so it is not looked at there.
+
+    Args:
+        inferencer, builder: make the prompts.
+        samples: all questions.
+        shots: examples for each of them; which ones does not matter here.
+        gold_columns: further columns that hold the gold, and are no part of the question.
+
+    Raises:
+        DataError: a prompt changes; it names the first sample and the column.
+        PromptError: a prompt cannot be built.
+    """
+    output = builder.output_column
+    columns = _hidden_columns(inferencer, output, gold_columns)
+    if not columns:
+        return
+    prompts = _prompt_maker(inferencer, builder, samples, shots)
+    leaking: dict[str, list[Sample]] = {column: [] for column in columns}
+    for sample in tracked(samples, "looking for golds in prompts"):
+        expected = prompts(sample)
+        for column in columns:
+            if prompts(with_other_value(sample, column)) != expected:
+                leaking[column].append(sample)
+    for column, shown in leaking.items():
+        if shown:
+            other = "set output_column to the column with the gold"
+            if column != output:
+                other = "add it to input_columns if it is part of the question"
+            raise DataError(
+                f"the prompt tells the answer: it changes with the gold in column {column!r}",
+                where=f"sample {shown[0].id}, row {shown[0].index}; {len(shown)} of {len(samples)} samples",
+                fix=f"take {{{column}}} out of the template, or {other}",
+            )
+
+
+def _hidden_columns(inferencer: Inferencer, output: str | None, gold_columns: Sequence[str]) -> list[str]:
+    """Return the columns with the gold that no prompt may show."""
+    hidden = [output] if output is not None and inferencer.mask is not None else []
+    return [*hidden, *(column for column in gold_columns if column != output)]
+
+
+def shown_columns(
+    inferencer: Inferencer, builder: PromptBuilder, samples: Sequence[Sample], shots: Sequence[Sample]
+) -> list[str]:
+    """Return the columns that the prompt of some of these samples changes with; the output column is never one.
+
+    Args:
+        inferencer, builder, shots: as in `check_gold_is_hidden`.
+        samples: a few questions.
+    """
+    prompts = _prompt_maker(inferencer, builder, samples, shots)
+
+    def changes(sample: Sample, column: str) -> bool:
+        try:
+            return prompts(with_other_value(sample, column)) != prompts(sample)
+        except Exception:  # a template of the user's own cannot work with the other value: it reads the column
+            return True
+
+    columns = dict.fromkeys(column for sample in samples for column in sample.fields)
+    shown = [column for column in columns if column != builder.output_column]
+    return [column for column in shown if any(changes(sample, column) for sample in samples)]
+
+
+def _prompt_maker(
+    inferencer: Inferencer, builder: PromptBuilder, samples: Sequence[Sample], shots: Sequence[Sample]
+) -> Callable[[Sample], list[Filled]]:
+    context = InferenceContext(builder, _Unformatted(), ScriptedModel(), samples)
+    return lambda sample: [view.filled for view in inferencer.preview(sample, shots, context)]
+
+
+class _Unformatted:
+    """Stand-in for a model's format: only what the dataset's templates write is compared."""
+
+    def render(self, prompt: Filled, mode: Mode) -> Prompt:  # noqa: ARG002
+        return ""
+
+
+def with_other_value(sample: Sample, column: str) -> Sample:
+    """Return the sample with a value that occurs in no data; in a list, as the last entry."""
+    value = sample.fields.get(column)
+    # Of a dialogue only the last answer is asked for in every mode; the earlier ones may be part of the question.
+    other = [*value[:-1], OTHER_GOLD] if isinstance(value, list) and value else OTHER_GOLD
+    several = isinstance(sample.gold, Mapping) and column in sample.gold
+    gold = {**sample.gold, column: other} if several else other
+    return replace(sample, fields={**sample.fields, column: other}, gold=gold)
+
+
+class ShownQuestions(Struct, frozen=True):
+    """Questions that are, or may be, among their own examples.
+
+    Attributes:
+        exact: how many have all input columns equal to those of such an example.
+        near: how many others are equal to one but for space and case.
+        first: (test row, train row) of the first that is exact, else of the first that is near; None without any.
+    """
+
+    exact: int = 0
+    near: int = 0
+    first: tuple[int, int] | None = None
+
+
+def _without_own_copies(sample: Sample, train: Sequence[Sample], rows: Sequence[int]) -> list[int]:
+    return [row for row in rows if train[row].fields != sample.fields]
+
+
+def find_shown_questions(
+    retriever: Retriever, columns: Sequence[str], train: Sequence[Sample], test: Sequence[Sample]
+) -> ShownQuestions:
+    """Count the questions that are among their own candidate examples.
+
+    Args:
+        retriever: says which rows it may show, and whether it leaves a row's own copies out.
+        columns: the columns that make a question.
+        train, test: the two splits.
+    """
+    if not retriever.gives_shots:
+        return ShownQuestions()
+    rows = RowIndex(question_key(sample, columns) for sample in train)
+    exact = near = 0
+    first_exact = first_near = None
+    questions = tracked(test, "looking for questions among the examples", unit="questions")
+    for sample, shown in zip(questions, retriever.candidates(train, test), strict=True):
+        alike = [row for row in rows.rows(question_key(sample, columns)) if row in shown]
+        found = _without_own_copies(sample, train, alike) if retriever.exclude_self else alike
+        same = [row for row in found if _values(train[row], columns) == _values(sample, columns)]
+        if same:
+            exact += 1
+            first_exact = first_exact or (sample.index, same[0])
+        elif found:
+            near += 1
+            first_near = first_near or (sample.index, found[0])
+    return ShownQuestions(exact, near, first_exact or first_near)
+
+
+def refuse_shown_questions(
+    retriever: Retriever, columns: Sequence[str], train: Sequence[Sample], test: Sequence[Sample]
+) -> None:
+    """Refuse questions that are among their own candidate examples.
+
+    Raises:
+        DataError: there are such questions.
+    """
+    warning = shown_questions_warning(find_shown_questions(retriever, columns, train, test), len(test), "")
+    if warning is not None:
+        raise DataError(warning.what, fix=f"{warning.fix}; allow_overlap=True in the retriever accepts them")
+
+
+def shown_questions_warning(found: ShownQuestions, questions: int, where: str) -> PromptWarning | None:
+    """Return the warning about questions among their own examples; None if there are none."""
+    if found.first is None:
+        return None
+    count = found.exact + found.near
+    kinds = f"{found.exact} exactly, {found.near} but for space and case"
+    test_row, train_row = found.first
+    return PromptWarning(
+        f"{count} of {questions} questions are among the rows that they may be shown as examples, answers "
+        f"included ({kinds}): test row {test_row} is train row {train_row}" + (", and so on" if count > 1 else ""),
+        where,
+        "exclude_self=True leaves exact copies out; for others choose other ids or another train_range",
+    )
+
+
+def _values(sample: Sample, columns: Iterable[str]) -> list[Any]:
+    return [sample.fields[column] for column in columns]
+
+
+def question_key(sample: Sample, columns: Iterable[str]) -> int:
+    """Return a number that is equal for questions whose columns are equal except for space and case."""
+    return row_key([" ".join(str(value).casefold().split()) for value in _values(sample, columns)])

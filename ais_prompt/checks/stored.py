@@ -1,0 +1,120 @@
+"""Open a run folder: to read it, or to score its answers again.
+
+A run that this user made here (`ais_prompt.store.made_here`) may name modules of its own, a judge, or a command for the
+sandbox, as its config did when it ran. Of all other runs only data is used; see
+`ais_prompt.config.stored.without_permissions`.
+"""
+
+from __future__ import annotations
+
+import logging
+import shlex
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from ais_prompt.catalog import PARTS
+from ais_prompt.config.custom_imports import import_custom_modules, make_importable
+from ais_prompt.config.load import LoadedConfig
+from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
+from ais_prompt.config.paths import expand
+from ais_prompt.config.stored import Dropped, load_stored, unusable_parts
+from ais_prompt.errors import ConfigError, raise_all
+from ais_prompt.plan.plan import Plan
+from ais_prompt.checks.source import Source, checked_for_scoring, read_spec
+from ais_prompt.store.disk import reading
+from ais_prompt.store.find import locate_run
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.made_here import is_made_here
+from ais_prompt.types import RunSpec
+from ais_prompt.utils.files import read_regular
+
+logger = logging.getLogger(__name__)
+
+
+@cache
+def is_code(name: str) -> bool:
+    """Return whether a type names code that does not come with this program, or that runs such code."""
+    package, _, last = name.rpartition(".")
+    homes = [parts[last] for parts in PARTS.values() if last in parts]
+    if package and not (package.startswith("ais_prompt.") and homes):
+        return True
+    return any(home.startswith("ais_prompt.extensions.peers.code.") for home in homes)
+
+
+def stored_spec(folder: RunFolder, *, as_of_others: bool = False) -> RunSpec:
+    """Return the config of a run that is only read. No model and no evaluator of it is meant to be used.
+
+    Args:
+        folder: the run.
+        as_of_others: read it as if somebody else had made it.
+
+    Raises:
+        ConfigError: it is more than plain data, or has faults.
+    """
+    loaded, _ = _load(folder, (), as_of_others=as_of_others)
+    if loaded.trusted:
+        with suppress(ConfigError):  # only a metric of the user's own needs its module, to be compared
+            _make_modules_known(loaded)
+    return read_spec(Source(loaded=loaded)).spec
+
+
+def open_stored(run: str, source: Source) -> tuple[Plan, RunFolder]:
+    """Return the plan and folder of a stored run, to be scored again.
+
+    Args:
+        run: its path, or its name below the work dir.
+        source: the config to score with; the run's own if it names none.
+
+    Raises:
+        ConfigError: there is no such run, the config has faults, or this user did not make the run and its scoring
+            needs what only the user may allow.
+    """
+    if source.config is not None:
+        plan = checked_for_scoring(source)
+        return plan, locate_run(plan.spec.work_dir, run)
+    folder = locate_run(expand(source.work_dir or DEFAULT_WORK_DIR), run)
+    loaded, dropped = _load(folder, source.overrides)
+    if loaded.trusted:
+        _make_modules_known(loaded)
+    for one in dropped:
+        if not one.where.startswith("models["):  # they are not asked
+            logger.warning("%s", one)
+    raise_all(_refusals(loaded, folder))
+    return checked_for_scoring(replace(source, loaded=loaded)), folder
+
+
+def _load(
+    folder: RunFolder, overrides: Sequence[str], *, as_of_others: bool = False
+) -> tuple[LoadedConfig, list[Dropped]]:
+    """Return the config of a run, and what was left out of it."""
+    path = folder.config_file
+    with reading(path, fix="name a run folder"):
+        content = read_regular(path)
+    trusted = not as_of_others and is_made_here(folder, content)
+    return load_stored(path, content.decode("utf-8", "replace"), overrides, trusted=trusted, is_code=is_code)
+
+
+def _make_modules_known(loaded: LoadedConfig) -> None:
+    """Let the user's own modules be found as they were when the run was made; import those of ``custom_imports``."""
+    beside = loaded.values.get("paths_relative_to")
+    make_importable([*([expand(beside)] if isinstance(beside, str) else []), Path.cwd()])
+    import_custom_modules(loaded.values, loaded.place("custom_imports"))
+
+
+def _refusals(loaded: LoadedConfig, folder: RunFolder) -> list[ConfigError]:
+    """Return an error for each part that scoring needs and that only the user may allow."""
+    run, config = (shlex.quote(str(path)) for path in (folder.root, folder.config_file))
+    fix = f"read {config}, and if you trust it: aisprompt score {run} --config {config}"
+    return [
+        ConfigError(
+            f"you did not make this run here, and its scoring uses {name}: code of others, or a judge",
+            where=loaded.place(where),
+            fix=fix,
+        )
+        for where, name in unusable_parts(loaded.values)
+        if ".eval_cfg" in where or where.endswith(".inferencer")
+    ]

@@ -1,0 +1,173 @@
+"""The values that warnings are made of: the warning, and the prompt that was probed."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Final, TypeAlias
+
+from msgspec import Struct
+
+from ais_prompt.prompts.meta_template import MetaTemplate
+from ais_prompt.config.notes import Note
+from ais_prompt.inferencers import Preview
+from ais_prompt.prompts import Filled
+from ais_prompt.types import Prompt, TaskSpec
+
+GOLD: Final = "\ue000gold\ue000"
+"""Replaces the gold in a neutral prompt. Private characters, which occur in no template."""
+
+NEUTRAL_TEXT: Final = "\ue001"
+"""Replaces a text of the question: nothing in it looks like a placeholder, a role or a newline of a template."""
+
+NEUTRAL_SHOT: Final = "\ue002"
+"""Replaces a text of an in-context example."""
+
+WIDTH: Final = 72
+"""Characters of a line of a note; a label is put in front of it."""
+
+SHOWN: Final = 60
+"""Characters of a text that a warning quotes."""
+
+
+class PromptWarning(Struct, frozen=True):
+    """Something about a prompt that the user may not expect.
+
+    Attributes:
+        what: one sentence that says what was seen.
+        where: config path of what causes it.
+        fix: what the user can do about it.
+    """
+
+    label: ClassVar[str] = "Warning"
+
+    what: str
+    where: str
+    fix: str
+
+    def __str__(self) -> str:
+        return f"{self.what}\n  where: {self.where}\n  fix:   {self.fix}"
+
+
+class MisspeltPlaceholder(PromptWarning, frozen=True):
+    """A placeholder that is nearly a column. Almost surely a mistake, so commands repeat it where they end.
+
+    Attributes:
+        mark: the placeholder, as in the template.
+    """
+
+    mark: str = ""
+
+    @staticmethod
+    def summary(warnings: Sequence[PromptWarning]) -> str:
+        """Return one line that names all such placeholders; empty if there are none."""
+        marks = dict.fromkeys(one.mark for one in warnings if isinstance(one, MisspeltPlaceholder))
+        if not marks:
+            return ""
+        return f"Misspelt placeholder: {', '.join(marks)}. No column has this name, so the model is sent the braces."
+
+
+class TranslationNote(PromptWarning, frozen=True):
+    """Something in a config of OpenCompass or AISBench that is dropped, or means something else here."""
+
+    label: ClassVar[str] = "Note"
+
+    def __str__(self) -> str:
+        text = "; ".join(filter(None, (self.what, self.fix)))
+        lines = textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
+        return "\n".join([*lines, *([f"  where: {self.where}"] if self.where else [])])
+
+
+def translation_notes(notes: Sequence[Note], place: Callable[[str], str]) -> list[PromptWarning]:
+    """Return each note once, with its first place and the number of the others.
+
+    Args:
+        notes: those of a config.
+        place: from a config path to the words that tell the user where that is.
+    """
+    groups: dict[tuple[str, str], list[Note]] = {}
+    for note in notes:
+        groups.setdefault((note.what, note.fix), []).append(note)
+    found: list[PromptWarning] = []
+    for first, *others in groups.values():
+        more = f" and {len(others):,} more" if others else ""
+        where = place(first.where) if first.where else ""
+        found.append(TranslationNote(first.what, where + more, first.fix))
+    return found
+
+
+class PromptProbe(Struct, frozen=True):
+    """One prompt of a task, with what is needed to find its warnings.
+
+    Attributes:
+        task: the model and the dataset.
+        seen: the prompt.
+        neutral: the same prompt of a row whose texts are meaningless and whose gold is `GOLD`, so that whatever else
+            is in it was written by a template; None if there can be none.
+        meta: the meta template with which a language model frames dialogues; None for other formats.
+        gives_messages: the model is given messages (that its tokenizer may then write as one text).
+        served: the prompt goes to a server, which puts BOS in front of it by itself.
+        fields: column → value of the row.
+        framing: the meta template of the model, its default included, for whichever format; None if it has none.
+        continued: the model is to continue the prompt, which is not scored as it is.
+        knows_stop_tokens: the ``eos_token_id`` of a meta template can end its answers.
+        hides_answers: the model's role template leaves out what the assistant says.
+    """
+
+    task: TaskSpec
+    seen: Preview
+    neutral: Preview | None
+    meta: MetaTemplate | None
+    gives_messages: bool
+    served: bool
+    fields: Mapping[str, Any]
+    framing: MetaTemplate | None
+    continued: bool
+    knows_stop_tokens: bool
+    hides_answers: bool
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the row."""
+        return tuple(self.fields)
+
+    @property
+    def template(self) -> str:
+        """Config path of the dataset's template."""
+        infer = self.task.dataset.infer
+        part = infer.prompt_template or infer.ice_template
+        return part.where if part else infer.where
+
+
+def filled_texts(filled: Filled) -> Iterator[str]:
+    """Return the texts that the dataset's templates write."""
+    for item in [filled] if isinstance(filled, str) else filled:
+        if isinstance(item, str):
+            yield item
+        else:
+            for key in ("prompt", "prompt_mm", "content"):
+                yield from texts_in(item.get(key))
+
+
+def sent_texts(prompt: Prompt) -> Iterator[str]:
+    """Return the texts that the model gets: the prompt, or its messages."""
+    if isinstance(prompt, str):
+        yield prompt
+    else:
+        for message in prompt:
+            yield from texts_in(message.content)
+
+
+AnyContent: TypeAlias = Any
+"""A text, a list of parts in OpenAI form, or nothing."""
+
+
+def texts_in(content: AnyContent) -> Iterator[str]:
+    if isinstance(content, str):
+        yield content
+    elif content:
+        yield from (part["text"] for part in content if isinstance(part, Mapping) and isinstance(part.get("text"), str))
+
+
+def quoted(text: str) -> str:
+    return repr(text if len(text) <= SHOWN else text[:SHOWN] + "…")

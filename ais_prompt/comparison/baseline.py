@@ -1,0 +1,301 @@
+"""No significant drop: check a run against an earlier run, or against a baseline file."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from msgspec.structs import replace
+
+from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.metrics.aggregate import exact, exact_mean
+from ais_prompt.metrics.paired import LEVEL, holm
+from ais_prompt.comparison.gates import Verdict
+from ais_prompt.comparison.held_pair import HeldPair, Statistic
+from ais_prompt.comparison.runs import StoredRun, read_stored_run
+from ais_prompt.comparison.scored_task import ScoredTask
+from ais_prompt.store.baseline_file import Baseline, BaselineTask, read_baseline
+from ais_prompt.store.results import check_scored
+
+GATE: Final = "no significant drop"
+ENOUGH: Final = 0.9
+"""Share of the samples of either run that both must have answered; below it the gate is inconclusive."""
+
+
+def make_baseline(run: StoredRun, *, by_row: bool = False) -> Baseline:
+    """Make a baseline of a run.
+
+    Args:
+        run: a run that is scored.
+        by_row: identify samples by their whole rows, which is all that runs of version 1 know.
+
+    Raises:
+        ConfigError: the run is not finished or not scored, or too few samples were asked or answered.
+        StoreError, DataError: results of the run are missing or broken, or its metric cannot be compared.
+    """
+    if run.status != "finished":
+        root = run.folder.root.parent if run.status == "partial" else run.folder.root
+        raise ConfigError(f"{run.name} is no baseline: it is {run.status}", fix=f"go on with it: -r {root}")
+    check_scored(run.folder, [task.spec for task in run.tasks])
+    tasks = [task for task in run.tasks if task.is_scored]
+    for task in tasks:
+        name, metric = task.name, task.metric
+        if metric.of is not None:
+            what = f"{name} is no baseline: only {metric.n} of {metric.of} samples were asked"
+            raise ConfigError(what, where=run.name, fix="ask the rest with -r, without --stop-early")
+        if len(task.values) < ENOUGH * task.size:
+            what = f"only {len(task.values)} of {task.size} samples of {name} were answered, too few for a baseline"
+            raise ConfigError(what, where=run.name, fix="ask the failed ones again with -r")
+    by_row = by_row or any(task.knows_only_rows for task in tasks)
+    return Baseline(run.name, tuple(_baseline_task(task, by_row=by_row) for task in tasks), by_row)
+
+
+def make_baselines(runs: Sequence[StoredRun]) -> Baseline:
+    """Return the baseline of several runs: each sample has the mean of its values.
+
+    Args:
+        runs: runs of the same config that are scored; at least one.
+
+    Raises:
+        ConfigError: a run is no evidence or is given twice, or they do not have the same datasets, metrics and samples.
+        StoreError, DataError: as `make_baseline`.
+    """
+    _refuse_doubled(runs)
+    by_row = any(task.knows_only_rows for run in runs for task in run.tasks)
+    made = [make_baseline(run, by_row=by_row) for run in runs]
+    first = made[0]
+    if len(made) == 1:
+        return first
+    for other in made[1:]:
+        if _identity(other) != _identity(first):
+            what = f"{other.run} has other models, datasets or metrics than {first.run}"
+            raise ConfigError(what, fix="make a baseline of runs of one config")
+    columns = zip(*(one.tasks for one in made), strict=True)
+    return Baseline(", ".join(one.run for one in made), tuple(map(_mean_task, columns)), first.by_row, len(made))
+
+
+def _refuse_doubled(runs: Sequence[StoredRun]) -> None:
+    folders = [run.folder.root.resolve() for run in runs]
+    for run, folder in zip(runs, folders, strict=True):
+        if folders.count(folder) > 1:
+            fix = "name different runs; a name without a time is its latest run"
+            raise ConfigError(f"the run {run.name} is given twice", fix=fix)
+
+
+def _identity(baseline: Baseline) -> list[tuple[str, str, str]]:
+    """Return what runs of one config have in common."""
+    return [(task.model, task.dataset, task.metric) for task in baseline.tasks]
+
+
+def _mean_task(tasks: Sequence[BaselineTask]) -> BaselineTask:
+    """Return the mean of one dataset over several runs."""
+    first, size = tasks[0], max(task.size for task in tasks)
+    names = [name for name in first.values if all(name in task.values for task in tasks)]
+    if len(names) < ENOUGH * size:
+        what = f"only {len(names)} of {size} samples of {first.model}/{first.dataset} were answered in all runs"
+        raise ConfigError(what, fix="make a baseline of runs with the same data; ask failed samples again with -r")
+    values = {name: [task.values[name] for task in tasks] for name in names}
+    sums = {name: np.mean([task.sums[name] for task in tasks], axis=0) for name in names if first.sums}
+    return replace(
+        first,
+        values={name: exact_mean(found) for name, found in values.items()},
+        n=size,
+        sums={name: tuple(row.tolist()) for name, row in sums.items()},
+        noise=exact_mean([statistics.variance(found) for found in values.values()]),
+    )
+
+
+def open_baseline(name: str, work_dir: str | None = None) -> Baseline:
+    """Read a baseline file, or make the baseline of a run (its path, name or time).
+
+    Raises:
+        ConfigError: there is no such file or run, or the run cannot be a baseline.
+        StoreError: it cannot be read.
+    """
+    if Path(name).is_file():
+        return read_baseline(Path(name))
+    if name.endswith(".json"):
+        fix = f"write it: aisprompt baseline RUN -o {name}"
+        raise ConfigError("there is no such baseline file", where=name, fix=fix)
+    return make_baseline(read_stored_run(name, work_dir))
+
+
+def check_run(baseline: Baseline, run: StoredRun, min_drop: float = 0.0, level: float = LEVEL) -> list[Verdict]:
+    """Check a run against a baseline, as `check_baseline` does; inconclusive as a whole if it is not finished."""
+    found, metrics, faults = _as_baseline(run, baseline)
+    return check_baseline(baseline, found, min_drop, metrics, faults, level)
+
+
+def paired(baseline: Baseline, run: StoredRun) -> tuple[list[HeldPair], dict[str, str]]:
+    """Return the datasets that a baseline and a run share, and ``model/dataset`` → why others cannot be compared.
+
+    Raises:
+        ConfigError: as `check_baseline`.
+    """
+    found, metrics, faults = _as_baseline(run, baseline)
+    return _pairs(baseline, found, metrics, faults)
+
+
+def _as_baseline(run: StoredRun, baseline: Baseline) -> tuple[Baseline, dict[str, Statistic], dict[str, str]]:
+    """Return the run as a baseline, the functions of its corpus metrics, and why datasets cannot be compared."""
+    tasks: list[BaselineTask] = []
+    faults: dict[str, str] = {}
+    metrics: dict[str, Statistic] = {}
+    scored = [task for task in run.tasks if task.is_scored]
+    by_row = baseline.by_row or any(task.knows_only_rows for task in scored)
+    for task in scored:
+        name = task.name
+        try:
+            tasks.append(_baseline_task(task, by_row=by_row))
+            if task.metric.of is not None:
+                faults[name] = f"only {task.metric.n} of {task.metric.of} samples were asked"
+            elif run.status != "finished":
+                faults[name] = f"the run is {run.status}"
+            if task.corpus is not None:
+                metrics[name] = task.corpus.statistic
+        except AisPromptError as error:
+            tasks.append(BaselineTask(task.model, task.dataset, "", True, {}))
+            faults[name] = error.what
+    return Baseline(run.name, tuple(tasks), by_row), metrics, faults
+
+
+def _baseline_task(task: ScoredTask, *, by_row: bool) -> BaselineTask:
+    task = replace(task, by_row=by_row)
+    spec, metric, corpus = task.spec, task.metric, task.corpus
+    task.check_comparable()
+    sums = {} if corpus is None else {name: tuple(row.tolist()) for name, row in task.rows.items()}
+    return BaselineTask(
+        spec.model.abbr,
+        spec.dataset.abbr,
+        metric.metric,
+        metric.fraction,
+        task.values,
+        task.size,
+        sums,
+        clusters=task.clusters,
+    )
+
+
+def check_baseline(
+    baseline: Baseline,
+    run: Baseline,
+    min_drop: float = 0.0,
+    metrics: Mapping[str, Statistic] | None = None,
+    faults: Mapping[str, str] | None = None,
+    level: float = LEVEL,
+) -> list[Verdict]:
+    """Fail where a dataset dropped significantly, by ``min_drop`` or more; inconclusive without enough evidence.
+
+    One-sided tests of paired samples, corrected over all datasets by Holm's procedure: runs that are equally good fail
+    in ``level`` of all cases at most, however many datasets there are.
+
+    Args:
+        baseline: the earlier run.
+        run: the run to check, as a baseline.
+        min_drop: the smallest drop that matters, in the metric's unit.
+        metrics: ``model/dataset`` of the run → the function of its metric from sums, where it is not a mean.
+        faults: ``model/dataset`` of the run → why it cannot be compared.
+        level: how often equally good runs may fail.
+
+    Raises:
+        ConfigError: one of them identifies samples by rows, the other by ids.
+    """
+    pairs, unpaired = _pairs(baseline, run, metrics or {}, faults or {})
+    verdicts = [_inconclusive(name, why) for name, why in unpaired.items()]
+    corrected = holm({number: pair.p_value for number, pair in enumerate(pairs)})
+    return verdicts + [_verdict(pair, corrected[n], min_drop, level, len(pairs)) for n, pair in enumerate(pairs)]
+
+
+def _pairs(
+    baseline: Baseline, run: Baseline, metrics: Mapping[str, Statistic], faults: Mapping[str, str]
+) -> tuple[list[HeldPair], dict[str, str]]:
+    if baseline.by_row != run.by_row:
+        raise ConfigError(
+            "the run is of an earlier version, which knew samples by their whole rows, and the baseline is not",
+            where=run.run,
+            fix="let this version write the run's predictions again: give its command with -r; nothing is asked twice",
+        )
+    old = {_key(task, baseline, run): task for task in baseline.tasks}
+    pairs, unpaired = [], {}
+    for task in run.tasks:
+        name = f"{task.model}/{task.dataset}"
+        statistic = metrics.get(name)
+        before = old.get(_key(task, baseline, run))
+        fault = faults.get(name) or _cannot_pair(before, task, is_mean=statistic is None)
+        if fault:
+            unpaired[name] = fault
+        elif before is not None:
+            common = tuple(name for name in task.values if name in before.values)
+            pairs.append(HeldPair(before, task, common, statistic, task.clusters, baseline.runs))
+    missing = old.keys() - {_key(task, baseline, run) for task in run.tasks}
+    return pairs, {**unpaired, **dict.fromkeys(sorted(missing), "is in the baseline but not in the run")}
+
+
+def _key(task: BaselineTask, baseline: Baseline, run: Baseline) -> str:
+    """Return the key of a dataset, with the model if one of the runs has several models."""
+    several = any(len({one.model for one in side.tasks}) > 1 for side in (baseline, run))
+    return f"{task.model}/{task.dataset}" if several else task.dataset
+
+
+def _inconclusive(subject: str, why: str) -> Verdict:
+    return Verdict(GATE, subject, False, f"inconclusive: {why}", inconclusive=True)
+
+
+def _cannot_pair(before: BaselineTask | None, after: BaselineTask, *, is_mean: bool) -> str:
+    """Return why a dataset cannot be compared; empty if it can."""
+    if before is None:
+        return "is not in the baseline"
+    if before.metric != after.metric:
+        return f"has the metric {after.metric}, in the baseline it is {before.metric}"
+    common = len(before.values.keys() & after.values.keys())
+    all_samples = max(before.size, after.size)
+    if not common or common < ENOUGH * all_samples:
+        answered = [f"{len(side.values)} of {side.size}" for side in (before, after)]
+        return (
+            f"{common} of {all_samples} samples are answered in both runs, which is less than {ENOUGH:.0%} "
+            f"({answered[0]} in the baseline, {answered[1]} in the run)"
+        )
+    if not is_mean and not before.sums:
+        return f"the baseline has no sums for {after.metric}: write it again with aisprompt baseline"
+    return ""
+
+
+def _verdict(pair: HeldPair, p_value: float, min_drop: float, level: float, tests: int) -> Verdict:
+    subject = f"{pair.after.model}/{pair.after.dataset}"
+    fewest = math.floor(-math.log2(level)) + 1  # so that all of them becoming worse is less likely than the level
+    if (units := pair.difference.units) < fewest and pair.runs == 1:
+        what = f"{units} samples or clusters cannot show a drop; {fewest} are the fewest that can"
+        return _inconclusive(subject, what)
+    significant = p_value < level
+    passed = not significant or exact(pair.drop) < exact(min_drop) or pair.drop <= 0
+    words = [
+        f"{pair.after.metric} {_points(-pair.drop, pair)} on {len(pair.names)} common samples, p {p_value:.2g}",
+        *_limits_of_evidence(pair, level / tests),
+    ]
+    if significant and passed and pair.drop > 0:
+        words.append(f"significant, but less than {_points(min_drop, pair)}")
+    return Verdict(GATE, subject, passed, "; ".join(words))
+
+
+def _limits_of_evidence(pair: HeldPair, level: float) -> Iterator[str]:
+    """Yield which drop would be found at a level of significance, and how many samples are left out."""
+    found = pair.detectable(level)
+    if pair.nothing_changed:
+        yield "nothing changed" if not pair.left_out else "nothing changed on these"
+    elif found is not None:
+        yield f"a drop of {_points(found, pair)} would be found in 80 %"
+    if pair.left_out:
+        yield f"{pair.left_out} samples that only one of the runs has answered are left out"
+
+
+def _points(value: float, pair: HeldPair) -> str:
+    """Return a difference in words; of parts of 1 in points of percent."""
+    value += 0.0  # no sign before a zero
+    return f"{round(100 * value, 1) + 0.0:+.1f} points" if pair.after.fraction else f"{value:+.4g}"
+
+
+__all__ = ["Baseline", "check_baseline", "check_run", "make_baseline", "make_baselines", "open_baseline", "paired"]

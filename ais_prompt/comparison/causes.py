@@ -1,0 +1,299 @@
+"""Divide the difference of two runs among its causes, sample by sample.
+
+Causes that can be undone without a model are undone: the answers of each run are scored with the golds, the
+postprocessors and the evaluator of the other. What is left comes from the answers, and is attributed to what differs
+for each sample: truncation, the prompt, the model, the decoding.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from functools import cached_property
+from statistics import pvariance
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from ais_prompt.metrics.aggregate import exact_mean
+from ais_prompt.metrics.bootstrap import bootstrap
+from ais_prompt.metrics.difference import mean_difference
+from ais_prompt.metrics.distributions import t_quantile
+from ais_prompt.metrics.interval import spread_of
+from ais_prompt.plan.plan import Task
+from ais_prompt.comparison.changed_parts import makers_that_differ, same_judge, same_metric, same_reading
+from ais_prompt.comparison.scored_task import ScoredTask, clusters_of
+from ais_prompt.scoring.score import sample_scores
+from ais_prompt.types import EvalSpec, Prediction
+
+DATA, EXTRACTION, METRIC, JUDGE, TRUNCATION = "data", "extraction", "metric", "judge", "truncation"
+CHANCE: Final = "chance"
+"""Answers differ although nothing that produces them does: models do not always answer the same."""
+
+Rows = NDArray[np.float64]
+Statistic = Callable[[Rows], float]
+
+
+class Share(Struct, frozen=True):
+    """A part of the difference.
+
+    Attributes:
+        cause: its name; ``prompt and model`` if both differ for the same samples, since only one effect is seen.
+        difference: the part.
+        samples: how many samples it comes from.
+        interval: where the true part lies, with 95 % confidence; None if that cannot be known.
+    """
+
+    cause: str
+    difference: float
+    samples: int
+    interval: tuple[float, float] | None = None
+
+
+class _State(NamedTuple):
+    """The run that golds, postprocessors and evaluator come from (False: the first)."""
+
+    data: bool = False
+    extraction: bool = False
+    metric: bool = False
+
+
+def divided(before: ScoredTask, after: ScoredTask, ids: Sequence[str]) -> list[Share]:
+    """Divide the difference of the common samples among its causes.
+
+    The causes are put in place one after the other, and again in the opposite order; each has the mean of what it
+    changes. So the shares add up to the difference. With two causes it is the Shapley value (Shapley 1953).
+
+    Args:
+        before, after: the runs.
+        ids: samples that both have answered; at least one.
+
+    Raises:
+        AisPromptError: the answers cannot be scored with the parts of the other run.
+    """
+    return _Division(before, after, ids).shares()
+
+
+class _Division:
+    def __init__(self, before: ScoredTask, after: ScoredTask, ids: Sequence[str]) -> None:
+        self._before, self._after, self._ids = before, after, ids
+        self._old = [before.predictions[name] for name in ids]
+        self._new = [after.predictions[name] for name in ids]
+        self._rows: dict[tuple[bool, _State], Rows] = {}
+
+    def shares(self) -> list[Share]:
+        """Return the shares in the order of scoring; those of the answers come last."""
+        players = [*self._undone, *dict.fromkeys(label for label in self._labels if label)]
+        forth, back = self._path(players), self._path(players[::-1])[::-1]
+        found = []
+        for number, cause in enumerate(players):
+            # Going back the causes are put in place from the end, so the step of a cause begins at the entry after it.
+            steps = ((forth[number], forth[number + 1]), (back[number + 1], back[number]))
+            found.append(self._share(cause, steps))
+        return found
+
+    @cached_property
+    def _judged(self) -> bool:
+        """Whether a judge scores; it is not asked again."""
+        return any(task.spec.dataset.eval.judge is not None for task in (self._before, self._after))
+
+    @cached_property
+    def _undone(self) -> list[str]:
+        """The causes that can be undone without a model."""
+        if self._judged:
+            return []
+        before, after = self._before.spec.dataset, self._after.spec.dataset
+        golds = any(old.gold != new.gold for old, new in zip(self._old, self._new, strict=True))
+        differ = {DATA: golds, EXTRACTION: not same_reading(before, after), METRIC: not same_metric(before, after)}
+        return [cause for cause, differs in differ.items() if differs]
+
+    @cached_property
+    def _labels(self) -> list[str]:
+        """The cause of the changed answer of each sample; empty if neither answer nor value changed."""
+        made = makers_that_differ(self._before, self._after)
+        judged = self._judged_causes() if self._judged else []
+        moved = (self._stored(False) != self._stored(True)).any(axis=1)
+        return [self._label(number, made, judged, moved=bool(moved[number])) for number in range(len(self._ids))]
+
+    def _judged_causes(self) -> list[str]:
+        before, after = self._before.spec.dataset, self._after.spec.dataset
+        same = {EXTRACTION: same_reading(before, after), JUDGE: same_judge(before, after)}
+        return [cause for cause, is_same in same.items() if not is_same]
+
+    def _label(self, number: int, made: Sequence[str], judged: Sequence[str], *, moved: bool) -> str:
+        old, new = self._old[number], self._new[number]
+        scoring = [*([DATA] if self._judged and old.gold != new.gold else []), *judged]
+        if old.prediction == new.prediction:
+            if self._undone or not moved:
+                return ""
+            return " and ".join(scoring) or (JUDGE if self._judged else METRIC)
+        causes = [*(["prompt"] if old.origin_prompt != new.origin_prompt else []), *made]
+        return " and ".join([*([TRUNCATION] if _is_cut(old, new) else causes), *scoring]) or CHANCE
+
+    def _path(self, players: Sequence[str]) -> list[tuple[Rows, Statistic]]:
+        """Return the rows after each cause is applied in turn, from none of them to all."""
+        state, done = _State(), set[str]()
+        found = [self._mixed(state, done)]
+        for player in players:
+            if player in self._undone:
+                state = state._replace(**{player: True})
+            else:
+                done.add(player)
+            found.append(self._mixed(state, done))
+        return found
+
+    def _mixed(self, state: _State, done: set[str]) -> tuple[Rows, Statistic]:
+        changed = np.array([label in done for label in self._labels])
+        rows = np.where(changed[:, None], self._scored(True, state), self._scored(False, state))
+        corpus = (self._after if state.metric else self._before).corpus
+        return rows, _mean_of(len(self._ids)) if corpus is None else corpus.statistic
+
+    def _stored(self, after: bool) -> Rows:
+        """Return the rows of a run as stored."""
+        task = self._after if after else self._before
+        if task.corpus is not None:
+            return np.array([task.rows[name] for name in self._ids])
+        return np.array([[task.values[name]] for name in self._ids])
+
+    def _scored(self, new: bool, state: _State) -> Rows:
+        """Score the answers of one run as the state says; shape (samples, quantities)."""
+        whole = _State(*(cause in self._undone for cause in _State._fields))
+        if state == (whole if new else _State()):
+            return self._stored(new)
+        if (new, state) not in self._rows:
+            found = self._score_again(new, state)
+            # Where only one run can use the gold, the sample keeps the value of the other run.
+            other = self._stored(not new)
+            rows = [found.get(name, other[number]) for number, name in enumerate(self._ids)]
+            self._rows[new, state] = np.array(rows)
+        return self._rows[new, state]
+
+    def _score_again(self, new: bool, state: _State) -> Mapping[str, Rows]:
+        answered = self._after if new else self._before
+        golds = self._new if state.data else self._old
+        answers = self._new if new else self._old
+        mixed = [replace(answer, gold=gold.gold, cluster=None) for answer, gold in zip(answers, golds, strict=True)]
+        dataset = answered.spec.dataset
+        scoring = self._eval_spec(state)
+        spec = replace(answered.spec, dataset=replace(dataset, eval=scoring))
+        scores = [score for score in sample_scores(Task.of(spec), mixed) if score.status != "failed"]
+        corpus = (self._after if state.metric else self._before).corpus
+        if corpus is not None:
+            return {score.sample_id: corpus.sums(score) for score in scores}
+        metric = self._after.metric.metric
+        return {score.sample_id: np.array([float(score.values.get(metric, 0.0))]) for score in scores}
+
+    def _eval_spec(self, state: _State) -> EvalSpec:
+        before, after = self._before.spec.dataset.eval, self._after.spec.dataset.eval
+        reading, metric = after if state.extraction else before, after if state.metric else before
+        return replace(
+            metric,
+            pred_postprocessor=reading.pred_postprocessor,
+            dataset_postprocessor=reading.dataset_postprocessor,
+            k=(),
+            cluster=None,
+        )
+
+    def _share(self, cause: str, steps: Sequence[tuple[tuple[Rows, Statistic], tuple[Rows, Statistic]]]) -> Share:
+        labelled = sum(label == cause for label in self._labels)
+        touched = np.any([first[0] != second[0] for first, second in steps], axis=(0, 2))
+        samples = labelled or int(touched.sum())
+        clusters = clusters_of(self._after, self._ids)
+        if self._after.corpus is None:
+            parts = np.mean([second[0][:, 0] - first[0][:, 0] for first, second in steps], axis=0)
+            found = mean_difference(parts.tolist(), clusters, self._before.best and self._after.best)
+            return Share(cause, found.value, samples, found.interval)
+
+        width = steps[0][0][0].shape[1]
+        stacked = np.hstack([rows for step in steps for rows, _ in step])
+
+        def effect(sums: Rows) -> float:
+            ends = [
+                statistic(sums[width * place : width * (place + 1)])
+                for place, (_, statistic) in enumerate(end for step in steps for end in step)
+            ]
+            return (ends[1] - ends[0] + ends[3] - ends[2]) / 2
+
+        spread = bootstrap(stacked, effect, clusters=clusters)
+        return Share(cause, effect(stacked.sum(axis=0)), samples, spread and spread[1])
+
+
+def _is_cut(old: Prediction, new: Prediction) -> bool:
+    """Return whether a limit on the length made the answers differ."""
+    if old.truncated != new.truncated:
+        return True
+    first, second = old.prediction, new.prediction
+    texts = isinstance(first, str) and isinstance(second, str)
+    return old.truncated and texts and (first.startswith(second) or second.startswith(first))
+
+
+def _mean_of(samples: int) -> Statistic:
+    def mean(sums: NDArray[Any]) -> float:
+        return float(sums[0]) / samples
+
+    return mean
+
+
+FAILURES, OTHER_SAMPLES = "failures", "other samples"
+
+
+def shares_left_out(before: ScoredTask, after: ScoredTask) -> Iterator[Share]:
+    """Yield the shares of samples that only one run has, or has answered.
+
+    A run's score is that of the samples it has answered. So failures count as far as the samples that only the other
+    run has answered are easier or harder than the rest; and so do samples that only one run has.
+    """
+    both = before.predictions.keys() & after.predictions.keys()
+    sides = [(task, set(task.values)) for task in (before, after)]
+    common = sides[0][1] & sides[1][1]
+    yield from _share(FAILURES, [(task, found & both, common) for task, found in sides])
+    yield from _share(OTHER_SAMPLES, [(task, found, found & both) for task, found in sides])
+
+
+def reported_difference(before: ScoredTask, after: ScoredTask) -> float:
+    """Return by how much the scores of the runs differ, each of all samples that it has answered."""
+    return _score(after, after.values.keys()) - _score(before, before.values.keys())
+
+
+def _share(cause: str, sides: list[tuple[ScoredTask, set[str], set[str]]]) -> Iterator[Share]:
+    """Yield the share of the samples that are in the first set of each side but not in the second."""
+    if all(whole == part for _, whole, part in sides):
+        return
+    value = 0.0
+    deviations: defaultdict[str, float] = defaultdict(float)
+    for sign, (task, whole, part) in zip((-1, 1), sides, strict=True):
+        value += sign * (_score(task, whole) - _score(task, part))
+        for weight, names in ((sign, whole), (-sign, part)):
+            for name, deviation in _deviations(task.values, names).items():
+                deviations[task.clusters.get(name, name)] += weight * deviation
+    samples = len(set[str]().union(*(whole - part for _, whole, part in sides)))
+    spread = spread_of(list(deviations.values())) if sides[0][0].corpus is None else None
+    interval = None
+    if spread is not None and spread.variance:
+        # The few samples that are left out may be alike by chance; then they vary as all samples do.
+        variance = max(spread.variance, math.fsum(_pooled_variance(task.values, *sets) for task, *sets in sides))
+        half = t_quantile(0.975, spread.freedom or spread.units - 1) * math.sqrt(variance)
+        interval = value - half, value + half
+    yield Share(cause, value, samples, interval)
+
+
+def _score(task: ScoredTask, names: Set[str]) -> float:
+    if task.corpus is not None:
+        return task.corpus.statistic(np.sum([task.rows[name] for name in sorted(names)], axis=0))
+    return exact_mean([task.values[name] for name in sorted(names)])
+
+
+def _pooled_variance(values: Mapping[str, float], whole: Set[str], part: Set[str]) -> float:
+    """Return the variance of the difference of two means if all samples vary alike."""
+    weights = [1 / len(whole) - (name in part) / len(part) for name in whole]
+    return pvariance([values[name] for name in sorted(whole)]) * math.fsum(weight * weight for weight in weights)
+
+
+def _deviations(values: Mapping[str, float], names: Set[str]) -> dict[str, float]:
+    """Return what each sample adds to the error of the mean over these samples."""
+    mean = exact_mean([values[name] for name in names])
+    return {name: (values[name] - mean) / len(names) for name in names}

@@ -1,0 +1,203 @@
+"""Local models in worker processes: several at a time, each with GPUs of its own, and all memory free at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import pickle
+import threading
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import Any, Final, Self, cast
+
+from ais_prompt.config.surroundings import Surroundings
+from ais_prompt.engine.spending import GO_ON
+from ais_prompt.errors import ModelError
+from ais_prompt.models.base import BatchModel, LikelihoodModel
+from ais_prompt.models.server.started import StartedServers
+from ais_prompt.engine.model_worker import Ask, Load, read_reply
+from ais_prompt.types import Completion, ModelSpec, Request
+from ais_prompt.utils.gpus import VARIABLE
+from ais_prompt.utils.worker import Worker, WorkerDied
+
+logger = logging.getLogger(__name__)
+
+THREADS: Final = "OMP_NUM_THREADS"
+"""The environment variable with the number of threads that a process computes with on the CPU."""
+
+
+class ModelWorkers:
+    """The worker processes of a run. They end with the ``with`` block.
+
+    Args:
+        number: how many of them may run at a time, if there are enough GPUs.
+        servers: have the GPUs of this machine.
+        surroundings: of the config.
+    """
+
+    def __init__(self, number: int, servers: StartedServers, surroundings: Surroundings) -> None:
+        self._number = number
+        self._beside = number
+        self._specs: list[ModelSpec] = []
+        self._servers = servers
+        self._surroundings = surroundings
+        self._running: list[Worker] = []
+        self._is_over = False
+        self._lock = threading.Lock()
+
+    @property
+    def number(self) -> int:
+        """How many can run at a time: a worker that only waits for GPUs would load a model that another one has."""
+        if not self._servers.gpus:
+            return self._number
+        least = min((gpus_of(spec) for spec in self._specs), default=1)
+        return max(1, min(self._number, len(self._servers.gpus) // max(1, least)))
+
+    def expect(self, jobs: int) -> None:
+        """Let workers share the CPU among so many of them as there are jobs, if that is fewer than `number`."""
+        self._beside = max(1, min(self.number, jobs))
+
+    def move(self, model: BatchModel, spec: ModelSpec) -> BatchModel:
+        """Return a model like this one that computes in the workers."""
+        self._specs.append(spec)
+        return in_workers(model, spec, self)
+
+    def start(self, spec: ModelSpec) -> ModelWorker:
+        """Load a model in a worker, as soon as there are enough GPUs.
+
+        Raises:
+            ModelError: it cannot be loaded.
+        """
+        gpus = asyncio.run(self._servers.take_gpus(gpus_of(spec)))
+        environment = {"TQDM_DISABLE": "1"} | ({} if gpus is None else {VARIABLE: ",".join(gpus)})
+        if not gpus and THREADS not in os.environ:  # else each worker would have as many threads as there are cores
+            environment[THREADS] = str(max(1, usable_cores() // self._beside))
+        with self._lock:
+            if self._is_over:
+                raise ModelError("the run was stopped", fix=GO_ON)
+            worker = Worker("ais_prompt.engine.model_worker", environment)
+            self._running.append(worker)
+        logger.info("%s is loaded in a worker process, GPUs: %s", spec.abbr, ",".join(gpus or ()) or "as they are")
+        loaded = ModelWorker(self, worker, gpus or (), spec.abbr)
+        try:
+            loaded.call(Load(spec, self._surroundings))
+        except BaseException:
+            loaded.stop()
+            raise
+        return loaded
+
+    def release(self, worker: Worker, gpus: Sequence[str]) -> None:
+        """End a worker, and give its GPUs back."""
+        with self._lock:
+            if worker not in self._running:
+                return
+            self._running.remove(worker)
+        worker.stop()
+        asyncio.run(self._servers.give_gpus_back(gpus))
+
+    def stop(self) -> None:
+        """End all workers at once; their calls fail."""
+        with self._lock:
+            self._is_over = True
+            for worker in self._running:
+                worker.stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+class ModelWorker:
+    """One worker process with a model, for one thread.
+
+    Args:
+        workers: where it belongs to.
+        worker: the process.
+        gpus: ids of its GPUs.
+        name: of the model, for messages.
+    """
+
+    def __init__(self, workers: ModelWorkers, worker: Worker, gpus: Sequence[str], name: str) -> None:
+        self._workers = workers
+        self._worker = worker
+        self._gpus = gpus
+        self._name = name
+
+    def call(self, value: Load | Ask) -> Any:
+        """Send a call, and return the reply.
+
+        Raises:
+            ModelError: the worker is gone.
+            Exception: what the model raised.
+        """
+        try:
+            return read_reply(self._worker.call(pickle.dumps(value)))
+        except (WorkerDied, ValueError) as error:
+            self.stop()
+            raise ModelError(
+                f"the worker process of {self._name} ended: {error}",
+                fix="if it had too little memory, use a smaller batch_size or --max-num-workers, and go on with -r",
+            ) from error
+
+    def stop(self) -> None:
+        """End the process, which frees all of its memory."""
+        self._workers.release(self._worker, self._gpus)
+
+
+def usable_cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def gpus_of(spec: ModelSpec) -> int:
+    """Return how many GPUs a worker has."""
+    return 1 if spec.num_gpus is None else spec.num_gpus
+
+
+def in_workers(model: BatchModel, spec: ModelSpec, workers: ModelWorkers) -> BatchModel:
+    """Return a model that computes in worker processes, one for each thread that asks it; all else stays here.
+
+    Args:
+        model: not loaded.
+        spec: what it was built from.
+        workers: start the processes.
+    """
+    own = threading.local()
+
+    def load(_: Any) -> None:
+        if getattr(own, "worker", None) is None:
+            own.worker = workers.start(spec)
+
+    def call(self: Any, method: str, requests: Sequence[Request]) -> Any:
+        load(self)
+        try:
+            return own.worker.call(Ask(method, requests))
+        except ModelError:
+            close(self)
+            raise
+
+    def generate(self: Any, requests: Sequence[Request]) -> list[Completion]:
+        answers: list[Completion] = call(self, "generate", requests)
+        return answers
+
+    def log_likelihoods(self: Any, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
+        yield from call(self, "log_likelihoods", requests)
+
+    def close(_: Any) -> None:
+        if (worker := getattr(own, "worker", None)) is not None:
+            own.worker = None
+            worker.stop()
+
+    methods: dict[str, Any] = {"load": load, "generate": generate, "close": close}
+    if isinstance(model, LikelihoodModel):
+        methods["log_likelihoods"] = log_likelihoods
+    # A subclass of the same name: the model's identity, its protocols and its tokenizer are those of the model itself.
+    kind = type(model)
+    made: Any = object.__new__(type(kind.__name__, (kind,), {**methods, "__module__": kind.__module__}))
+    vars(made).update(vars(model))
+    return cast("BatchModel", made)

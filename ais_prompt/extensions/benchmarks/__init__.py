@@ -1,0 +1,1 @@
+"""Benchmarks with cards: get their data, make their rows; RULER, function calls, instructions."""

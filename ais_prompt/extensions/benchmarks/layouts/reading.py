@@ -1,0 +1,156 @@
+"""Questions about a text, and questions whose gold is a list of texts."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final
+
+from ais_prompt.readers.arrow.table import Row
+from ais_prompt.extensions.benchmarks.layouts.files import json_items, json_whole, source_and_target, tsv_records
+from ais_prompt.extensions.benchmarks.layouts.layout import Call, Layout, each, file, flat, folder, hub, letters
+
+_QASPER: Final = {"dev": "qasper-dev-v0.3.json"}
+_TRUE: Final = {"true": "A", "false": "B"}
+
+
+def _answers_of(first_only: str) -> Callable[[Iterator[Sequence[str]], Call], Iterable[Row]]:
+    """Return the mapping of a question and the Python list of its answers; one split has the first answer only."""
+
+    def rows(values: Iterator[Sequence[str]], call: Call) -> Iterable[Row]:
+        for question, text in values:
+            answers = ast.literal_eval(text)
+            yield {"question": question, "answer": answers[0] if call.split == first_only else answers}
+
+    return rows
+
+
+def _first_answer_in(split: str) -> Callable[[Iterator[Row], Call], Iterable[Row]]:
+    def rows(values: Iterator[Row], call: Call) -> Iterable[Row]:
+        return ({**value, "answer": value["answer"][0]} if call.split == split else value for value in values)
+
+    return rows
+
+
+def _boolq_v3(value: Row) -> Row:
+    question = value["question"][0].upper() + value["question"][1:]
+    return {**value, "passage": " -- ".join(value["passage"].split(" -- ")[1:]), "question": question}
+
+
+def _c3(dialogue: Any, *, lettered: bool) -> Iterable[Row]:
+    between = "" if lettered else " "
+    content = between.join("".join(paragraph) for paragraph in dialogue[0])
+    for question in dialogue[1]:
+        choices = question["choice"]
+        label = choices.index(question["answer"])
+        filled = choices + ["[NULL]" if lettered else choices[0]] * (4 - len(choices))
+        numbered = {f"choice{number}": choice for number, choice in enumerate(filled[:4])}
+        row = {"content": content, "question": question["question"], **numbered}
+        yield {**row, "label": "ABCD"[label]} if lettered else {**row, "choices": filled, "label": label}
+
+
+def _squad_like(document: Any) -> Iterable[Row]:
+    """Yield the questions of a file in the form of SQuAD. The answers keep their order: the first are the same."""
+    for article in document["data"]:
+        for paragraph in article["paragraphs"]:
+            for question in paragraph["qas"]:
+                answers = list(dict.fromkeys(answer["text"] for answer in question["answers"]))
+                yield {"context": paragraph["context"], "question": question["question"], "answers": answers}
+
+
+def _drop(article: Any) -> Iterable[Row]:
+    for pair in article["qa_pairs"]:
+        if any(answer["number"] for answer in pair["validated_answers"]):
+            answers = list(dict.fromkeys(text for one in pair["validated_answers"] for text in _drop_texts(one)))
+            yield {"prompt": article["passage"], "question": pair["question"], "answers": answers}
+
+
+def _drop_texts(answer: Any) -> list[str]:
+    if answer["number"]:
+        return [answer["number"]]
+    date = [answer["date"][part] for part in ("day", "month", "year")]
+    return [" ".join(date).strip()] if any(date) else answer["spans"]
+
+
+def _multirc(value: Any, *, lettered: bool) -> Iterable[Row]:
+    for question in value["passage"]["questions"]:
+        for answer in question["answers"]:
+            label = "BA"[answer["label"]] if lettered else answer["label"]
+            row = {"text": value["passage"]["text"], "question": question["question"]}
+            yield {**row, "answer": answer["text"], "label": label}
+
+
+def _record(value: Any, *, joined: bool) -> Iterable[Row]:
+    text = value["passage"]["text"].replace("@highlight", "")
+    text = text.replace("\n\n", "\n") if joined else text
+    for query in value["qas"]:
+        answers = [answer["text"] for answer in query["answers"]]
+        yield {"text": text, "question": query["query"].replace("@placeholder", "____"), "answers": answers}
+
+
+def _race(value: Any) -> Row:
+    row = {"article": value["article"], "question": value["question"], **letters(value["options"][:4])}
+    return {**row, "answer": value["answer"]}
+
+
+def _qasper(papers: Any, *, cut: bool = False) -> Iterable[Row]:
+    for paper in papers.values():
+        sections = ((part["section_name"] or "", "\n".join(part["paragraphs"])) for part in paper["full_text"])
+        article = "\n".join(f"{name}\n{text}\n" for name, text in sections)
+        for question in paper["qas"]:
+            given = [one["answer"] for one in question["answers"]]
+            if answers := [span for one in given for span in one["extractive_spans"]]:
+                start = _first_evidence(article, given) if cut else 0
+                yield {"answer": answers, "question": question["question"], "evidence": article[start:]}
+
+
+def _first_evidence(article: str, answers: Sequence[Any]) -> int:
+    """Return where the first evidence of any answer begins; 0 if one is not in the article."""
+    return max(0, min((article.find(clue) for one in answers for clue in one["evidence"]), default=0))
+
+
+def _summary(values: Iterator[Any], call: Call) -> Iterable[Row]:  # noqa: ARG001
+    for number, value in enumerate(values):
+        if number == 1000:
+            return
+        row = {name: value[name] for name in ("dialogue", "summary")}
+        if not any(isinstance(text, float) for text in row.values()):
+            yield row
+
+
+LAYOUTS: Final = {
+    "BoolQDataset": hub(each(lambda value: {**value, "answer": int(value["label"] == "true")})),
+    "BoolQDatasetV2": file(each(lambda value: {**value, "label": _TRUE[value["label"]]})),
+    "BoolQDatasetV3": file(each(_boolq_v3)),
+    "C3Dataset": file(flat(lambda value: _c3(value, lettered=False)), read=json_items),
+    "C3Dataset_V2": file(flat(lambda value: _c3(value, lettered=True)), read=json_items),
+    "CMRCDataset": file(flat(_squad_like), read=json_whole),
+    "DRCDDataset": file(flat(_squad_like), read=json_whole),
+    "DropOpenAIDataset": Layout(
+        {}, each(lambda value: {"prompt": value["context"], "answers": value["ref_text"]}), alone=("validation",)
+    ),
+    "LCSTSDataset": folder(read=source_and_target, test="test.src.txt"),
+    "MultiRCDataset": file(flat(lambda value: _multirc(value, lettered=False))),
+    "MultiRCDatasetV2": file(flat(lambda value: _multirc(value, lettered=True))),
+    "NQOpenDataset": folder(
+        _first_answer_in("train"), validation="nq-open-validation.jsonl", train="nq-open-train.jsonl"
+    ),
+    "NaturalQuestionDataset": folder(_answers_of("dev"), read=tsv_records, dev="nq-dev.qa.csv", test="nq-test.qa.csv"),
+    "NaturalQuestionDatasetCN": folder(_first_answer_in("dev"), dev="dev.jsonl", test="test.jsonl"),
+    "QASPERCUTDataset": Layout(_QASPER, flat(lambda value: _qasper(value, cut=True)), json_whole, alone=("dev",)),
+    "QASPERDataset": Layout(_QASPER, flat(_qasper), json_whole, alone=("dev",)),
+    "RaceDataset": folder(each(_race), validation="validation/{name}.jsonl", test="test/{name}.jsonl"),
+    "ReCoRDDataset": file(flat(lambda value: _record(value, joined=False))),
+    "ReCoRDDatasetV2": file(flat(lambda value: _record(value, joined=True))),
+    "StrategyQADataset": file(read=json_items),
+    "SummeditsDataset_V2": file(each(lambda value: {**value, "label": "BA"[value["label"]]})),
+    "TriviaQADataset": folder(
+        _answers_of("test"), read=tsv_records, dev="trivia-dev.qa.csv", test="trivia-test.qa.csv"
+    ),
+    "TriviaQADatasetV2": folder(validation="triviaqa-validation.jsonl", train="triviaqa-train.jsonl"),
+    "TriviaQADatasetV3": file(),
+    "XsumDataset": Layout({"test": "dev.jsonl"}, _summary, alone=("test",)),
+    "dropDataset": Layout({}, flat(_drop), json_items, alone=("validation",)),
+    "lambadaDataset": Layout({"test": "test.jsonl"}, each(dict), alone=("test",)),
+}
+"""Name of the class → its layout."""

@@ -1,0 +1,1 @@
+"""Slurm and Ray start the shards of a run; partitioners divide its tasks among them."""

@@ -1,0 +1,64 @@
+"""Divide each model's datasets into groups of a limited cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Final
+
+from ais_prompt.models.options import check_at_least
+from ais_prompt.types.partitioner import Chunk, Strategy, TaskSize, portions, split
+from ais_prompt.registry import PARTITIONERS
+
+GEN_TASK_COEF: Final = 20
+"""How much more a generated answer costs than a log-likelihood, as OpenCompass counts."""
+
+
+@PARTITIONERS.register_module()
+class SizePartitioner:
+    """Splits large datasets and groups small ones, so that no group costs more than a limit.
+
+    The cost is the number of requests. A generated answer counts ``gen_task_coef`` times, and ten times as much if it
+    may have 512 tokens or more.
+
+    Args:
+        max_task_size: most that a group may cost.
+        gen_task_coef: how much more a generated answer costs than a log-likelihood.
+        strategy: ``heuristic`` as above; ``split`` makes each portion of a dataset a group of its own.
+
+    Raises:
+        ConfigError: a number is too small.
+    """
+
+    def __init__(
+        self, max_task_size: int = 40000, gen_task_coef: int = GEN_TASK_COEF, strategy: Strategy = "heuristic"
+    ) -> None:
+        check_at_least(1, max_task_size=max_task_size, gen_task_coef=gen_task_coef)
+        self._max_task_size = max_task_size
+        self._gen_task_coef = gen_task_coef
+        self._strategy = strategy
+
+    def groups(self, tasks: Sequence[TaskSize]) -> list[list[Chunk]]:
+        """Return the groups of all models."""
+        found: list[list[Chunk]] = []
+        for _, of_model in groupby(tasks, lambda task: task.model):
+            chunks = [chunk for task in of_model for chunk in self._split(task)]
+            found += self._grouped(chunks) if self._strategy == "heuristic" else ([chunk] for chunk in chunks)
+        return found
+
+    def _split(self, task: TaskSize) -> list[Chunk]:
+        cost = task.cost(self._gen_task_coef)
+        return split(task, min(portions(cost, self._max_task_size), max(1, task.samples)), cost)
+
+    def _grouped(self, chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
+        """Fill one group after the other, the costliest portions first."""
+        group: list[Chunk] = []
+        cost = 0.0
+        for chunk in sorted(chunks, key=lambda chunk: -chunk.cost):
+            if group and cost + chunk.cost > self._max_task_size:
+                yield group
+                group, cost = [], 0.0
+            group.append(chunk)
+            cost += chunk.cost
+        if group:
+            yield group

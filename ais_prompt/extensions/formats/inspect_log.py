@@ -1,0 +1,205 @@
+"""Results as logs of inspect_ai: one ``.eval`` file for each task, a zip archive of JSON.
+
+Source: ``inspect_ai.log``, version 2 of its logs. ``read_eval_log``, ``inspect view`` and its data frames read them.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from msgspec.structs import replace
+
+from ais_prompt.report.stored import StoredResults, StoredSample, StoredTask
+from ais_prompt.store.disk import replacing
+from ais_prompt.store.layout import safe_name
+from ais_prompt.types import Completion, SampleScore
+from ais_prompt.utils.digest import digest
+from ais_prompt.utils.jsonl import encode_finite
+
+_LOG_VERSION: Final = 2
+_STOP_REASONS: Final = {"stop": "stop", "length": "max_tokens"}
+_ID_LENGTH: Final = 22
+
+
+def write_inspect_logs(run: StoredResults, folder: Path) -> list[Path]:
+    """Write a log of each task. A question that was asked n times has n epochs.
+
+    Raises:
+        StoreError, DataError: a file cannot be read or written.
+    """
+    paths = []
+    for task in run.tasks:
+        task_id = digest([run.record["sessions"][0]["started"], task.spec.name], _ID_LENGTH)
+        name = f"{run.started:%Y-%m-%dT%H-%M-%S+00-00}_{safe_name(task.model)}_{safe_name(task.dataset)}_{task_id}.eval"
+        paths.append(folder / name)
+        with replacing(paths[-1], binary=True) as stream:
+            _write_log(run, task, task_id, stream)
+    return paths
+
+
+def _write_log(run: StoredResults, task: StoredTask, task_id: str, stream: BinaryIO) -> None:
+    head = {"version": _LOG_VERSION, "eval": _spec(run, task, task_id), "plan": {"name": "plan", "steps": []}}
+    summaries, numbers, errors = [], 0, 0
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("_journal/start.json", encode_finite(head))
+        for sample in task.samples():
+            for value in _epochs(task, sample):
+                archive.writestr(f"samples/{safe_name(value['id'])}_epoch_{value['epoch']}.json", encode_finite(value))
+                summaries.append(_summary(value))
+                numbers += 1
+                errors += "error" in value
+        archive.writestr("summaries.json", encode_finite(summaries))
+        results = {
+            "total_samples": numbers,
+            "completed_samples": numbers - errors,
+            "scores": [_score(task)] if task.scores else [],
+        }
+        stats = {"started_at": run.started.isoformat(), "completed_at": run.ended.isoformat(), "model_usage": {}}
+        archive.writestr("header.json", encode_finite(head | {"status": "success", "results": results, "stats": stats}))
+
+
+def _spec(run: StoredResults, task: StoredTask, task_id: str) -> dict[str, Any]:
+    facts = task.facts
+    return {
+        "eval_id": task_id,
+        "run_id": digest(run.record["sessions"][0]["started"], _ID_LENGTH),
+        "created": run.started.isoformat(),
+        "task": task.dataset,
+        "task_id": task_id,
+        "task_version": 0,
+        "dataset": {
+            "name": task.dataset,
+            "location": ", ".join(facts.data_files),
+            "samples": facts.of or facts.samples,
+            "shuffled": False,
+        },
+        "model": task.model_name,
+        "model_base_url": facts.model.get("base_url"),
+        "config": {"epochs": max((score.repeats for score in task.scores), default=1)},
+        "packages": {"ais_prompt": run.version},
+        "metadata": {
+            "run": run.folder.root.name,
+            "config_digest": run.record.get("config_digest"),
+            "data_digest": facts.data_digest,
+            "abbr": task.model,
+        },
+        "scorers": [{"name": _scorer(task), "metrics": [{"name": score.metric} for score in task.scores]}],
+    }
+
+
+def _score(task: StoredTask) -> dict[str, Any]:
+    metrics: dict[str, Any] = {}
+    for score in task.scores:
+        if score.value is not None:
+            metrics[score.metric] = {"name": score.metric, "value": score.value}
+        if score.stderr is not None:
+            metrics[f"{score.metric}_stderr"] = {"name": f"{score.metric}_stderr", "value": score.stderr}
+    main = task.scores[0]
+    return {
+        "name": _scorer(task),
+        "scorer": _scorer(task),
+        "scored_samples": main.n - main.counts["failed"],
+        "unscored_samples": main.counts["failed"],
+        "metrics": metrics,
+        "metadata": {"counts": dict(main.counts), "interval": main.interval, "bounds": main.bounds},
+    }
+
+
+def _epochs(task: StoredTask, sample: StoredSample) -> Iterator[dict[str, Any]]:
+    """Yield the answers to one question, each as a sample of its epoch."""
+    completions, score = sample.prediction.completions, sample.score
+    if score is None or not score.repeats or len(completions) != len(score.repeats):
+        yield _sample(task, sample, 1, completions[-1] if completions else None, score)
+        return
+    for epoch, (completion, one) in enumerate(zip(completions, score.repeats, strict=True), 1):
+        yield _sample(task, sample, epoch, completion, replace(one, gold=score.gold))
+
+
+def _sample(
+    task: StoredTask, sample: StoredSample, epoch: int, completion: Completion | None, score: SampleScore | None
+) -> dict[str, Any]:
+    prediction = sample.prediction
+    asked = [{"role": one["role"], "content": _content(one["content"]), "source": "input"} for one in sample.messages()]
+    target = prediction.gold if score is None else score.gold
+    value: dict[str, Any] = {
+        "id": prediction.sample_id,
+        "epoch": epoch,
+        "input": asked,
+        "target": [str(one) for one in target] if isinstance(target, list) else _text(target),
+        "metadata": {"index": prediction.index, "status": score.status if score else sample.status},
+    }
+    failure = completion.failure if completion else None
+    if failure is not None:
+        message = f"{failure.kind}: {failure.message}"
+        return value | {"messages": asked, "error": {"message": message, "traceback": "", "traceback_ansi": ""}}
+    if completion is not None:
+        value |= _output(task, asked, completion)
+    if score is not None and score.values:
+        value["scores"] = {_scorer(task): _sample_score(score, prediction.prediction)}
+    return value
+
+
+def _sample_score(score: SampleScore, answer: Any) -> dict[str, Any]:
+    several = len(score.values) > 1
+    return {
+        "value": dict(score.values) if several else next(iter(score.values.values())),
+        "answer": None if score.extracted is None else _text(score.extracted),
+        "explanation": answer if isinstance(answer, str) else None,
+        "metadata": {"status": score.status, "reason": score.reason},
+    }
+
+
+def _output(task: StoredTask, asked: list[dict[str, Any]], completion: Completion) -> dict[str, Any]:
+    """Return the fields of a sample that hold the answer."""
+    content: Any = completion.text
+    if completion.reasoning:
+        content = [{"type": "reasoning", "reasoning": completion.reasoning}, {"type": "text", "text": completion.text}]
+    answer = {"role": "assistant", "content": content, "source": "generate", "model": task.model_name}
+    usage = completion.usage
+    counts = {
+        "input_tokens": usage.prompt_tokens or 0,
+        "output_tokens": usage.completion_tokens or 0,
+        "total_tokens": (usage.prompt_tokens or 0) + (usage.completion_tokens or 0),
+        "input_tokens_cache_read": usage.cached_tokens,
+        "input_tokens_cache_write": usage.cache_write_tokens,
+        "reasoning_tokens": usage.reasoning_tokens,
+    }
+    choice = {"message": answer, "stop_reason": _STOP_REASONS.get(str(completion.finish_reason), "unknown")}
+    output = {
+        "model": task.model_name,
+        "choices": [choice],
+        "completion": completion.text,
+        "usage": counts,
+        "time": completion.seconds,
+    }
+    return {"messages": [*asked, answer], "output": output, "model_usage": {task.model_name: counts}}
+
+
+def _summary(value: dict[str, Any]) -> dict[str, Any]:
+    """Return the line of a sample in the list that the viewer shows first."""
+    kept = {
+        name: value[name]
+        for name in ("id", "epoch", "input", "target", "metadata", "scores", "model_usage")
+        if name in value
+    }
+    error = {"error": value["error"]["message"]} if "error" in value else {}
+    return kept | error | {"completed": True}
+
+
+def _scorer(task: StoredTask) -> str:
+    evaluator = task.spec.dataset.eval.evaluator
+    return "score" if evaluator is None else str(getattr(evaluator.type, "__name__", evaluator.type)).rpartition(".")[2]
+
+
+def _content(content: Any) -> Any:
+    """Return the content of a message; parts that are not text are named only."""
+    if isinstance(content, str):
+        return content
+    return [{"type": "text", "text": str(part.get("text", f"[{part.get('type')}]"))} for part in content]
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else encode_finite(value).decode().rstrip("\n")

@@ -1,0 +1,211 @@
+"""Import single modules of OpenCompass and AISBench, without running any ``__init__`` of theirs.
+
+For worker processes only. Their packages import hundreds of modules and need dozens of libraries; a single loader or
+evaluator needs few. Here each package is an empty module. A name that is asked of it is looked up in its files, and
+only the module that defines the name is run.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Mapping, Sequence
+from functools import partial
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+from ais_prompt.extensions.peers.code.data import find_data
+from ais_prompt.extensions.peers.code.definitions import find_definition, find_registering
+from ais_prompt.extensions.peers.code.releases import MODULES as RELEASE_MODULES
+from ais_prompt.extensions.peers.code.releases import load_release
+from ais_prompt.extensions.peers.code.sources import DISTRIBUTIONS
+from ais_prompt.utils.peer_packages import peer_package
+
+REGISTRY_MODULES: Final = {"opencompass.registry": "opencompass", "ais_bench.benchmark.registry": "ais_bench"}
+"""Module with the registries of a peer → package of the peer."""
+DATA_MODULES: Final = {
+    "opencompass.utils.datasets": "opencompass",
+    "ais_bench.benchmark.datasets.utils.datasets": "ais_bench",
+}
+"""Module whose ``get_data_path`` says where data is → package of the peer."""
+
+NUMPY_NAMES: Final = {"NAN": "nan", "NaN": "nan", "Inf": "inf", "float_": "float64"}
+"""Name that NumPy 2 has no longer → the one that it has for it."""
+LOG_MODULE: Final = "opencompass.utils.logging"
+
+
+class NoSuchName(Exception):
+    """The peer has no such module or name; the message is the dotted name."""
+
+
+def install_finders(peers: Mapping[str, str]) -> None:
+    """Make packages importable.
+
+    Args:
+        peers: package → its folder.
+    """
+    for package, folder in peers.items():
+        sys.meta_path.insert(0, PeerFinder(package, Path(folder)))
+
+
+def resolve(path: str) -> Any:
+    """Return the class or function with a dotted name.
+
+    Raises:
+        NoSuchName: there is none.
+        Exception: whatever the module that defines it raises.
+    """
+    module, _, name = path.rpartition(".")
+    try:
+        owner = importlib.import_module(module)
+        if (numpy := sys.modules.get("numpy")) is not None:
+            # Some of their code uses, when it is called, names that NumPy had before version 2.
+            for old, new in NUMPY_NAMES.items():
+                if old not in vars(numpy):
+                    setattr(numpy, old, getattr(numpy, new))
+    except ModuleNotFoundError as error:
+        if error.name is not None and f"{module}.".startswith(f"{error.name}."):
+            raise NoSuchName(error.name) from None
+        raise
+    try:
+        return getattr(owner, name)
+    except AttributeError:
+        if (part := _registered_in(owner, name)) is not None:
+            return part
+        raise NoSuchName(path) from None
+
+
+def _registered_in(module: ModuleType, name: str) -> Any:
+    """Return what a module registers under a name; None if it has no such registry or name."""
+    from mmengine.registry import Registry
+
+    registries = [value for value in vars(module).values() if isinstance(value, Registry)]
+    return next((part for one in registries if (part := one.module_dict.get(name)) is not None), None)
+
+
+def with_parts(value: Any) -> Any:
+    """Return a config value with the parts of peers that it names by ``type`` in place of their names."""
+    if isinstance(value, Mapping):
+        found = {key: with_parts(inner) for key, inner in value.items()}
+        kind = found.get("type")
+        if isinstance(kind, str) and kind.partition(".")[0] in DISTRIBUTIONS:
+            found["type"] = resolve(kind)
+        return found
+    return [with_parts(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+class PeerFinder(MetaPathFinder):
+    """Find the modules of one peer.
+
+    Args:
+        package: name of its package.
+        folder: its files.
+    """
+
+    def __init__(self, package: str, folder: Path) -> None:
+        self._package = package
+        self._folder = folder
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None,  # noqa: ARG002  # the files are known
+        target: ModuleType | None = None,  # noqa: ARG002
+    ) -> ModuleSpec | None:
+        """Return how a module is loaded; None for those of others."""
+        top, _, rest = fullname.partition(".")
+        if top != self._package:
+            return None
+        place = self._folder.joinpath(*rest.split(".")) if rest else self._folder
+        if place.is_dir():
+            spec = ModuleSpec(fullname, EmptyPackage(place), origin=str(place), is_package=True)
+            spec.submodule_search_locations = [str(place)]
+            return spec
+        file = place.with_name(f"{place.name}.py")
+        return (
+            spec_from_file_location(fullname, file, loader=PeerModule(fullname, str(file))) if file.is_file() else None
+        )
+
+
+class EmptyPackage(Loader):
+    """Load a package as an empty module whose names are looked up in its files.
+
+    Args:
+        folder: its files.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Let Python make the module."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run nothing; answer when a name is asked."""
+        module.__dict__["__getattr__"] = partial(_attribute, module, self._folder)
+
+
+def _attribute(package: ModuleType, folder: Path, name: str) -> Any:
+    """Return a name of an empty package.
+
+    Raises:
+        AttributeError: no file below the package defines it.
+    """
+    if name.startswith("__"):
+        raise AttributeError(name)
+    if found := find_definition(package.__name__, folder, name):
+        module = importlib.import_module(found.module)
+        value = getattr(module, found.name) if found.name else module
+    elif registering := find_registering(package.__name__, folder, name):
+        value = _registered_in(importlib.import_module(registering), name)
+    else:
+        value = None
+    if value is None:
+        raise AttributeError(f"no file of {package.__name__} defines {name!r}")
+    setattr(package, name, value)
+    return value
+
+
+class PeerModule(SourceFileLoader):
+    """Load a module of a peer, and replace what would need the whole package."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run the module."""
+        super().exec_module(module)
+        if package := REGISTRY_MODULES.get(module.__name__):
+            _open_registries(module, package)
+        if package := DATA_MODULES.get(module.__name__):
+            module.__dict__["get_data_path"] = partial(find_data, package)
+        if module.__name__ in RELEASE_MODULES:
+            module.__dict__["load_dataset"] = load_release
+        if module.__name__ == LOG_MODULE:
+            from mmengine.logging import logger
+
+            # Else mmengine imports torch, only to ask for the rank of this process.
+            logger._get_rank = logger._get_device_id = lambda: 0
+            module.get_logger()  # some modules give their name as its level, which only a logger that exists forgives
+
+
+def _open_registries(module: ModuleType, package: str) -> None:
+    """Let registries find parts of modules that were not run yet."""
+    from mmengine.registry import Registry
+
+    folder = peer_package(package)
+    for registry in list(vars(module).values()):
+        if isinstance(registry, Registry) and folder is not None:
+            registry.get = partial(_registered, registry.module_dict, package, folder)
+
+
+def _registered(parts: Mapping[str, Any], package: str, folder: Path, key: Any) -> Any:
+    """Return a part by its registered name, or its dotted name; a part itself is returned as it is."""
+    if not isinstance(key, str):
+        return key
+    if key.partition(".")[0] == package:
+        return resolve(key)
+    if key not in parts and (registering := find_registering(package, folder, key)):
+        importlib.import_module(registering)
+    return parts.get(key)

@@ -1,0 +1,155 @@
+"""Call the code of OpenCompass and AISBench: one worker process for all calls of this process.
+
+The worker starts with the first call. It is started again after a call that ended it, or that took too long.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import pickle
+import tempfile
+import threading
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from ais_prompt.errors import AisPromptError, ConfigError, DataError, MissingExtra, PartError
+from ais_prompt.extensions.peers.code.calls import NO_NETWORK, Call, Fault, Reply, StartCall
+from ais_prompt.extensions.peers.code.sources import DISTRIBUTIONS, is_complete
+from ais_prompt.readers.data_path import CACHES
+from ais_prompt.utils.peer_imports import peer_of
+from ais_prompt.utils.peer_packages import PEER_PATH, peer_package
+from ais_prompt.utils.worker import Worker, WorkerDied
+
+PEER_NETWORK: Final = "AISPROMPT_PEER_NETWORK"
+"""Environment variable that lets code of the peers use the network if it is ``1``."""
+
+CHECK_SECONDS: Final = 120.0
+"""Time limit of an import."""
+LOAD_SECONDS: Final = 1800.0
+"""Time limit of a loader."""
+SCORE_SECONDS: Final = 7200.0
+"""Time limit of an evaluator."""
+TEXT_SECONDS: Final = 60.0
+"""Time limit of a postprocessor, for one call."""
+
+
+def call_peer(call: Call, path: str, seconds: float) -> Any:
+    """Return the value of a call.
+
+    Args:
+        call: what to do.
+        path: dotted name of the part, for errors.
+        seconds: time limit.
+
+    Raises:
+        ConfigError: there is no such part, or its arguments do not fit.
+        MissingExtra: the peer, or a package that its code needs, is not installed.
+        DataError: files of a dataset are absent.
+        PartError: its code failed, ended the process, or took too long.
+    """
+    package = path.partition(".")[0]
+    if package not in DISTRIBUTIONS:
+        fix = f"give a dotted name that begins with one of: {', '.join(DISTRIBUTIONS)}"
+        raise ConfigError(f"{path!r} is no part of OpenCompass or AISBench", fix=fix)
+    if peer_package(package) is None:
+        raise MissingExtra(
+            f"the config uses code of {peer_of(path)}, which is not installed",
+            fix=f"pip install --no-deps {DISTRIBUTIONS[package]}, or --peer-path with the folder of a checkout",
+        )
+    reply = _SESSION.call(call, path, seconds)
+    if reply.fault is not None:
+        raise _error(reply.fault, path)
+    return reply.value
+
+
+class Session:
+    """A worker process and its lock. Use `call_peer`."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._worker: Worker | None = None
+        self._settings: tuple[str, ...] = ()
+        self._log = Path()
+
+    def call(self, call: Call, path: str, seconds: float) -> Reply:
+        """Make a call, one at a time.
+
+        Raises:
+            PartError: the worker ended, or took too long.
+        """
+        with self._lock:
+            try:
+                return self._answer(call, seconds)
+            except TimeoutError:
+                self._stop()
+                fix = "repair their code, or take the dataset out"
+                raise PartError(f"{path} took longer than {seconds:g} s", fix=fix) from None
+            except WorkerDied as error:
+                lines = self._log.read_text("utf-8", errors="replace").split("\n") if self._log.is_file() else []
+                last = next((line.strip()[:200] for line in reversed(lines) if line.strip()), "")
+                self._stop()
+                what = f"{path} ended its process: {error}" + (f"; its last line: {last}" if last else "")
+                raise PartError(what, fix="repair their code, or take the dataset out") from None
+            except OSError as error:
+                what = f"no process for the code of {peer_of(path)}: {error}"
+                raise PartError(what, fix="free memory or processes, and start again") from error
+            except BaseException:  # Ctrl-C: the reply that comes later must not be taken for that of the next call
+                self._stop()
+                raise
+
+    def stop(self) -> None:
+        """End the worker, at once and from any thread; a call that waits for it fails."""
+        if (worker := self._worker) is not None:
+            worker.stop()
+        with self._lock:
+            self._stop()
+
+    def _answer(self, call: Call, seconds: float) -> Reply:
+        settings = (str(Path.cwd()), *(os.environ.get(name, "") for name in _VARIABLES))
+        if self._worker is not None and settings != self._settings:
+            self._stop()
+        if self._worker is None:
+            has_network = os.environ.get(PEER_NETWORK) == "1"
+            arguments = () if has_network else (NO_NETWORK,)
+            self._worker, self._settings = Worker("ais_prompt.extensions.peers.code.worker", arguments=arguments), settings
+            descriptor, name = tempfile.mkstemp(prefix="aisprompt-peer-", suffix=".log")
+            os.close(descriptor)
+            self._log = Path(name)
+            peers = {package: str(folder) for package in DISTRIBUTIONS if (folder := peer_package(package))}
+            whole = [package for package in peers if is_complete(package)]
+            self._reply(StartCall(name, has_network, peers, whole), CHECK_SECONDS)
+        return self._reply(call, seconds)
+
+    def _reply(self, call: Call, seconds: float) -> Reply:
+        assert self._worker is not None
+        try:
+            # The worker runs code of others, so a reply is plain data; a call comes from here.
+            return msgspec.json.decode(self._worker.call(pickle.dumps(call), seconds), type=Reply)
+        except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+            raise WorkerDied("its reply cannot be read") from error
+
+    def _stop(self) -> None:
+        if self._worker is not None:
+            self._worker.stop()
+            self._worker = None
+            self._log.unlink(missing_ok=True)
+
+
+def _error(fault: Fault, path: str) -> AisPromptError:
+    if fault.kind == "package":
+        return MissingExtra(f"code of {peer_of(path)}: {fault.what}", fix=fault.fix)
+    if fault.kind == "config":
+        return ConfigError(fault.what, where=fault.where, fix=fault.fix)
+    if fault.kind == "data":
+        return DataError(fault.what, where=fault.where, fix=fault.fix)
+    what = f"{path} {'failed' if fault.what.startswith('it ') else 'raised'}: {fault.what}"
+    return PartError(what, where=fault.where, fix=fault.fix or "see the peer's source")
+
+
+_VARIABLES: Final = (PEER_PATH, PEER_NETWORK, *CACHES, "DATASET_SOURCE", "HF_HOME", "HOME")
+"""Environment variables that say where code and data are; a worker is started again when one of them changes."""
+_SESSION: Final = Session()
+atexit.register(_SESSION.stop)

@@ -1,0 +1,275 @@
+"""Make a run folder of a run of OpenCompass or AISBench, so that every verb works on it."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ais_prompt.config.load import LoadedConfig
+from ais_prompt.config.stored import ELSEWHERE, unusable_parts, without_permissions
+from ais_prompt.errors import AisPromptError, ConfigError, faults_of
+from ais_prompt.inferencers import RepeatingInferencer
+from ais_prompt.extensions.peers.old_run import OldAnswer, OldRun, open_old_run
+from ais_prompt.extensions.peers.translate import translate
+from ais_prompt.plan.plan import Plan, Task
+from ais_prompt.checks.source import Source, checked_for_scoring
+from ais_prompt.checks.stored import is_code
+from ais_prompt.scoring.foreign_answers import Answer, match, predictions
+from ais_prompt.store.layout import RunFolder, create_run_folder
+from ais_prompt.store.predictions import write_predictions
+from ais_prompt.store.run_record import RunRecord
+from ais_prompt.store.writer_lock import hold_writer_lock
+from ais_prompt.types import Sample, TaskFacts
+from ais_prompt.utils.digest import digest
+from ais_prompt.utils.log import logging_to
+from ais_prompt.plan.record import record_of
+
+logger = logging.getLogger(__name__)
+
+ITEM: Final = re.compile(r"(models|datasets)\[(\d+)\](\.eval_cfg)?")
+"""The item of a config that a fault is in."""
+NOT_ANSWERED: Final = "the run has no answer to this question"
+
+
+class ImportedTask(Struct, frozen=True):
+    """One task of the run.
+
+    Attributes:
+        name: of the task.
+        samples: predictions that were written.
+        failed: those without an answer.
+        numbers: the peer's scores, metric → number as it wrote it.
+    """
+
+    name: str
+    samples: int
+    failed: int
+    numbers: Mapping[str, float]
+
+
+class ImportedRun(Struct, frozen=True):
+    """A run that was imported.
+
+    Attributes:
+        plan: what can be scored.
+        folder: the new run folder.
+        tasks: those with answers.
+        notes: what was left out or means something else here.
+    """
+
+    plan: Plan
+    folder: RunFolder
+    tasks: Sequence[ImportedTask]
+    notes: Sequence[str]
+
+
+def import_run(path: Path, source: Source, command: str) -> ImportedRun:
+    """Make a run folder of a run of OpenCompass or AISBench. Nothing in that run is executed.
+
+    Args:
+        path: the run folder, or one that holds runs, of which the latest is taken.
+        source: perhaps a config to read the run with, in place of its own.
+        command: the command line without secrets, for the record.
+
+    Raises:
+        ConfigError: there is no run, or its config cannot be used.
+        DataError: predictions or results cannot be read.
+    """
+    old = open_old_run(path)
+    plan, notes = _planned(old, source)
+    theirs = _names(old, plan)
+    found = [task for task in plan.tasks if old.has_answers(*theirs[task.name])]
+    if not found:
+        names = ", ".join(sorted({model for model, _ in theirs.values()}))
+        raise ConfigError(
+            "predictions/ has no file of any task of the config",
+            where=str(old.root),
+            fix=f"models are known as: {names}; give the config of this run with --config",
+        )
+    notes += [f"{task.name} has no predictions" for task in plan.tasks if task not in found]
+    folder = create_run_folder(plan.spec.work_dir, plan.spec.name)
+    with hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
+        record = record_of(plan, folder, command, asks=True, notes=notes).begin()
+        tasks = [_imported(task, old, theirs[task.name], folder, record) for task in found]
+        record.finish("finished")
+    return ImportedRun(plan, folder, tasks, notes)
+
+
+def _planned(old: OldRun, source: Source) -> tuple[Plan, list[str]]:
+    """Return the plan of the run, without what this program cannot use, and notes on what that is."""
+    source = replace(source, allow_code_execution="unsafe")  # nothing is executed here
+    if source.config is not None:
+        return checked_for_scoring(source), []
+    if old.config is None:
+        raise ConfigError(
+            "the run's config is missing, or it is more than plain data and is not executed",
+            where=str(old.root / "configs"),
+            fix="give the config that it was made with: --config CONFIG",
+        )
+    translated, found = translate(old.config, peer_scores=source.peer_scores)
+    values, dropped = without_permissions(translated, is_code, keeps_judges=True)
+    notes = list(dict.fromkeys(note.what for note in found))
+    notes += [str(one) for one in dropped if not one.where.startswith("models[")]  # these models are not asked
+    notes += _unread(values)
+    for _ in range(3):  # without its eval_cfg, without the dataset; a model at once
+        faults: list[AisPromptError] = list(_code_in(values))
+        if not faults:
+            loaded = LoadedConfig(values, old.root.resolve().parent.name or "imported", trusted=False)
+            try:
+                return checked_for_scoring(replace(source, loaded=loaded)), notes
+            except ConfigError as error:
+                faults = list(faults_of(error))
+        values, left_out = _without(values, faults)
+        notes += left_out
+    raise ConfigError("the run's config cannot be used", where=str(old.root), fix="give a config: --config CONFIG")
+
+
+def _unread(values: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a note for each dataset whose loader is code."""
+    for where, name in unusable_parts(values):
+        if re.fullmatch(r"datasets\[\d+\]", where):
+            yield (
+                f"{where}: its data are not read, because {name} runs code, and samples are named by their prompts: "
+                "give the config with --config CONFIG"
+            )
+
+
+def _code_in(values: Mapping[str, Any]) -> Iterator[ConfigError]:
+    """Yield an error for each part of the scoring that is code."""
+    for where, name in unusable_parts(values):
+        if ".eval_cfg" in where or where.endswith(".inferencer"):
+            what = f"the run names code that does not come with this program: {name}"
+            yield ConfigError(what, where=where, fix="give a config that you trust: --config CONFIG")
+
+
+def _without(values: Mapping[str, Any], faults: Sequence[AisPromptError]) -> tuple[dict[str, Any], list[str]]:
+    """Return a config without the items that faults are in.
+
+    Raises:
+        AisPromptError: a fault is in none.
+    """
+    models = dict(enumerate(values.get("models", ())))
+    datasets = dict(enumerate(values.get("datasets", ())))
+    notes = {}
+    for fault in faults:
+        if not (found := ITEM.match(fault.where)):
+            raise fault
+        kind, number, in_eval = found[1], int(found[2]), bool(found[3])
+        if kind == "models":
+            models[number] = {"type": "elsewhere", "abbr": _abbr(models[number])}
+        elif in_eval and "eval_cfg" in datasets.get(number, {}):
+            datasets[number] = {key: value for key, value in datasets[number].items() if key != "eval_cfg"}
+            notes[number] = f"{_abbr(datasets[number])} is not scored: {fault.what}"
+        elif number in datasets and number not in notes:
+            notes[number] = f"{_abbr(datasets.pop(number))} is left out: {fault.what}"
+    return {**values, "models": list(models.values()), "datasets": list(datasets.values())}, list(notes.values())
+
+
+def _abbr(item: Mapping[str, Any]) -> str:
+    return str(item.get("abbr", item.get("type")))
+
+
+def _names(old: OldRun, plan: Plan) -> dict[str, tuple[str, str]]:
+    """Return task → the names of its model and dataset in the run; a ``/`` makes a folder there."""
+    written = [str(item["abbr"]) for item in (old.config or {}).get("datasets", ()) if "abbr" in item]
+    by_ours = {abbr.replace("/", "_"): abbr for abbr in written}
+    return {
+        task.name: (task.spec.model.abbr, by_ours.get(task.spec.dataset.abbr, task.spec.dataset.abbr))
+        for task in plan.tasks
+    }
+
+
+def _imported(task: Task, old: OldRun, names: tuple[str, str], folder: RunFolder, record: RunRecord) -> ImportedTask:
+    answers = list(old.answers(*names))
+    n = task.inferencer.n if isinstance(task.inferencer, RepeatingInferencer) else 1
+    questions: int | None = None
+    try:
+        samples, data_digest, origins = task.data.test, task.data.digest, tuple(task.data.origins)
+        questions = len(samples)
+    except AisPromptError as error:
+        if not task.spec.dataset.source.type.startswith(ELSEWHERE):  # a note has said so of a loader that is code
+            what = "its data are not here, so samples are named by their prompts"
+            logger.warning("[%s] %s: %s", task.name, what, error.what)
+        samples, data_digest, origins = [], "", ()
+    groups = _by_question(answers, questions, n, in_turn=old.repeats_in_turn(*names))
+    if questions is None:
+        samples = _samples_of(groups)
+    matched = match(_answers(groups, n), samples)
+    made = list(predictions(matched, samples, task.spec.dataset.reader.output_column))
+    write_predictions(folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr), made)
+    for remark in matched.remarks(samples):
+        logger.warning("[%s] %s", task.name, remark)
+    failed = sum(prediction.failed for prediction in made)
+    facts = TaskFacts({"imported": str(old.root.absolute())}, data_digest, origins, len(made), failed)
+    record.add_task(task.spec, facts)
+    task.release()
+    return ImportedTask(task.name, len(made), failed, old.numbers(*names))
+
+
+def _by_question(
+    answers: Sequence[OldAnswer], questions: int | None, n: int, *, in_turn: bool
+) -> dict[int, list[OldAnswer]]:
+    """Return number of a question → the answers to it.
+
+    OpenCompass asks a dataset ``n`` times through and numbers all rows. AISBench asks each row ``n`` times in turn, and
+    numbers these; where the model repeats (``num_return_sequences``), all answers to a question have its number.
+
+    Args:
+        answers: those of a task.
+        questions: how many there are; None if the data are not here.
+        n: how often each was asked.
+        in_turn: as in `OldRun.repeats_in_turn`.
+    """
+    rows = {answer.index for answer in answers}
+    count = questions or -(-(max(rows, default=0) + 1) // n)
+    groups: dict[int, list[OldAnswer]] = {}
+    for answer in answers:
+        number = answer.index
+        if n > 1 and not in_turn:
+            number %= count
+        elif n > 1 and len(rows) == len(answers):
+            number //= n
+        groups.setdefault(number, []).append(answer)
+    return groups
+
+
+def _samples_of(groups: Mapping[int, Sequence[OldAnswer]]) -> list[Sample]:
+    """Return samples in place of the data, named by what was asked."""
+    return [
+        Sample(digest([index, first.values.get("origin_prompt")]), index, {}, first.values.get("gold"))
+        for index, (first, *_) in sorted(groups.items())
+    ]
+
+
+def _answers(groups: Mapping[int, Sequence[OldAnswer]], n: int) -> Iterator[Answer]:
+    """Yield one answer for each question; the answers to a repeated one as a list, None for those that failed."""
+    for index, group in groups.items():
+        for answer in group if n == 1 else group[:1]:
+            values = {**_values(answer), "index": index}
+            if n > 1:
+                given = [_values(other)["prediction"] for other in group]
+                values["prediction"] = (given + [None] * n)[:n]
+            yield Answer(answer.where, values, is_measured=_is_measured(values["prediction"]))
+
+
+def _is_measured(prediction: Any) -> bool:
+    """Return whether a prediction is no text: inferencers of log-likelihoods write labels and numbers as they are."""
+    items = prediction if isinstance(prediction, list) and prediction else [prediction]
+    return all(isinstance(one, int | float) for one in items)
+
+
+def _values(answer: OldAnswer) -> dict[str, Any]:
+    """Return an answer as `ais_prompt.scoring.foreign_answers` takes it; one that failed has none."""
+    values = {"index": answer.index, "prediction": answer.values.get("prediction")}
+    if answer.values.get("success") is False:
+        values["prediction"] = None
+    for key in ("origin_prompt", "gold"):
+        if key in answer.values:
+            values[key] = answer.values[key]
+    return values

@@ -1,0 +1,163 @@
+"""Evaluators of the peers."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ais_prompt.extensions.peers.table.row import Row
+from ais_prompt.extensions.benchmarks.layouts.functions import language_of
+
+_PASS_K: Final = "for pass@k set n and k of the dataset"
+_SCORE: Final = {"score": "accuracy"}
+_CALLS: Final = "tool calls are compared as they are"
+_PHRASES: Final = "a phrase does not end at initials and abbreviations, such as U.S."
+_ROUGE: Final = "whole answers are compared; there both texts end at the first comma or full stop"
+_WORDS: Final = "whole words and numbers are looked for; there 5 is in 15"
+_CONTAINED: Final = (
+    "whole words of whole phrases are looked for; there 5 is in 15, and a phrase ends at the dot of St. Louis"
+)
+_SANDBOX: Final = "each program runs in a sandbox, for at most 10 seconds"
+
+
+def _tokenized(args: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of an evaluator that finds words, for the ``language`` of one of LongBench."""
+    is_chinese = args.pop("language", "en") == "zh"
+    return {**args, "tokenize": "jieba" if is_chinese else "words"}
+
+
+def _of_category(args: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a `ToolCallEvaluator` for the functions of a category."""
+    category = args.pop("category", None)
+    return args if category is None else {**args, "language": language_of(str(category))}
+
+
+def _any_call(args: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a `RegexEvaluator` that finds whether there is a call at all, or that there is none.
+
+    A call whose arguments cannot be read is a text of another form, and none, as it is there.
+    """
+    is_none = "irrelevance" in str(args.pop("category", ""))
+    return {**args, "pattern": r"(?s)(?!\[\{).*" if is_none else r"(?s)\[\{.*\}\]"}
+
+
+EVALUATORS: Final = (
+    Row("AccEvaluator", "AccEvaluator"),
+    Row("AccwithDetailsEvaluator", "AccEvaluator"),
+    Row("AGIEvalEvaluator_mcq", "AccEvaluator", metrics=_SCORE),
+    Row("BBHEvaluator_mcq", "AccEvaluator", metrics=_SCORE),
+    Row("GPQAEvaluator", "AccEvaluator"),
+    Row("MGSM_Evaluator", "AccEvaluator"),
+    Row("BBHEvaluator", "BBHEvaluator", metrics=_SCORE),
+    Row(
+        "BBHEvaluator",
+        "BBHEvaluator",
+        module="ais_bench",
+        differs="upper and lower case, commas and what follows yes or no make no difference",
+        metrics=_SCORE,
+    ),
+    Row("EMEvaluator", "EMEvaluator", differs=_PHRASES, metrics={"score": "exact_match"}),
+    Row("EDAccEvaluator", "EDAccEvaluator"),
+    Row("MMLUProBaseEvaluator", "OptionOrTextEvaluator"),
+    Row("LambadaEvaluator", "LambadaEvaluator"),
+    Row("DropOpenAIEvaluator", "FuzzyMatchEvaluator", differs=_WORDS),
+    Row(
+        "TriviaQAEvaluator",
+        "ContainedAnswerEvaluator",
+        add={"cues": ("answer is", "a:", "answer:")},
+        differs=_CONTAINED,
+        metrics=_SCORE,
+    ),
+    Row("NQEvaluator", "ContainedAnswerEvaluator", add={"cues": ("answer is",)}, differs=_CONTAINED, metrics=_SCORE),
+    Row("NQEvaluatorCN", "ContainedAnswerEvaluator", add={"cues": ("答案是：",), "whole": True}, metrics=_SCORE),
+    # AISBench calls its metric accuracy.
+    Row(
+        "LEvalEMEvaluator",
+        "ContainedAnswerEvaluator",
+        add={"cues": (), "first_line": False},
+        differs=_WORDS,
+        metrics=_SCORE,
+    ),
+    Row("CircularEvaluator", "CircularEvaluator", module="opencompass.openicl"),
+    Row("AveragePPLEvaluator", "AveragePPLEvaluator"),
+    Row("BleuEvaluator", "BleuEvaluator", metrics={"score": "bleu"}),
+    Row("RougeEvaluator", "RougeEvaluator"),
+    Row("JiebaRougeEvaluator", "JiebaRougeEvaluator", differs=_ROUGE),
+    Row("SquadEvaluator", "SquadEvaluator", metrics={"score": "f1"}),
+    Row(
+        "LongBenchF1Evaluator", "SquadEvaluator", add={"first_line": False}, change=_tokenized, metrics={"score": "f1"}
+    ),
+    Row(
+        "LongBenchRougeEvaluator",
+        "RougeEvaluator",
+        add={"metrics": ("rougeL",)},
+        change=_tokenized,
+        differs="ROUGE-L is computed by rouge-score",
+        metrics={"score": "rougeL"},
+    ),
+    Row("LongBenchClassificationEvaluator", "LongBenchClassificationEvaluator", metrics=_SCORE),
+    Row(
+        "LongBenchCodeSimEvaluator",
+        "LongBenchCodeSimEvaluator",
+        differs="lines of code are compared by difflib",
+        metrics={"score": "similarity"},
+    ),
+    Row("LongBenchCountEvaluator", "LongBenchCountEvaluator", metrics=_SCORE),
+    Row("LongBenchRetrievalEvaluator", "LongBenchRetrievalEvaluator", metrics=_SCORE),
+    Row(
+        "HumanEvalEvaluator",
+        "HumanEvalEvaluator",
+        drop={"k": _PASS_K},
+        gold_columns=("prompt", "test", "entry_point"),
+        differs=_SANDBOX,
+        metrics={"humaneval_pass@1": "accuracy"},
+    ),
+    Row("HumanEvaluator", "HumanEvaluator"),
+    Row(
+        "MBPPEvaluator",
+        "MBPPEvaluator",
+        add={"extract": True},
+        unless={"metric": ("MBPPPlus",)},
+        differs=_SANDBOX,
+        metrics=_SCORE,
+    ),
+    Row(
+        "MBPPPassKEvaluator",
+        "MBPPEvaluator",
+        add={"extract": True},
+        drop={"k": _PASS_K},
+        differs=_SANDBOX,
+        metrics={"pass@1": "accuracy"},
+    ),
+    Row("Gsm8kEvaluator", "Gsm8kEvaluator"),
+    Row(
+        "MATHEvaluator",
+        "MATHEvaluator",
+        drop={"version": "answers are compared by math-verify in every version"},
+        differs="answers are compared by math-verify",
+    ),
+    Row("MATHEvaluator", "MATHEvaluator", module="ais_bench", differs="math-verify has other options"),
+    Row(
+        "MATHVerifyEvaluator",
+        "MATHVerifyEvaluator",
+        differs="answers in plain text are compared too; there only LaTeX between $ or in a box is read",
+    ),
+    Row(
+        "BFCLSingleTurnEvaluator",
+        "ToolCallEvaluator",
+        drop={"is_fc_model": _CALLS},
+        gold_columns=("functions", "answers"),
+        change=_of_category,
+    ),
+    Row(
+        "BFCLRelevanceEvaluator",
+        "RegexEvaluator",
+        drop={"is_fc_model": _CALLS},
+        change=_any_call,
+    ),
+    Row("GenericLLMEvaluator", "GenericLLMEvaluator"),
+    Row(
+        "CascadeEvaluator",
+        "CascadeEvaluator",
+        drop={"parallel": "only answers that the rule finds wrong are judged, with the same accuracy"},
+    ),
+)

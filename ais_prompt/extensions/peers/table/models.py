@@ -1,0 +1,272 @@
+"""Models of the peers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final, TypeAlias
+
+from ais_prompt.extensions.peers.table.row import Row
+from ais_prompt.extensions.peers.table.served import (
+    LENGTHS,
+    chat_server,
+    lmdeploy_engine,
+    lmdeploy_options,
+    vllm_engine,
+    vllm_server,
+)
+
+Change: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
+
+_CUT: Final = "prompts that are too long for the model are refused, not cut"
+_LOGGED: Final = "the journal of a run has every request with its answer"
+_LOGPROBS: Final = "log-likelihoods are asked for where an inferencer needs them"
+_PROXY: Final = "proxies are those of the environment: HTTPS_PROXY, NO_PROXY"
+_IMAGES: Final = "images are sent as they are"
+_CACHE: Final = "weights are kept where HF_HOME says"
+_NO_EFFECT: Final = {
+    "attr": "the class says whether the model is a service",
+    "sync_rank": "a model is loaded in one process",
+    "rpm_verbose": _LOGGED,
+    "verbose": _LOGGED,
+    "stream_chunk_size": "a stream is read as it comes",
+    "use_timestamp": "requests are sent as max_concurrency and request_rate allow",
+}
+_ENGINE: Final = "the server decides how prompts are put together"
+_TEMPLATE: Final = "the chat template of the tokenizer is used"
+_SERVED: Final = {
+    **_NO_EFFECT,
+    "trust_remote_code": "code of a tokenizer is never run",
+    "returns_tool_calls": "tool calls are always kept",
+    "finish_reason_confirm": "an answer that was cut off is marked as such",
+    "http_client_cfg": _PROXY,
+    "image_format": _IMAGES,
+    "image_min_edge": _IMAGES,
+    "logprobs": _LOGPROBS,
+    "mode": _CUT,
+    "openai_proxy_url": _PROXY,
+    "status_code_mappings": "what a status means is known: see docs/api-models.md",
+    "think_tag": "thoughts are kept apart from the answer",
+    "top_logprobs": _LOGPROBS,
+}
+_RENAMED: Final = {
+    "path": "model",
+    "openai_api_base": "base_url",
+    "api_base": "base_url",
+    "extra_headers": "headers",
+    "key": "api_key",
+    "batch_size": "max_concurrency",
+    "max_workers": "max_concurrency",
+}
+_LOCAL: Final = {
+    **_NO_EFFECT,
+    "batch_padding": "prompts of a batch are always padded",
+    "fastchat_template": _TEMPLATE,
+    "use_fastchat_template": _TEMPLATE,
+    "extract_pred_after_decode": "only the answer is decoded",
+    "drop_middle": _CUT,
+    "hf_cache_dir": _CACHE,
+    "mode": _CUT,
+    "ms_cache_dir": _CACHE,
+    "pad_token_id": "padding is masked, so its token makes no difference",
+    "tokenizer_only": "weights are loaded when a prompt is asked",
+}
+_OPTIONS: Final = {
+    "do_sample": "servers sample according to temperature: 0 is greedy",
+    "logprobs": _LOGPROBS,
+    "n": "n of the dataset says how often a question is asked",
+}
+"""Options of generation that no server is sent."""
+_LENGTHS: Final = dict.fromkeys(LENGTHS, "max_out_len comes first there too")
+_PATIENT: Final = {"timeout": 3600.0}
+"""The peers wait an hour for an answer, or for ever."""
+_BASE: Final = "HuggingFaceBaseModel"
+_CHAT_LOCAL: Final = "HuggingFaceChatModel"
+_GREEDY: Final = (
+    "answers are greedy unless generation_kwargs say otherwise; there the model's generation_config decides"
+)
+
+
+def _local(args: dict[str, Any]) -> dict[str, Any]:
+    """Return our arguments for a model of transformers."""
+    options = {name: value for name, value in (args.pop("generation_kwargs", None) or {}).items() if value is not None}
+    options.pop("num_return_sequences", None)  # becomes n of the datasets
+    for name in ("is_synthetic", "batch_size", "do_performance"):  # AISBench takes them out before it generates
+        options.pop(name, None)
+    if (least := args.pop("min_out_len", None)) is not None:
+        options["min_new_tokens"] = least
+    if end := args.pop("end_str", None):
+        args["stop_words"] = [*(args.get("stop_words") or ()), end]
+    return {**args, **({"generation_kwargs": options} if options else {})}
+
+
+def _chat(name: str, change: Change = chat_server, **add: Any) -> Row:
+    return Row(
+        name,
+        "OpenAIChatModel",
+        rename=_RENAMED,
+        drop=_SERVED,
+        drop_options=_OPTIONS,
+        add={**_PATIENT, **add},
+        change=change,
+    )
+
+
+def _of_provider(name: str, provider: str) -> Row:
+    """Return the row of a class for one provider, whose key there is written in the config."""
+    differs = f"it is asked at the address for OpenAI's format of {provider}"
+    return Row(
+        name,
+        "OpenAIChatModel",
+        rename={name: ours for name, ours in _RENAMED.items() if ours != "base_url"},
+        drop={**_SERVED, "url": "the provider's own address is used"},
+        drop_options=_OPTIONS,
+        add={**_PATIENT, "provider": provider},
+        change=chat_server,
+        differs=differs,
+    )
+
+
+def _aisbench(name: str, ours: str, differs: str = "") -> Row:
+    rename = {"path": "tokenizer_path", "batch_size": "max_concurrency"}
+    options = _OPTIONS | _LENGTHS
+    return Row(
+        name, ours, rename=rename, drop=_SERVED, drop_options=options, add=_PATIENT, change=vllm_server, differs=differs
+    )
+
+
+def _triton(name: str) -> Row:
+    """Return the row of a class for Triton's protocol, as MindIE has it."""
+    return Row(
+        name,
+        "TritonModel",
+        rename={"path": "tokenizer_path", "batch_size": "max_concurrency", "model_name": "model"},
+        drop={**_SERVED, "stream": "an answer comes as a whole; it is the same"},
+        drop_options=_OPTIONS | _LENGTHS,
+        add={**_PATIENT, "max_tokens_field": "max_new_tokens"},
+        change=vllm_server,
+    )
+
+
+def _engine(name: str, ours: str, change: Change, local: Change, drop_options: Mapping[str, str]) -> Row:
+    """Return the row of an engine that the peer runs in its own process.
+
+    Args:
+        name: their class.
+        ours: our model for the server that is started.
+        change: its arguments.
+        local: the arguments of the model of transformers that takes its place with ``--hf``.
+        drop_options: options of generation that are not used.
+    """
+    no_engine = dict.fromkeys(
+        ("model_kwargs", "engine_config", "concurrency", "backend"), "transformers takes the place of the engine"
+    )
+    in_process = Row(
+        name,
+        _CHAT_LOCAL if ours == "OpenAIChatModel" else _BASE,
+        rename={"sample_kwargs": "generation_kwargs", "gen_config": "generation_kwargs"},
+        drop={**_LOCAL, **no_engine, "vision_kwargs": "the processor's own sizes of images are used"},
+        drop_options=drop_options,
+        change=local,
+        differs="it runs with transformers (--hf)",
+    )
+    drop = {
+        **_NO_EFFECT,
+        "mode": _CUT,
+        "drop_middle": _CUT,
+        "tokenizer_only": _ENGINE,
+        "batch_padding": _ENGINE,
+        "use_fastchat_template": _TEMPLATE,
+        "fastchat_template": _TEMPLATE,
+        "vision_kwargs": _ENGINE,
+        "end_str": _ENGINE,
+    }
+    rename = {"path": "model", "batch_size": "max_concurrency", "sample_kwargs": "generation_kwargs"}
+    return Row(
+        name,
+        ours,
+        rename=rename,
+        drop=drop,
+        drop_options=drop_options,
+        add=_PATIENT,
+        change=change,
+        in_process=in_process,
+    )
+
+
+def _vllm(name: str, ours: str) -> Row:
+    def local(args: dict[str, Any]) -> dict[str, Any]:
+        options = {"temperature": 1.0, **(args.pop("generation_kwargs", None) or {})}
+        return _local({**args, "generation_kwargs": options if options["temperature"] else {}})
+
+    return _engine(name, ours, vllm_engine, local, _OPTIONS)
+
+
+def _lmdeploy(name: str, ours: str, backend: str | None = None) -> Row:
+    def local(args: dict[str, Any]) -> dict[str, Any]:
+        options, extra = lmdeploy_options(args.pop("generation_kwargs", None) or {})
+        return _local({**args, **extra, "generation_kwargs": options})
+
+    return _engine(name, ours, partial(lmdeploy_engine, backend=backend), local, _LENGTHS)
+
+
+MODELS: Final = (
+    Row("HuggingFace", _BASE, drop=_LOCAL, change=_local),
+    Row("HuggingFaceBaseModel", _BASE, drop=_LOCAL, change=_local),
+    Row("HuggingFaceCausalLM", _BASE, drop=_LOCAL, change=_local),
+    Row("AlayaLM", _BASE, drop=_LOCAL, change=_local, differs="its attention runs without Triton"),
+    Row("ModelScopeCausalLM", _BASE, drop=_LOCAL, change=_local, differs="it is loaded from the Hugging Face Hub"),
+    Row("HuggingFacewithChatTemplate", _CHAT_LOCAL, drop=_LOCAL, change=_local),
+    Row(
+        "HuggingFaceQwen2VLwithChatTemplate",
+        _CHAT_LOCAL,
+        drop={**_LOCAL, "vision_kwargs": "the processor's own sizes of images are used"},
+        change=_local,
+        differs=_GREEDY,
+    ),
+    Row(
+        "OpenAI",
+        "OpenAIChatModel",
+        rename=_RENAMED,
+        drop=_SERVED,
+        drop_options=_OPTIONS,
+        add={**_PATIENT, "temperature": 0.7},
+        change=chat_server,
+    ),
+    _chat("OpenAISDK"),
+    _chat("OpenAISDKStreaming", stream=True),
+    _chat("LiteLLMAPI"),
+    Row(
+        "BailingAPI",
+        "OpenAIChatModel",
+        rename={**_RENAMED, "url": "base_url", "token": "api_key"},
+        drop_options=_OPTIONS,
+        change=chat_server,
+    ),
+    _chat(
+        "Gemini",
+        partial(chat_server, variable="GEMINI_API_KEY"),
+        base_url="https://generativelanguage.googleapis.com/v1beta/openai",
+    ),
+    _chat("Claude", partial(chat_server, variable="ANTHROPIC_API_KEY"), base_url="https://api.anthropic.com/v1"),
+    _chat("ClaudeSDK", partial(chat_server, variable="ANTHROPIC_API_KEY"), base_url="https://api.anthropic.com/v1"),
+    _of_provider("DeepseekAPI", "deepseek"),
+    _of_provider("MoonShot", "moonshot"),
+    _of_provider("Mistral", "mistral"),
+    _of_provider("Qwen", "dashscope"),
+    _of_provider("ZhiPuV2AI", "zhipu"),
+    _aisbench("VLLMCustomAPI", "OpenAICompletionModel"),
+    _aisbench("VLLMCustomAPIStream", "OpenAICompletionModel"),
+    _aisbench("VLLMCustomAPIChat", "OpenAIChatModel"),
+    _aisbench("VLLMCustomAPIChatStream", "OpenAIChatModel"),
+    _aisbench("TGICustomAPI", "OpenAICompletionModel", "it is asked at /v1/completions"),
+    _aisbench("MindieStreamApi", "OpenAICompletionModel", "it is asked at /v1/completions"),
+    _triton("TritonCustomAPI"),
+    _triton("TritonCustomAPIStream"),
+    _vllm("VLLM", "OpenAICompletionModel"),
+    _vllm("VLLMwithChatTemplate", "OpenAIChatModel"),
+    _vllm("VLLMOfflineVLModel", "OpenAIChatModel"),
+    _lmdeploy("TurboMindModel", "OpenAICompletionModel"),
+    _lmdeploy("TurboMindModelwithChatTemplate", "OpenAIChatModel"),
+    _lmdeploy("LmdeployPytorchModel", "OpenAICompletionModel", "pytorch"),
+)

@@ -1,0 +1,132 @@
+"""Align two texts line by line and word by word, and find the places where they differ."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from functools import lru_cache
+from itertools import groupby, takewhile
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+
+from ais_prompt.preview.values import MARK, TURN
+
+START: Final = "\ue2f3"
+END: Final = "\ue2f4"
+"""`START` and `END` are put around a text, so that the context of a change shows whether it is at an end."""
+
+_LINE: Final = re.compile(rf"[^\n{TURN}]*\n|{TURN}[^\n{TURN}]*\n?|[^\n{TURN}]+")
+_CHARACTERS: Final = "\u3040-\u30ff\u3400-\u9fff"
+_WORD: Final = re.compile(rf"{MARK.pattern}|\n|[^\S\n]+|[{_CHARACTERS}]|[^\W{_CHARACTERS}]+|[^\w\s]")
+"""Matches a mark with its role, one newline, spaces, a word (a Chinese or Japanese character is one), or one sign."""
+
+LEAST_ALIKE: Final = 0.6
+"""Lines with a smaller share of common words count as replaced, not as changed."""
+
+Piece: TypeAlias = tuple[str, str]
+"""Old and new text of a piece, equal where nothing changed."""
+
+_MOST_ALIGNED: Final = 5_000
+"""Maximum number of lines or words to align, because the time grows with the square; more count as replaced."""
+_AROUND: Final = 80
+"""Characters of context to keep left and right of a change."""
+
+
+class Hunk(Struct, frozen=True):
+    """One changed place in a text.
+
+    Attributes:
+        left, right: the context before and after it in the new text, up to `_AROUND` characters.
+        old, new: the old and the new text; empty where text was added or removed.
+    """
+
+    left: str
+    old: str
+    new: str
+    right: str
+
+
+def hunks(old: str, new: str, least_alike: float = LEAST_ALIKE) -> list[Hunk]:
+    """Return the places where two texts differ. Their contexts include `START` and `END`.
+
+    Of several equal spaces or newlines in a row, the last one counts as added or removed: "newline before ``A:``".
+    """
+    whole = f"{START}{new}{END}"
+    found, at = [], 0
+    for before, after in _joined(aligned_blocks(lines_of(f"{START}{old}{END}"), lines_of(whole), least_alike)):
+        end = at + len(after)
+        if before != after:
+            found.append(
+                _moved_right(Hunk(whole[max(0, at - _AROUND) : at], before, after, whole[end : end + _AROUND]))
+            )
+        at = end
+    return found
+
+
+def aligned_blocks(old: Sequence[str], new: Sequence[str], least_alike: float = LEAST_ALIKE) -> Iterator[Piece]:
+    """Yield the pieces of two texts in order, old beside new; they are equal where nothing changed.
+
+    Blocks, such as lines, are aligned first: they are few and mostly unique. Words are compared within changed blocks.
+    """
+    for before, after in map(_texts, _aligned(old, new)):
+        if before == after:
+            yield before, after
+        else:
+            yield from changed_words(before, after, least_alike)
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a text with their ends."""
+    return _LINE.findall(text)
+
+
+@lru_cache(4096)  # the prompts of a dataset have the same examples
+def changed_words(old: str, new: str, least_alike: float = LEAST_ALIKE) -> list[Piece]:
+    """Return the pieces of a changed block, word by word; one piece if its words have little in common."""
+    aligned = list(_aligned(_WORD.findall(old), _WORD.findall(new)))
+    words = sum(len(before) + len(after) for before, after in aligned)
+    same = sum(2 * len(before) for before, after in aligned if before == after)
+    return list(map(_texts, aligned)) if same >= least_alike * words else [(old, new)]
+
+
+def _aligned(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+    """Yield runs of lines or words, equal and different ones in turn."""
+    head = common_length(before, after)
+    tail = common_length(before[head:][::-1], after[head:][::-1])
+    old, new = before[head : len(before) - tail], after[head : len(after) - tail]
+    yield before[:head], after[:head]
+    if max(len(old), len(new)) > _MOST_ALIGNED:
+        yield old, new
+    else:
+        for _, i, j, k, m in SequenceMatcher(None, old, new).get_opcodes():
+            yield old[i:j], new[k:m]
+    yield before[len(before) - tail :], after[len(after) - tail :]
+
+
+def common_length(first: Sequence[str], second: Sequence[str]) -> int:
+    """Return how many characters, words or lines are equal at the beginning."""
+    return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))))
+
+
+def _texts(run: tuple[Sequence[str], Sequence[str]]) -> Piece:
+    return "".join(run[0]), "".join(run[1])
+
+
+def _joined(pieces: Iterable[Piece]) -> list[Piece]:
+    """Join neighbouring pieces that changed, and neighbouring pieces that did not."""
+    return [
+        ("".join(before for before, _ in group), "".join(after for _, after in group))
+        for group in (list(found) for _, found in groupby(pieces, key=lambda piece: piece[0] == piece[1]))
+    ]
+
+
+def _moved_right(hunk: Hunk) -> Hunk:
+    """Move an added or removed space or newline after all equal ones that follow it."""
+    left, changed, right = hunk.left, hunk.old or hunk.new, hunk.right
+    if hunk.old and hunk.new:
+        return hunk
+    while changed[0].isspace() and right.startswith(changed[0]):
+        left, changed, right = left + changed[0], changed[1:] + changed[0], right[1:]
+    return Hunk(left, changed, "", right) if hunk.old else Hunk(left, "", changed, right)

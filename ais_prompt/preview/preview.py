@@ -1,0 +1,169 @@
+"""Build the prompts that a run would send, without sending them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
+
+from ais_prompt.errors import ModelError
+from ais_prompt.inferencers.base import GoldUse
+from ais_prompt.models.base import Model
+from ais_prompt.preview.origins import Origins, find_origins
+from ais_prompt.plan.plan import Task
+from ais_prompt.checks.probe import probe_prompts
+from ais_prompt.preview.tokens import Token, find_tokens
+from ais_prompt.checks.warning import PromptWarning
+from ais_prompt.checks.warnings import label_warnings, prompt_warnings, shows_gold
+from ais_prompt.prompts import Filled
+from ais_prompt.retrievers import ShotIds
+from ais_prompt.types import Prompt, prompt_to_json
+
+GoldSent: TypeAlias = GoldUse | Literal["all"]
+"""What of the gold a prompt shows: as the inferencer means it, or ``all``, because a template has its column."""
+
+
+class PromptView(Struct, frozen=True):
+    """One prompt with everything that `view-prompt` shows.
+
+    Attributes:
+        model, dataset: their ``abbr``.
+        sample_id, index: as in `Sample`.
+        title: which prompt of the sample it is; empty if there is only one.
+        filled: the template filled with data, before the model's format: who says what.
+        prompt: exactly what is sent.
+        shots: row numbers of the in-context examples in the train split.
+        gold: what the answer will be compared with.
+        gold_sent: what of it the prompt shows.
+        tokens: length of the prompt; None if no tokenizer is known or it could not be loaded.
+        warnings: what a person would want to know of it.
+        origins: where each piece of the prompt comes from; None if not requested, empty if unknown.
+        all_tokens: the tokens of the prompt; None if not requested, or without a tokenizer.
+        left_out: how many further examples were retrieved but do not fit ``max_seq_len``.
+        max_seq_len: most tokens of a prompt; None if the model has no limit.
+        places: config path of an origin → the same with ``file:line``, as far as that is known.
+    """
+
+    model: str
+    dataset: str
+    sample_id: str
+    index: int
+    title: str
+    filled: Filled
+    prompt: Prompt
+    shots: ShotIds
+    gold: Any
+    tokens: int | None
+    warnings: tuple[PromptWarning, ...] = ()
+    left_out: int = 0
+    origins: Origins | None = None
+    all_tokens: tuple[Token, ...] | None = None
+    gold_sent: GoldSent = "none"
+    max_seq_len: int | None = None
+    places: Mapping[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {
+            "model": self.model,
+            "dataset": self.dataset,
+            "id": self.sample_id,
+            "index": self.index,
+            "title": self.title,
+            "says": self.filled if isinstance(self.filled, str) else list(self.filled),
+            "prompt": prompt_to_json(self.prompt),
+            "shots": list(self.shots),
+            "left_out": self.left_out,
+            "gold": self.gold,
+            "gold_sent": self.gold_sent,
+            "tokens": self.tokens,
+            "max_seq_len": self.max_seq_len,
+            "warnings": [asdict(warning) for warning in self.warnings],
+            **({"origins": [[span.to_json() for span in spans] for spans in self.origins]} if self.origins else {}),
+            **({"places": dict(self.places)} if self.places else {}),
+            **({"all_tokens": [token.to_json() for token in self.all_tokens]} if self.all_tokens else {}),
+        }
+
+
+def preview(
+    task: Task,
+    count: int,
+    *,
+    first: int = 0,
+    origins: bool = False,
+    tokens: bool = False,
+    place: Callable[[str], str] = str,
+) -> Iterator[PromptView]:
+    """Yield the prompts of ``count`` samples from row ``first``, on request with origins and tokens.
+
+    Raises:
+        AisPromptError: a prompt cannot be built.
+    """
+    model, rows = task.model, task.data.test
+    for sample in map(rows.__getitem__, range(first, min(first + count, len(rows)))):  # a slice counts from 0 again
+        shots = task.shots(sample)
+        found = probe_prompts(task.spec, task.inferencer, task.context, sample, shots)
+        seen = [probe.seen for probe in found]
+        pieces = [one or () for one in find_origins(task, sample, shots, seen)] if origins else [None] * len(seen)
+        for probe, spans in zip(found, pieces, strict=True):
+            yield PromptView(
+                model=task.spec.model.abbr,
+                dataset=task.spec.dataset.abbr,
+                sample_id=sample.id,
+                index=sample.index,
+                title=probe.seen.title,
+                filled=probe.seen.filled,
+                prompt=probe.seen.prompt,
+                shots=task.dataset.shot_ids[sample.index][: len(shots)],
+                gold=sample.gold,
+                tokens=_tokens(model, probe.seen.prompt),
+                warnings=tuple(
+                    replace(one, where=place(one.where)) for one in (*prompt_warnings(probe), *label_warnings(found))
+                ),
+                origins=spans,
+                all_tokens=find_tokens(model, probe.seen.prompt) if tokens else None,
+                left_out=task.shots_retrieved(sample.index) - len(shots),
+                gold_sent="all" if shows_gold(probe) else probe.seen.gold,
+                max_seq_len=model.max_seq_len,
+                places={where: place(where) for where in _paths(spans or ())},
+            )
+
+
+def _paths(origins: Origins) -> list[str]:
+    """Return the config paths of origins, each once."""
+    return list(dict.fromkeys(span.origin.where for spans in origins for span in spans if span.origin.where))
+
+
+def _tokens(model: Model, prompt: Prompt) -> int | None:
+    try:
+        return model.count_tokens(prompt)
+    except ModelError:  # a prompt can be looked at without the model's files
+        return None
+
+
+def previews(
+    tasks: Sequence[Task],
+    count: int,
+    *,
+    first: int = 0,
+    origins: bool = False,
+    tokens: bool = False,
+    place: Callable[[str], str] = str,
+) -> Iterator[PromptView]:
+    """Yield some prompts of each task as a run would send them. No weights are loaded.
+
+    Args:
+        tasks: of a plan that was checked.
+        count: most samples of each task.
+        first: row of the first of them.
+        origins, tokens: as in `preview`.
+        place: adds ``file:line`` to a config path, as `LoadedConfig.place` does.
+
+    Raises:
+        AisPromptError: a prompt cannot be built.
+    """
+    for task in tasks:
+        yield from preview(task, count, first=first, origins=origins, tokens=tokens, place=lru_cache(place))

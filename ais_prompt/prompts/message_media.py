@@ -1,0 +1,144 @@
+"""Media in messages: parts in OpenAI form beside texts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from ais_prompt.prompts.format import ChatFormat, Mode
+from ais_prompt.errors import PromptError
+from ais_prompt.prompts.prompt_list import Item, Piece, PromptList, PromptSection, text_of
+from ais_prompt.types import ChatMessage, Content, Prompt
+from ais_prompt.utils.media import FILE_NOTE, KINDS, has_scheme, local_file, source_of
+
+MEDIA: Final = "prompt_mm"
+"""The key of a turn for a list of parts."""
+_MODELS_WITH_MEDIA: Final = "use OpenAIChatModel, or HuggingFaceChatModel with a model that has a processor"
+
+
+class LocalFilesFormat:
+    """Wraps a chat format and describes each local file in its messages.
+
+    A part that names a local file gets a note with its media type, size and digest. So a changed file makes a new
+    request, and a preview shows what will be sent. The file itself is read when the request is sent.
+
+    Args:
+        inner: the format of the messages.
+    """
+
+    def __init__(self, inner: ChatFormat) -> None:
+        self.inner = inner
+
+    def render(self, prompt: str | PromptList, mode: Mode) -> Prompt:
+        """Return the messages of the inner format, with notes.
+
+        Raises:
+            DataError: a file is missing, cannot be read, or is of another kind than its part.
+            PromptError: as the inner format; or a message has an empty list of parts.
+        """
+        rendered = self.inner.render(prompt, mode)
+        return rendered if isinstance(rendered, str) else note_files(rendered)
+
+
+def has_media(item: Item) -> bool:
+    """Return whether an item is a turn with a list of parts."""
+    return isinstance(item, Mapping) and MEDIA in item
+
+
+def refuse_media(pieces: Iterable[Piece]) -> None:
+    """Check that texts and turns can become one text.
+
+    Raises:
+        PromptError: a turn has parts, or is a message in OpenAI form.
+    """
+    for item in pieces:
+        if isinstance(item, (str, PromptSection)):
+            continue
+        if MEDIA in item:
+            raise _no_media()
+        if "content" in item:
+            raise PromptError(
+                "messages in OpenAI form need a chat model", fix="use a chat model, or PromptTemplate with a dialogue"
+            )
+
+
+def note_files(messages: Iterable[ChatMessage]) -> tuple[ChatMessage, ...]:
+    """Add a note to each local file in the messages.
+
+    Raises:
+        DataError, PromptError: as `LocalFilesFormat.render`.
+    """
+    return tuple(map(_noted, messages))
+
+
+def check_taken(part: Mapping[str, Any], kinds: Collection[str]) -> None:
+    """Check that a local model accepts a part.
+
+    Args:
+        part: a part in OpenAI form.
+        kinds: the media that the model accepts, of ``image``, ``audio`` and ``video``; empty for text only.
+
+    Raises:
+        PromptError: the model does not accept such parts, or the part would have to be downloaded.
+    """
+    if not kinds:
+        raise _no_media()
+    kind = KINDS.get(str(part.get("type")))
+    if kind is None and part.get("type") != "text":
+        raise PromptError(
+            f"a local model does not accept parts of the type {part.get('type')!r}",
+            fix=f"use one of text, {', '.join(KINDS)}",
+        )
+    if kind is not None and kind not in kinds:
+        what = f"this model takes {' and '.join(sorted(kinds))}, but the prompt has {kind}"
+        raise PromptError(what, fix=_MODELS_WITH_MEDIA)
+    source = source_of(part)
+    if has_scheme(source) and not source.lower().startswith(("data:", "file://")):
+        raise PromptError(
+            f"a local model reads files and downloads nothing, but the prompt has the URL {source[:200]!r}",
+            fix="download it, and write the path of the file",
+        )
+
+
+def bare_parts(prompt: PromptList) -> Content:
+    """Return the content of all items as parts, without roles; empty texts are left out."""
+    content: Content = ()
+    for item in prompt:
+        parts = tuple(item[MEDIA]) if isinstance(item, Mapping) and MEDIA in item else text_of(item)
+        content = join_contents(content, parts)
+    return content
+
+
+def join_contents(first: Content, second: Content) -> Content:
+    """Join two contents: texts with a newline between them; beside parts, a text becomes a part."""
+    if isinstance(first, str) and isinstance(second, str):
+        return f"{first}\n{second}"
+    return _parts(first) + _parts(second)
+
+
+def _no_media() -> PromptError:
+    return PromptError("this model takes text only, no images or other media", fix=_MODELS_WITH_MEDIA)
+
+
+def _parts(content: Content) -> tuple[Mapping[str, Any], ...]:
+    if isinstance(content, str):
+        return ({"type": "text", "text": content},) if content else ()
+    return content
+
+
+def _noted(message: ChatMessage) -> ChatMessage:
+    if isinstance(message.content, str):
+        return message
+    if not message.content:
+        raise PromptError(
+            f"the {message.role} message has no parts",
+            fix="write markers into the row: <AIS_TEXT_START>What is this?<AIS_CONTENT_TAG>",
+        )
+    return replace(message, content=tuple(map(_noted_part, message.content)))
+
+
+def _noted_part(part: Mapping[str, Any]) -> Mapping[str, Any]:
+    file = local_file(part)
+    return part if file is None else {**part, FILE_NOTE: file.note()}

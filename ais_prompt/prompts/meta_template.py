@@ -1,0 +1,161 @@
+"""Meta templates: how a model formats a dialogue, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from ais_prompt.prompts.message_media import MEDIA
+from ais_prompt.prompts.token_text import text_of_tokens, text_of_turn
+from ais_prompt.errors import PromptError
+from ais_prompt.prompts.fill import column_marks, compile_text
+from ais_prompt.prompts.prompt_list import Turn
+from ais_prompt.types import Content, MetaTemplateSpec, RoleSpec
+
+WHERE: Final = "meta_template"
+
+EMPTY_TURN: Final[Turn] = {}
+"""The turn of a role without data."""
+
+
+class Slot(NamedTuple):
+    """The place of a role in a round. The keys of a turn override those of its slot.
+
+    Attributes:
+        role: the name of the role in templates.
+        begin, end: text before and after the prompt of the role.
+        prompt: the default prompt for a role without data; None if there is none.
+        generate: True if the model starts to generate here.
+        api_role: the name of the role for an API model; None if it has none.
+    """
+
+    role: str
+    begin: str = ""
+    end: str = ""
+    prompt: str | None = None
+    generate: bool = False
+    api_role: str | None = None
+
+    def text(self, turn: Turn = EMPTY_TURN) -> str:
+        """Return begin, prompt and end of a turn."""
+        end = text_of_turn(turn, "end") if "end" in turn else self.end
+        return f"{self.opening(turn)}{turn.get('prompt', self.prompt) or ''}{end}"
+
+    def opening(self, turn: Turn = EMPTY_TURN) -> str:
+        """Return the text before the prompt of a turn."""
+        return text_of_turn(turn, "begin") if "begin" in turn else self.begin
+
+    def content(self, turn: Turn = EMPTY_TURN) -> Content:
+        """Return the content of a turn's message: its parts, without begin and end; else its text.
+
+        A default prompt replaces the parts, as in AISBench.
+        """
+        if MEDIA in turn and turn.get("prompt", self.prompt) is None:
+            return tuple(turn[MEDIA])
+        return self.text(turn)
+
+    def generates(self, turn: Turn = EMPTY_TURN) -> bool:
+        """Return whether the model starts to generate at a turn in this slot."""
+        return bool(turn.get("generate", self.generate))
+
+
+class MetaTemplate(Struct, frozen=True, dict=True):
+    """How a model formats dialogues.
+
+    Attributes:
+        round: the slots of a round in order, and texts between them. Empty to keep the turns of the dataset.
+        reserved: slots of the roles outside of rounds, by role.
+        begin, end: text before and after the prompt, as in the config: text or token ids for language models, turns for
+            API models.
+        end_tokens: ids of tokens that end an answer, in addition to those of the tokenizer.
+    """
+
+    round: tuple[Slot | str, ...]
+    reserved: Mapping[str, Slot] = field(default_factory=dict)
+    begin: Any = ""
+    end: Any = ""
+    end_tokens: tuple[int, ...] = ()
+
+    @cached_property
+    def has_columns(self) -> bool:
+        """Whether a default prompt contains a ``{column}``."""
+        return any("{" in (slot.prompt or "") for slot in self.all_slots)
+
+    def filled(self, values: Mapping[str, object]) -> MetaTemplate:
+        """Return the meta template with the columns of a row filled in its default prompts."""
+        marks = column_marks(values)
+
+        def fill(slot: Slot | str) -> Any:
+            if isinstance(slot, str) or slot.prompt is None:
+                return slot
+            return slot._replace(prompt=compile_text(slot.prompt, tuple(marks)).fill(marks))
+
+        reserved = {role: fill(slot) for role, slot in self.reserved.items()}
+        return replace(self, round=tuple(map(fill, self.round)), reserved=reserved)
+
+    @cached_property
+    def generates(self) -> bool:
+        """Whether a role has ``generate=True``."""
+        return any(slot.generate for slot in self.all_slots)
+
+    @cached_property
+    def all_slots(self) -> list[Slot]:
+        """The slots of the round and of the reserved roles."""
+        return [*(slot for slot in self.round if isinstance(slot, Slot)), *self.reserved.values()]
+
+    @cached_property
+    def slots(self) -> dict[str, int]:
+        """Role → index of its slot in the round."""
+        return {slot.role: index for index, slot in enumerate(self.round) if isinstance(slot, Slot)}
+
+    def slot(self, role: str) -> Slot | None:
+        """Return the slot of a role, in the round or reserved; None if the role is unknown."""
+        index = self.slots.get(role)
+        return self.round[index] if index is not None else self.reserved.get(role)  # type: ignore[return-value]
+
+    def resolve(self, turn: Turn) -> Slot:
+        """Return the slot of a turn's role, else of its fallback role.
+
+        Raises:
+            PromptError: both are unknown.
+        """
+        slot = self.slot(str(turn.get("role"))) or self.slot(str(turn.get("fallback_role")))
+        if slot is None:
+            raise unknown_role(turn, [*self.slots, *self.reserved])
+        return slot
+
+
+def unknown_role(turn: Turn, known: Sequence[str]) -> PromptError:
+    """Return the error for a turn whose role and fallback role are unknown."""
+    return PromptError(
+        f"the meta template has no role {turn.get('role')!r} (it has {', '.join(known)})",
+        fix="give the turn a fallback_role that the model has, or add the role to the meta template",
+    )
+
+
+def resolve_tokens(spec: MetaTemplateSpec, tokenizer: Callable[[], Any] = lambda: None) -> MetaTemplate:
+    """Convert the token ids of a parsed meta template to text.
+
+    Args:
+        spec: what the config says.
+        tokenizer: returns the model's tokenizer; None if the model has none.
+
+    Raises:
+        ConfigError: ``begin`` or ``end`` of a role has the wrong type, or a token has no text; ``where`` is its path.
+        ModelError: a token id needs the tokenizer, which cannot be loaded.
+    """
+
+    def slot(role: RoleSpec, where: str) -> Slot:
+        begin, end = (text_of_tokens(getattr(role, key), tokenizer, f"{where}.{key}") for key in ("begin", "end"))
+        return Slot(role.role, begin, end, role.prompt, role.generate, role.api_role)
+
+    slots = [
+        item if isinstance(item, str) else slot(item, f"{WHERE}.round[{number}]")
+        for number, item in enumerate(spec.round or ())
+    ]
+    reserved = [slot(item, f"{WHERE}.reserved_roles[{number}]") for number, item in enumerate(spec.reserved or ())]
+    return MetaTemplate(tuple(slots), {one.role: one for one in reserved}, spec.begin, spec.end, spec.end_tokens)

@@ -1,0 +1,194 @@
+"""Role templates: the text that a model was trained to see before and after each role's messages.
+
+They are the prompt templates of torchtune. Here a `PromptTemplate` is the template of a dataset, so
+``PromptTemplateInterface`` is named `RoleTemplateInterface` and ``PromptTemplate`` is named `RoleTemplate`; the
+ready-made ones keep their names. Tags and messages are plain text; nothing is filled in.
+
+Source: torchtune at commit bd2a0fc (torchtune/data/_prompt_templates.py and ``_prompt_template.py`` of its models
+llama2 and mistral).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, Protocol
+
+from ais_prompt.prompts.messages import Message, Part, text_part
+from ais_prompt.errors import PromptError
+from ais_prompt.utils.silence import SILENCE
+
+log = logging.getLogger(__name__)
+log.addFilter(SILENCE)
+
+ROLES: Final = ("system", "user", "assistant", "ipython", "tool")
+"""The roles of messages; ``ipython`` and ``tool`` are answers of a tool."""
+
+INST: Final = ("[INST] ", " [/INST] ")
+"""The tags of the user's messages for Llama 2 and Mistral, spaces included."""
+
+
+class RoleTemplateInterface(Protocol):
+    """The interface of a role template; inherit from it for a template that is more than a table of tags.
+
+    Attributes:
+        unknown_roles: roles that the model was not trained on; a turn with such a role takes its ``fallback_role`` if
+            it has one.
+    """
+
+    unknown_roles: Collection[str] = ()
+
+    def __call__(self, messages: list[Message], inference: bool = False) -> list[Message]:
+        """Format a conversation.
+
+        Args:
+            messages: the whole conversation. For a generation prompt the last message is the assistant's, without an
+                answer yet.
+            inference: True for a prompt that the model continues.
+
+        Returns:
+            The messages as the model sees them; their texts are joined without a separator.
+
+        Raises:
+            PromptError: the conversation does not fit the template.
+        """
+
+
+class RoleTemplate(RoleTemplateInterface):
+    r"""A table: role → (before, after).
+
+    A role that is not in the table stays unchanged, and a tag that is empty or None adds nothing. As in torchtune,
+    ``inference`` has no effect.
+
+    >>> template = RoleTemplate({"user": ("Q: ", "\nA: ")})
+    >>> [message.text_content for message in template([Message("user", "1+1=?"), Message("assistant", "2")])]
+    ['Q: 1+1=?\nA: ', '2']
+
+    Args:
+        template: the table.
+
+    Raises:
+        PromptError: it is not a table of pairs.
+    """
+
+    def __init__(self, template: Mapping[str, Sequence[str | None]]) -> None:
+        _check_table(template)
+        self.template = dict(template)
+        self.unknown_roles = [role for role in ROLES if role not in template]
+
+    def __call__(self, messages: list[Message], inference: bool = False) -> list[Message]:  # noqa: ARG002
+        """Put the tags of their roles around the messages."""
+        return [_tagged(message, *self.template.get(message.role, ())) for message in messages]
+
+
+class ChatMLTemplate(RoleTemplateInterface):
+    """OpenAI's Chat Markup Language; answers of tools have no tags.
+
+    An empty answer at the end gets no end tag: there the model starts to write.
+    """
+
+    def __call__(self, messages: list[Message], inference: bool = False) -> list[Message]:  # noqa: ARG002
+        """Put the messages between ``<|im_start|>`` and ``<|im_end|>``."""
+        last = len(messages) - 1
+        return [self._formatted(message, is_last=index == last) for index, message in enumerate(messages)]
+
+    def _formatted(self, message: Message, *, is_last: bool) -> Message:
+        _require_role(message, ROLES, "ChatML")
+        if message.role in ("ipython", "tool"):
+            return message
+        unanswered = is_last and message.role == "assistant" and not message.text_content
+        return _tagged(message, f"<|im_start|>{message.role}\n", None if unanswered else "<|im_end|>\n")
+
+
+class MistralChatTemplate(RoleTemplateInterface):
+    """Mistral Instruct v0.1 and v0.2: no system role, and tags around the user's messages only."""
+
+    unknown_roles: Collection[str] = ("system",)
+
+    def __call__(self, messages: list[Message], inference: bool = False) -> list[Message]:  # noqa: ARG002
+        """Put the user's messages between ``[INST]`` and ``[/INST]``."""
+        return [self._formatted(message) for message in messages]
+
+    def _formatted(self, message: Message) -> Message:
+        _require_role(message, [role for role in ROLES if role not in self.unknown_roles], "Mistral")
+        before, after = INST if message.role == "user" else ("", "")
+        # Empty tags are parts too, as in torchtune.
+        return replace(message, content=[text_part(before), *message.content, text_part(after)])
+
+
+class Llama2ChatTemplate(RoleTemplateInterface):
+    """Llama 2 Chat: a system message is put inside the user's next message; other roles have no tags."""
+
+    def __call__(self, messages: list[Message], inference: bool = False) -> list[Message]:  # noqa: ARG002
+        """Put the tags around the user's messages, and each system message into the user's message after it."""
+        formatted: list[Message] = []
+        system: list[Part] = []
+        for message in messages:
+            if message.role == "system":
+                _warn_lost(system)
+                system = [text_part("<<SYS>>\n"), *message.content, text_part("\n<</SYS>>\n\n")]
+            elif message.role == "user":
+                formatted.append(_tagged(replace(message, content=[*system, *message.content]), *INST))
+                system = []
+            else:
+                formatted.append(message)
+        _warn_lost(system)
+        return formatted
+
+
+class GrammarErrorCorrectionTemplate(RoleTemplate):
+    """Instruction to correct a sentence."""
+
+    def __init__(self) -> None:
+        super().__init__({"user": ("Correct this to standard English: ", "\n---\nCorrected: ")})
+
+
+class SummarizeTemplate(RoleTemplate):
+    """Instruction to summarize a dialogue."""
+
+    def __init__(self) -> None:
+        super().__init__({"user": ("Summarize this dialogue:\n", "\n---\nSummary:\n")})
+
+
+class QuestionAnswerTemplate(RoleTemplate):
+    """Instruction to answer a question."""
+
+    def __init__(self) -> None:
+        super().__init__({"user": ("Question: ", "\n\nAnswer: ")})
+
+
+def _tagged(message: Message, before: object = None, after: object = None) -> Message:
+    """Return the message with text parts before and after it; a tag that is empty or not a text adds none."""
+    front, back = ([text_part(tag)] if isinstance(tag, str) and tag else [] for tag in (before, after))
+    return replace(message, content=[*front, *message.content, *back])
+
+
+def _require_role(message: Message, known: Collection[str], name: str) -> None:
+    if message.role not in known:
+        raise PromptError(
+            f"{name} has no role {message.role!r} (it has {', '.join(known)})",
+            fix="give the turn a fallback_role that the model has, e.g. fallback_role='HUMAN'",
+        )
+
+
+def _warn_lost(system: Sequence[Part]) -> None:
+    if system:
+        log.warning(
+            "Llama 2 shows a system message only inside the user's message after it; this one is lost: %r",
+            "".join(str(part["content"]) for part in system[1:-1])[:80],
+        )
+
+
+def _check_table(template: Any) -> None:
+    if not isinstance(template, Mapping):
+        raise PromptError(
+            f"a role template is a table of role → (before, after), not {template!r:.80}",
+            fix="e.g. dict(user=('Question: ', '\\n'), assistant=('Answer: ', '\\n'))",
+        )
+    for role, tags in template.items():
+        if isinstance(tags, str) or not isinstance(tags, Sequence) or len(tags) != 2:
+            raise PromptError(
+                f"the tags of role {role!r} must be a pair (before, after), not {tags!r:.80}",
+                fix=f"{role!r}: ('text before', 'text after'); '' where there is none",
+            )

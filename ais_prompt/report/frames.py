@@ -1,0 +1,174 @@
+"""The scores and samples of a run folder as Arrow tables, and as pandas frames where pandas is installed.
+
+Columns that can hold values of several types (prompts, answers, golds) are texts: a text as it is, anything else as
+JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Final, get_args, get_type_hints
+
+from ais_prompt.errors import MissingExtra
+from ais_prompt.report.stored import read_samples
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.scoring.rows import Row
+from ais_prompt.types import Prediction, SampleScore, TaskSpec
+from ais_prompt.types.prompt import prompts_to_json
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+SAMPLE_COLUMNS: Final[dict[str, type]] = {
+    "model": str,
+    "dataset": str,
+    "id": str,
+    "index": int,
+    "prompt": str,
+    "prediction": str,
+    "gold": str,
+    "status": str,
+    "reason": str,
+    "extracted": str,
+    "score": float,
+    "failure": str,
+    "finish_reason": str,
+    "prompt_tokens": int,
+    "completion_tokens": int,
+    "seconds": float,
+    "attempts": int,
+    "shots_used": int,
+}
+"""Column of `samples_table` → type of its values, before one column for each metric."""
+
+METRIC_PREFIX: Final = "score_"
+
+
+def scores_table(rows: Sequence[Row]) -> pa.Table:
+    """Return the rows of a summary; the columns are the attributes of `Row`."""
+    import pyarrow as pa
+
+    kinds = get_type_hints(Row)
+    columns = {name: _kind(kinds[name]) for name in Row.__struct_fields__}
+    schema = pa.schema([(name, _arrow_type(kind)) for name, kind in columns.items()])
+    return pa.Table.from_pylist([row.to_json() for row in rows], schema=schema)
+
+
+def samples_table(tasks: Iterable[TaskSpec], folder: RunFolder) -> pa.Table:
+    """Return one row for each sample of the tasks; those of tasks without predictions are left out.
+
+    Raises:
+        StoreError: a file cannot be read.
+        DataError: a file of predictions is broken.
+    """
+    import pyarrow as pa
+
+    rows: list[dict[str, Any]] = []
+    metrics: dict[str, None] = {}
+    for task in tasks:
+        for row, values in sample_rows(task, folder):
+            metrics |= dict.fromkeys(values)
+            rows.append(row | {f"{METRIC_PREFIX}{name}": value for name, value in values.items()})
+    return pa.Table.from_pylist(rows, schema=sample_schema(metrics))
+
+
+def to_pandas(table: pa.Table) -> pd.DataFrame:
+    """Return a table as a pandas frame; integers may be missing (``Int64``).
+
+    Raises:
+        MissingExtra: pandas is not installed.
+    """
+    import pyarrow as pa
+
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise MissingExtra(
+            "frames of pandas need the package pandas, which is not installed",
+            fix="pip install pandas; or ask for an Arrow table: to='arrow'",
+        ) from error
+    kinds = {pa.int64(): pd.Int64Dtype()}
+    return table.to_pandas(types_mapper=kinds.get)
+
+
+def sample_rows(task: TaskSpec, folder: RunFolder) -> Iterator[tuple[dict[str, Any], dict[str, float]]]:
+    """Yield the row and the metrics of each sample of a task; none if it has no predictions.
+
+    Raises:
+        StoreError, DataError: a file cannot be read, or is broken.
+    """
+    names = {"model": task.model.abbr, "dataset": task.dataset.abbr}
+    for sample in read_samples(task, folder):
+        yield names | _row(sample.prediction, sample.score), dict(sample.score.values) if sample.score else {}
+
+
+def sample_schema(metrics: Iterable[str]) -> pa.Schema:
+    """Return the columns of samples that have these metrics."""
+    import pyarrow as pa
+
+    columns = {**SAMPLE_COLUMNS, **{f"{METRIC_PREFIX}{name}": float for name in metrics}}
+    return pa.schema([(name, _arrow_type(kind)) for name, kind in columns.items()])
+
+
+def _row(prediction: Prediction, score: SampleScore | None) -> dict[str, Any]:
+    """Return the columns of a sample without its task and metrics."""
+    completions = prediction.completions
+    failures = [completion.failure for completion in completions if completion.failure]
+    usages = [completion.usage for completion in completions]
+    return {
+        "id": prediction.sample_id,
+        "index": prediction.index,
+        "prompt": _text(prompts_to_json(prediction.origin_prompt)),
+        "prediction": _text(prediction.prediction),
+        "status": "failed" if failures else None,
+        "gold": _text(prediction.gold),
+        **(_score_columns(score) if score else dict.fromkeys(("reason", "extracted", "score"))),
+        "failure": f"{failures[0].kind}: {failures[0].message}" if failures else None,
+        "finish_reason": completions[-1].finish_reason if completions else None,
+        "prompt_tokens": _sum(usage.prompt_tokens for usage in usages),
+        "completion_tokens": _sum(usage.completion_tokens for usage in usages),
+        "seconds": sum(completion.seconds for completion in completions),
+        "attempts": sum(completion.attempts for completion in completions),
+        "shots_used": prediction.shots_used,
+    }
+
+
+def _score_columns(score: SampleScore) -> dict[str, Any]:
+    return {
+        "gold": _text(score.gold),
+        "status": score.status,
+        "reason": score.reason or None,
+        "extracted": _text(score.extracted),
+        "score": next(iter(score.values.values()), None),
+    }
+
+
+def _sum(numbers: Iterable[int | None]) -> int | None:
+    """Return the sum of the numbers that are known; None if none is."""
+    known = [number for number in numbers if number is not None]
+    return sum(known) if known else None
+
+
+def _text(value: Any) -> str | None:
+    if value is None:
+        return None
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    # Arrow holds UTF-8, which has no bytes for a lone surrogate.
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
+def _kind(annotation: Any) -> type:
+    """Return ``int`` for ``int | None``."""
+    kinds = get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
+    [kind] = (kind for kind in kinds if kind is not NoneType)
+    assert isinstance(kind, type)
+    return kind
+
+
+def _arrow_type(kind: type) -> Any:
+    import pyarrow as pa
+
+    return {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}[kind]

@@ -1,0 +1,168 @@
+"""Scores of a task by column of the row, by length of the answer and by number of shots, with intervals."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ais_prompt.metrics.aggregate import mean_scores
+from ais_prompt.types import Prediction, SampleScore
+
+MOST_GROUPS: Final = 50
+"""A text column with more different values is no grouping."""
+BINS: Final = 5
+"""Bins of a number with more than `MOST_GROUPS` different values, each with about as many samples."""
+SHOTS: Final = "shots"
+LENGTH: Final = "length of the answer"
+
+
+class Breakdowns:
+    """Collect value, cluster and columns of each sample of a task.
+
+    Args:
+        metric: the main metric; None unless the score is the mean of its values, which are 0 to 1.
+    """
+
+    def __init__(self, metric: str | None) -> None:
+        self._metric = metric
+        self._values = array("d")  # NaN for a sample that does not count
+        self._clusters: list[str | None] = []
+        self._columns: dict[str, _Column] = {}
+
+    def add(self, prediction: Prediction, detail: SampleScore | None, length: int | None) -> None:
+        """Add a sample.
+
+        Args:
+            prediction, detail: as in `ais_prompt.report.web.sample.sample_json`.
+            length: of its answer, in any unit; None if it has none.
+        """
+        self._values.append(self._value(detail))
+        self._clusters.append(detail.cluster if detail else None)
+        place = len(self._values) - 1
+        for name, value in {**prediction.columns, SHOTS: prediction.shots_used, LENGTH: length}.items():
+            if name not in self._columns:
+                self._columns[name] = _Column()
+            self._columns[name].add(place, value)
+
+    def _value(self, detail: SampleScore | None) -> float:
+        """Return the value that counts in the score; as `read_questions` does, 0 for an answer without values."""
+        if detail is None or detail.status == "failed" or (detail.values and self._metric not in detail.values):
+            return math.nan
+        return detail.values.get(self._metric or "", 0.0)
+
+    def filters(self) -> dict[str, list[Any]]:
+        """Return the columns of the data to filter by, each with its values."""
+        groups = {name: list(column.codes) for name, column in self._columns.items() if column.is_grouping}
+        own = {name: sorted(values, key=_order) for name, values in groups.items() if name not in (SHOTS, LENGTH)}
+        return {name: values for name, values in own.items() if len(values) > 1}
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """Return the score of each group: ``by``, and ``groups`` with name, n, score, low and high."""
+        if self._metric is None:
+            return []
+        found = ((name, self._groups(column)) for name, column in self._columns.items())
+        return [
+            {"by": name, "groups": [self._scored(group, places, self._metric) for group, places in groups]}
+            for name, groups in found
+            if len(groups) > 1
+        ]
+
+    def _groups(self, column: _Column) -> list[tuple[str, list[int]]]:
+        """Return the name of each group of a column and its samples that count, at least one."""
+        counting = (
+            (name, [place for place in places if not math.isnan(self._values[place])])
+            for name, places in column.groups()
+        )
+        return [(name, places) for name, places in counting if places]
+
+    def _scored(self, name: str, places: Sequence[int], metric: str) -> dict[str, Any]:
+        samples = (
+            SampleScore("", "scored", values={metric: self._values[place]}, cluster=self._clusters[place])
+            for place in places
+        )
+        [score] = mean_scores((metric,), samples)
+        low, high = score.interval or (None, None)
+        return {"name": name, "n": len(places), "score": score.value, "low": low, "high": high}
+
+    def samples_by(self, needed: Sequence[str], optional: str) -> dict[tuple[Any, ...], list[SampleScore]]:
+        """Return the samples that count, named by their place, by their values of some columns.
+
+        Args:
+            needed: without one of these, or with too many values in one, there are no samples.
+            optional: the last column; None for a sample without a value of it, and if it has too many.
+        """
+        columns = [column for name in needed if (column := self._columns.get(name)) and column.has_few_values]
+        found: dict[tuple[Any, ...], list[SampleScore]] = {}
+        if self._metric is None or len(columns) < len(needed):
+            return found
+        last = self._columns.get(optional)
+        of_places = [_values_by_place(column) for column in columns]
+        of_places.append(_values_by_place(last) if last and last.has_few_values else {})
+        for place, (value, cluster) in enumerate(zip(self._values, self._clusters, strict=True)):
+            if not math.isnan(value):
+                key = tuple(of_place.get(place) for of_place in of_places)
+                sample = SampleScore(str(place), "scored", values={self._metric: value}, cluster=cluster)
+                found.setdefault(key, []).append(sample)
+        return found
+
+
+class _Column:
+    """The values of one column: a code for each while there are few, and numbers for bins."""
+
+    def __init__(self) -> None:
+        self.codes: dict[Any, array[int]] = {}  # value → places of its samples
+        self._places, self._numbers = array("q"), array("d")
+        self._only_numbers = True
+        self._rows = 0  # with a value
+        self.has_few_values = True  # no more than `MOST_GROUPS`
+
+    def add(self, place: int, value: Any) -> None:
+        if not isinstance(value, str | bool | int | float):
+            return
+        if isinstance(value, bool | str):
+            self._only_numbers = False
+        elif self._only_numbers:
+            self._places.append(place)
+            self._numbers.append(value)
+        if self.has_few_values:
+            self.codes.setdefault(value, array("q")).append(place)
+            self.has_few_values = len(self.codes) <= MOST_GROUPS
+        self._rows += 1
+
+    @property
+    def is_grouping(self) -> bool:
+        """Whether there are few values, and not another one in each row, as in the questions of a small dataset."""
+        return self.has_few_values and (len(self.codes) == 1 or len(self.codes) < self._rows)
+
+    def groups(self) -> Iterator[tuple[str, Sequence[int]]]:
+        """Yield name and places of each group."""
+        if self.is_grouping and not (self._only_numbers and len(self.codes) > 2 * BINS):
+            for value in sorted(self.codes, key=_order):
+                yield str(value), self.codes[value]
+        elif self._only_numbers and self._numbers:
+            yield from self._bins()
+
+    def _bins(self) -> Iterator[tuple[str, Sequence[int]]]:
+        numbers, places = np.array(self._numbers), np.array(self._places)
+        edges = np.unique(np.quantile(numbers, np.linspace(0, 1, BINS + 1), method="nearest"))
+        members: Mapping[int, list[int]] = defaultdict(list)
+        for place, edge in zip(places.tolist(), np.searchsorted(edges[1:-1], numbers, side="right"), strict=True):
+            members[int(edge)].append(place)
+        for number in sorted(members):
+            low, high = edges[number], edges[min(number + 1, len(edges) - 1)]
+            yield f"{low:g} to {high:g}" if number == len(edges) - 2 else f"{low:g} to below {high:g}", members[number]
+
+
+def _values_by_place(column: _Column) -> dict[int, Any]:
+    return {place: value for value, places in column.codes.items() for place in places}
+
+
+def _order(value: Any) -> tuple[bool, float, str]:
+    """Numbers first, in their order; then texts."""
+    is_text = isinstance(value, str)
+    return is_text, 0.0 if is_text else float(value), str(value)

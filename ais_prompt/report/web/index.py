@@ -1,0 +1,291 @@
+"""All samples of a run in one SQLite file, ``view/samples.sqlite``, for ``aisprompt view``.
+
+Each sample has a row with its line of the table, and where its prediction and score begin in their files. A second
+table holds the text that a search looks into. Where SQLite has FTS5 with trigrams, a search looks only into the texts
+that have all trigrams of the query. The row of ``run`` is written last: without it the file is made again.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from itertools import chain, repeat
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from ais_prompt.errors import AisPromptError, StoreError
+from ais_prompt.report.web.overview import TaskTotals, overview
+from ais_prompt.report.web.rows import COLUMNS, samples_of
+from ais_prompt.report.web.run_files import shown_tasks, summary_of, time_of_summary
+from ais_prompt.report.questions import question_text, questions
+from ais_prompt.store.disk import reading, writing
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.links import refuse_links
+from ais_prompt.store.made_here import is_own
+from ais_prompt.store.predictions import ASK_FIRST, NO_ANSWERS
+from ais_prompt.store.results import detail_starts
+from ais_prompt.types import Prediction
+from ais_prompt.types.prompt import prompts_to_json
+from ais_prompt.utils.guard import exception_line
+from ais_prompt.utils.jsonl import encode_finite
+from ais_prompt.utils.secrets import SECRETS
+
+STATES: Final = ("right", "partial", "wrong", "scored", "answered", "unparsed", "truncated", "failed")
+"""In the order in which they are shown and sorted."""
+VERSION: Final = 3
+"""Of the file; one of another version is made again."""
+BATCH_SAMPLES: Final = 1000
+"""Samples of a task that are written together."""
+FIRST_SAMPLES: Final = 5000
+"""Samples that a page shows first."""
+FIELDS: Final = (*COLUMNS, "task", "start", "detail_start")
+"""Columns of the samples: the number of the task, and bytes in its files; ``detail_start`` is -1 without a score."""
+_SCHEMA: Final = f"""
+PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
+BEGIN;
+CREATE TABLE run (version, summary, overview);
+CREATE TABLE tasks (task INTEGER PRIMARY KEY, model, dataset, unit);
+CREATE TABLE samples (number INTEGER PRIMARY KEY, {", ".join(f'"{name}"' for name in FIELDS)});
+CREATE INDEX samples_by_id ON samples (id);
+CREATE TABLE texts (number INTEGER PRIMARY KEY, text);
+"""
+_TRIGRAMS: Final = "CREATE VIRTUAL TABLE trigrams USING fts5(text, content='', detail=none, tokenize='trigram')"
+_INSERT: Final = f"INSERT INTO samples VALUES (:number, {', '.join(f':{name}' for name in FIELDS)})"
+_FIX: Final = "free space if the disk is full; else remove the file: it is made again"
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+Batch: TypeAlias = Sequence[tuple[Prediction, dict[str, Any]]]
+"""Samples with their lines of the table."""
+
+
+class SampleIndex:
+    """The samples of a run with scores. They are read in a thread of its own where there is no valid file.
+
+    While they are read, the first `FIRST_SAMPLES` are shown, and more each time that their number has doubled.
+
+    Attributes:
+        folder: with the scores of the run.
+        overview: of the samples so far, from `ais_prompt.report.web.overview.overview`.
+        share: how much of the predictions is read, 0 to 1; 1 after an error.
+    """
+
+    def __init__(self, folder: RunFolder) -> None:
+        self.folder = folder
+        self.overview: Mapping[str, Any] = {}
+        self.share = 0.0
+        self._summary = time_of_summary(folder)
+        self._changed = threading.Condition()  # held while the database is used
+        self._error: AisPromptError | None = None
+        stored = _stored(folder, self._summary)
+        if stored is None:
+            threading.Thread(target=self._run, daemon=True).start()
+        else:
+            self._database, self.overview = stored
+            self.has_trigrams = _has_trigrams(self._database)
+            self.share = 1.0
+
+    @property
+    def size(self) -> int:
+        """Number of samples so far."""
+        return sum(task["samples"] for task in self.overview.get("tasks", ()))
+
+    def wait(self, *, whole: bool = False) -> SampleIndex:
+        """Wait for the first samples, or for all of them.
+
+        Raises:
+            StoreError: the run cannot be read, or the file cannot be written.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self.share == 1 or (self.overview and not whole))
+            if self._error:
+                raise self._error
+        return self
+
+    def select(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return the rows of a SELECT.
+
+        Raises:
+            StoreError: the file is broken.
+        """
+        with self._changed, _database_errors(self.folder):
+            return self._database.execute(statement, list(map(storable, values))).fetchall()
+
+    def row(self, number: int) -> dict[str, Any]:
+        """Return a sample as JSON values, as the page expects it, with ``start`` and ``detail_start``."""
+        names = ", ".join(f'"{name}"' for name in FIELDS)
+        [values] = self.select(f"SELECT {names} FROM samples WHERE number = ?", [number])
+        line = dict(zip(FIELDS, values, strict=True))
+        columns = json.loads("{" + line["columns"].strip(",") + "}")
+        return {**line, "number": number, "state": STATES[line["state"]], "columns": columns}
+
+    def _run(self) -> None:
+        try:
+            with _database_errors(self.folder):
+                self._make()
+        except AisPromptError as error:
+            self._error = error
+        except Exception as error:  # a page waits, and must show it
+            what = f"cannot make the index: {exception_line(error)}"
+            self._error = StoreError(what, where=str(self.folder.view), fix="report it")
+        with self._changed:
+            self.share = 1.0
+            self._changed.notify_all()
+
+    def _make(self) -> None:
+        """Read all samples into a new file, and publish their overview as they become more."""
+        refuse_links(self.folder)
+        rows = summary_of(self.folder)
+        totals = [TaskTotals(task) for task in shown_tasks(self.folder, rows)]
+        paths = [self.folder.predictions(one.task.model, one.task.dataset) for one in totals]
+        with reading(self.folder.root / "predictions", ASK_FIRST, absent=NO_ANSWERS):
+            sizes = [path.stat().st_size for path in paths]
+        with writing(self.folder.view):
+            self.folder.view.mkdir(exist_ok=True)
+            _file(self.folder).unlink(missing_ok=True)  # a process that has it open keeps it
+        self._database = _connect(self.folder, "nolock=1")
+        self._database.executescript(_SCHEMA)
+        with suppress(sqlite3.OperationalError):  # this SQLite has no FTS5, or no trigrams
+            self._database.execute(_TRIGRAMS)
+        self.has_trigrams = _has_trigrams(self._database)
+        number, published = 0, 0
+        for place, one in enumerate(totals):
+            for batch, before in self._batches(place, one, paths[place]):
+                with self._changed:
+                    self._write(number, batch, before)
+                number += len(batch)
+                self.share = min((sum(sizes[:place]) + batch[-1][1]["start"]) / sum(sizes), 0.99)
+                if number >= max(2 * published, FIRST_SAMPLES):
+                    published = number
+                    self._publish(overview(self.folder, rows, totals), totals)
+        values = overview(self.folder, rows, totals)
+        stored = VERSION, self._summary, SECRETS.hide_in_json(encode_finite(values))
+        with self._changed:
+            self._publish(values, totals)
+            self._database.execute("INSERT INTO run VALUES (?, ?, ?)", stored)
+            self._database.commit()
+
+    def _batches(self, place: int, totals: TaskTotals, path: Path) -> Iterator[tuple[Batch, Prediction | None]]:
+        """Yield the samples of a task in batches, each with the sample before it."""
+        task = totals.task
+        scores = detail_starts(self.folder.results(task.model, task.dataset)) if task.scored else ()
+        batch: list[tuple[Prediction, dict[str, Any]]] = []
+        before = None
+        samples = zip(samples_of(totals, self.folder), line_starts(path), chain(scores, repeat(-1)), strict=False)
+        for (prediction, _, line), start, detail_start in samples:
+            batch.append((prediction, {**line, "task": place, "start": start, "detail_start": detail_start}))
+            if len(batch) == BATCH_SAMPLES:
+                yield batch, before
+                before, batch = prediction, []
+        if batch:
+            yield batch, before
+
+    def _write(self, number: int, batch: Batch, before: Prediction | None) -> None:
+        """Write samples whose first one has a number."""
+        rows, texts = [], []
+        asked = questions([prediction for prediction, _ in batch])
+        for place, ((prediction, line), question) in enumerate(zip(batch, asked, strict=True), start=number):
+            # A comma around each pair, so that a pair is found as a text. A quote inside a text is escaped.
+            columns = f",{json_text(line['columns'])[1:-1]},"
+            row = {**line, "number": place, "question": question, "state": STATES.index(line["state"])}
+            rows.append({name: storable(value) for name, value in {**row, "columns": columns}.items()})
+            texts.append((place, storable(_searched(prediction, before, row))))
+            before = prediction
+        self._database.executemany(_INSERT, rows)
+        self._database.executemany("INSERT INTO texts VALUES (?, ?)", texts)
+        if self.has_trigrams:
+            self._database.executemany("INSERT INTO trigrams (rowid, text) VALUES (?, ?)", texts)
+
+    def _publish(self, values: Mapping[str, Any], totals: Sequence[TaskTotals]) -> None:
+        """Show the samples so far."""
+        tasks = [
+            tuple(map(storable, (number, one.task.model, one.task.dataset, one.unit)))
+            for number, one in enumerate(totals)
+        ]
+        with self._changed:
+            self._database.executemany("REPLACE INTO tasks VALUES (?, ?, ?, ?)", tasks)
+            self.overview = values
+            self._changed.notify_all()
+
+
+def _searched(prediction: Prediction, before: Prediction | None, row: Mapping[str, Any]) -> str:
+    """Return what a search looks into: the line of the table, the gold, the answers, and what only this prompt has."""
+    cells = [row[name] or "" for name in ("id", "question", "extracted", "gold")]
+    answers = chain.from_iterable((answer.text, answer.reasoning) for answer in prediction.completions)
+    prompts = prompts_to_json(prediction.origin_prompt)
+    asked = question_text(prompts, prompts_to_json(before.origin_prompt) if before else None)
+    return "\n".join([*cells, str(prediction.gold), *answers, asked]).lower()
+
+
+def line_starts(path: Path) -> Iterator[int]:
+    """Yield where each line of a file begins, in bytes.
+
+    Raises:
+        ConfigError: there is no such file.
+        StoreError: it cannot be read.
+    """
+    start = 0
+    with reading(path, fix=ASK_FIRST, absent=NO_ANSWERS), path.open("rb") as lines:
+        for line in lines:
+            yield start
+            start += len(line)
+
+
+def json_text(value: Any) -> str:
+    """Return a value in the one form in which ``columns`` has it and `ais_prompt.report.web.finding` searches it."""
+    return _ENCODER.encode(value)
+
+
+def storable(value: Any) -> Any:
+    """Return a value that SQLite can hold: a lone surrogate in a text becomes a question mark."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+
+
+def _stored(folder: RunFolder, summary: int) -> tuple[sqlite3.Connection, Mapping[str, Any]] | None:
+    """Open the file of a run; None if it is not whole, of other scores, or made by somebody else.
+
+    Args:
+        folder: of the run.
+        summary: from `time_of_summary`.
+    """
+    if not (is_own(folder) and _file(folder).is_file()):
+        return None
+    try:
+        database = _connect(folder, "mode=ro&immutable=1")
+        [(version, of, text)] = database.execute("SELECT version, summary, overview FROM run").fetchall()
+        if (version, of) == (VERSION, summary):
+            return database, json.loads(text)
+        database.close()
+    except (sqlite3.Error, ValueError):
+        pass
+    return None
+
+
+def _file(folder: RunFolder) -> Path:
+    return folder.view / "samples.sqlite"
+
+
+def _connect(folder: RunFolder, options: str) -> sqlite3.Connection:
+    """Open the file without locks, which shared file systems lack: only one thread at a time uses it."""
+    address = f"{_file(folder).absolute().as_uri()}?{options}"
+    return sqlite3.connect(address, uri=True, check_same_thread=False, isolation_level=None)
+
+
+def _has_trigrams(database: sqlite3.Connection) -> bool:
+    """Return whether the file has trigrams, and this SQLite can read them."""
+    try:
+        with closing(database.execute("SELECT rowid FROM trigrams WHERE trigrams MATCH 'abc'")):
+            return True
+    except sqlite3.OperationalError:
+        return False
+
+
+@contextmanager
+def _database_errors(folder: RunFolder) -> Iterator[None]:
+    """Turn an error of SQLite into a StoreError."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StoreError(f"cannot use the index: {error}", where=str(_file(folder)), fix=_FIX) from error

@@ -1,0 +1,175 @@
+"""Pages for the browser: the list of runs, a comparison, and the frame of all pages.
+
+A page holds its style, script and data. Its policy forbids everything else to run or to be loaded.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from string import Template
+from typing import Any, Final
+
+from ais_prompt.errors import StoreError
+from ais_prompt.report.web.frame import asset, source_hash
+from ais_prompt.report.web.labels import labels
+from ais_prompt.report.web.packing import finite_json, packed_text
+from ais_prompt.report.web.prompt_page import QUESTIONS_STYLE
+from ais_prompt.report.web.run_files import has_scores, newest_scores, status_of, summary_of
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.run_file import read_run_file
+from ais_prompt.utils.language import language
+from ais_prompt.utils.text import printable
+
+REPORT_SCRIPTS: Final = (
+    "dom.js",
+    "words.js",
+    "text.js",
+    "data.js",
+    "served.js",
+    "live.js",
+    "plots.js",
+    "charts.js",
+    "export.js",
+    "breakdown.js",
+    "heatmap.js",
+    "scores.js",
+    "matrix.js",
+    "answers.js",
+    "run.js",
+    "tabs.js",
+    "table.js",
+    "search.js",
+    "render.js",
+    "prompt.js",
+    "differences.js",
+    "beside.js",
+    "sample.js",
+    "filters.js",
+    "report.js",
+)
+REPORT_LIBRARIES: Final = ("marked", "temml")
+"""Markdown and LaTeX. Files in ``assets/vendor``, each with its license."""
+RUNS_SCRIPTS: Final = ("dom.js", "words.js", "text.js", "data.js", "runs.js")
+COMPARISON_SCRIPTS: Final = (
+    "dom.js",
+    "words.js",
+    "text.js",
+    "plots.js",
+    "charts.js",
+    "differences.js",
+    "comparison.js",
+)
+
+
+def page_pieces(
+    title: str,
+    body: str,
+    scripts: Sequence[str],
+    data: Any,
+    libraries: Sequence[str] = (),
+    *,
+    connects: bool = False,
+    prompts: str = "",
+    further: Iterable[str] = (),
+) -> Iterator[str]:
+    """Yield a page in pieces, its data apart: they may be large.
+
+    Args:
+        title: any text.
+        body: the file in ``assets`` with the frame of the page.
+        scripts: files in ``assets``, in order of running.
+        data: JSON values; numbers must be finite. The script finds them in the element ``data``.
+        libraries: names of scripts in ``assets/vendor`` that the page has packed, as ``library-NAME``, and may run.
+        connects: whether the page may send requests to its own server; no other page may send any.
+        prompts: HTML from `ais_prompt.report.web.run_prompts.prompts_part`, for the place in the frame.
+        further: elements with data at the end.
+    """
+    style = asset("style.css") + (QUESTIONS_STYLE if prompts else "")
+    script = "\n".join(map(asset, scripts))
+    vendored = {name: asset(f"vendor/{name}.js") for name in libraries}
+    # Only this style, these scripts, and media in the page.
+    scripts_hashed = " ".join(map(source_hash, [script, *vendored.values()]))
+    server = "; connect-src 'self'" if connects else ""
+    policy = (
+        f"default-src 'none'; style-src {source_hash(style)}; script-src {scripts_hashed}; "
+        f"img-src data:; media-src data:{server}; base-uri 'none'; form-action 'none'"
+    )
+    values = {
+        "language": language(),
+        "policy": policy,
+        "title": html.escape(printable(title)),
+        "style": style,
+        "body": asset(body).replace("<!-- prompts -->", prompts),
+        "script": script,
+        # The browser keeps them as text.
+        "libraries": "\n".join(
+            f'<script type="text/plain" id="library-{name}">{packed_text(library)}</script>'
+            for name, library in vendored.items()
+        ),
+        "labels": _json(labels()),
+    }
+    before, after = asset("page.html").split("$data")
+    yield Template(before).substitute(values)
+    yield _json(data)
+    yield Template(after).substitute(values)
+    yield from further
+    yield "</body>\n</html>\n"
+
+
+def runs_page(work_dir: Path, runs: Mapping[str, RunFolder]) -> str:
+    """Return the list of runs as a page.
+
+    Args:
+        work_dir: where the runs are; its name is shown.
+        runs: address of a run's report → the run.
+    """
+    lines = [{"address": address, **_line(folder)} for address, folder in runs.items()]
+    lines.sort(key=lambda line: _seconds(line["started"]), reverse=True)
+    data = {"work_dir": str(work_dir), "runs": lines}
+    return "".join(page_pieces(f"Runs in {work_dir.name}", "runs.html", RUNS_SCRIPTS, finite_json(data)))
+
+
+def _seconds(started: Any) -> float:
+    """Return a time with any offset as seconds since 1970; 0 if it is not a time."""
+    try:
+        return datetime.fromisoformat(started).timestamp()
+    except (TypeError, ValueError, OverflowError):
+        return 0
+
+
+def _line(folder: RunFolder) -> dict[str, Any]:
+    """Return the line of a run in the list; for broken files, what is wrong with them."""
+    root = folder.root.resolve()
+    line: dict[str, Any] = {"name": root.parent.name, "time": root.name, "started": "", "scores": []}
+    line |= {"trouble": "", "cause": ""}
+    try:
+        record = read_run_file(folder)
+        sessions = record.get("sessions") or [{}]
+        line |= {"status": status_of(folder, record), "started": sessions[0].get("started", "")}
+        rows = summary_of(newest_scores(folder)) if has_scores(folder) else []
+        shown = ("model", "dataset", "metric", "score", "fraction", "n", "of", "note")
+        line["scores"] = [{name: getattr(row, name) for name in shown} for row in rows]
+        line["cause"] = next((row.note for row in rows if row.score is None and row.note), "")
+    except (StoreError, AttributeError, TypeError) as error:
+        line["trouble"] = error.what if isinstance(error, StoreError) else "run.json is broken"
+    return line
+
+
+def comparison_page(before: str, after: str, found: Mapping[str, Any]) -> bytes:
+    """Return the comparison of two runs as a page.
+
+    Args:
+        before, after: names of the runs.
+        found: from `ais_prompt.report.comparison.comparison_json`.
+    """
+    data = {"before": before, "after": after, **found}
+    return "".join(page_pieces(f"{before} → {after}", "comparison.html", COMPARISON_SCRIPTS, data)).encode()
+
+
+def _json(data: Any) -> str:
+    """Return JSON in ASCII without ``<``, so that no text can end its element."""
+    return json.dumps(data, allow_nan=False, default=str).replace("<", "\\u003c")

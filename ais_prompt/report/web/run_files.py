@@ -1,0 +1,153 @@
+"""Read the summary and the results of a run folder for the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Final
+
+from msgspec import Struct
+
+from ais_prompt.errors import StoreError
+from ais_prompt.store.disk import reading
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.results import read_details, read_head
+from ais_prompt.store.shapes import check_shape
+from ais_prompt.store.writer_lock import try_file_lock
+from ais_prompt.scoring.rows import Row
+from ais_prompt.types import SampleScore
+from ais_prompt.types.sensitivity import Sensitivity
+from ais_prompt.utils.jsonl import decode
+
+FIX: Final = "make the summary again: give the run's command again with -m viz -r"
+
+
+class ShownTask(Struct, frozen=True):
+    """A task whose samples the report shows.
+
+    Attributes:
+        model, dataset: their ``abbr``.
+        scored: True if it has scores, and a results file of the same session.
+    """
+
+    model: str
+    dataset: str
+    scored: bool
+
+
+def newest_scores(folder: RunFolder) -> RunFolder:
+    """Return the folder with the newest scores of a run: those so far if it is not finished, where there are any."""
+    partial = time_of_summary(folder.partial)
+    return folder.partial if partial and partial >= time_of_summary(folder) else folder
+
+
+def has_scores(folder: RunFolder) -> bool:
+    """Return whether a run has a summary, of all its samples or of those so far."""
+    return time_of_summary(newest_scores(folder)) > 0
+
+
+def status_of(folder: RunFolder, record: Mapping[str, Any]) -> str:
+    """Return the status of a run: ``running`` if a process writes its folder; a killed run's record still says so."""
+    with suppress(OSError, StoreError):
+        if folder.writer_lock_file.exists():
+            with try_file_lock(folder.writer_lock_file) as is_free:
+                if not is_free:
+                    return "running"
+    recorded = str(record.get("status", ""))
+    return "interrupted" if recorded == "running" else recorded
+
+
+def time_of_summary(folder: RunFolder) -> int:
+    """Return when the summary was written, in nanoseconds since 1970; 0 if there is none."""
+    with suppress(OSError):
+        return (folder.summary_dir / "summary.json").stat().st_mtime_ns
+    return 0
+
+
+def summary_of(folder: RunFolder) -> list[Row]:
+    """Read the rows of the summary.
+
+    Raises:
+        StoreError: the run has no summary yet, or it is broken.
+    """
+    path = folder.summary_dir / "summary.json"
+    with reading(path, FIX):
+        content = path.read_bytes()
+    try:
+        rows = decode(content.decode())
+    except ValueError as error:
+        raise StoreError(f"the file is not JSON: {error}", where=str(path), fix=FIX) from None
+    try:
+        return [Row.from_json(row) for row in check_shape(rows, list[dict[str, Any]])]
+    except ValueError as error:
+        raise StoreError(f"the file is not a summary: {error}", where=str(path), fix=FIX) from None
+
+
+def shown_tasks(folder: RunFolder, rows: Sequence[Row]) -> list[ShownTask]:
+    """Return the tasks of a summary that have predictions; averages and tasks that failed early have none."""
+    tasks: dict[tuple[str, str], ShownTask] = {}
+    for row in rows:
+        task = ShownTask(row.model, row.dataset, row.metric is not None)
+        if folder.predictions(task.model, task.dataset).exists():
+            tasks.setdefault((task.model, task.dataset), task)
+    return list(tasks.values())
+
+
+class Results:
+    """The results file of a task, sample by sample.
+
+    Attributes:
+        metric: the main metric; None if the task was not scored.
+        fraction: whether its values are parts of 1: 1 is right, and 0 is wrong.
+        is_mean: whether the score is the mean of the values of the samples.
+        sensitivity: the scores under other postprocessors, as JSON values; None if there are none.
+    """
+
+    def __init__(
+        self,
+        metric: str | None = None,
+        fraction: bool = False,
+        details: Iterable[SampleScore] = (),
+        *,
+        is_mean: bool = False,
+        sensitivity: Sensitivity | None = None,
+    ) -> None:
+        self.metric = metric
+        self.fraction = fraction
+        self.is_mean = is_mean
+        self.sensitivity: Mapping[str, Any] | None = None
+        if sensitivity is not None:
+            self.sensitivity = {
+                **sensitivity.to_json(),
+                "far": [other.postprocessor for other in sensitivity.far],
+            }
+        self._details = iter(details)
+        self._passed: dict[str, SampleScore] = {}  # those that were read but not asked for yet
+
+    def detail_of(self, sample_id: str) -> SampleScore | None:
+        """Return the score of a sample, once; None if there is none.
+
+        Scores that are asked for in the order of the file take no memory.
+
+        Raises:
+            StoreError: the file is broken.
+        """
+        while sample_id not in self._passed:
+            if (detail := next(self._details, None)) is None:
+                return None
+            self._passed[detail.sample_id] = detail
+        return self._passed.pop(sample_id)
+
+
+def results_of(task: ShownTask, folder: RunFolder) -> Results:
+    """Open the results of a task; they are empty if it was not scored.
+
+    Raises:
+        StoreError: the file is not there, or broken.
+    """
+    if not task.scored:
+        return Results()
+    path = folder.results(task.model, task.dataset)
+    scores, sensitivity = read_head(path)
+    main = scores[0]
+    return Results(main.metric, main.fraction, read_details(path), is_mean=main.is_mean, sensitivity=sensitivity)

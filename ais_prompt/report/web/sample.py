@@ -1,0 +1,199 @@
+"""One sample as the report shows it: requests, answers, extracted answers and scores."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from typing import Any, Final
+
+from msgspec.structs import asdict
+
+from ais_prompt.errors import DataError
+from ais_prompt.report.formats import text_or_json
+from ais_prompt.report.web.judgements import Judgement
+from ais_prompt.report.web.packing import Lines, Text, finite
+from ais_prompt.report.questions import prompts_of
+from ais_prompt.types import Completion, Prediction, SampleScore
+from ais_prompt.types.extraction import Reading
+from ais_prompt.utils.media import FILE_NOTE, KINDS, describe_part, local_file, source_of
+from ais_prompt.utils.tool_messages import describe_call
+
+SHOWN_MEDIA: Final = frozenset(
+    [
+        *("image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"),
+        *("audio/mpeg", "audio/wav", "audio/x-wav", "audio/ogg", "audio/flac", "audio/mp4"),
+        *("video/mp4", "video/webm", "video/ogg"),
+    ]
+)
+"""Media types that a browser only shows."""
+MOST_MEDIA: Final = 4_000_000
+"""Characters of a ``data:`` URL, or bytes of a file, that a report holds at most."""
+_DATA: Final = re.compile(r"data:([a-z0-9.+-]+/[a-z0-9.+-]+);base64,[A-Za-z0-9+/=\s]*\Z", re.IGNORECASE)
+
+
+def sample_json(
+    prediction: Prediction, detail: SampleScore | None, lines: Lines, judgements: Sequence[Judgement] = ()
+) -> dict[str, Any]:
+    """Return a sample as JSON values with finite numbers; its texts go into ``lines``.
+
+    Args:
+        prediction: requests and answers of the sample.
+        detail: the score of the sample; None if it was not scored.
+        lines: the lines of the chunk of the sample.
+        judgements: what judges were asked about the sample.
+    """
+    return {
+        "requests": _requests(prediction, lines),
+        "labels": _labels(prediction, lines),
+        "prediction": _other_prediction(prediction, lines),
+        "verdicts": _verdicts(prediction, detail, lines),
+        "values": {metric: finite(value) for metric, value in (detail.values if detail else {}).items()},
+        "reason": detail.reason if detail else "",
+        "failed_turn": prediction.failed_turn,
+        "shots": prediction.shots_used,
+        "columns": dict(prediction.columns),
+        "judgements": [request for one in judgements for request in _judgement(one, detail, prediction, lines)],
+    }
+
+
+def _judgement(
+    judgement: Judgement, detail: SampleScore | None, prediction: Prediction, lines: Lines
+) -> list[dict[str, Any]]:
+    """Return what a judge was asked, with its name, its verdict and whether the baseline's answer came first."""
+    verdict, swapped = judgement.verdict_of(detail, prediction)
+    more = {"judge": judgement.judge, "verdict": verdict, "swapped": swapped}
+    return [{**request, **more} for request in _requests(judgement.said, lines)]
+
+
+def _requests(prediction: Prediction, lines: Lines) -> list[dict[str, Any]]:
+    """Return each request with its answers. Prompts of labels are part of the labels instead."""
+    if any("prompt" in found for found in prediction.labels.values()):
+        failed = [completion for completion in prediction.completions if completion.failure]
+        return [_request(None, failed, lines)] if failed else []
+    prompts = prompts_of(prediction)
+    if len(prompts) == 1:
+        return [_request(prompts[0], prediction.completions, lines)]
+    # A dialogue that lacks turns has one completion, a failure, more than prompts.
+    pairs = zip_longest(prompts, ([completion] for completion in prediction.completions), fillvalue=None)
+    return [_request(prompt, answers or [], lines) for prompt, answers in pairs]
+
+
+def _request(prompt: Any, answers: Sequence[Completion], lines: Lines) -> dict[str, Any]:
+    return {
+        "prompt": None if prompt is None else _prompt(prompt, lines),
+        "answers": [_answer(completion, lines) for completion in answers],
+    }
+
+
+def _prompt(prompt: Any, lines: Lines) -> Text | list[dict[str, Any]]:
+    """Return a prompt in the form of `prompt_to_json`: one text, or the parts of each message."""
+    if isinstance(prompt, str):
+        return lines.add(prompt)
+    return [{"role": message["role"], "parts": _parts(message["content"], lines)} for message in prompt]
+
+
+def _parts(content: str | Sequence[Mapping[str, Any]], lines: Lines) -> list[dict[str, Any]]:
+    if isinstance(content, str):
+        return [{"text": lines.add(content)}]
+    return [_part(part, lines) for part in content]
+
+
+def _part(part: Mapping[str, Any], lines: Lines) -> dict[str, Any]:
+    """Return a text; or a line about an image, audio or video, with its content if that is known and not too large."""
+    if described := describe_part(part):
+        url = media_url(part)
+        return {"media": described, "kind": KINDS[part["type"]], **({"url": lines.add(url)} if url else {})}
+    text = part["text"] if isinstance(part.get("text"), str) else describe_call(part) or text_or_json(dict(part))
+    return {"text": lines.add(text)}
+
+
+def media_url(part: Mapping[str, Any]) -> str:
+    """Return the content of a media part as a ``data:`` URL; "" if it may not be shown.
+
+    A local file is shown only if it is the one that was sent. SVG is not: it can hold scripts.
+    """
+    source = source_of(part)
+    if found := _DATA.match(source):
+        return source if found[1].lower() in SHOWN_MEDIA and len(source) <= MOST_MEDIA else ""
+    try:
+        file = local_file(part) if FILE_NOTE in part else None
+        if file is None or file.mime not in SHOWN_MEDIA or file.size > MOST_MEDIA or file.note() != part[FILE_NOTE]:
+            return ""
+        return f"data:{file.mime};base64,{file.base64()}"
+    except DataError:  # it was removed or changed meanwhile
+        return ""
+
+
+def _answer(completion: Completion, lines: Lines) -> dict[str, Any]:
+    likelihood, usage = completion.likelihood, completion.usage
+    values = {
+        "text": None if completion.failure or completion.unclosed or likelihood else lines.add(completion.text),
+        "thinking": lines.add(completion.reasoning) if completion.reasoning else None,
+        "unclosed": completion.unclosed,
+        "finish_reason": completion.finish_reason,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "seconds": finite(completion.seconds),
+        "first_token_seconds": finite(completion.first_token_seconds),
+        "attempts": completion.attempts,
+        "failure": asdict(completion.failure) if completion.failure else None,
+        "nll": finite(likelihood.nll) if likelihood else None,
+        "refused": completion.refused,
+        "tool_calls": [{"name": call.name, "arguments": lines.add(call.arguments)} for call in completion.tool_calls],
+    }
+    return {name: value for name, value in values.items() if value not in (None, False, [])}
+
+
+def _labels(prediction: Prediction, lines: Lines) -> list[dict[str, Any]]:
+    """Return each label with its figures, and its prompt if it has its own."""
+    chosen = None if prediction.prediction is None else text_or_json(prediction.prediction)
+    return [
+        {
+            "label": label,
+            "chosen": label == chosen,
+            "prompt": _prompt(found["prompt"], lines) if "prompt" in found else None,
+            "figures": {name: finite(value) for name, value in found.items() if isinstance(value, int | float)},
+        }
+        for label, found in prediction.labels.items()
+    ]
+
+
+def _other_prediction(prediction: Prediction, lines: Lines) -> Text | None:
+    """Return the prediction if it is neither a text of the model nor a label, such as probabilities."""
+    texts = [completion.text for completion in prediction.completions]
+    if prediction.prediction in (None, texts, *texts) or prediction.labels:
+        return None
+    return lines.add(text_or_json(prediction.prediction))
+
+
+def _verdicts(prediction: Prediction, detail: SampleScore | None, lines: Lines) -> list[dict[str, Any]]:
+    """Return what was extracted beside the gold: once, or for each turn of a dialogue and each repeated answer.
+
+    Each verdict has ``extracted``, ``gold`` (None where a dialogue has fewer) and ``reading``, if known: which rule
+    read which part of the answer. Each of several answers also has ``status``, ``reason`` and ``value``.
+    """
+    if detail is None:
+        return [_verdict(None, prediction.gold, None, lines)]
+    if detail.repeats:
+        return [_repeat(repeat, lines) for repeat in detail.repeats]
+    extracted, gold, readings = detail.extracted, detail.gold, detail.readings
+    if isinstance(extracted, list) and isinstance(gold, list) and len(prediction.completions) == len(extracted):
+        each = zip_longest(extracted, gold[: len(extracted)], readings[: len(extracted)])
+        return [_verdict(*one, lines) for one in each]
+    return [_verdict(extracted, gold, next(iter(readings), None), lines)]
+
+
+def _repeat(repeat: SampleScore, lines: Lines) -> dict[str, Any]:
+    value = next(iter(repeat.values.values()), None)
+    more = {"status": repeat.status, "reason": repeat.reason, "value": finite(value)}
+    return _verdict(repeat.extracted, repeat.gold, next(iter(repeat.readings), None), lines) | more
+
+
+def _verdict(extracted: Any, gold: Any, reading: Reading | None, lines: Lines) -> dict[str, Any]:
+    found = {"extracted": _text(extracted, lines), "gold": _text(gold, lines)}
+    return {**found, "reading": asdict(reading)} if reading else found
+
+
+def _text(value: Any, lines: Lines) -> Text | None:
+    return None if value is None else lines.add(text_or_json(value))

@@ -1,0 +1,12 @@
+"""Running programs that no one has read, together with their tests.
+
+The program runs in a process of its own, inside of namespaces that hold nothing worth reaching, and its tests run in
+another process, which calls the program's functions over a pipe. See docs/sandbox.md for what that protects.
+"""
+
+from ais_prompt.sandbox.choose import find_isolation
+from ais_prompt.sandbox.isolation import Isolation
+from ais_prompt.sandbox.runner import Outcome, Task, run_program
+from ais_prompt.sandbox.spare import end_spares
+
+__all__ = ["Isolation", "Outcome", "Task", "end_spares", "find_isolation", "run_program"]

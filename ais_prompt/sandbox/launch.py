@@ -1,0 +1,167 @@
+"""Start the guard in its sandbox, and end all of it."""
+
+from __future__ import annotations
+
+import marshal
+import os
+import platform
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import IO, Any, Final, NamedTuple
+
+from ais_prompt.sandbox import bubblewrap
+from ais_prompt.sandbox.isolation import Isolation
+from ais_prompt.sandbox.seccomp import build_filter
+from ais_prompt.sandbox.software import environment, interpreter, software
+from ais_prompt.utils.temporary import temporary_folder
+
+_INSIDE: Final = "ais_prompt.sandbox.inside"
+_MODULES: Final = ("confine", "channel", "codec", "program", "tests", "guard")  # each imports earlier ones only
+_START: Final = """
+import marshal, sys
+for name, code in marshal.loads(bytes.fromhex(sys.argv[1])):
+    module = sys.modules[name] = type(sys)(name)
+    exec(code, module.__dict__)
+module.main()
+"""
+_PASSED_ON: Final = ("PATH", "HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "DOCKER_HOST", "CONTAINER_HOST")
+"""Environment variables that a user's command may need."""
+_DEVICES: Final = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
+_PATIENCE: Final = 2.0
+"""Seconds that a guard has to end by itself."""
+
+
+class Guard(NamedTuple):
+    """A started guard.
+
+    Attributes:
+        process: it, or what is around it.
+        confinement: what its task must say about the sandbox.
+        errors: a file with what it wrote to its standard error before it was confined.
+    """
+
+    process: subprocess.Popen[bytes]
+    confinement: Mapping[str, Any]
+    errors: IO[bytes]
+
+
+@contextmanager
+def started(isolation: Isolation) -> Iterator[Guard]:
+    """Start a guard; at the end of the block it and all that it started are gone.
+
+    Raises:
+        OSError, ValueError: it cannot be started.
+    """
+    with ExitStack() as stack:
+        errors = stack.enter_context(tempfile.TemporaryFile())
+        if isolation.method == "bubblewrap":
+            process = _in_namespaces(isolation, stack, errors)
+            users = (bubblewrap.GUARD_USER, bubblewrap.PROGRAM_USER) if bubblewrap.is_root() else (None, None)
+            yield Guard(process, _confinement(users=users, namespaces=True), errors)
+        elif isolation.method == "command":
+            variables = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+            command = [*isolation.command, "python3", *_guard(compiled=False)]
+            yield Guard(_popen(command, "/", variables, stack, errors), _confinement(), errors)
+        elif isolation.method == "landlock":
+            home = "/"  # nothing can be written anywhere
+            process = _popen([interpreter(), "-S", *_guard()], home, environment(home), stack, errors)
+            program_filter = build_filter(platform.machine(), namespaces=False)
+            # The guard must be able to end the program, as no PID namespace does.
+            guard_filter = build_filter(platform.machine(), namespaces=False, also=["kill"])
+            yield Guard(process, _confinement((guard_filter, program_filter), [*software(), *_DEVICES]), errors)
+        else:
+            home = stack.enter_context(temporary_folder())
+            process = _popen([interpreter(), "-S", *_guard()], home, environment(home), stack, errors)
+            yield Guard(process, _confinement(), errors)
+
+
+def _in_namespaces(isolation: Isolation, stack: ExitStack, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+    filter_read, filter_write = _pipe(stack)
+    filter_write.write(build_filter(platform.machine(), namespaces=True))  # less than a pipe holds
+    filter_write.close()
+    info_read, info_write = _pipe(stack)
+    block_read, block_write = _pipe(stack)
+    passed = [stream.fileno() for stream in (filter_read, info_write, block_read)]
+    command = [*isolation.command, *bubblewrap.arguments(*passed), interpreter(), "-S", *_guard()]
+    process = _popen(command, "/", {}, stack, errors, passed)
+    info_write.close()
+    bubblewrap.map_users(info_read.fileno(), block_write.fileno())
+    return process
+
+
+def _popen(
+    command: Sequence[str],
+    folder: str,
+    variables: Mapping[str, str],
+    stack: ExitStack,
+    errors: IO[bytes],
+    passed: Sequence[int] = (),
+) -> subprocess.Popen[bytes]:
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        cwd=folder,
+        env=variables,
+        pass_fds=passed,
+        start_new_session=True,
+    )
+    stack.callback(_end, process)
+    return process
+
+
+def _pipe(stack: ExitStack) -> tuple[IO[bytes], IO[bytes]]:
+    read_end, write_end = os.pipe()
+    return stack.enter_context(os.fdopen(read_end, "rb", 0)), stack.enter_context(os.fdopen(write_end, "wb", 0))
+
+
+def _confinement(
+    filters: tuple[bytes, bytes] = (b"", b""),
+    readable: Sequence[str] = (),
+    users: tuple[int | None, int | None] = (None, None),
+    *,
+    namespaces: bool = False,
+) -> dict[str, Any]:
+    guard_filter, program_filter = filters
+    guard_user, program_user = users
+    return {
+        "guard_filter": guard_filter.hex(),
+        "program_filter": program_filter.hex(),
+        "readable": readable,
+        "guard_user": guard_user,
+        "program_user": program_user,
+        "namespaces": namespaces,
+    }
+
+
+def _guard(*, compiled: bool = True) -> list[str]:
+    """Arguments of the interpreter. The guard brings its code along: nothing of this package is in the sandbox."""
+    return ["-s", "-P", "-B", "-c", _START, _code(compiled=compiled)]
+
+
+@cache
+def _code(*, compiled: bool) -> str:
+    """The modules of the guard, hexadecimal: compiled for this interpreter, or as sources for any other."""
+    folder = Path(__file__).with_name("inside")
+    sources = [(f"{_INSIDE}.{name}", (folder / f"{name}.py").read_text("utf-8")) for name in _MODULES]
+    code = [(name, compile(source, name, "exec") if compiled else source) for name, source in sources]
+    return marshal.dumps(code, 4).hex()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a guard. It does so itself when its input ends, also where it cannot be killed, as in a container."""
+    for stream in (process.stdin, process.stdout):
+        assert stream is not None
+        with suppress(BrokenPipeError):
+            stream.close()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_PATIENCE)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

@@ -1,0 +1,152 @@
+"""Run a program and its tests in a sandbox, and tell how that ended."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+import select
+import subprocess
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import IO, Any, Final, Literal, TypeAlias, cast, get_args
+
+from msgspec import Struct
+
+from ais_prompt.errors import ModelError
+from ais_prompt.sandbox.bubblewrap import DISK_BYTES
+from ais_prompt.sandbox.isolation import Isolation
+from ais_prompt.sandbox.launch import Guard
+from ais_prompt.sandbox.spare import prepare, taken
+from ais_prompt.utils.hidden import hidden
+
+Outcome: TypeAlias = Literal["passed", "assertion", "exception", "syntax", "exited", "timeout", "memory", "forbidden"]
+"""Why a program failed: a test did not hold; it raised; it is no Python; it ended early or crashed; it took too long or
+too much memory; the sandbox refused what it tried to do."""
+
+_LONGEST_VERDICT: Final = 4096
+_START_SECONDS: Final = 30.0
+"""Most time for the start of the sandbox."""
+_VERDICT_SECONDS: Final = 5.0
+"""Most time for the verdict, beyond the program's own. A guard that takes longer is ended."""
+_PROCESSES: Final = 64
+_FILES: Final = 128
+_NPROC_PER_NAMESPACE: Final = (5, 14)
+"""The first Linux that counts the processes of a user in each user namespace; before, limits hit all of them."""
+
+
+class Task(Struct, frozen=True):
+    """A program and its tests.
+
+    Attributes:
+        program: what a model wrote, as source text.
+        tests: names to take from the program, and statements that use them and raise if the program is wrong; one part
+            after the other, in one namespace that is not the program's.
+        prelude: statements that the program may build on; those that fail alone are skipped.
+    """
+
+    program: str
+    tests: Sequence[tuple[Sequence[str], str]] = ()
+    prelude: str = ""
+
+
+def run_program(task: Task, isolation: Isolation, seconds: float, megabytes: int) -> Outcome:
+    """Run a program and its tests, and tell how that ended.
+
+    Args:
+        task: what is run.
+        isolation: from `find_isolation`.
+        seconds: most time, as the clock shows it.
+        megabytes: most memory, in MiB, of each process and of all together.
+
+    Raises:
+        ModelError: the sandbox does not start.
+    """
+    try:
+        with hidden(), taken(isolation) as guard:
+            lines = _converse(guard, task, isolation, seconds, megabytes)
+            if lines[:1] != ["confined"]:
+                guard.errors.seek(0)
+                said = guard.errors.read(_LONGEST_VERDICT).decode(errors="replace").strip().splitlines()
+                raise OSError(" ".join(lines) or (said or ["it ended without a word"])[-1])
+    except (OSError, ValueError) as error:
+        raise ModelError(
+            f"the sandbox ({isolation.name}) does not start: {error}",
+            fix="read docs/sandbox.md; nothing was run",
+        ) from error
+    if lines[1:] and lines[1] in get_args(Outcome):
+        return cast(Outcome, lines[1])
+    return "timeout" if lines[1:] == ["late"] else "memory"  # the machine ran out of it, and the kernel chose the guard
+
+
+def _converse(guard: Guard, task: Task, isolation: Isolation, seconds: float, megabytes: int) -> list[str]:
+    """Send the task and the tests, and read the guard's lines; ``late`` takes the place of an outcome."""
+    assert guard.process.stdin is not None
+    assert guard.process.stdout is not None
+    size = megabytes * 2**20
+    values = {
+        "program": task.program,
+        "prelude": task.prelude,
+        "seconds": seconds,
+        "bytes": size,
+        "guard_limits": {"AS": size, "CORE": 0, "CPU": _processor_seconds(seconds)},
+        "program_limits": _limits(isolation, seconds, size),
+        **guard.confinement,
+    }
+    with suppress(BrokenPipeError):
+        for message in (values, task.tests):
+            _send(guard.process.stdin, message)
+    with suppress(OSError, ValueError):  # the next program will meet it again
+        prepare(isolation)
+    return _read_lines(guard.process, seconds)
+
+
+def _limits(isolation: Isolation, seconds: float, size: int) -> dict[str, int]:
+    """Limits of each process of the program, as setrlimit(2) names them."""
+    limits = {
+        "CPU": _processor_seconds(seconds),
+        "AS": size,
+        "CORE": 0,
+        "FSIZE": DISK_BYTES if isolation.method != "landlock" else 0,
+        "NOFILE": _FILES,
+        "MSGQUEUE": 0,
+        "MEMLOCK": 2**16,
+    }
+    if isolation.method in ("bubblewrap", "command") and _linux_version() >= _NPROC_PER_NAMESPACE:
+        limits["NPROC"] = _PROCESSES
+    return limits
+
+
+def _processor_seconds(seconds: float) -> int:
+    """Most processor time of one process, all its threads together; the clock comes first for a single thread."""
+    return math.ceil(seconds) + 2
+
+
+def _linux_version() -> tuple[int, ...]:
+    return tuple(int(part) for part in platform.release().split("-")[0].split(".")[:2] if part.isdigit())
+
+
+def _send(stream: IO[bytes], message: Any) -> None:
+    data = json.dumps(message).encode()
+    stream.write(len(data).to_bytes(4, "big") + data)
+    stream.flush()
+
+
+def _read_lines(process: subprocess.Popen[bytes], seconds: float) -> list[str]:
+    """What the guard says until it ends; the program's time begins with its first line."""
+    assert process.stdout is not None
+    answer = b""
+    deadline = time.monotonic() + _START_SECONDS
+    while len(answer) <= _LONGEST_VERDICT:
+        left = deadline - time.monotonic()
+        if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
+            return [*answer.decode(errors="replace").splitlines(), "late"]
+        part = os.read(process.stdout.fileno(), _LONGEST_VERDICT)
+        if not part:
+            break
+        if not answer:
+            deadline = time.monotonic() + seconds + _VERDICT_SECONDS
+        answer += part
+    return answer.decode(errors="replace").splitlines()

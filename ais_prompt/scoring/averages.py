@@ -1,0 +1,229 @@
+"""Averages over groups of datasets, and other scores of them: sum, standard deviation, harmonic mean."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any, Final, TypeAlias
+
+from ais_prompt.metrics.aggregate import spread_of_questions, standard_error
+from ais_prompt.metrics.interval import Part, group_spread, mean_interval
+from ais_prompt.scoring.pivot import models_of
+from ais_prompt.scoring.rows import Row
+from ais_prompt.types import AVERAGES, STATUSES, GroupKind, Spread, SummaryEntry, SummaryGroup
+from ais_prompt.utils.arithmetic import evaluate
+from ais_prompt.utils.text import counted, listed
+
+NAIVE, WEIGHTED = AVERAGES
+_NOT_RUN: Final = "no score"
+"""Note of a part that is not in the run."""
+SMALLEST: Final = 0.01
+"""In a harmonic mean, what a fraction that is not above 0 counts as. Source: OpenCompass, ``DefaultSummarizer``."""
+
+
+QuestionsOf: TypeAlias = Callable[[Row], Sequence[tuple[str, float]]]
+"""The name and the value of each question behind a row."""
+
+
+def with_averages(rows: Sequence[Row], groups: Sequence[SummaryGroup], questions_of: QuestionsOf) -> list[Row]:
+    """Return the rows followed by the averages of each group; a group may contain earlier groups.
+
+    Args:
+        rows: one for each metric of each task.
+        groups: in order; a group may contain earlier ones.
+        questions_of: reads the questions behind a row whose score is a mean over questions.
+    """
+    averages = _Averages(rows, questions_of)
+    for group in groups:
+        for model in models_of(rows):
+            averages.add(group, model)
+    return averages.rows
+
+
+def select(rows: Sequence[Row], entries: Sequence[SummaryEntry], *, shows_missing: bool = False) -> list[Row]:
+    """Return the rows of these datasets and groups in this order, of the named metric if any; without entries, all.
+
+    An entry without a row is left out, or has a row ``-`` for each model.
+    """
+    if not entries:
+        return list(rows)
+    selected = []
+    for entry in entries:
+        found = [row for row in rows if row.dataset == entry.name and entry.metric in (None, row.metric)]
+        if not found and shows_missing:
+            found = [Row(entry.name, model, entry.metric, note="-") for model in models_of(rows)]
+        selected += found
+    return selected
+
+
+def _is_meant(row: Row, entry: SummaryEntry) -> bool:
+    """Return whether a row is of this dataset and metric; a task without scores has one row for all metrics."""
+    return row.dataset == entry.name and (entry.metric is None or row.metric in (entry.metric, None))
+
+
+class _Averages:
+    """Rows of datasets and of the groups so far, and the parts of each row of a group."""
+
+    def __init__(self, rows: Sequence[Row], questions_of: QuestionsOf) -> None:
+        self.rows = list(rows)
+        self._questions_of = cache(questions_of)
+        self._shares: dict[Row, Mapping[Row, float]] = {}
+
+    def add(self, group: SummaryGroup, model: str) -> None:
+        """Add the average of a group, and the weighted one if it has weights; or why there is none."""
+        rows = [self._find(entry, model) for entry in group.subsets]
+        if note := _why_none(rows):
+            self.rows += [Row(group.name, model, metric, note=note) for metric in group.metrics]
+        elif group.kind != "average" or group.transforms:
+            self.rows.append(_combined(group, rows))
+        elif group.metric is not None:
+            self._add(group, group.metric, rows, _weights(group, rows))
+        else:
+            self._add(group, NAIVE, rows, [1.0] * len(rows))
+            if group.weights is not None:
+                self._add(group, WEIGHTED, rows, _weights(group, rows))
+
+    def _find(self, entry: SummaryEntry, model: str) -> Row:
+        """Return the score that goes into an average; the main one if no metric is named."""
+        rows = [row for row in self.rows if row.model == model and row.dataset == entry.name]
+        absent = Row(entry.name, model, note=f"no {entry.metric}" if rows and entry.metric else _NOT_RUN)
+        return next((row for row in rows if _is_meant(row, entry)), absent)
+
+    def _add(self, group: SummaryGroup, metric: str, rows: Sequence[Row], weights: Sequence[float]) -> None:
+        shares: defaultdict[Row, float] = defaultdict(float)
+        for row, weight in zip(rows, weights, strict=True):
+            for part, share in self._shares.get(row, {row: 1.0}).items():
+                shares[part] += share * weight / sum(weights)
+        average = _average(group.name, metric, shares, self._questions_of)
+        self._shares[average] = shares
+        self.rows.append(average)
+
+
+def _why_none(rows: Sequence[Row]) -> str:
+    without = sorted((row for row in rows if row.score is None), key=_is_not_run)
+    if without:
+        names = listed((_with_reason(row) for row in without), 3)
+        return f"no average: no score of {len(without)} of {counted(len(rows), 'part')}: {names}"
+    if len({row.fraction for row in rows}) > 1:
+        return "no average: some of its scores are percentages and others are not"
+    return ""
+
+
+def _with_reason(row: Row) -> str:
+    reason = row.note.partition(":")[0]
+    return row.dataset if reason == _NOT_RUN else f"{row.dataset} ({reason})"
+
+
+def _is_not_run(row: Row) -> bool:
+    """Return whether a part of a group is not in the run: parts that failed there are named first."""
+    return row.note == _NOT_RUN
+
+
+def _combined(group: SummaryGroup, rows: Sequence[Row]) -> Row:
+    """Return the row of a score that is no mean of its parts, which has no interval."""
+    fraction = rows[0].fraction
+    values = [_transformed(group, row) for row in rows]
+    weights = _weights(group, rows)
+    try:
+        score = _value(group.kind, values, weights)
+    except (ValueError, ZeroDivisionError) as error:
+        return Row(group.name, rows[0].model, group.metrics[0], note=f"no {group.metrics[0]}: {error}")
+    return _row_of(group.name, group.metrics[-1], rows, score=score, fraction=fraction or bool(group.transforms))
+
+
+def _transformed(group: SummaryGroup, row: Row) -> float:
+    """Return the score of a part, in its own unit; a transform takes and gives percent."""
+    score = row.score or 0.0
+    if expression := group.transforms.get(row.dataset):
+        return evaluate(expression, 100 * score if row.fraction else score) / 100
+    return score if row.fraction or not group.transforms else score / 100
+
+
+def _value(kind: GroupKind, values: Sequence[float], weights: Sequence[float]) -> float:
+    if kind == "standard_deviation":
+        return statistics.pstdev(values)
+    if kind == "harmonic_mean":
+        return statistics.harmonic_mean([value if value > 0 else SMALLEST for value in values])
+    total = math.fsum(weight * value for weight, value in zip(weights, values, strict=True))
+    return total if kind == "sum" else total / sum(weights)
+
+
+def _weights(group: SummaryGroup, rows: Sequence[Row]) -> list[float]:
+    weights = group.weights
+    if weights is None:
+        return [1.0] * len(rows)
+    if isinstance(weights, str):  # by the number of questions: a mean over all questions
+        return [(row.of / row.repeats if row.of else row.questions) or float(row.n or 0) for row in rows]
+    keys = [entry.key if entry.key in weights else entry.name for entry in group.subsets]
+    return [weights[key] for key in keys]
+
+
+def _average(name: str, metric: str, shares: Mapping[Row, float], questions_of: QuestionsOf) -> Row:
+    """Return the weighted mean of datasets, each of which is there once."""
+    rows = list(shares)
+    fraction = rows[0].fraction
+    score = _mean(shares, [row.score for row in rows])
+    assert score is not None  # `_why_none` has checked the rows
+    spread = _spread(shares, questions_of)
+    interval = None if spread is None else mean_interval(score, spread, 1.0 if fraction else None)
+    low, high = interval or (None, None)
+    return _row_of(
+        name,
+        metric,
+        rows,
+        score=score,
+        stderr=standard_error(spread, interval),
+        ci95_low=low,
+        ci95_high=high,
+        bound_low=_mean(shares, [row.bound_low for row in rows]),
+        bound_high=_mean(shares, [row.bound_high for row in rows]),
+        fraction=fraction,
+    )
+
+
+def _row_of(name: str, metric: str, rows: Sequence[Row], **values: Any) -> Row:
+    """Return the row of a group, with the numbers of answers of its parts."""
+    counts: dict[str, int] = {status: _total(rows, status) for status in STATUSES}
+    values |= counts
+    return Row(
+        dataset=name,
+        model=rows[0].model,
+        metric=metric,
+        **values,
+        n=_total(rows, "n"),
+        of=sum(row.of or row.n or 0 for row in rows) if _total(rows, "of") else None,
+        questions=_total(rows, "questions"),
+        unscored=", ".join(f"{counts[status]} {status}" for status in STATUSES[1:] if counts[status]),
+    )
+
+
+def _total(rows: Sequence[Row], count: str) -> int:
+    return sum(getattr(row, count) or 0 for row in rows)
+
+
+def _spread(shares: Mapping[Row, float], questions_of: QuestionsOf) -> Spread | None:
+    """Return the spread of an average; None if that of a part is not known, or not all of it was asked."""
+    if any(row.of is not None for row in shares):
+        return None
+    parts = [_part(row, share, questions_of(row) if row.questions else ()) for row, share in shares.items()]
+    known = [part for part in parts if part is not None]
+    return group_spread(known) if len(known) == len(parts) else None
+
+
+def _part(row: Row, share: float, questions: Sequence[tuple[str, float]]) -> Part | None:
+    """Return a dataset as a part of an average; None if its score or spread is not known."""
+    if row.score is None:
+        return None
+    spread = spread_of_questions(questions, row.score) if questions else None
+    if spread is None and row.stderr is not None:  # a score that is no mean, such as BLEU
+        spread = Spread(row.stderr**2, row.n or 1)
+    return None if spread is None else Part(share, row.score, spread, questions)
+
+
+def _mean(shares: Mapping[Row, float], values: Sequence[float | None]) -> float | None:
+    """Return the sum of shares of the values; None if one is not known."""
+    parts = [share * value for share, value in zip(shares.values(), values, strict=True) if value is not None]
+    return math.fsum(parts) if len(parts) == len(values) else None

@@ -1,0 +1,1 @@
+"""Judges: models that rate answers. Ask them, read their verdicts, compare several."""

@@ -1,0 +1,121 @@
+"""Ask judges about the answers of a task. A judge is a model like any other; its samples are made of rows and answers.
+
+Its requests have a journal of their own, so judging resumes where it stopped, and answers are judged again only if
+they, the prompt or the judge have changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ais_prompt.engine.infer import AskingOptions, TaskJob
+from ais_prompt.engine.progress import OpenProgress
+from ais_prompt.errors import DataError
+from ais_prompt.plan.judge_dataset import judge_dataset
+from ais_prompt.plan.plan import PlannedDataset, PlannedModel, Task, built_once
+from ais_prompt.readers.base import Dataset
+from ais_prompt.scoring.judges.verdicts import Question
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.types import Sample
+
+AnswersToJudge: TypeAlias = Callable[[Task], Sequence[Question]]
+
+
+class AnsweredTask(Struct, frozen=True):
+    """A task whose answers are there.
+
+    Attributes:
+        task: which one.
+        asked, stopped_of: as for `ais_prompt.scoring.score.score`.
+    """
+
+    task: Task
+    asked: int | None
+    stopped_of: int | None
+
+    @property
+    def needs_judge(self) -> bool:
+        """Whether judges have to be asked before it can be scored."""
+        return bool(self.task.dataset.judges) and not self.task.spec.is_baseline
+
+
+class JudgeJob(TaskJob):
+    """Ask one judge about the answers of a task.
+
+    Attributes:
+        answered: the task.
+    """
+
+    def __init__(
+        self,
+        answered: AnsweredTask,
+        judge: PlannedModel,
+        questions: JudgeQuestions,
+        folder: RunFolder,
+        open_progress: OpenProgress,
+        asking: AskingOptions,
+    ) -> None:
+        """Describe the work; nothing is opened yet.
+
+        Args:
+            answered: the task.
+            judge: one of its judges.
+            questions: what all of them are asked.
+            folder: of the run.
+            open_progress, asking: as for `TaskJob`.
+        """
+        # A judge answers all questions, whatever decides the gates of the models.
+        own = replace(asking, watch_of=None)
+        super().__init__(Task(judge, questions), folder.judge(answered.task.spec.model.abbr), open_progress, own)
+        self.answered = answered
+
+    @property
+    def cache_name(self) -> str:
+        """The questions about each model's answers are others, and are asked beside each other."""
+        judged = self.answered.task.spec
+        return f"{judged.dataset.abbr}@{judged.model.abbr}"
+
+    @property
+    def datasets(self) -> Sequence[PlannedDataset]:
+        """The questions, and the dataset whose rows they show."""
+        return (self.task.dataset, self.answered.task.dataset)
+
+
+class JudgeQuestions(PlannedDataset):
+    """The questions to judges about the answers of a task. Equal answers to one question are judged once.
+
+    Args:
+        task: whose answers are judged.
+        answers_of: returns what the judges are asked.
+    """
+
+    def __init__(self, task: Task, answers_of: AnswersToJudge) -> None:
+        judge = task.dataset.spec.eval.judge
+        assert judge is not None
+        super().__init__(judge_dataset(judge, task.dataset.spec))
+        self._judged = task
+        self._answers_of = answers_of
+
+    @built_once
+    def data(self) -> Dataset:
+        """The answers that need a verdict, each with its row."""
+        noted = self._answers_of(self._judged)
+        # Predictions of version 1 know samples by their whole rows.
+        rows = {name: row for row in self._judged.data.test for name in (row.row_id, row.id)} if noted else {}
+        samples = [self._question(index, sample, rows) for index, sample in enumerate(noted)]
+        return Dataset(train=(), test=samples, columns=tuple(samples[0].fields) if samples else (), tables={})
+
+    def _question(self, index: int, asked: Question, rows: Mapping[str, Sample]) -> Sample:
+        if asked.sample_id not in rows:
+            raise DataError(
+                f"the row of sample {asked.sample_id} is no longer in the data, and the judge's prompt needs it",
+                where=self.spec.where,
+                fix="score with the data that was asked about, and the same test_range",
+            )
+        row = rows[asked.sample_id]
+        row_id = f"{row.row_id}{asked.id.removeprefix(asked.sample_id)}"
+        return Sample(asked.id, index, {**row.fields, **asked.fields}, asked.gold, row_id=row_id)

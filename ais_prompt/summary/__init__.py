@@ -1,1 +1,0 @@
-"""Rows of scores with intervals, averages and pivots, as values."""

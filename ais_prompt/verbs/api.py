@@ -1,0 +1,215 @@
+"""The verbs of the command line as functions: check, run, render_prompts, compare, lock."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Unpack
+
+from ais_prompt.verbs.configs import Config, ConfigOptions, call_text, source_of
+from ais_prompt.verbs.api_errors import hide_secrets, public_errors
+from ais_prompt.verbs.open_run import Run
+from ais_prompt.errors import ConfigError
+from ais_prompt.plan.plan import Plan
+from ais_prompt.preview.preview import PromptView, previews
+from ais_prompt.checks.source import checked
+from ais_prompt.comparison.locks.drift import Drift
+from ais_prompt.comparison.locks.file import write_prompt_lock
+from ais_prompt.comparison.locks.lock import find_drift, make_prompt_lock, prompt_lock_path
+from ais_prompt.comparison.runs import RunComparison, compare_runs, read_stored_run
+from ais_prompt.utils.text import listed
+from ais_prompt.utils.verbosity import NORMAL, QUIET, verbosity
+from ais_prompt.verbs import check as check_workflow
+from ais_prompt.verbs import run as run_workflow
+from ais_prompt.verbs.check import CheckResult
+from ais_prompt.shards.partial import open_partial
+from ais_prompt.verbs.probe import with_found_models
+from ais_prompt.verbs.run import RunMode
+
+
+def check(config: Config | None = None, **options: Unpack[ConfigOptions]) -> CheckResult:
+    """Find every fault of a config. No weights are loaded, no server is asked.
+
+    Args:
+        config: a path, the name of a shipped config, a dict, or a loaded config.
+        options: as in `ConfigOptions`.
+
+    Returns:
+        What is worth knowing of a config without faults, such as its ``warnings``.
+
+    Raises:
+        ConfigFaults: everything that is wrong, each with its config path, file and line.
+    """
+    with public_errors():
+        return check_workflow.check(source_of(config, options))
+
+
+def run(
+    config: Config | None = None,
+    *,
+    mode: RunMode = "all",
+    reuse: str | None = None,
+    max_num_workers: int | None = None,
+    report: bool = True,
+    quiet: bool = False,
+    **options: Unpack[ConfigOptions],
+) -> Run:
+    """Ask the models, score the answers, and write a run folder.
+
+    It blocks until the run has ended, in scripts and in notebooks, whether an event loop is running or not: in a
+    coroutine, call it with `asyncio.to_thread`. Progress is shown on standard error. Ctrl-C, or the stop button of a
+    notebook, keeps every answer so far.
+
+    Args:
+        config: a path, the name of a shipped config, a dict, or a loaded config.
+        mode: everything, only predictions (``infer``), only scores of stored predictions (``eval``), or only the
+            summary (``viz``).
+        reuse: ``latest`` or the name of a run folder, to ask only what is missing; None begins a new run.
+        max_num_workers: compute local models in so many worker processes; None computes in this process.
+        report: whether ``report.html`` is written.
+        quiet: show neither progress nor warnings; ``warnings`` of the run has those of the prompts.
+        options: as in `ConfigOptions`.
+
+    Returns:
+        The run. A task that failed does not stop the others; ``errors`` of the run says why, and ``raise_errors()``
+        raises.
+
+    Raises:
+        ConfigFaults: everything that is wrong with the config.
+        ModelError: a model surely cannot be used.
+        StoreError: the run folder cannot be written.
+        Interrupted: stopped by the user; the fix names the argument that resumes the run.
+    """
+    with public_errors(), verbosity(QUIET if quiet else NORMAL):
+        if mode not in (modes := RunMode.__args__):  # type: ignore[attr-defined]
+            raise ConfigError(f"there is no mode {mode!r}", fix=f"modes: {listed(modes)}")
+        plan, warnings = checked(source_of(config, options))
+        plan = with_found_models(plan, mode)
+        folder = run_workflow.open_run_folder(plan, mode, reuse)
+        command = call_text(config, **options)
+        partial = open_partial(plan, folder, command) if mode in ("eval", "viz") else None
+        if partial is not None:  # not everything is asked yet: score what is there, in a folder of its own
+            folder, mode = partial, "eval"
+        with _interruptible():
+            result = run_workflow.run(
+                plan, folder, mode, command, warnings, with_report=report, max_num_workers=max_num_workers
+            )
+        errors = {one.name: hide_secrets(one.error) for one in result.outcomes if one.error is not None}
+        return Run(folder.root, errors, tuple(warnings))
+
+
+def render_prompts(
+    config: Config | None = None,
+    count: int = 1,
+    *,
+    origins: bool = False,
+    tokens: bool = False,
+    **options: Unpack[ConfigOptions],
+) -> list[PromptView]:
+    """Return the first prompts of each model and dataset exactly as they would be sent. Nothing is asked.
+
+    Args:
+        config: a path, the name of a shipped config, a dict, or a loaded config.
+        count: most questions of each model and dataset.
+        origins: also where each piece of a prompt comes from.
+        tokens: also the tokens of each prompt.
+        options: as in `ConfigOptions`.
+
+    Raises:
+        ConfigFaults: everything that is wrong with the config.
+        PromptError: a prompt cannot be built.
+    """
+    with public_errors():
+        return list(previews(_plan(config, options).tasks, count, origins=origins, tokens=tokens))
+
+
+def compare(
+    before: Run | str | os.PathLike[str],
+    after: Run | str | os.PathLike[str],
+    work_dir: str | os.PathLike[str] | None = None,
+) -> RunComparison:
+    """Compare two runs, sample by sample: what changed, how sure that is, and why.
+
+    Args:
+        before, after: runs, or what `open_run` takes.
+        work_dir: where run folders are kept; ``outputs`` if left out.
+
+    Raises:
+        ConfigError: there is no such run.
+        StoreError: its files are missing or broken.
+    """
+    with public_errors():
+        where = None if work_dir is None else os.fspath(work_dir)
+        paths = (str(one.path) if isinstance(one, Run) else os.fspath(one) for one in (before, after))
+        return compare_runs(*(read_stored_run(path, where) for path in paths))
+
+
+def lock(
+    config: Config | None = None, file: str | os.PathLike[str] | None = None, **options: Unpack[ConfigOptions]
+) -> Path:
+    """Write every prompt of a config into a lock, a small file to be reviewed and committed.
+
+    Args:
+        config: a path, the name of a shipped config, a dict, or a loaded config.
+        file: the lock; if left out, ``eval.lock`` beside ``eval.py``.
+        options: as in `ConfigOptions`.
+
+    Returns:
+        The path of the lock.
+
+    Raises:
+        ConfigFaults: everything that is wrong with the config.
+        StoreError: the file cannot be written.
+    """
+    with public_errors():
+        plan = _plan(config, options)
+        path = _lock_path(plan, config, file)
+        write_prompt_lock(path, make_prompt_lock(plan))
+        return path
+
+
+def check_lock(
+    config: Config | None = None, file: str | os.PathLike[str] | None = None, **options: Unpack[ConfigOptions]
+) -> Drift:
+    """Compare the prompts of a config with its lock; ``is_none`` of the result is True if they are the same.
+
+    Args:
+        config: a path, the name of a shipped config, a dict, or a loaded config.
+        file: the lock; if left out, ``eval.lock`` beside ``eval.py``.
+        options: as in `ConfigOptions`.
+
+    Raises:
+        ConfigFaults: everything that is wrong with the config.
+        ConfigError: there is no lock, or it is of another config.
+    """
+    with public_errors():
+        plan = _plan(config, options)
+        return find_drift(plan, _lock_path(plan, config, file))
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let the first Ctrl-C interrupt the body. `asyncio.run` would only cancel its task, which the body blocks."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before or signal.SIG_DFL)
+
+
+def _plan(config: Config | None, options: ConfigOptions) -> Plan:
+    """Return the plan of a config of which nothing will be executed."""
+    plan, _ = checked(source_of(config, {**options, "allow_code_execution": "unsafe"}))
+    return plan
+
+
+def _lock_path(plan: Plan, config: Config | None, file: str | os.PathLike[str] | None) -> Path:
+    named = os.fspath(config) if isinstance(config, str | os.PathLike) else None
+    return prompt_lock_path(plan.spec, None if file is None else os.fspath(file), named)

@@ -1,0 +1,136 @@
+"""Compare the verdicts of judges with labels of people, and with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from ais_prompt.errors import ConfigError, DataError
+from ais_prompt.report.stored import StoredTask, read_stored_results
+from ais_prompt.metrics.agreement import krippendorff_alpha
+from ais_prompt.metrics.judging import Confusion, Estimated
+from ais_prompt.readers.formats import read_file
+from ais_prompt.store.find import locate_run
+from ais_prompt.utils.text import listed
+
+_LABELS: Mapping[str, bool] = {
+    **dict.fromkeys(("1", "1.0", "true", "right", "correct", "yes"), True),
+    **dict.fromkeys(("0", "0.0", "false", "wrong", "incorrect", "no"), False),
+}
+
+
+class Judge(Struct, frozen=True):
+    """What is known of the judge of one task.
+
+    Attributes:
+        task: ``model/dataset``.
+        run: name of the run folder.
+        verdicts: sample id → whether the judge calls the answer right.
+        confusion: its verdicts beside the labels.
+        unjudged: labelled answers without a verdict.
+    """
+
+    task: str
+    run: str
+    verdicts: Mapping[str, bool]
+    confusion: Confusion
+    unjudged: int
+
+    @property
+    def corrected(self) -> Estimated | None:
+        """The share of right answers, corrected for the errors of the judge."""
+        return self.confusion.corrected(sum(self.verdicts.values()), len(self.verdicts))
+
+
+class JudgeCheck(Struct, frozen=True):
+    """What `judge_check` finds.
+
+    Attributes:
+        judges: one for each run.
+        alpha: agreement of the judges; None for one judge, or where nothing varies.
+        answers: answers that two judges or more have rated.
+    """
+
+    judges: Sequence[Judge]
+    alpha: float | None
+    answers: int
+
+
+def judge_check(runs: Sequence[str], labels: Path, work_dir: Path, task: str | None = None) -> JudgeCheck:
+    """Measure judges against labels.
+
+    Args:
+        runs: run folders or their names; the same answers, rated by one judge each.
+        labels: a file of rows with ``id``, that of a sample, and ``label``, whether its answer is right.
+        work_dir: where run folders are.
+        task: ``model/dataset``, if runs have several.
+
+    Raises:
+        ConfigError: there is no such run or task, or a run has several tasks.
+        DataError: the labels cannot be used, or no labelled answer is in a run.
+        StoreError: a run cannot be read.
+    """
+    known = read_labels(labels)
+    judges = [_judge(run, known, work_dir, task, labels) for run in runs]
+    ids = dict.fromkeys(sample for judge in judges for sample in judge.verdicts)
+    rated = [[judge.verdicts.get(sample) for judge in judges] for sample in ids]
+    several = sum(len([one for one in row if one is not None]) > 1 for row in rated)
+    return JudgeCheck(judges, krippendorff_alpha(rated) if len(judges) > 1 else None, several)
+
+
+def read_labels(file: Path) -> dict[str, bool]:
+    """Return sample id → label of a file.
+
+    Raises:
+        DataError: it lacks a column, an id is there twice, or a label is neither right nor wrong.
+    """
+    table = read_file(file)
+    for column in ("id", "label"):
+        if column not in table.columns:
+            what = f"the labels have no column {column!r} (there are {listed(table.columns)})"
+            raise DataError(what, where=str(file), fix='write rows such as {"id": "68ce634d8fd5", "label": true}')
+    found: dict[str, bool] = {}
+    for number, row in enumerate(table):
+        where, sample = f"{file}, row {number}", str(row["id"])
+        label = _LABELS.get(str(row["label"]).strip().casefold())
+        if label is None:
+            what = f"the label {row['label']!r} is neither right nor wrong"
+            raise DataError(what, where=where, fix=f"write one of {listed(_LABELS)}")
+        if sample in found:
+            raise DataError(f"the id {sample!r} is there twice", where=where, fix="keep one of them")
+        found[sample] = label
+    return found
+
+
+def _judge(run: str, labels: Mapping[str, bool], work_dir: Path, task: str | None, file: Path) -> Judge:
+    folder = locate_run(work_dir, run)
+    stored = _task(read_stored_results(folder).tasks, task, str(folder.root))
+    metric = stored.scores[0].metric
+    verdicts = {
+        sample.score.sample_id: bool(sample.score.values[metric])
+        for sample in stored.samples()
+        if sample.score is not None and sample.score.status != "failed" and metric in sample.score.values
+    }
+    asked = {sample.prediction.sample_id for sample in stored.samples()} & labels.keys()
+    pairs = [(verdicts[sample], labels[sample]) for sample in asked if sample in verdicts]
+    if not pairs:
+        what = f"no labelled answer has a verdict in {folder.root}"
+        raise DataError(what, where=str(file), fix="use the ids of its predictions: predictions/MODEL/DATASET.jsonl")
+    return Judge(stored.spec.name, folder.root.name, verdicts, Confusion.of(pairs), len(asked) - len(pairs))
+
+
+def _task(tasks: Sequence[StoredTask], wanted: str | None, where: str) -> StoredTask:
+    """Return the task that is meant.
+
+    Raises:
+        ConfigError: there is no such task, several are possible, or it has no scores of right and wrong.
+    """
+    scored = [one for one in tasks if one.scores and one.scores[0].fraction]
+    names = [one.spec.name for one in scored]
+    found = [one for one in scored if wanted in (None, one.spec.name)]
+    if len(found) != 1:
+        what = f"the run has no scored task {wanted!r}" if wanted else f"the run has {len(found)} scored tasks"
+        raise ConfigError(what, where=where, fix=f"name one: --task {names[0] if names else 'MODEL/DATASET'}")
+    return found[0]

@@ -1,0 +1,199 @@
+"""A run folder as an object: its status, its errors, its scores and samples."""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from msgspec import Struct
+
+from ais_prompt.verbs.api_errors import public_errors
+from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
+from ais_prompt.config.paths import expand
+from ais_prompt.errors import AisPromptError, ConfigError, StoreError
+from ais_prompt.report.frames import samples_table, scores_table, to_pandas
+from ais_prompt.checks.stored import stored_spec
+from ais_prompt.checks.warning import PromptWarning
+from ais_prompt.report.formats import LONG_HEADER, long_cells
+from ais_prompt.store.find import locate_run
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.run_file import read_run_file
+from ais_prompt.scoring.rows import Row
+from ais_prompt.types import RunSpec
+from ais_prompt.utils.jsonl import decode_own
+from ais_prompt.utils.text import counted, listed
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+
+class Run(Struct, frozen=True, dict=True, eq=False):
+    """A run folder, of `run` or `open_run`. Files are read when they are needed.
+
+    Attributes:
+        path: the run folder.
+        errors: ``model/dataset`` → why this task failed or is paused, of the session that this object is of.
+        warnings: what you may not expect of the prompts; only of a run that `run` made.
+    """
+
+    path: Path
+    errors: Mapping[str, AisPromptError] = {}
+    warnings: Sequence[PromptWarning] = ()
+
+    @property
+    def name(self) -> str:
+        """The last two parts of its path, ``eval/20260131_235959Z``."""
+        return "/".join(self.path.absolute().parts[-2:])
+
+    @property
+    def status(self) -> str:
+        """How it ended: ``finished``, ``failed``, ``paused``, ``interrupted``, ``partial``, or else ``running``."""
+        with public_errors():
+            return str(read_run_file(RunFolder(self.path)).get("status", "unknown"))
+
+    @property
+    def rows(self) -> list[Row]:
+        """The rows of its summary, one for each metric of each task and group.
+
+        Raises:
+            StoreError: there is no summary yet, or it cannot be read.
+        """
+        with public_errors():
+            return _read_summary(RunFolder(self.path).summary_dir / "summary.json")
+
+    @overload
+    def scores(self, *, to: Literal["pandas"] = ...) -> pd.DataFrame: ...
+    @overload
+    def scores(self, *, to: Literal["arrow"]) -> pa.Table: ...
+    def scores(self, *, to: Literal["pandas", "arrow"] = "pandas") -> pd.DataFrame | pa.Table:
+        """Return the scores: one row for each metric of each task and group, in the columns of ``summary.csv``.
+
+        Args:
+            to: the kind of table; Arrow needs no pandas.
+
+        Raises:
+            StoreError: the run is not scored, or its files cannot be read.
+            MissingExtra: pandas is not installed.
+        """
+        _check_kind(to)
+        with public_errors():
+            table = scores_table(self.rows)
+            return to_pandas(table) if to == "pandas" else table
+
+    @overload
+    def samples(
+        self, *, model: str | None = ..., dataset: str | None = ..., to: Literal["pandas"] = ...
+    ) -> pd.DataFrame: ...
+    @overload
+    def samples(self, *, model: str | None = ..., dataset: str | None = ..., to: Literal["arrow"]) -> pa.Table: ...
+    def samples(
+        self, *, model: str | None = None, dataset: str | None = None, to: Literal["pandas", "arrow"] = "pandas"
+    ) -> pd.DataFrame | pa.Table:
+        """Return one row for each sample of each task: its prompt, answer, gold and scores.
+
+        Prompts, answers and golds that are not texts are JSON. ``score`` is the main metric of the task, and each
+        metric has a column ``score_<metric>``.
+
+        Args:
+            model, dataset: only those of the model or dataset with this ``abbr``.
+            to: the kind of table; Arrow needs no pandas.
+
+        Raises:
+            ConfigError: the run has no such model or dataset.
+            StoreError, DataError: its files cannot be read.
+            MissingExtra: pandas is not installed.
+        """
+        _check_kind(to)
+        with public_errors():
+            spec = self._spec
+            _check_name(model, [one.abbr for one in spec.models], "model")
+            _check_name(dataset, [one.abbr for one in spec.datasets], "dataset")
+            wanted = [
+                task for task in spec.tasks if model in (None, task.model.abbr) and dataset in (None, task.dataset.abbr)
+            ]
+            table = samples_table(wanted, RunFolder(self.path))
+            return to_pandas(table) if to == "pandas" else table
+
+    def raise_errors(self) -> None:
+        """Raise the first of the errors, if there is one.
+
+        Raises:
+            AisPromptError: a task failed, or is paused.
+        """
+        for error in self.errors.values():
+            raise error
+
+    @cached_property
+    def _spec(self) -> RunSpec:
+        return stored_spec(RunFolder(self.path))
+
+    def __repr__(self) -> str:
+        failed = f", {counted(len(self.errors), 'task')} failed or paused" if self.errors else ""
+        return f"<Run {self.name}: {self.status}{failed}>"
+
+    def __str__(self) -> str:
+        """Return the summary as text, as the command line prints it."""
+        try:
+            return (RunFolder(self.path).summary_dir / "summary.txt").read_text("utf-8").rstrip("\n")
+        except OSError:
+            return repr(self)
+
+    def _repr_html_(self) -> str:
+        """Return the summary for a notebook."""
+        try:
+            rows = [long_cells(row) for row in self.rows]
+        except StoreError:
+            rows = []
+        lines = [_line("th", LONG_HEADER), *(_line("td", cells) for cells in rows)] if rows else []
+        errors = "".join(
+            f"<p><b>{html.escape(name)}</b>: {html.escape(str(error))}</p>" for name, error in self.errors.items()
+        )
+        return f"<p>{html.escape(repr(self))}</p><table>{''.join(lines)}</table>{errors}"
+
+
+def open_run(run: str | os.PathLike[str], work_dir: str | os.PathLike[str] | None = None) -> Run:
+    """Open the folder of an earlier run, of the command line or of `run`.
+
+    Args:
+        run: the path of a run folder; or below ``work_dir`` a name, which means its latest run, ``name/time``, a time
+            alone, or ``latest``.
+        work_dir: where run folders are kept; ``outputs`` if left out.
+
+    Raises:
+        ConfigError: there is no such run.
+        StoreError: its ``run.json`` is missing or broken, or a later version wrote it.
+    """
+    with public_errors():
+        folder = locate_run(expand(os.fspath(work_dir or DEFAULT_WORK_DIR)), os.fspath(run))
+        read_run_file(folder)
+        return Run(folder.root)
+
+
+def _read_summary(path: Path) -> list[Row]:
+    try:
+        values: Any = decode_own(path.read_bytes())
+        return [Row.from_json(row) for row in values]
+    except FileNotFoundError:
+        what, fix = "the run has no summary yet", "finish the run, or score what is there: aisprompt score RUN"
+    except (OSError, ValueError, TypeError) as error:
+        what, fix = f"the summary cannot be read: {error}", "score the run again: aisprompt score RUN"
+    raise StoreError(what, where=str(path), fix=fix)
+
+
+def _check_kind(to: str) -> None:
+    if to not in ("pandas", "arrow"):
+        raise ConfigError(f"there is no table of kind {to!r}", fix="give to='pandas' or to='arrow'")
+
+
+def _check_name(name: str | None, known: Sequence[str], kind: str) -> None:
+    if name is not None and name not in known:
+        raise ConfigError(f"the run has no {kind} {name!r}", fix=f"{kind}s: {listed(dict.fromkeys(known))}")
+
+
+def _line(tag: str, cells: Sequence[str]) -> str:
+    return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"

@@ -1,0 +1,180 @@
+"""Write what a run still has to ask into files, and take the answers from files: for batch services and other sites."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Struct
+
+from ais_prompt.engine.conversations import conversations
+from ais_prompt.errors import ConfigError, DataError
+from ais_prompt.models.wires.openai.batch import batch_answer, batch_request
+from ais_prompt.models.wires.openai.model import OpenAIModel, OpenAIResponsesModel
+from ais_prompt.plan.plan import Plan, Task
+from ais_prompt.store.disk import reading, replacing
+from ais_prompt.store.journal import Journal, JournalView
+from ais_prompt.store.layout import RunFolder, create_run_folder
+from ais_prompt.store.request_keys import RequestKeys
+from ais_prompt.store.writer_lock import hold_writer_lock
+from ais_prompt.types import Completion, Decoding, Request
+from ais_prompt.utils.files import open_regular
+from ais_prompt.utils.jsonl import encode_plain, read_objects
+from ais_prompt.shards.merge import journals_of, merge_journals
+from ais_prompt.plan.record import record_of
+
+MOST_REQUESTS: Final = 50_000
+MOST_BYTES: Final = 200_000_000
+"""Most requests and bytes of a file that OpenAI takes; source: its guide "Batch API", "Rate limits"."""
+
+
+class AnswersRead(Struct):
+    """What came of files with answers.
+
+    Attributes:
+        answered, failed: requests that now have an answer, and those that the service could not answer.
+        unknown: lines whose request is not open: already answered, of another run, or of no run.
+        left: open requests of the next wave, or that were not answered.
+    """
+
+    answered: int = 0
+    failed: int = 0
+    unknown: int = 0
+    left: int = 0
+
+
+def begin_run(plan: Plan, command: str) -> RunFolder:
+    """Make the folder of a run that is asked through files.
+
+    Raises:
+        ConfigError: as `write_requests`; no folder is made then.
+    """
+    unmade = RunFolder(plan.spec.work_dir / plan.spec.name)
+    for task in plan.tasks:
+        _model(task)
+        next(_open_requests(task, unmade), None)
+    folder = create_run_folder(plan.spec.work_dir, plan.spec.name)
+    with hold_writer_lock(folder):
+        record_of(plan, folder, command, asks=True).finish("partial")
+    return folder
+
+
+def write_requests(plan: Plan, folder: RunFolder, output: Path) -> list[tuple[Path, int]]:
+    """Write every request that can be asked now; of a dialogue that is its next turn.
+
+    Args:
+        plan: of the run.
+        folder: of the run.
+        output: the file; more than one is numbered, ``requests-00002.jsonl``.
+
+    Returns:
+        the files, and how many requests each holds.
+
+    Raises:
+        ConfigError: a model has no form for files, or a dataset asks for log-likelihoods.
+        AisPromptError: the data, a journal or a prompt cannot be read or made.
+    """
+    files: list[tuple[Path, int]] = []
+    lines = _lines(plan, folder)
+    line = next(lines, None)
+    while line is not None or not files:
+        path = output if not files else output.with_name(f"{output.stem}-{len(files) + 1:05}{output.suffix}")
+        count = size = 0
+        with replacing(path) as stream:
+            while line is not None and count < MOST_REQUESTS and (not count or size + len(line) <= MOST_BYTES):
+                stream.write(line)
+                count, size = count + 1, size + len(line)
+                line = next(lines, None)
+        files.append((path, count))
+    return files
+
+
+def read_answers(plan: Plan, folder: RunFolder, files: Sequence[Path], command: str) -> AnswersRead:
+    """Put the answers of files into the journals of a run, and write the predictions of tasks that are complete.
+
+    Args:
+        plan, folder: of the run.
+        files: in the form of `ais_prompt.models.wires.openai.batch`.
+        command: the command line without secrets, for the record.
+
+    Raises:
+        ConfigError: as `write_requests`.
+        DataError: a file is not JSONL, or has requests instead of answers.
+        StoreError: the run folder cannot be written.
+    """
+    found = AnswersRead()
+    with hold_writer_lock(folder), ExitStack() as journals:
+        waiting: dict[str, tuple[Task, Request]] = {}
+        for task in plan.tasks:
+            waiting |= {key: (task, request) for key, request in _open_requests(task, folder)}
+        opened: dict[str, Journal] = {}
+        for key, line in _answer_lines(files):
+            if key not in waiting:
+                found.unknown += 1
+                continue
+            task, request = waiting[key]
+            completion = batch_answer(_model(task), line, request)
+            if task.name not in opened:
+                path = folder.journal(task.spec.model.abbr, task.spec.dataset.abbr)
+                opened[task.name] = journals.enter_context(Journal.open(path))
+            opened[task.name].append(key, request, completion)
+            if completion.failure is None:
+                del waiting[key]
+                found.answered += 1
+            else:
+                found.failed += 1
+    merge_journals(plan, folder, command)
+    found.left = sum(1 for task in plan.tasks for _ in _open_requests(task, folder))
+    return found
+
+
+def _lines(plan: Plan, folder: RunFolder) -> Iterator[bytes]:
+    for task in plan.tasks:
+        model = _model(task)
+        for key, request in _open_requests(task, folder):
+            yield encode_plain(batch_request(model, key, request))
+
+
+def _open_requests(task: Task, folder: RunFolder) -> Iterator[tuple[str, Request]]:
+    """Yield key and request of everything in a task that can be asked now and has no answer yet."""
+    view = JournalView(*journals_of(task, folder))
+    key_of = RequestKeys(task.model.identity())
+
+    def recall(request: Request) -> Completion | None:
+        return view.answer(key_of(request))
+
+    for conversation in conversations(task, recall, task.data.test):
+        for request in conversation.open_requests():
+            if not isinstance(request.decoding, Decoding):
+                raise ConfigError(
+                    f"{task.name} asks for log-likelihoods, which batch services do not give",
+                    where=task.spec.dataset.infer.where,
+                    fix="ask this dataset with `aisprompt run`, or write a config without it",
+                )
+            yield key_of(request), request
+
+
+def _model(task: Task) -> OpenAIModel | OpenAIResponsesModel:
+    model = task.model
+    if not isinstance(model, OpenAIModel | OpenAIResponsesModel):
+        raise ConfigError(
+            f"{type(model).__name__} cannot be asked through files, only models behind an OpenAI-compatible server",
+            where=task.spec.model.where,
+            fix="use OpenAIChatModel, OpenAICompletionModel or OpenAIResponsesModel with the name of the model",
+        )
+    return model
+
+
+def _answer_lines(files: Sequence[Path]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for path in files:
+        with reading(path, fix="check the path"), open_regular(path) as lines:
+            for number, line in read_objects(lines, str(path)):
+                key = line.get("custom_id")
+                is_request = "url" in line and "response" not in line
+                if not isinstance(key, str) or is_request:
+                    what = "the line is a request, not an answer" if is_request else "the line is not an answer"
+                    fix = "give the file that the service wrote; its lines have a custom_id"
+                    raise DataError(what, where=f"{path}:{number}", fix=fix)
+                yield key, line

@@ -1,0 +1,313 @@
+"""Run every model on every dataset: ask, score, summarise, report."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from functools import partial
+from typing import Literal, TypeAlias
+
+from msgspec import Struct, field
+
+from ais_prompt.config.render import hidden_again
+from ais_prompt.config.surroundings import Surroundings
+from ais_prompt.engine.infer import AskingOptions, ShardTask
+from ais_prompt.engine.spending import Spending
+from ais_prompt.errors import AisPromptError, ConfigError, Paused
+from ais_prompt.models.base import BatchModel, Model
+from ais_prompt.models.identity import address_of
+from ais_prompt.models.server.started import StartedServers, StartsServer
+from ais_prompt.plan.plan import Plan, PlannedModel
+from ais_prompt.checks.warning import PromptWarning, TranslationNote
+from ais_prompt.report.web import forget_report, write_report
+from ais_prompt.report.web.run_prompts import write_prompts
+from ais_prompt.report.speed import write_speed
+from ais_prompt.report.summary import write_summary
+from ais_prompt.engine.workers import ModelWorkers
+from ais_prompt.scoring.watches import Watches
+from ais_prompt.store.disk import reading
+from ais_prompt.store.find import find_run_folder
+from ais_prompt.store.layout import RunFolder, create_run_folder
+from ais_prompt.store.made_here import is_made_here
+from ais_prompt.store.results import read_questions
+from ais_prompt.store.run_record import RunRecord, RunStatus, recorded, write_config
+from ais_prompt.store.writer_lock import hold_writer_lock
+from ais_prompt.scoring.averages import select, with_averages
+from ais_prompt.scoring.rows import Row, TaskOutcome, summary_rows
+from ais_prompt.types import Gate, Speed, TaskSpec, Used
+from ais_prompt.utils.log import logging_to
+from ais_prompt.utils.temporary import remove_leftovers
+from ais_prompt.shards.partial import forget_partial
+from ais_prompt.plan.record import record_of
+from ais_prompt.scoring.stored import check_stored
+from ais_prompt.verbs.tasks import ask_and_score, stored_outcomes
+
+logger = logging.getLogger(__name__)
+
+RunMode: TypeAlias = Literal["all", "infer", "eval", "viz"]
+
+
+class RunResult(Struct, frozen=True):
+    """The result of a run.
+
+    Attributes:
+        outcomes: how each task ended.
+        rows: of the summary, those for people.
+        failed, asked: samples that failed, because of the model, a judge or the gold; and samples in all.
+        reasons: why answers failed → how many of them.
+        speeds: task → how fast its served model answered.
+        isolation: task → how the programs of its answers were kept apart from the machine.
+        used: what this session asked.
+    """
+
+    outcomes: Sequence[TaskOutcome]
+    rows: Sequence[Row]
+    failed: int
+    asked: int
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    speeds: Mapping[str, Speed] = field(default_factory=dict)
+    isolation: Mapping[str, str] = field(default_factory=dict)
+    used: Used = Used()
+
+    @property
+    def paused(self) -> list[Paused]:
+        """Why tasks are paused, one for each."""
+        return [outcome.error for outcome in self.outcomes if isinstance(outcome.error, Paused)]
+
+
+def open_run_folder(plan: Plan, mode: RunMode = "all", reuse: str | None = None) -> RunFolder:
+    """Check that the models can be used, and find or make the run folder.
+
+    Args:
+        plan: of a checked config.
+        mode: as in `run`; scoring and summary alone need ``reuse``.
+        reuse: ``latest`` or the name of the run folder to be taken up again; None makes a new one.
+
+    Raises:
+        ModelError: a model surely cannot be used.
+        ConfigError: there is no such run folder, or none can be made.
+    """
+    if mode in ("eval", "viz") and reuse is None:
+        raise ConfigError(f"-m {mode} works on a run that is there already", fix="add -r, or -r TIMESTAMP")
+    for model in asked(plan, mode):
+        model.preflight()
+    folder = find_or_make(plan, reuse)
+    if mode in ("all", "infer") and folder.root.name == RunFolder(folder.root.parent).partial.root.name:
+        what = "this folder holds scores of a run that is not finished, and cannot be taken up again"
+        raise ConfigError(what, where=str(folder.root), fix=f"-r {folder.root.parent}")
+    return folder
+
+
+def find_or_make(plan: Plan, reuse: str | None) -> RunFolder:
+    """Return the run folder that is to be taken up again, or a new one.
+
+    Raises:
+        ConfigError: there is no such run folder, or none can be made.
+    """
+    spec = plan.spec
+    if not reuse:
+        return create_run_folder(spec.work_dir, spec.name)
+    return find_run_folder(spec.work_dir, spec.name, reuse)
+
+
+def run(
+    plan: Plan,
+    folder: RunFolder,
+    mode: RunMode = "all",
+    command: str = "",
+    warnings: Sequence[PromptWarning] = (),
+    stop_early: Sequence[Gate] = (),
+    *,
+    with_report: bool = True,
+    max_num_workers: int | None = None,
+    shard: Mapping[str, ShardTask] | None = None,
+) -> RunResult:
+    """Run every model on every dataset, and leave predictions, scores and a summary in the run folder.
+
+    Args:
+        plan: of a checked config.
+        folder: from `open_run_folder`.
+        mode: everything, only inference, only scoring, or only the summary.
+        command: the command line without secrets, for the record.
+        warnings: of the prompts, to be said before anything is asked.
+        stop_early: ask of each dataset only until all of these gates that concern it are decided.
+        with_report: write ``report.html``, which takes longer than the scores; else one of earlier scores is removed.
+        max_num_workers: compute local models in so many worker processes; None computes in this process.
+        shard: ask only this part of each task of the plan, in a folder that no other process knows of.
+
+    Raises:
+        ConfigError: a run that is only to be scored or shown lacks answers or scores (`check_stored`).
+        AisPromptError: the run folder cannot be used. The errors of single tasks are in the result instead.
+        Interrupted: stopped by Ctrl-C; everything so far is kept.
+    """
+    spec, tasks = plan.spec, [task.spec for task in plan.tasks]
+    # File systems that machines share do not always have locks; the folder of a shard needs none.
+    with nullcontext() if shard is not None else hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
+        if mode in ("eval", "viz"):
+            check_stored(plan, folder, mode)
+        record = _begin_session(plan, folder, mode, command, warnings)
+        with recorded(record, folder):
+            watches = Watches(stop_early, spec.summary.groups, spec.resolved)
+            spending = Spending(spec.budget)
+            asking = AskingOptions(spec.cache, watches.of if stop_early else None, record.addresses, spending, shard)
+            if mode == "viz":
+                outcomes = stored_outcomes(plan.tasks, folder)
+            else:
+                if mode != "eval" and shard is None:
+                    write_prompts(plan.tasks, folder)
+                announced = None if shard is None else folder.run_of_shard.servers
+                servers = StartedServers(folder.logs / "servers", announced)
+                with _started(plan, mode, servers, max_num_workers) as (started, workers), watches:
+                    outcomes = ask_and_score(started, mode, folder, record, asking, workers)
+            rows = with_averages(summary_rows(outcomes), spec.summary.groups, partial(_questions, folder))
+            chosen = select(rows, spec.summary.entries, shows_missing=spec.summary.shows_missing)
+            record.note_used(asking.spending.used)
+            if record.asked_nothing and all(outcome.error for outcome in outcomes):
+                logger.warning("nothing was scored; the config and the scores of the run are as before")
+                record.withdraw()
+            else:
+                write_summary(folder.summary_dir, rows, chosen)
+                _end_session(record, folder, tasks, outcomes, with_report=with_report)
+    return _result(tasks, outcomes, chosen, record, asking.spending.used)
+
+
+def _status(outcomes: Sequence[TaskOutcome], unfinished: Sequence[str]) -> RunStatus:
+    """Return how a session ended; one that only scores cannot finish a run of which not everything was asked."""
+    errors = [outcome.error for outcome in outcomes if outcome.error is not None]
+    if errors:
+        return "paused" if all(isinstance(error, Paused) for error in errors) else "failed"
+    return "partial" if unfinished else "finished"
+
+
+def _begin_session(
+    plan: Plan, folder: RunFolder, mode: RunMode, command: str, warnings: Sequence[PromptWarning]
+) -> RunRecord:
+    """Clean up after earlier sessions, and log what is new in this one.
+
+    Raises:
+        StoreError: the run folder cannot be used.
+    """
+    logger.info("session begins: %s", command)
+    remove_leftovers(folder.root.rglob(".*.tmp"))
+    asks = mode in ("all", "infer")
+    if asks:
+        forget_partial(folder)
+        for warning in warnings:
+            logger.warning("%s", warning)
+    _hide_again(folder)
+    addresses = _addresses(plan, mode)
+    notes = [str(one) for one in warnings if isinstance(one, TranslationNote)]
+    record = record_of(plan, folder, command, addresses, asks=asks, notes=notes)
+    if record.changes:
+        logger.warning("the config changed since the last session:\n  %s", "\n  ".join(record.changes))
+    for abbr, before in record.moved.items():
+        logger.warning(
+            "%s: earlier answers came from %s, now %s is asked; answers to the same prompts are kept",
+            abbr,
+            before,
+            addresses[abbr],
+        )
+    return record
+
+
+def _end_session(
+    record: RunRecord,
+    folder: RunFolder,
+    tasks: Sequence[TaskSpec],
+    outcomes: Sequence[TaskOutcome],
+    *,
+    with_report: bool,
+) -> None:
+    """Write what follows from the scores of a session, whose summary is written."""
+    write_speed(folder.summary_dir, record.speeds(tasks))
+    unfinished = record.unfinished(tasks)
+    record.finish(_status(outcomes, unfinished))
+    if not unfinished:
+        forget_partial(folder)
+    if with_report:
+        write_report(folder)
+    else:
+        forget_report(folder)
+
+
+def _result(
+    tasks: Sequence[TaskSpec], outcomes: Sequence[TaskOutcome], rows: Sequence[Row], record: RunRecord, used: Used
+) -> RunResult:
+    by_name = {outcome.name: outcome for outcome in outcomes}
+    failed = sum(_failed(task, by_name[task.name], record) for task in tasks)
+    asked = sum(record.samples(task) or 0 for task in tasks)
+    return RunResult(outcomes, rows, failed, asked, _reasons(outcomes), record.speeds(tasks), record.isolation, used)
+
+
+def _failed(task: TaskSpec, outcome: TaskOutcome, record: RunRecord) -> int:
+    """Return how many samples of a task failed; before scoring, only those without an answer are known."""
+    by_score = outcome.scores[0].failed_samples if outcome.scores else None
+    return record.unanswered(task) if by_score is None else by_score
+
+
+def _reasons(outcomes: Sequence[TaskOutcome]) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    for outcome in outcomes:
+        for reason, count in outcome.scores[0].reasons.items() if outcome.scores else ():
+            state, _, why = reason.partition(": ")
+            if state == "failed":
+                found[why] += count
+    return dict(found.most_common())
+
+
+def _hide_again(folder: RunFolder) -> None:
+    """Hide what an earlier version left open in ``config.py``, before the session notes what changed."""
+    if folder.config_file.exists():
+        with reading(folder.config_file, fix="start a new run without -r"):
+            written = folder.config_file.read_text("utf-8", "replace")
+        if (hidden := hidden_again(written)) != written:
+            write_config(folder, hidden, trusted=is_made_here(folder, written.encode("utf-8", "replace")))
+
+
+def asked(plan: Plan, mode: RunMode) -> Iterator[PlannedModel]:
+    """Yield the models and judges that are asked in a mode."""
+    if mode in ("all", "infer"):
+        yield from plan.models
+    if mode in ("all", "eval"):
+        yield from plan.judges
+
+
+def _addresses(plan: Plan, mode: RunMode) -> dict[str, str]:
+    """``abbr`` of each model that is asked and served → its address; of one that cannot be built its task will tell."""
+    found = {}
+    for planned in asked(plan, mode):
+        with suppress(AisPromptError):
+            found[planned.spec.abbr] = address_of(planned.model)
+    return {abbr: address for abbr, address in found.items() if address is not None}
+
+
+@contextmanager
+def _started(
+    plan: Plan, mode: RunMode, servers: StartedServers, number: int | None
+) -> Iterator[tuple[Plan, ModelWorkers | None]]:
+    """Let models start their servers and ``number`` workers when they are asked. All of them end with the context.
+
+    Yields:
+        The plan whose local models compute in the workers, and the workers.
+    """
+    with ExitStack() as stack:
+        stack.enter_context(servers)
+        workers = None
+        if number is not None:
+            surroundings = Surroundings.here(plan.spec.resolved)
+            workers = stack.enter_context(ModelWorkers(number, servers, surroundings))
+        moved: dict[PlannedModel, Model] = {}
+        for planned in asked(plan, mode):
+            with suppress(AisPromptError):  # one that cannot be built ends its tasks
+                model = planned.model
+                if isinstance(model, StartsServer):
+                    model.start_with(servers, planned.spec.abbr)
+                elif workers and isinstance(model, BatchModel):
+                    moved[planned] = workers.move(model, planned.spec)
+        yield plan.with_models(moved) if moved else plan, workers
+
+
+def _questions(folder: RunFolder, row: Row) -> list[tuple[str, float]]:
+    return list(read_questions(folder.results(row.model, row.dataset), row.metric or ""))

@@ -1,0 +1,253 @@
+"""Take the tasks of a run from their questions to their scores: ask the model, ask the judge, score."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack
+from copy import copy
+from typing import Literal
+
+from ais_prompt.engine.failures import error_of
+from ais_prompt.engine.infer import AskingOptions, TaskJob
+from ais_prompt.errors import AisPromptError
+from ais_prompt.plan.plan import Plan, Task
+from ais_prompt.report.progress import RunProgress, run_progress
+from ais_prompt.engine.local import run_local
+from ais_prompt.engine.workers import ModelWorkers
+from ais_prompt.scoring.background import BackgroundScoring
+from ais_prompt.scoring.judges.ask import AnsweredTask, JudgeJob, JudgeQuestions
+from ais_prompt.scoring.score import isolation_of, score, stored_scores
+from ais_prompt.scoring.worker import Scored
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.run_record import RunRecord
+from ais_prompt.scoring.rows import TaskOutcome
+from ais_prompt.types import TaskSpec
+from ais_prompt.verbs.shown import run_tally
+
+
+def ask_and_score(
+    plan: Plan,
+    mode: Literal["all", "infer", "eval"],
+    folder: RunFolder,
+    record: RunRecord,
+    asking: AskingOptions,
+    workers: ModelWorkers | None = None,
+) -> list[TaskOutcome]:
+    """Ask models and judges, score each task when its last answer is there, and return how each ended, in order.
+
+    Args:
+        plan: of the run.
+        mode: everything, only the answers of the models, or only judges and scores.
+        folder, record: of the run.
+        asking: what the tasks have in common.
+        workers: compute local models; None to compute in this process.
+
+    Raises:
+        StoreError: nothing more can be written.
+    """
+    to_score = [] if mode == "infer" else plan.tasks
+    with BackgroundScoring(folder, plan.spec.resolved, to_score) as scoring, ExitStack() as shown:
+        tally = run_tally(
+            plan,
+            asks_models=mode != "eval",
+            asks_judges=mode != "infer",
+            used=lambda: asking.spending.used,
+            scoring=scoring.doing,
+        )
+        progress = shown.enter_context(run_progress(tally))
+        steps = _Steps(plan, folder, record, asking, progress, scoring, scores=mode != "infer")
+        run_local(steps.begin_with_stored() if mode == "eval" else steps.begin(), steps.next_of, workers)
+        found = scoring.finish(lambda answered: _score(answered, folder))
+    for task in plan.tasks:
+        if scored := found.get(task.name):
+            if scored.isolation:
+                record.add_isolation(task.spec, scored.isolation)
+            steps.outcomes[task.name] = _outcome(task, scored)
+    return [steps.outcomes[task.name] for task in plan.tasks]
+
+
+def stored_outcomes(tasks: Sequence[Task], folder: RunFolder) -> list[TaskOutcome]:
+    """Read the scores of an earlier session."""
+    return [_outcome(task, _stored(task, folder)) for task in tasks]
+
+
+class _Baselines:
+    """Holds back answered tasks until the answers are there that they are compared with.
+
+    Args:
+        tasks: of the run. Tasks whose baseline is not among them do not wait for it: it was asked earlier.
+    """
+
+    def __init__(self, tasks: Sequence[Task]) -> None:
+        self._open = {task.name for task in tasks if task.spec.is_baseline}
+        self._failed: dict[str, AisPromptError] = {}
+        self._waiting: dict[str, list[AnsweredTask]] = {}
+        self._lock = threading.Lock()
+
+    def wait(self, answered: AnsweredTask) -> bool:
+        """Keep a task if the answers that it is compared with are still being asked for; return whether it is kept."""
+        name = _baseline_of(answered.task.spec)
+        with self._lock:
+            if name not in self._open or name == answered.task.name:
+                return False
+            self._waiting.setdefault(name, []).append(answered)
+            return True
+
+    def over(self, task: Task, error: AisPromptError | None = None) -> list[AnsweredTask]:
+        """Return the tasks that waited for one that is over, or failed with an error."""
+        with self._lock:
+            self._open.discard(task.name)
+            if error is not None:
+                self._failed[task.name] = copy(error)
+                self._failed[task.name].what = f"{task.name}, which these answers are compared with: {error.what}"
+            return self._waiting.pop(task.name, [])
+
+    def error_for(self, task: Task) -> AisPromptError | None:
+        """Return the error of the task whose answers those of a task are compared with; None if it did not fail."""
+        with self._lock:
+            return self._failed.get(_baseline_of(task.spec))
+
+
+def _baseline_of(task: TaskSpec) -> str:
+    """Return the name of the task whose answers those of a task are compared with; empty if it is not in the run."""
+    model = task.baseline.model_of_run if task.baseline else ""
+    return f"{model}/{task.dataset.abbr}" if model else ""
+
+
+class _Steps:
+    """What follows when a job is over: the questions to judges after those to the model, then scoring.
+
+    Answers that are compared with those of another model of the run wait for that model.
+
+    Attributes:
+        outcomes: name of a task → how it ended, for those that are not scored.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        folder: RunFolder,
+        record: RunRecord,
+        asking: AskingOptions,
+        progress: RunProgress,
+        scoring: BackgroundScoring,
+        *,
+        scores: bool,
+    ) -> None:
+        self.outcomes: dict[str, TaskOutcome] = {}
+        self._tasks = plan.tasks
+        self._folder = folder
+        self._record = record
+        self._asking = asking
+        self._progress = progress
+        self._scoring = scoring
+        self._scores = scores
+        self._left = len(plan.tasks)  # with something to be asked
+        self._judging: Counter[str] = Counter()  # name of a task → judges that are being asked
+        self._judge_errors: dict[str, AisPromptError] = {}
+        self._baselines = _Baselines(plan.tasks)
+        self._lock = threading.Lock()
+
+    def begin(self) -> list[TaskJob]:
+        """Return what is asked of the models."""
+        return [TaskJob(task, self._folder, self._progress.task, self._asking) for task in self._tasks]
+
+    def begin_with_stored(self) -> list[TaskJob]:
+        """Return what is asked of judges about stored answers; the other tasks are scored."""
+        record = self._record
+        stored = [AnsweredTask(task, record.samples(task.spec), record.stopped_of(task.spec)) for task in self._tasks]
+        return self._after(stored)
+
+    def next_of(self, job: TaskJob, error: AisPromptError | None) -> list[TaskJob]:
+        """Return what is asked after a job that is over, in any thread."""
+        with self._lock:
+            self._record.note_used(self._asking.spending.used)
+        if isinstance(job, JudgeJob):
+            self._judge_is_over(job, error)
+            return []
+        task = job.task
+        if error is not None:
+            self._fail(task, error)
+            return self._after(self._baselines.over(task, error))
+        with self._lock:
+            self._record.add_task(task.spec, job.facts)
+        if not self._scores:
+            self._end(task, Scored())
+            return []
+        answered = AnsweredTask(task, job.facts.samples, job.facts.of)
+        ready = [] if self._baselines.wait(answered) else [answered]
+        return self._after([*ready, *self._baselines.over(task)])
+
+    def _after(self, answered: Sequence[AnsweredTask]) -> list[TaskJob]:
+        return [job for one in answered for job in self._judged_or_scored(one)]
+
+    def _judged_or_scored(self, answered: AnsweredTask) -> list[TaskJob]:
+        """Return what is asked of judges; score a task that needs none."""
+        if not answered.needs_judge:
+            self._score(answered)
+            return []
+        task = answered.task
+        if error := self._baselines.error_for(task):
+            self._fail(task, error)
+            return []
+        questions = JudgeQuestions(task, self._scoring.answers_to_judge)
+        self._judging[task.name] = len(task.dataset.judges)
+        return [
+            JudgeJob(answered, judge, questions, self._folder, self._progress.task, self._asking)
+            for judge in task.dataset.judges
+        ]
+
+    def _judge_is_over(self, job: JudgeJob, error: AisPromptError | None) -> None:
+        """Score a task when its last judge was asked; it fails if a judge could not be asked."""
+        task = job.answered.task
+        with self._lock:
+            if error is not None:
+                self._judge_errors.setdefault(task.name, error)
+            self._judging[task.name] -= 1
+            is_last = not self._judging[task.name]
+        if is_last and (first := self._judge_errors.get(task.name)):
+            self._fail(task, first)
+        elif is_last:
+            self._score(job.answered)
+
+    def _fail(self, task: Task, error: AisPromptError) -> None:
+        logging.getLogger(__name__).info("%s failed", task.name, exc_info=error)
+        self._progress.skip(task.name)
+        self._end(task, Scored(error=error))
+
+    def _score(self, answered: AnsweredTask) -> None:
+        with self._lock:
+            self._left -= 1
+            is_last = not self._left
+        self._scoring.submit(answered, is_last=is_last)
+
+    def _end(self, task: Task, scored: Scored) -> None:
+        with self._lock:
+            self._left -= 1
+            self.outcomes[task.name] = _outcome(task, scored)
+
+
+def _score(answered: AnsweredTask, folder: RunFolder) -> Scored:
+    try:
+        scores = score(answered.task, folder, answered.asked, answered.stopped_of)
+        return Scored(scores, isolation_of(answered.task.dataset))
+    except Exception as error:
+        return Scored(error=error_of(error))
+
+
+def _stored(task: Task, folder: RunFolder) -> Scored:
+    try:
+        return Scored(stored_scores(task.spec, folder))
+    except Exception as error:
+        return Scored(error=error_of(error))
+
+
+def _outcome(task: Task, scored: Scored) -> TaskOutcome:
+    names = task.spec.model.abbr, task.spec.dataset.abbr
+    if scored.error is not None:
+        return TaskOutcome(*names, error=scored.error)
+    only, baseline = not scored.scores, task.spec.is_baseline
+    return TaskOutcome(*names, scores=scored.scores, predictions_only=only, is_baseline=baseline)

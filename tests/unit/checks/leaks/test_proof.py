@@ -1,0 +1,134 @@
+"""No prompt may show its answer: neither by the template nor among its examples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ais_prompt.errors import DataError
+from ais_prompt.inferencers import GenInferencer, MultiTurnGenInferencer
+from ais_prompt.inferencers.ppl import PPLInferencer
+from ais_prompt.checks.leaks.proof import (
+    ShownQuestions,
+    check_gold_is_hidden,
+    find_shown_questions,
+    shown_columns,
+    shown_questions_warning,
+)
+from ais_prompt.prompts import MultiTurnPromptTemplate, PromptBuilder, PromptTemplate, RawPromptTemplate
+from ais_prompt.retrievers import BM25Retriever, FixKRetriever, SlidingWindowRetriever, ZeroRetriever
+from ais_prompt.types import Sample
+
+
+def samples(*rows: dict[str, Any], gold: str = "a") -> list[Sample]:
+    return [Sample(f"id{index}", index, row, row[gold]) for index, row in enumerate(rows)]
+
+
+ROWS = samples({"q": "1+1?", "a": "2"}, {"q": "2+2?", "a": "4"})
+
+
+def check(template: Any, inferencer: Any = None, rows: Sequence[Sample] = ROWS, column: str | None = "a") -> None:
+    inferencer = inferencer or GenInferencer()
+    builder = PromptBuilder(None, template, output_column=column, mask=inferencer.mask or "")
+    check_gold_is_hidden(inferencer, builder, rows, [])
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        PromptTemplate("{q} is {a}"),
+        PromptTemplate({"round": [{"role": "HUMAN", "prompt": "{q}"}, {"role": "BOT", "prompt": "{a}"}]}),
+        RawPromptTemplate([{"role": "user", "content": "{q}"}]),
+    ],
+)
+def test_a_prompt_that_hides_its_answer_is_well(template: Any) -> None:
+    check(template)
+
+
+def test_a_raw_message_masks_nothing_and_so_tells_the_answer() -> None:
+    leaking = RawPromptTemplate([{"role": "user", "content": "{q}"}, {"role": "assistant", "content": "Is it {a}?"}])
+    with pytest.raises(DataError) as caught:
+        check(leaking)
+    assert "changes with the gold in column 'a'" in str(caught.value)
+    assert "sample id0, row 0; 2 of 2 samples" in caught.value.where
+    check(leaking, column=None)  # there is no gold then
+
+
+def test_labels_are_written_into_prompts_on_purpose() -> None:
+    check(PromptTemplate({"2": "{q} {a}", "4": "{q} {a}"}), PPLInferencer())
+
+
+@pytest.mark.parametrize("mode", ["every", "every_with_gt", "last"])
+def test_the_last_answer_of_a_dialogue_is_hidden(mode: Any) -> None:
+    template = MultiTurnPromptTemplate(
+        {"round": [{"role": "HUMAN", "prompt": "{question}"}, {"role": "BOT", "prompt": "{answer}"}]}
+    )
+    rows = samples({"question": ["a", "b"], "answer": ["1", "2"]}, gold="answer")
+    check(template, MultiTurnGenInferencer(mode), rows, column="answer")
+
+
+TRAIN = samples({"q": "1+1?", "a": "2"}, {"q": "Two and  two?", "a": "4"}, {"q": "3+3?", "a": "6"})
+TEST = samples({"q": "1+1?", "a": "2"}, {"q": "two and two? ", "a": "four"}, {"q": "5+5?", "a": "10"})
+
+
+def test_questions_among_their_own_examples_are_found_across_splits() -> None:
+    found = find_shown_questions(FixKRetriever([0, 1, 2]), ["q"], TRAIN, TEST)
+    assert found == ShownQuestions(exact=1, near=1, first=(0, 0))
+    warning = shown_questions_warning(found, 3, "here")
+    assert warning is not None
+    assert "2 of 3 questions" in warning.what
+    assert "(1 exactly, 1 but for space and case): test row 0 is train row 0" in warning.what
+
+
+def test_only_rows_that_can_be_shown_count() -> None:
+    assert not find_shown_questions(FixKRetriever([2]), ["q"], TRAIN, TEST).exact
+    assert not find_shown_questions(ZeroRetriever(), ["q"], TRAIN, TRAIN).exact
+    assert not find_shown_questions(SlidingWindowRetriever(1), ["q"], TRAIN, TRAIN).exact
+    assert find_shown_questions(BM25Retriever(1, input_columns=["q"]), ["q"], TRAIN, TRAIN).exact == 3
+
+
+def test_exact_copies_that_the_retriever_leaves_out_are_no_matter() -> None:
+    found = find_shown_questions(FixKRetriever([0, 1, 2], exclude_self=True), ["q"], TRAIN, TEST)
+    assert found == ShownQuestions(near=1, first=(1, 1))
+    assert shown_questions_warning(find_shown_questions(ZeroRetriever(), ["q"], TRAIN, TEST), 3, "") is None
+
+
+@given(st.lists(st.text(alphabet="aB {}", max_size=4), min_size=1, max_size=8))
+def test_a_template_without_the_gold_never_leaks_whatever_the_data(texts: list[str]) -> None:
+    rows = samples(*({"q": text, "a": f"{{q}}{text}{{a}}"} for text in texts))
+    check(PromptTemplate("{q} {a}"), rows=rows)
+
+
+@pytest.mark.parametrize("inferencer", [GenInferencer(), PPLInferencer()])
+def test_a_gold_column_that_the_prompt_shows_is_proved(inferencer: Any) -> None:
+    rows = [
+        Sample(f"id{row}", row, {"q": f"f{row}", "a": "x", "tests": ["t", str(row)]}, {"tests": ["t", str(row)]})
+        for row in range(3)
+    ]
+    labels = {"x": "{q} x {tests}", "y": "{q} y {tests}"}
+    template = PromptTemplate("{q} {tests} {a}" if inferencer.mask is not None else labels)
+    builder = PromptBuilder(None, template, output_column="a", mask=inferencer.mask or "")
+    check_gold_is_hidden(inferencer, builder, rows, [])
+    with pytest.raises(DataError) as caught:
+        check_gold_is_hidden(inferencer, builder, rows, [], ["tests"])
+    assert "changes with the gold in column 'tests'" in str(caught.value)
+    assert "row 0; 3 of 3 samples" in caught.value.where
+    assert "input_columns" in caught.value.fix
+
+
+@pytest.mark.parametrize(
+    ("template", "columns"),
+    [
+        (PromptTemplate("{q} {a}"), ["q"]),
+        (PromptTemplate({"2": "{q} {hint}", "4": "{q} 4"}), ["q", "hint"]),
+        (RawPromptTemplate([{"role": "user", "content": "{hint}"}]), ["hint"]),
+    ],
+)
+def test_the_columns_that_a_prompt_shows_are_seen_by_changing_them(template: Any, columns: list[str]) -> None:
+    rows = samples({"q": "1+1?", "hint": 3, "other": None, "a": "2"})
+    inferencer: Any = PPLInferencer() if template.labels else GenInferencer()
+    assert shown_columns(inferencer, PromptBuilder(None, template, output_column="a"), rows, []) == columns

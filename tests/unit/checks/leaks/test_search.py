@@ -1,0 +1,158 @@
+"""What `check` says of leaks in whole datasets: injected ones are found, shipped and random data raise no alarm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from ais_prompt.checks.check import Findings, check_plan
+from ais_prompt.checks.leaks.texts import drawn
+from ais_prompt.plan.plan import Plan
+from ais_prompt.checks.source import Source, checked
+from ais_prompt.types import PartSpec, RunSpec, Sample
+from tests.support.parts import dataset_spec, write_rows
+
+Row = dict[str, Any]
+WORDS = [f"{first}{vowel}{last}" for first in "bcdfghjklm" for vowel in "aeiou" for last in "lmnprst"]
+TEMPLATE = "{question} {note} A: {answer}"
+
+
+def quiz(random: Random, count: int) -> list[Row]:
+    return [
+        {
+            "question": " ".join(random.choices(WORDS, k=20)) + "?",
+            "note": random.choice(WORDS),
+            "tests": random.choice(WORDS),
+            "answer": random.choice(WORDS),
+        }
+        for _ in range(count)
+    ]
+
+
+def checked_quiz(
+    folder: Path,
+    test: Sequence[Mapping[str, Any]],
+    train: Sequence[Mapping[str, Any]] = quiz(Random(99), 3),
+    retriever: Mapping[str, Any] | None = None,
+    template: str = TEMPLATE,
+    **reader: Any,
+) -> Findings:
+    """A thorough check of a dataset whose prompts show the question and the note, after examples if there are any."""
+    write_rows(folder / "data/test.jsonl", test)
+    write_rows(folder / "data/train.jsonl", train)
+    spec = dataset_spec(folder / "data", template)
+    if retriever is not None:
+        infer, args = spec.infer, {"template": f"</E>{template}", "ice_token": "</E>"}
+        part = PartSpec(retriever["type"], {key: retriever[key] for key in retriever if key != "type"}, "retriever")
+        ice = PartSpec("PromptTemplate", {"template": template}, "ice")
+        prompt = PartSpec("PromptTemplate", args, "prompt")
+        spec = replace(spec, infer=replace(infer, ice_template=ice, prompt_template=prompt, retriever=part))
+    spec = replace(spec, reader=replace(spec.reader, **reader))
+    return check_plan(Plan(RunSpec("run", (), (spec,), folder, None, {})), lambda path: path, thorough=True)
+
+
+def said(found: Findings) -> list[str]:
+    assert found.faults == []
+    return [warning.what for warning in found.warnings]
+
+
+BM25 = {"type": "BM25Retriever", "ice_num": 1, "input_columns": ["question"]}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_random_data_raises_no_alarm(tmp_path: Path, seed: int) -> None:
+    random = Random(seed)
+    assert said(checked_quiz(tmp_path, quiz(random, 100), quiz(random, 100), BM25)) == []
+
+
+@pytest.mark.parametrize("name", ["demo_addition", "demo_chat_sums", "demo_choice", "demo_dialogue"])
+def test_shipped_data_raises_no_alarm(name: str) -> None:
+    _, warnings = checked(
+        Source(models=["demo_chat" if "chat" in name else "demo_base"], datasets=[name]), thorough=True
+    )
+    assert [warning.what for warning in warnings] == []
+
+
+def in_note(test: list[Row], train: list[Row]) -> None:
+    for row in test:
+        row["note"] += f", {row['answer']}"
+
+
+def in_examples(test: list[Row], train: list[Row]) -> None:
+    words = train[7]["question"].split()
+    test[5]["question"] = " ".join(["indeed", *words[1:9], "really", *words[10:]])
+
+
+def twice(test: list[Row], train: list[Row]) -> None:
+    test[9]["question"] = test[4]["question"].replace("?", "!")
+    test[11]["question"] = test[4]["question"]
+
+
+@pytest.mark.parametrize(
+    ("leak", "what"),
+    [
+        (in_note, "the gold occurs in the column 'note', which the prompt shows, in 100.0% of 100 questions"),
+        (in_examples, "1 of 100 questions are, with words or punctuation changed, among the rows"),
+        (in_examples, "test row 5 is train row 7"),
+        (twice, "2 of 100 questions repeat an earlier one of the test split (1 exactly, 1 with words"),
+        (twice, "row 9 repeats row 4, row 11 repeats row 4"),
+    ],
+)
+def test_an_injected_leak_is_found(tmp_path: Path, leak: Callable[[list[Row], list[Row]], None], what: str) -> None:
+    test, train = quiz(Random(1), 100), quiz(Random(2), 100)
+    leak(test, train)
+    [warning] = said(checked_quiz(tmp_path, test, train, BM25))
+    assert what in warning
+
+
+def test_only_rows_that_may_be_shown_are_searched(tmp_path: Path) -> None:
+    test, train = quiz(Random(1), 100), quiz(Random(2), 100)
+    in_examples(test, train)
+    assert said(checked_quiz(tmp_path, test, train, {"type": "FixKRetriever", "fix_id_list": [1, 2]})) == []
+    assert len(said(checked_quiz(tmp_path, test, train, {"type": "FixKRetriever", "fix_id_list": [1, 7]}))) == 1
+    assert said(checked_quiz(tmp_path, test, train)) == []
+
+
+def test_a_column_that_no_prompt_shows_gives_nothing_away(tmp_path: Path) -> None:
+    test = quiz(Random(1), 100)
+    in_note(test, [])
+    assert said(checked_quiz(tmp_path, test, template="{question} A: {answer}")) == []
+
+
+def test_a_retriever_that_compares_golds_is_found(tmp_path: Path) -> None:
+    test, train = quiz(Random(1), 20), quiz(Random(2), 20)
+    [warning] = said(checked_quiz(tmp_path, test, train, {**BM25, "input_columns": ["question", "answer"]}))
+    assert "the retriever compares rows by their gold, column 'answer'" in warning
+
+
+@pytest.mark.parametrize(("inputs", "faults"), [(("question",), 1), (("question", "tests"), 0)])
+def test_a_gold_column_in_a_prompt_is_a_fault_unless_it_is_part_of_the_question(
+    tmp_path: Path, inputs: tuple[str, ...], faults: int
+) -> None:
+    template = "{question} {tests} A: {answer}"
+    columns = {"input_columns": inputs, "gold_columns": ("tests",)}
+    found = checked_quiz(tmp_path, quiz(Random(1), 20), template=template, **columns)
+    assert ["changes with the gold in column 'tests'" in fault.what for fault in found.faults] == [True] * faults
+
+
+@pytest.mark.thorough
+def test_of_very_long_questions_some_are_drawn_and_the_warning_says_so(tmp_path: Path) -> None:
+    test = [{**row, "question": f"{row['question'] * 1_000} {index}"} for index, row in enumerate(quiz(Random(1), 130))]
+    test[1:] = [test[1]] * 129
+    [warning] = said(checked_quiz(tmp_path, test))
+    assert "drawn from 130 questions repeat an earlier one" in warning
+
+
+@pytest.mark.parametrize(("most", "length", "drawn_rows"), [(200, 10, 100), (30, 10, 30), (200, 1_000_000, 10)])
+def test_rows_and_characters_of_a_search_are_bounded(most: int, length: int, drawn_rows: int) -> None:
+    text = "x" * length
+    samples = [Sample(str(index), index, {"q": text, "other": text * 2}) for index in range(100)]
+    found = drawn(samples, range(100), most, ["q"])
+    assert found == drawn(samples, range(100), most, ["q"])
+    assert len(found) == drawn_rows
+    assert sorted({sample.index for sample in found}) == [sample.index for sample in found]

@@ -1,0 +1,116 @@
+"""The prompts that a check makes: one for each model and dataset, without downloading anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from ais_prompt.config.parse.meta_template import parse_meta_template
+from ais_prompt.checks.check import Findings, check_plan
+from ais_prompt.plan.plan import Plan
+from ais_prompt.types import ModelSpec, PartSpec, RunSpec
+from tests.support.parts import dataset_spec, model_spec, write_rows
+
+ROLES = [{"role": "HUMAN", "api_role": "HUMAN"}, {"role": "BOT", "api_role": "BOT", "generate": True}]
+
+
+def findings(folder: Path, *models: ModelSpec, template: Any = "{question} A: {answer}") -> Findings:
+    """What a check finds in a config of these models and one dataset."""
+    data = dataset_spec(write_rows(folder / "rows.jsonl", [{"question": "1+1", "answer": "2"}]), template)
+    return check_plan(Plan(RunSpec("run", models, (data,), folder, None, {})), lambda path: f"<{path}>")
+
+
+def places(found: Sequence[Any]) -> list[tuple[str, str]]:
+    return [(item.where, item.what) for item in found]
+
+
+def scripted(meta: Mapping[str, Any] | None = None, number: int = 0) -> ModelSpec:
+    where = f"models[{number}]"
+    return ModelSpec(f"fake-{number}", PartSpec("ScriptedModel", {}, where), parse_meta_template(meta), where=where)
+
+
+def test_nothing_to_say(tmp_path: Path) -> None:
+    assert findings(tmp_path, model_spec()) == Findings([], [])
+
+
+def test_a_text_as_begin_of_an_api_model_is_a_fault(tmp_path: Path) -> None:
+    found = findings(
+        tmp_path, scripted({"begin": "Hi", "round": ROLES}), template={"round": [{"role": "HUMAN", "prompt": "x"}]}
+    )
+    [(where, what)] = places(found.faults)
+    assert where == "<models[0].meta_template>"
+    assert "must be a turn, not the text 'Hi'" in what
+
+
+def test_a_role_that_one_of_the_models_does_not_know_is_a_fault(tmp_path: Path) -> None:
+    template = {"begin": [{"role": "SYSTEM", "prompt": "x"}], "round": [{"role": "HUMAN", "prompt": "{question}"}]}
+    found = findings(tmp_path, scripted(), scripted({"round": ROLES}, number=1), template=template)
+    [(where, what)] = places(found.faults)
+    assert where == "<datasets[0].infer_cfg> · for the model fake-1"
+    assert "no role 'SYSTEM'" in what
+
+
+TOOLS = PartSpec("ToolCallInferencer", {}, "datasets[0].infer_cfg.inferencer")
+NO_TOOLS = "there is no column 'tools' with tools"
+
+
+@pytest.mark.parametrize("thorough", [False, True])
+@pytest.mark.parametrize(
+    ("models", "where"), [(1, "<datasets[0].infer_cfg> · for the model fake-0"), (2, "<datasets[0].infer_cfg>")]
+)
+def test_a_fault_of_the_data_is_named_once_whatever_else_needs_the_prompt(
+    tmp_path: Path, models: int, where: str, thorough: bool
+) -> None:
+    spec = dataset_spec(write_rows(tmp_path / "rows.jsonl", [{"question": "1+1", "answer": "2"}]))
+    spec = replace(spec, infer=replace(spec.infer, inferencer=TOOLS))
+    asked = tuple(scripted(number=number) for number in range(models))
+    plan = Plan(RunSpec("run", asked, (spec,), tmp_path, None, {}))
+    found = check_plan(plan, lambda path: f"<{path}>", thorough=thorough)
+    assert places(found.faults) == [(where, NO_TOOLS)]
+
+
+def test_a_fault_of_a_model_is_named_once_for_all_datasets(tmp_path: Path) -> None:
+    rows = write_rows(tmp_path / "rows.jsonl", [{"question": "1+1", "answer": "2"}])
+    template = {"round": [{"role": "HUMAN", "prompt": "{question}"}]}
+    data = [replace(dataset_spec(rows, template), where=f"datasets[{number}]") for number in range(3)]
+    plan = Plan(RunSpec("run", (scripted({"begin": "Hi", "round": ROLES}),), tuple(data), tmp_path, None, {}))
+    found = check_plan(plan, lambda path: f"<{path}>", thorough=True)
+    assert [where for where, _ in places(found.faults)] == ["<models[0].meta_template>"]
+
+
+def test_a_model_that_cannot_be_made_is_a_fault(tmp_path: Path) -> None:
+    found = findings(tmp_path, model_spec(answers={"(": "x"}))
+    assert [where for where, _ in places(found.faults)] == ["<models[0]>"]
+
+
+def test_a_warning_of_all_models_is_said_once(tmp_path: Path) -> None:
+    found = findings(tmp_path, scripted(), scripted(number=1), template="{quesion}")
+    assert places(found.warnings) == [
+        ("<datasets[0].infer_cfg.prompt_template>", "{quesion} is sent as it is: nothing is filled in there")
+    ]
+
+
+@pytest.mark.parametrize("path", ["owner/no-such-model", "./no-such-folder"])
+def test_a_tokenizer_that_is_not_here_is_not_looked_for(
+    tmp_path: Path, path: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    model = ModelSpec("chat", PartSpec("HuggingFaceChatModel", {"path": path}, "models[0]"), where="models[0]")
+    assert findings(tmp_path, model) == Findings([], [])
+    assert capfd.readouterr() == ("", "")
+
+
+def test_without_a_tokenizer_the_roles_are_checked_all_the_same(tmp_path: Path) -> None:
+    model = ModelSpec("chat", PartSpec("HuggingFaceChatModel", {"path": "owner/name"}, "models[0]"), where="models[0]")
+    found = findings(tmp_path, model, template={"round": [{"role": "STRANGER", "prompt": "x"}]})
+    assert ["no role 'STRANGER'" in what for _, what in places(found.faults)] == [True]
+
+
+def test_a_chat_model_has_its_warnings_without_its_tokenizer(tmp_path: Path) -> None:
+    part = PartSpec("HuggingFaceChatModel", {"path": "example/has-this"}, "models[0]")
+    found = findings(tmp_path, ModelSpec("chat", part, where="models[0]"), template="{quesion}")
+    assert found.faults == []
+    assert any("quesion" in what for _, what in places(found.warnings))

@@ -1,0 +1,63 @@
+"""Samples that ask the same are numbered in the order of the dataset."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ais_prompt.inferencers import Conversation
+from ais_prompt.checks.duplicates import numbered
+from ais_prompt.types import (
+    ChatMessage,
+    Completion,
+    Decoding,
+    LikelihoodQuery,
+    Prediction,
+    Prompt,
+    Request,
+    prompt_to_json,
+)
+from ais_prompt.utils.digest import digest
+from ais_prompt.utils.occurrences import Occurrences
+
+texts = st.sampled_from(["a", "b"])
+parts = st.lists(st.fixed_dictionaries({"type": st.just("text"), "text": texts}), max_size=2).map(tuple)
+prompts = texts | st.lists(st.builds(ChatMessage, st.just("user"), texts | parts), max_size=2).map(tuple)
+
+
+def talk(prompt: Prompt, turns: int = 1, scored: str | None = None) -> Conversation:
+    decoding = Decoding(max_out_len=1) if scored is None else LikelihoodQuery(scored)
+    for turn in range(turns):
+        yield [Request("id", prompt, decoding, turn)]
+    return Prediction("id", 0, prompt, "", None, ())
+
+
+def numbers(conversation: Conversation) -> list[int]:
+    found, answers = [], None
+    while True:
+        try:
+            asked = next(conversation) if answers is None else conversation.send(answers)
+        except StopIteration:
+            return found
+        found += [request.duplicate for request in asked]
+        answers = [Completion("x", "stop") for _ in asked]
+
+
+@given(st.lists(prompts, max_size=12), st.integers(1, 3))
+def test_the_number_is_that_of_earlier_conversations_with_the_same_opening(asked: list[Prompt], turns: int) -> None:
+    openings, seen = Occurrences(len(asked)), Counter[str]()
+    for prompt in asked:
+        assert numbers(numbered(talk(prompt, turns), openings)) == [seen[digest(prompt_to_json(prompt))]] * turns
+        seen[digest(prompt_to_json(prompt))] += 1
+
+
+def test_texts_that_are_scored_after_one_prompt_are_no_duplicates() -> None:
+    openings = Occurrences(4)
+    found = [numbers(numbered(talk("a", scored=text), openings)) for text in ("x", "y", "x")]
+    assert found == [[0], [0], [1]]
+
+
+def test_a_conversation_that_asks_nothing_is_over_at_once() -> None:
+    assert numbers(numbered(talk("a", turns=0), Occurrences(1))) == []

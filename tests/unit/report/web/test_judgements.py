@@ -1,0 +1,58 @@
+"""What judges were asked about a sample, with the verdict of each reply."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ais_prompt.report.web.judgements import Judgements
+from ais_prompt.report.web.packing import Lines
+from ais_prompt.report.web.sample import sample_json
+from ais_prompt.scoring.judges.verdicts import question_id
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.predictions import write_predictions
+from ais_prompt.types import Completion, JudgeVerdict, Prediction, SampleScore
+
+ANSWER = Prediction("id0", 0, "Q", "an answer", None, (Completion("an answer"),))
+
+
+def test_both_orders_and_both_judges_have_their_verdicts(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    said = {"one": ("[[A]]", "[[A]]"), "org/two": ("[[A]]", "hm")}
+    score = SampleScore(
+        "id0",
+        "scored",
+        "an answer",
+        None,
+        {"win_rate": 0.5},
+        verdicts=(JudgeVerdict("one", 0.5, ("first", "first")), JudgeVerdict("org/two", None, ("first", None))),
+    )
+    for judge, replies in said.items():
+        write_predictions(
+            folder.judge("model").predictions(judge, "pairs"),
+            [
+                Prediction(question_id(score, swapped=bool(place)), place, "Which?", text, None, (Completion(text),))
+                for place, text in enumerate(replies)
+            ],
+        )
+    found = Judgements(folder, "model", "pairs").of("id0")
+    assert [(one.judge, one.said.prediction, *one.verdict_of(score, ANSWER)) for one in found] == [
+        ("one", "[[A]]", "first", False),
+        ("one", "[[A]]", "first", True),
+        ("org%2Ftwo", "[[A]]", "first", False),
+        ("org%2Ftwo", "hm", None, True),
+    ]
+    shown = sample_json(ANSWER, score, Lines(), found)["judgements"]
+    assert [(one["judge"], one["verdict"], one["swapped"]) for one in shown[:2]] == [
+        ("one", "first", False),
+        ("one", "first", True),
+    ]
+
+
+def test_a_judgement_of_another_answer_has_no_verdict(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    reply = Prediction("id0-0123456789ab", 0, "Which?", "[[A]]", None, (Completion("[[A]]"),))
+    write_predictions(folder.judge("model").predictions("one", "pairs"), [reply])
+    [found] = Judgements(folder, "model", "pairs").of("id0")
+    score = SampleScore("id0", "scored", "x", None, {}, verdicts=(JudgeVerdict("one", "A"),))
+    assert found.verdict_of(score, ANSWER) == (None, False)
+    assert found.verdict_of(None, ANSWER) == (None, False)
