@@ -4,24 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ais_prompt import errors as errors
-from ais_prompt.verbs.configs import ConfigOptions as ConfigOptions
-from ais_prompt.verbs.configs import load_config as load_config
-from ais_prompt.verbs.open_run import Run as Run
-from ais_prompt.verbs.open_run import open_run as open_run
-from ais_prompt.verbs.api import check as check
-from ais_prompt.verbs.api import check_lock as check_lock
-from ais_prompt.verbs.api import compare as compare
-from ais_prompt.verbs.api import lock as lock
-from ais_prompt.verbs.api import render_prompts as render_prompts
-from ais_prompt.verbs.api import run as run
-from ais_prompt.prompts.chat_formats import ChatMLTemplate as ChatMLTemplate
-from ais_prompt.prompts.chat_formats import GrammarErrorCorrectionTemplate as GrammarErrorCorrectionTemplate
-from ais_prompt.prompts.chat_formats import Llama2ChatTemplate as Llama2ChatTemplate
-from ais_prompt.prompts.chat_formats import MistralChatTemplate as MistralChatTemplate
-from ais_prompt.prompts.chat_formats import QuestionAnswerTemplate as QuestionAnswerTemplate
-from ais_prompt.prompts.chat_formats import RoleTemplate as RoleTemplate
-from ais_prompt.prompts.chat_formats import RoleTemplateInterface as RoleTemplateInterface
-from ais_prompt.prompts.chat_formats import SummarizeTemplate as SummarizeTemplate
+from ais_prompt.checks.warning import PromptWarning as PromptWarning
+from ais_prompt.comparison.comparison import Comparison as Comparison
+from ais_prompt.comparison.locks.drift import Drift as Drift
+from ais_prompt.comparison.runs import RunComparison as RunComparison
 from ais_prompt.config.load import LoadedConfig as LoadedConfig
 from ais_prompt.errors import AisPromptError as AisPromptError
 from ais_prompt.errors import ConfigError as ConfigError
@@ -58,13 +44,8 @@ from ais_prompt.evaluators.contained import OptionOrTextEvaluator as OptionOrTex
 from ais_prompt.evaluators.drop import DropEvaluator as DropEvaluator
 from ais_prompt.evaluators.exact_match import EMEvaluator as EMEvaluator
 from ais_prompt.evaluators.gsm8k import Gsm8kEvaluator as Gsm8kEvaluator
-from ais_prompt.extensions.benchmarks.instructions import InstructionEvaluator as InstructionEvaluator
 from ais_prompt.evaluators.judge import GenericLLMEvaluator as GenericLLMEvaluator
 from ais_prompt.evaluators.judge import LLMRatingEvaluator as LLMRatingEvaluator
-from ais_prompt.extensions.benchmarks.long_bench import LongBenchClassificationEvaluator as LongBenchClassificationEvaluator
-from ais_prompt.extensions.benchmarks.long_bench import LongBenchCodeSimEvaluator as LongBenchCodeSimEvaluator
-from ais_prompt.extensions.benchmarks.long_bench import LongBenchCountEvaluator as LongBenchCountEvaluator
-from ais_prompt.extensions.benchmarks.long_bench import LongBenchRetrievalEvaluator as LongBenchRetrievalEvaluator
 from ais_prompt.evaluators.math.evaluator import MATHVerifyEvaluator as MATHVerifyEvaluator
 from ais_prompt.evaluators.nearest_option import EDAccEvaluator as EDAccEvaluator
 from ais_prompt.evaluators.pairwise import PairwiseEvaluator as PairwiseEvaluator
@@ -75,7 +56,26 @@ from ais_prompt.evaluators.squad import SquadEvaluator as SquadEvaluator
 from ais_prompt.evaluators.string_match import StringMatchEvaluator as StringMatchEvaluator
 from ais_prompt.evaluators.structured import JsonSchemaEvaluator as JsonSchemaEvaluator
 from ais_prompt.evaluators.structured import RegexEvaluator as RegexEvaluator
+from ais_prompt.extensions.benchmarks.cards.dataset import CatalogDataset as CatalogDataset
 from ais_prompt.extensions.benchmarks.function_calls import ToolCallEvaluator as ToolCallEvaluator
+from ais_prompt.extensions.benchmarks.instructions import InstructionEvaluator as InstructionEvaluator
+from ais_prompt.extensions.benchmarks.layouts.dataset import BenchmarkDataset as BenchmarkDataset
+from ais_prompt.extensions.benchmarks.long_bench import (
+    LongBenchClassificationEvaluator as LongBenchClassificationEvaluator,
+)
+from ais_prompt.extensions.benchmarks.long_bench import LongBenchCodeSimEvaluator as LongBenchCodeSimEvaluator
+from ais_prompt.extensions.benchmarks.long_bench import LongBenchCountEvaluator as LongBenchCountEvaluator
+from ais_prompt.extensions.benchmarks.long_bench import LongBenchRetrievalEvaluator as LongBenchRetrievalEvaluator
+from ais_prompt.extensions.benchmarks.ruler.dataset import RulerDataset as RulerDataset
+from ais_prompt.extensions.clusters.num_worker import NumWorkerPartitioner as NumWorkerPartitioner
+from ais_prompt.extensions.clusters.ray import RayRunner as RayRunner
+from ais_prompt.extensions.clusters.size import SizePartitioner as SizePartitioner
+from ais_prompt.extensions.clusters.slurm import SlurmRunner as SlurmRunner
+from ais_prompt.extensions.peers.code.cascade import PeerCascadeEvaluator as PeerCascadeEvaluator
+from ais_prompt.extensions.peers.code.dataset import PeerDataset as PeerDataset
+from ais_prompt.extensions.peers.code.evaluator import PeerEvaluator as PeerEvaluator
+from ais_prompt.extensions.peers.code.judged import PeerJudgeEvaluator as PeerJudgeEvaluator
+from ais_prompt.extensions.peers.code.retriever import PeerRetriever as PeerRetriever
 from ais_prompt.inferencers import InferenceContext as InferenceContext
 from ais_prompt.inferencers import Preview as Preview
 from ais_prompt.inferencers.base import Inferencer as Inferencer
@@ -91,16 +91,12 @@ from ais_prompt.inferencers.ppl_only import PPLOnlyInferencer as PPLOnlyInferenc
 from ais_prompt.inferencers.tool_calls import ToolCallInferencer as ToolCallInferencer
 from ais_prompt.metrics.aggregate import AnswerCounts as AnswerCounts
 from ais_prompt.metrics.aggregate import mean_scores as mean_scores
-from ais_prompt.models.wires.anthropic.model import AnthropicModel as AnthropicModel
 from ais_prompt.models.base import AsyncModel as AsyncModel
 from ais_prompt.models.base import BatchModel as BatchModel
 from ais_prompt.models.base import LikelihoodModel as LikelihoodModel
 from ais_prompt.models.base import Model as Model
 from ais_prompt.models.huggingface.model import HuggingFaceBaseModel as HuggingFaceBaseModel
 from ais_prompt.models.huggingface.model import HuggingFaceChatModel as HuggingFaceChatModel
-from ais_prompt.models.wires.openai.model import OpenAIChatModel as OpenAIChatModel
-from ais_prompt.models.wires.openai.model import OpenAICompletionModel as OpenAICompletionModel
-from ais_prompt.models.wires.openai.model import OpenAIResponsesModel as OpenAIResponsesModel
 from ais_prompt.models.options import Batching as Batching
 from ais_prompt.models.options import Limits as Limits
 from ais_prompt.models.options import Loading as Loading
@@ -111,16 +107,11 @@ from ais_prompt.models.scripted import ScriptedModel as ScriptedModel
 from ais_prompt.models.transport.base import Reply as Reply
 from ais_prompt.models.transport.base import Server as Server
 from ais_prompt.models.transport.base import Transport as Transport
+from ais_prompt.models.wires.anthropic.model import AnthropicModel as AnthropicModel
+from ais_prompt.models.wires.openai.model import OpenAIChatModel as OpenAIChatModel
+from ais_prompt.models.wires.openai.model import OpenAICompletionModel as OpenAICompletionModel
+from ais_prompt.models.wires.openai.model import OpenAIResponsesModel as OpenAIResponsesModel
 from ais_prompt.models.wires.triton.model import TritonModel as TritonModel
-from ais_prompt.extensions.clusters.num_worker import NumWorkerPartitioner as NumWorkerPartitioner
-from ais_prompt.extensions.clusters.size import SizePartitioner as SizePartitioner
-from ais_prompt.extensions.peers.code.cascade import PeerCascadeEvaluator as PeerCascadeEvaluator
-from ais_prompt.extensions.peers.code.dataset import PeerDataset as PeerDataset
-from ais_prompt.extensions.peers.code.evaluator import PeerEvaluator as PeerEvaluator
-from ais_prompt.extensions.peers.code.judged import PeerJudgeEvaluator as PeerJudgeEvaluator
-from ais_prompt.extensions.peers.code.retriever import PeerRetriever as PeerRetriever
-from ais_prompt.preview.preview import PromptView as PromptView
-from ais_prompt.checks.warning import PromptWarning as PromptWarning
 from ais_prompt.postprocess.choice import first_capital_postprocess as first_capital_postprocess
 from ais_prompt.postprocess.choice import first_capital_postprocess_multi as first_capital_postprocess_multi
 from ais_prompt.postprocess.choice import last_capital_postprocess as last_capital_postprocess
@@ -169,20 +160,25 @@ from ais_prompt.postprocess.phrases import without_commas_postprocess as without
 from ais_prompt.postprocess.phrases import xml_tag_postprocessor as xml_tag_postprocessor
 from ais_prompt.postprocess.reasoning import extract_non_reasoning_content as extract_non_reasoning_content
 from ais_prompt.postprocess.tool_calls import tool_calls_postprocess as tool_calls_postprocess
-from ais_prompt.comparison.locks.drift import Drift as Drift
+from ais_prompt.preview.preview import PromptView as PromptView
 from ais_prompt.prompts import PromptList as PromptList
 from ais_prompt.prompts.base import Template as Template
+from ais_prompt.prompts.chat_formats import ChatMLTemplate as ChatMLTemplate
+from ais_prompt.prompts.chat_formats import GrammarErrorCorrectionTemplate as GrammarErrorCorrectionTemplate
+from ais_prompt.prompts.chat_formats import Llama2ChatTemplate as Llama2ChatTemplate
+from ais_prompt.prompts.chat_formats import MistralChatTemplate as MistralChatTemplate
+from ais_prompt.prompts.chat_formats import QuestionAnswerTemplate as QuestionAnswerTemplate
+from ais_prompt.prompts.chat_formats import RoleTemplate as RoleTemplate
+from ais_prompt.prompts.chat_formats import RoleTemplateInterface as RoleTemplateInterface
+from ais_prompt.prompts.chat_formats import SummarizeTemplate as SummarizeTemplate
 from ais_prompt.prompts.multi_turn import MultiTurnPromptTemplate as MultiTurnPromptTemplate
 from ais_prompt.prompts.multimodal import MMPromptTemplate as MMPromptTemplate
 from ais_prompt.prompts.raw import RawPromptTemplate as RawPromptTemplate
 from ais_prompt.prompts.template import PromptTemplate as PromptTemplate
 from ais_prompt.readers.arrow.table import Table as Table
 from ais_prompt.readers.base import Reader as Reader
-from ais_prompt.extensions.benchmarks.layouts.dataset import BenchmarkDataset as BenchmarkDataset
-from ais_prompt.extensions.benchmarks.cards.dataset import CatalogDataset as CatalogDataset
 from ais_prompt.readers.hugging_face import HuggingFaceDataset as HuggingFaceDataset
 from ais_prompt.readers.local import LocalDataset as LocalDataset
-from ais_prompt.extensions.benchmarks.ruler.dataset import RulerDataset as RulerDataset
 from ais_prompt.registry import ENCODERS as ENCODERS
 from ais_prompt.registry import EVALUATORS as EVALUATORS
 from ais_prompt.registry import INFERENCERS as INFERENCERS
@@ -194,8 +190,6 @@ from ais_prompt.registry import RETRIEVERS as RETRIEVERS
 from ais_prompt.registry import RUNNERS as RUNNERS
 from ais_prompt.registry import TEMPLATES as TEMPLATES
 from ais_prompt.registry import TRANSPORTS as TRANSPORTS
-from ais_prompt.comparison.comparison import Comparison as Comparison
-from ais_prompt.comparison.runs import RunComparison as RunComparison
 from ais_prompt.retrievers.base import Retriever as Retriever
 from ais_prompt.retrievers.bm25 import BM25Retriever as BM25Retriever
 from ais_prompt.retrievers.character_ngrams import CharacterNgramEncoder as CharacterNgramEncoder
@@ -206,10 +200,8 @@ from ais_prompt.retrievers.random import RandomRetriever as RandomRetriever
 from ais_prompt.retrievers.sliding_window import SlidingWindowRetriever as SlidingWindowRetriever
 from ais_prompt.retrievers.topk import TopkRetriever as TopkRetriever
 from ais_prompt.retrievers.zero import ZeroRetriever as ZeroRetriever
-from ais_prompt.shards.processes import LocalRunner as LocalRunner
-from ais_prompt.extensions.clusters.ray import RayRunner as RayRunner
-from ais_prompt.extensions.clusters.slurm import SlurmRunner as SlurmRunner
 from ais_prompt.scoring.rows import Row as Row
+from ais_prompt.shards.processes import LocalRunner as LocalRunner
 from ais_prompt.types import Activity as Activity
 from ais_prompt.types import ChatMessage as ChatMessage
 from ais_prompt.types import Completion as Completion
@@ -224,7 +216,17 @@ from ais_prompt.types import Sample as Sample
 from ais_prompt.types import SampleScore as SampleScore
 from ais_prompt.types import Score as Score
 from ais_prompt.types import Usage as Usage
+from ais_prompt.verbs.api import check as check
+from ais_prompt.verbs.api import check_lock as check_lock
+from ais_prompt.verbs.api import compare as compare
+from ais_prompt.verbs.api import lock as lock
+from ais_prompt.verbs.api import render_prompts as render_prompts
+from ais_prompt.verbs.api import run as run
 from ais_prompt.verbs.check import CheckResult as CheckResult
+from ais_prompt.verbs.configs import ConfigOptions as ConfigOptions
+from ais_prompt.verbs.configs import load_config as load_config
+from ais_prompt.verbs.open_run import Run as Run
+from ais_prompt.verbs.open_run import open_run as open_run
 
 __version__: str
 __all__: list[str]

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from ais_prompt.metrics.paired import LEVEL
 from ais_prompt.comparison.baseline import check_baseline
+from ais_prompt.metrics.paired import LEVEL
 from ais_prompt.store.baseline_file import Baseline, BaselineTask
 
 SAMPLES = 1_319

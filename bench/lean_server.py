@@ -4,9 +4,9 @@
     python -m bench.lean_server --latency 1 --sigma 1        # log-normal with this mean
     python -m bench.lean_server --port 8000                  # a certain port instead of a free one
 
-`ais_prompt.testing.server` does more for each request than a fast client, so it would be what is measured. ``GET /stats`` tells
-how many requests there were, the seconds from the first to the last, how many were in flight at most, and the processor
-time that the server has taken.
+`ais_prompt.testing.server` does more for each request than a fast client, so it would be what is measured.
+``GET /stats`` tells how many requests there were, the seconds from the first to the last, how many were in flight at
+most, and the processor time that the server has taken.
 
 With ``--sigma`` the latency of a request follows from its last message: every run of the same prompts does the same
 work, whatever else their requests hold.

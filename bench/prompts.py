@@ -18,8 +18,8 @@ from random import Random
 from time import process_time
 from typing import Any, Final
 
-from ais_prompt.prompts.chat_formats import make_chat_format
 from ais_prompt.prompts import PromptBuilder, PromptTemplate
+from ais_prompt.prompts.chat_formats import make_chat_format
 from ais_prompt.types import Prompt, Sample, prompt_to_json
 from bench import per_row
 

@@ -13,12 +13,12 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.config.load import load_config
-from ais_prompt.errors import AisPromptError, MissingExtra, PartError, faults_of
 from ais_prompt.checks.check import check_plan
 from ais_prompt.checks.faults import FaultList
-from ais_prompt.plan.plan import Plan
 from ais_prompt.checks.source import ReadConfig, Source, read_spec
+from ais_prompt.config.load import load_config
+from ais_prompt.errors import AisPromptError, MissingExtra, PartError, faults_of
+from ais_prompt.plan.plan import Plan
 from ais_prompt.registry import READERS
 from ais_prompt.types import DatasetSpec, PartSpec, RunSpec
 from ais_prompt.utils.digest import digest

@@ -18,12 +18,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ais_prompt.checks.source import Source, read_spec
 from ais_prompt.config.compose import compose
 from ais_prompt.config.load import LoadedConfig
 from ais_prompt.errors import AisPromptError, MissingExtra, faults_of
 from ais_prompt.inferencers import Conversation
 from ais_prompt.plan.plan import Plan, Task
-from ais_prompt.checks.source import Source, read_spec
 from ais_prompt.types import (
     Completion,
     DatasetSpec,

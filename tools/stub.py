@@ -25,7 +25,8 @@ def stub() -> str:
     imports, others = [], []
     for name, home in sorted(homes.items(), key=lambda item: (item[1], item[0])):
         if hasattr(importlib.import_module(home), name):
-            imports.append(f"from {home} import {name} as {name}")
+            line = f"from {home} import {name} as {name}"
+            imports.append(line if len(line) <= 120 else f"from {home} import (\n    {name} as {name},\n)")
         else:
             others.append(f"{name}: Callable[..., Any]")  # a part that is registered under more than one name
     modules = [f"from ais_prompt import {name} as {name}" for name in MODULES]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from ais_prompt.prompts.meta_template import MetaTemplate
-from ais_prompt.config.schema import TURN
 from ais_prompt.checks.warning import PromptProbe, PromptWarning, quoted, sent_texts
+from ais_prompt.config.schema import TURN
+from ais_prompt.prompts.meta_template import MetaTemplate
 from ais_prompt.prompts.prompt_list import Item, PromptList, text_of
 
 ENDS: Final = "the prompt ends where the model starts to write, so"

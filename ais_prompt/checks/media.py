@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import chain
 from typing import Any
 
-from ais_prompt.prompts.message_media import check_taken
 from ais_prompt.errors import AisPromptError, DataError, PromptError
 from ais_prompt.models.base import MediaModel, Model
 from ais_prompt.prompts import PromptBuilder
+from ais_prompt.prompts.message_media import check_taken
 from ais_prompt.types import Sample
 from ais_prompt.utils.media import check_part
 

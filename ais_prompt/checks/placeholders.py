@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from typing import Final
 
-from ais_prompt.inferencers import Preview
 from ais_prompt.checks.warning import MisspeltPlaceholder, PromptProbe, PromptWarning, filled_texts, sent_texts
+from ais_prompt.inferencers import Preview
 from ais_prompt.utils.edits import is_one_edit
 from ais_prompt.utils.text import listed
 

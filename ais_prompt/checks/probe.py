@@ -7,19 +7,19 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from ais_prompt.prompts.chat_formats import ChatFormat
-from ais_prompt.prompts.api_format import ApiFormat
-from ais_prompt.prompts.format import MessagesFormat
-from ais_prompt.prompts.text_format import LanguageModelFormat
-from ais_prompt.prompts.message_media import LocalFilesFormat
-from ais_prompt.prompts.meta_template import MetaTemplate
-from ais_prompt.prompts.role_format import META_TEMPLATE, RoleTemplateFormat, RoleTemplateMessages, hides_answers
-from ais_prompt.prompts.tokenizer_template import TokenizerChatFormat
+from ais_prompt.checks.warning import GOLD, NEUTRAL_SHOT, NEUTRAL_TEXT, PromptProbe
 from ais_prompt.inferencers import InferenceContext, Inferencer, Preview
 from ais_prompt.models.base import AsyncModel
 from ais_prompt.plan.build import knows_stop_tokens
-from ais_prompt.checks.warning import GOLD, NEUTRAL_SHOT, NEUTRAL_TEXT, PromptProbe
+from ais_prompt.prompts.api_format import ApiFormat
+from ais_prompt.prompts.chat_formats import ChatFormat
+from ais_prompt.prompts.format import MessagesFormat
+from ais_prompt.prompts.message_media import LocalFilesFormat
+from ais_prompt.prompts.meta_template import MetaTemplate
 from ais_prompt.prompts.multimodal import has_marker
+from ais_prompt.prompts.role_format import META_TEMPLATE, RoleTemplateFormat, RoleTemplateMessages, hides_answers
+from ais_prompt.prompts.text_format import LanguageModelFormat
+from ais_prompt.prompts.tokenizer_template import TokenizerChatFormat
 from ais_prompt.types import Sample, TaskSpec
 
 HARMLESS: Final = str.maketrans("{}\\", "()/")

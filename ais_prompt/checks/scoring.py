@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.checks.blank_calls import call_evaluator, call_postprocessors
 from ais_prompt.checks.faults import FaultList
+from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.plan.plan import Plan, PlannedDataset
 from ais_prompt.registry import EVALUATORS, INFERENCERS, MODELS, POSTPROCESSORS, TEMPLATES, is_shipped
 from ais_prompt.types import EvalSpec, PartSpec

@@ -10,6 +10,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.catalog import HOOKS, load_home
+from ais_prompt.checks.check import check_plan
+from ais_prompt.checks.scoring import check_scoring
+from ais_prompt.checks.warning import PromptWarning, translation_notes
 from ais_prompt.config.compose import compose, with_summarizer
 from ais_prompt.config.load import LoadedConfig, load_config
 from ais_prompt.config.locate import find_config
@@ -18,11 +21,8 @@ from ais_prompt.config.notes import Note
 from ais_prompt.config.parse.run import parse_run
 from ais_prompt.config.paths import expand
 from ais_prompt.errors import ConfigError, ConfigFaults
-from ais_prompt.checks.check import check_plan
-from ais_prompt.checks.scoring import check_scoring
 from ais_prompt.plan.named_model import HfType, local_model, served_model
 from ais_prompt.plan.plan import Plan
-from ais_prompt.checks.warning import PromptWarning, translation_notes
 from ais_prompt.types import Budget, DatasetSpec, RunSpec, SummarySpec
 from ais_prompt.utils.places import place
 from ais_prompt.utils.text import listed

@@ -17,6 +17,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from ais_prompt.catalog import PARTS
+from ais_prompt.checks.source import Source, checked_for_scoring, read_spec
 from ais_prompt.config.custom_imports import import_custom_modules, make_importable
 from ais_prompt.config.load import LoadedConfig
 from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
@@ -24,7 +25,6 @@ from ais_prompt.config.paths import expand
 from ais_prompt.config.stored import Dropped, load_stored, unusable_parts
 from ais_prompt.errors import ConfigError, raise_all
 from ais_prompt.plan.plan import Plan
-from ais_prompt.checks.source import Source, checked_for_scoring, read_spec
 from ais_prompt.store.disk import reading
 from ais_prompt.store.find import locate_run
 from ais_prompt.store.layout import RunFolder

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Final, TypeAlias
 
 from msgspec import Struct
 
-from ais_prompt.prompts.meta_template import MetaTemplate
 from ais_prompt.config.notes import Note
 from ais_prompt.inferencers import Preview
 from ais_prompt.prompts import Filled
+from ais_prompt.prompts.meta_template import MetaTemplate
 from ais_prompt.types import Prompt, TaskSpec
 
 GOLD: Final = "\ue000gold\ue000"

@@ -9,15 +9,15 @@ import re
 from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Final
 
-from ais_prompt.prompts.chat_section import CHAT
-from ais_prompt.prompts.meta_template import MetaTemplate, Slot
-from ais_prompt.prompts.sections import split_rounds
-from ais_prompt.inferencers import Preview
 from ais_prompt.checks.lost_texts import lost_texts
 from ais_prompt.checks.placeholders import unfilled, unfilled_marks, unfilled_warning
 from ais_prompt.checks.warning import GOLD, NEUTRAL_TEXT, PromptProbe, PromptWarning, filled_texts, quoted, sent_texts
+from ais_prompt.inferencers import Preview
+from ais_prompt.prompts.chat_section import CHAT
+from ais_prompt.prompts.meta_template import MetaTemplate, Slot
 from ais_prompt.prompts.multimodal import has_marker
 from ais_prompt.prompts.prompt_list import PromptSection
+from ais_prompt.prompts.sections import split_rounds
 from ais_prompt.utils.text import listed
 
 BOS: Final = r"<s>|<bos>|<BOS>|\[BOS\]|<\|begin_of_text\|>|<\|startoftext\|>|<｜begin▁of▁sentence｜>"

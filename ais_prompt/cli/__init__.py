@@ -49,7 +49,7 @@ VERBS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "data": ("ais_prompt.extensions.benchmarks.command.data", "Bring benchmarks to this machine, or check them."),
         "export": ("ais_prompt.cli.export.export", "Write results in the form of another program."),
         "import": ("ais_prompt.extensions.peers.import_command.import_run", "Bring a run of OpenCompass or AISBench."),
-        "migrate": ("ais_prompt.extensions.peers.migrate_command.migrate", "Write their config as one of this program."),
+        "migrate": ("ais_prompt.extensions.peers.migrate_command.migrate", "Write their config as one of ours."),
         "completion": ("ais_prompt.cli.completion.completion", "Print the completion script of a shell."),
     },
 }

@@ -31,10 +31,10 @@ def diff(
     Without B two models of A are compared: aisprompt diff A --models ONE OTHER. Exit code 0 if all prompts are equal, 1
     if they differ.
     """
+    from ais_prompt.comparison.locks.diff import compare_sides, open_side
     from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
     from ais_prompt.config.paths import expand
     from ais_prompt.errors import ConfigError
-    from ais_prompt.comparison.locks.diff import compare_sides, open_side
 
     if len(models) > 2 or (second is None and len(models) < 2):
         raise ConfigError("there is nothing to compare with", fix="aisprompt diff A B, or diff A --models ONE OTHER")

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from ais_prompt.errors import AisPromptError
     from ais_prompt.checks.warning import PromptWarning
+    from ais_prompt.errors import AisPromptError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

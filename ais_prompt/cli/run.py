@@ -33,10 +33,10 @@ from ais_prompt.cli.verb import Verb
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ais_prompt.cli.gates import GateKeeper
-    from ais_prompt.plan.plan import Plan
     from ais_prompt.checks.source import Source
     from ais_prompt.checks.warning import PromptWarning
+    from ais_prompt.cli.gates import GateKeeper
+    from ais_prompt.plan.plan import Plan
     from ais_prompt.types import Gate
     from ais_prompt.verbs.run import RunResult
 

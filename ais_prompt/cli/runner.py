@@ -20,10 +20,10 @@ from ais_prompt.utils.text import counted
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ais_prompt.cli.gates import GateKeeper
-    from ais_prompt.plan.plan import Plan
     from ais_prompt.checks.source import Source
     from ais_prompt.checks.warning import PromptWarning
+    from ais_prompt.cli.gates import GateKeeper
+    from ais_prompt.plan.plan import Plan
     from ais_prompt.shards.runner import Runner, ShardWork
     from ais_prompt.store.layout import RunFolder
     from ais_prompt.types import Shard
@@ -87,10 +87,10 @@ def run_by_runner(ctx: click.Context, plan: Plan, warnings: Sequence[PromptWarni
     """Start all shards, wait for them, score the run, and return the exit code."""
     from msgspec.structs import replace
 
+    from ais_prompt.shards.partition import prepare_partition
     from ais_prompt.store.layout import RunFolder
     from ais_prompt.store.shards import shard_folders
     from ais_prompt.verbs import run as pipeline
-    from ais_prompt.shards.partition import prepare_partition
 
     values = ctx.params
     runner, work, count = _prepared(ctx, plan)

@@ -19,8 +19,8 @@ from ais_prompt.cli.peer_options import PEER_SCORES
 from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
-    from ais_prompt.plan.plan import Plan
     from ais_prompt.checks.source import Source
+    from ais_prompt.plan.plan import Plan
     from ais_prompt.store.layout import RunFolder
 
 

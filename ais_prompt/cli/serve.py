@@ -20,8 +20,8 @@ def serve(reuse: str, **options: Any) -> None:
     Their addresses are announced in the run folder; shards read them there, and follow changes. Start it on as many
     machines as you like. It ends when all shards have ended, or with Ctrl-C; the servers stop with it.
     """
-    from ais_prompt.plan.plan import Plan
     from ais_prompt.checks.source import read_spec
+    from ais_prompt.plan.plan import Plan
     from ais_prompt.store.shards import shared_run_folder
     from ais_prompt.utils.signals import interruption
     from ais_prompt.verbs.serve import serve as start

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from typing import Any, Literal
 
-    from ais_prompt.plan.plan import Plan
     from ais_prompt.checks.warning import PromptWarning
+    from ais_prompt.plan.plan import Plan
     from ais_prompt.store.layout import RunFolder
     from ais_prompt.types import RunSpec
 
@@ -44,8 +44,8 @@ def refuse_scores_of_shard(mode: str, *, stop_early: bool, gate_values: dict[str
 
 def tasks_of_shard(shard: str | None, reuse: str | None, spec: RunSpec) -> Collection[str] | None:
     """Return the tasks that a shard asks, so that it reads no others; None for all, or if that is not decided yet."""
-    from ais_prompt.store.shards import parse_shard, shared_run_folder
     from ais_prompt.shards.partition import held_tasks
+    from ais_prompt.store.shards import parse_shard, shared_run_folder
 
     if shard is None or reuse is None or spec.partitioner is None:
         return None

@@ -16,9 +16,9 @@ from ais_prompt.cli.options import source, source_options
 from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
+    from ais_prompt.checks.source import Source
     from ais_prompt.plan.plan import Task
     from ais_prompt.preview.preview import PromptView
-    from ais_prompt.checks.source import Source
 
     Shown: TypeAlias = Sequence[tuple[str, Iterator[PromptView]]]
     """Name of each config, and its prompts as they are made."""
@@ -145,9 +145,9 @@ def _names_of(sources: Sequence[Source]) -> list[str]:
 
 
 def _views(one: Source, chosen: Choice, rows: range, *, origins: bool, tokens: bool) -> Iterator[PromptView]:
+    from ais_prompt.checks.source import checked_with_places
     from ais_prompt.errors import ConfigError
     from ais_prompt.preview.preview import previews
-    from ais_prompt.checks.source import checked_with_places
 
     plan, _, place = checked_with_places(one)
     if any(model.abbr == STAND_IN["abbr"] for model in plan.spec.models):

@@ -11,13 +11,13 @@ from typing import Final
 import numpy as np
 from msgspec.structs import replace
 
-from ais_prompt.errors import AisPromptError, ConfigError
-from ais_prompt.metrics.aggregate import exact, exact_mean
-from ais_prompt.metrics.paired import LEVEL, holm
 from ais_prompt.comparison.gates import Verdict
 from ais_prompt.comparison.held_pair import HeldPair, Statistic
 from ais_prompt.comparison.runs import StoredRun, read_stored_run
 from ais_prompt.comparison.scored_task import ScoredTask
+from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.metrics.aggregate import exact, exact_mean
+from ais_prompt.metrics.paired import LEVEL, holm
 from ais_prompt.store.baseline_file import Baseline, BaselineTask, read_baseline
 from ais_prompt.store.results import check_scored
 

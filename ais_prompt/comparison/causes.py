@@ -19,14 +19,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from ais_prompt.comparison.changed_parts import makers_that_differ, same_judge, same_metric, same_reading
+from ais_prompt.comparison.scored_task import ScoredTask, clusters_of
 from ais_prompt.metrics.aggregate import exact_mean
 from ais_prompt.metrics.bootstrap import bootstrap
 from ais_prompt.metrics.difference import mean_difference
 from ais_prompt.metrics.distributions import t_quantile
 from ais_prompt.metrics.interval import spread_of
 from ais_prompt.plan.plan import Task
-from ais_prompt.comparison.changed_parts import makers_that_differ, same_judge, same_metric, same_reading
-from ais_prompt.comparison.scored_task import ScoredTask, clusters_of
 from ais_prompt.scoring.score import sample_scores
 from ais_prompt.types import EvalSpec, Prediction
 

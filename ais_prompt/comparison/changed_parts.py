@@ -8,8 +8,8 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from ais_prompt.models.flat_options import as_flat
 from ais_prompt.comparison.scored_task import ScoredTask
+from ais_prompt.models.flat_options import as_flat
 from ais_prompt.types import DatasetSpec, ModelSpec, PartSpec, TaskSpec
 
 SHOWN: Final = 100

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from ais_prompt.metrics.aggregate import exact
-from ais_prompt.metrics.claims import low_end
 from ais_prompt.comparison.baseline import ENOUGH, paired
 from ais_prompt.comparison.gates import Verdict
 from ais_prompt.comparison.held_pair import HeldPair
 from ais_prompt.comparison.runs import StoredRun
 from ais_prompt.comparison.scored_task import ScoredTask
+from ais_prompt.metrics.aggregate import exact
+from ais_prompt.metrics.claims import low_end
 from ais_prompt.store.baseline_file import Baseline
 from ais_prompt.store.results import read_questions, read_scores
 from ais_prompt.types import Gate, Score

@@ -7,13 +7,13 @@ from typing import Any
 
 from msgspec import Struct
 
+from ais_prompt.checks.stored import stored_spec
+from ais_prompt.comparison.comparison import Comparison, adjusted, compare
+from ais_prompt.comparison.scored_task import ScoredTask
 from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
 from ais_prompt.config.paths import expand
 from ais_prompt.errors import AisPromptError
 from ais_prompt.metrics.paired import holm
-from ais_prompt.checks.stored import stored_spec
-from ais_prompt.comparison.comparison import Comparison, adjusted, compare
-from ais_prompt.comparison.scored_task import ScoredTask
 from ais_prompt.store.find import locate_run
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.results import check_scored

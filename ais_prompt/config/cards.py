@@ -82,8 +82,8 @@ class Card:
         version: which version of the data the card is about; `NOT_VERIFIED` if it was not seen.
         form: where repository, splits and columns were read.
         checked: what it was held against, and how that came out.
-        rows: name of the function in `ais_prompt.extensions.benchmarks.cards.rows` that makes our columns; empty if the columns
-            have our names already.
+        rows: name of the function in `ais_prompt.extensions.benchmarks.cards.rows` that makes our columns; empty if
+            the columns have our names already.
         rename: our column → the column of the publisher.
         hub: where it is on the hub; None if it is not there.
         files: other forms of it.

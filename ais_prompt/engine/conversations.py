@@ -10,14 +10,14 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from ais_prompt.checks.duplicates import numbered
+from ais_prompt.checks.gaps import shown_gap
 from ais_prompt.errors import AisPromptError, DataError, PromptError
 from ais_prompt.inferencers import Conversation, RepeatingInferencer, RunningConversation
 from ais_prompt.inferencers.containment import UNUSABLE_ROW, ends_task, failure_of
 from ais_prompt.inferencers.running_conversation import Recall
 from ais_prompt.models.identity import former_identities
 from ais_prompt.plan.cluster import cluster_of
-from ais_prompt.checks.duplicates import numbered
-from ais_prompt.checks.gaps import shown_gap
 from ais_prompt.plan.plan import Task
 from ais_prompt.store.journal import JournalView
 from ais_prompt.store.request_keys import FormerKeys, RequestKeys

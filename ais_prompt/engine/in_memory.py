@@ -11,9 +11,9 @@ from ais_prompt.engine.alone import ask_alone
 from ais_prompt.engine.failures import ends_run, error_of
 from ais_prompt.engine.infer import TaskJob
 from ais_prompt.engine.job import Job
+from ais_prompt.engine.workers import ModelWorkers
 from ais_prompt.errors import AisPromptError, PartError
 from ais_prompt.models.base import Model
-from ais_prompt.engine.workers import ModelWorkers
 
 logger = logging.getLogger(__name__)
 

@@ -12,6 +12,7 @@ from typing import Final, Protocol
 import numpy as np
 from msgspec import Struct, field
 
+from ais_prompt.checks.media import check_media, taken_kinds
 from ais_prompt.engine.conversations import conversations, former_keys_of
 from ais_prompt.engine.failures import FailureWatch
 from ais_prompt.engine.memory import Memory
@@ -25,7 +26,6 @@ from ais_prompt.models.base import AsyncModel, Model
 from ais_prompt.models.identity import cache_identity, full_identity
 from ais_prompt.models.scripted import ScriptedModel
 from ais_prompt.plan.cluster import check_cluster
-from ais_prompt.checks.media import check_media, taken_kinds
 from ais_prompt.plan.plan import PlannedDataset, Task
 from ais_prompt.store.cache import open_cache
 from ais_prompt.store.journal import Journal, JournalView

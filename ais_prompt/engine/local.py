@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from ais_prompt.engine.engine import Engine
+from ais_prompt.engine.in_memory import InMemory, close
 from ais_prompt.engine.infer import TaskJob
 from ais_prompt.engine.job import Job
+from ais_prompt.engine.workers import ModelWorkers
 from ais_prompt.errors import AisPromptError
 from ais_prompt.models.base import AsyncModel, BatchModel, Model
-from ais_prompt.engine.in_memory import InMemory, close
-from ais_prompt.engine.workers import ModelWorkers
 
 Ended: TypeAlias = Callable[[TaskJob, AisPromptError | None], Iterable[TaskJob]]
 """Called in any thread when a job is over, with the error that ended it, or None.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from typing import Final
 
+from ais_prompt.checks.gaps import NO_VALUE
 from ais_prompt.engine.progress import Progress
 from ais_prompt.errors import DataError, PartError
 from ais_prompt.inferencers.containment import RAISED, RETRY_HINT, UNUSABLE_ROW
-from ais_prompt.checks.gaps import NO_VALUE
 from ais_prompt.plan.plan import Task
 from ais_prompt.types import Failure, Prediction
 

@@ -12,11 +12,11 @@ from types import TracebackType
 from typing import Any, Final, Self, cast
 
 from ais_prompt.config.surroundings import Surroundings
+from ais_prompt.engine.model_worker import Ask, Load, read_reply
 from ais_prompt.engine.spending import GO_ON
 from ais_prompt.errors import ModelError
 from ais_prompt.models.base import BatchModel, LikelihoodModel
 from ais_prompt.models.server.started import StartedServers
-from ais_prompt.engine.model_worker import Ask, Load, read_reply
 from ais_prompt.types import Completion, ModelSpec, Request
 from ais_prompt.utils.gpus import VARIABLE
 from ais_prompt.utils.worker import Worker, WorkerDied

@@ -1,7 +1,7 @@
 """Evaluators that use the verdict of a judge model.
 
-`ais_prompt.scoring.judges.ask` asks the judge, with the ``judge_cfg`` and ``prompt_template`` of the evaluator's config, and
-passes the verdict to the evaluator.
+`ais_prompt.scoring.judges.ask` asks the judge, with the ``judge_cfg`` and ``prompt_template`` of the evaluator's
+config, and passes the verdict to the evaluator.
 """
 
 from __future__ import annotations

@@ -20,9 +20,9 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.prompts.chat_formats import ChatFormat
 from ais_prompt.models.base import Model
 from ais_prompt.prompts import Filled, PromptBuilder, Template
+from ais_prompt.prompts.chat_formats import ChatFormat
 from ais_prompt.types import Completion, Decoding, Prediction, Prompt, ReaderSpec, Request, Sample
 from ais_prompt.utils.protocols import KeptChecks
 

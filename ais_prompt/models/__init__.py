@@ -11,10 +11,10 @@ from ais_prompt.models.reasoning import THINK_TAGS, split_reasoning
 from ais_prompt.registry import MODELS
 
 if TYPE_CHECKING:
-    from ais_prompt.models.wires.anthropic.model import AnthropicModel
     from ais_prompt.models.huggingface.model import HuggingFaceBaseModel, HuggingFaceChatModel
-    from ais_prompt.models.wires.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIResponsesModel
     from ais_prompt.models.scripted import ScriptedModel
+    from ais_prompt.models.wires.anthropic.model import AnthropicModel
+    from ais_prompt.models.wires.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIResponsesModel
     from ais_prompt.models.wires.triton.model import TritonModel
 
 __all__ = [

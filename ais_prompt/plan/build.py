@@ -8,9 +8,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ais_prompt.prompts.chat_formats import ChatFormat, make_chat_format
-from ais_prompt.prompts.message_media import LocalFilesFormat
-from ais_prompt.prompts.tokenizer_template import MediaKinds
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.evaluators.batch import JudgedBatchEvaluator
@@ -18,9 +15,11 @@ from ais_prompt.evaluators.judge import JudgeEvaluator, PanelEvaluator
 from ais_prompt.evaluators.own import make_evaluator
 from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer
 from ais_prompt.models.base import KnowsStopTokens, MediaModel, Model
-from ais_prompt.types.partitioner import Partitioner
 from ais_prompt.plan.media_roots import media_roots_of
 from ais_prompt.prompts import PromptBuilder, Template
+from ais_prompt.prompts.chat_formats import ChatFormat, make_chat_format
+from ais_prompt.prompts.message_media import LocalFilesFormat
+from ais_prompt.prompts.tokenizer_template import MediaKinds
 from ais_prompt.readers.base import Dataset, Reader, load_dataset
 from ais_prompt.registry import (
     EVALUATORS,
@@ -36,6 +35,7 @@ from ais_prompt.registry import (
 )
 from ais_prompt.retrievers import Retriever
 from ais_prompt.types import DatasetSpec, EvalSpec, JudgeSpec, ModelSpec, PartSpec
+from ais_prompt.types.partitioner import Partitioner
 
 Postprocessor = Callable[[Any], Any]
 

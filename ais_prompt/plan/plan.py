@@ -14,7 +14,6 @@ from typing import Any, Final, Generic, TypeVar
 
 from msgspec.structs import replace
 
-from ais_prompt.prompts.chat_formats import ChatFormat
 from ais_prompt.errors import AisPromptError
 from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer
@@ -33,6 +32,7 @@ from ais_prompt.plan.build import (
 )
 from ais_prompt.plan.shots import check_shots, fitting_shots
 from ais_prompt.prompts import PromptBuilder
+from ais_prompt.prompts.chat_formats import ChatFormat
 from ais_prompt.readers.base import Dataset
 from ais_prompt.registry import INFERENCERS, is_shipped
 from ais_prompt.retrievers import Retriever, ShotIds

@@ -10,8 +10,8 @@ from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 
-from ais_prompt.prompts.role_format import ROLE_NAMES
 from ais_prompt.preview.marks import Marks, Origin
+from ais_prompt.prompts.role_format import ROLE_NAMES
 from ais_prompt.types import ChatMessage, DatasetSpec, MetaTemplateSpec, ModelSpec, PartSpec
 from ais_prompt.types.meta_template import RoleSpec
 

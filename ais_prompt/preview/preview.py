@@ -9,15 +9,15 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
+from ais_prompt.checks.probe import probe_prompts
+from ais_prompt.checks.warning import PromptWarning
+from ais_prompt.checks.warnings import label_warnings, prompt_warnings, shows_gold
 from ais_prompt.errors import ModelError
 from ais_prompt.inferencers.base import GoldUse
 from ais_prompt.models.base import Model
-from ais_prompt.preview.origins import Origins, find_origins
 from ais_prompt.plan.plan import Task
-from ais_prompt.checks.probe import probe_prompts
+from ais_prompt.preview.origins import Origins, find_origins
 from ais_prompt.preview.tokens import Token, find_tokens
-from ais_prompt.checks.warning import PromptWarning
-from ais_prompt.checks.warnings import label_warnings, prompt_warnings, shows_gold
 from ais_prompt.prompts import Filled
 from ais_prompt.retrievers import ShotIds
 from ais_prompt.types import Prompt, prompt_to_json

@@ -12,14 +12,14 @@ from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.table import Table
 from rich.text import Text
 
+from ais_prompt.checks.warning import MisspeltPlaceholder, PromptWarning
+from ais_prompt.preview.bubbles import FORMAT_KINDS, Piece, bubbles_of
 from ais_prompt.preview.marks import BETWEEN_SHOTS, Origin, Span
 from ais_prompt.preview.origins import Origins
 from ais_prompt.preview.preview import GoldSent, PromptView
 from ais_prompt.preview.tokens import Token
-from ais_prompt.checks.warning import MisspeltPlaceholder, PromptWarning
 from ais_prompt.prompts import PromptList
 from ais_prompt.prompts.prompt_list import PromptSection, Turn
-from ais_prompt.preview.bubbles import FORMAT_KINDS, Piece, bubbles_of
 from ais_prompt.utils.media import describe_part
 from ais_prompt.utils.tables import print_heading
 from ais_prompt.utils.text import counted, printable

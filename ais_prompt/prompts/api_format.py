@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Final, NamedTuple
 
+from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.prompts.chat_section import chat_turns
+from ais_prompt.prompts.fill import split_at_sentinels
 from ais_prompt.prompts.format import Mode
-from ais_prompt.prompts.text_format import join_texts
 from ais_prompt.prompts.message_media import MEDIA, bare_parts, has_media, join_contents
 from ais_prompt.prompts.meta_template import EMPTY_TURN, MetaTemplate, Slot
+from ais_prompt.prompts.prompt_list import PromptList, PromptSection, Turn, text_of
 from ais_prompt.prompts.raw_messages import is_raw, raw_messages
 from ais_prompt.prompts.sections import Fill, Round, Sections, split_rounds
-from ais_prompt.errors import ConfigError, PromptError
-from ais_prompt.prompts.fill import split_at_sentinels
-from ais_prompt.prompts.prompt_list import PromptList, PromptSection, Turn, text_of
+from ais_prompt.prompts.text_format import join_texts
 from ais_prompt.types import ChatMessage, Content
 
 OPENAI_ROLES: Final[Mapping[str, str]] = {"HUMAN": "user", "BOT": "assistant", "SYSTEM": "system", "TOOL": "tool"}

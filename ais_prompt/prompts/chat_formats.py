@@ -10,9 +10,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from ais_prompt.config.parse.meta_template import parse_meta_template
+from ais_prompt.errors import ConfigError
 from ais_prompt.prompts.api_format import DEFAULT_META_TEMPLATE, ApiFormat
 from ais_prompt.prompts.format import ChatFormat, Mode
-from ais_prompt.prompts.text_format import LanguageModelFormat
 from ais_prompt.prompts.messages import Message
 from ais_prompt.prompts.meta_template import WHERE, resolve_tokens
 from ais_prompt.prompts.raw_messages import RawMessagesFormat
@@ -28,9 +29,8 @@ from ais_prompt.prompts.role_templates import (
     RoleTemplateInterface,
     SummarizeTemplate,
 )
+from ais_prompt.prompts.text_format import LanguageModelFormat
 from ais_prompt.prompts.tokenizer_template import MediaKinds, TokenizerChatFormat
-from ais_prompt.config.parse.meta_template import parse_meta_template
-from ais_prompt.errors import ConfigError
 from ais_prompt.types import MetaTemplateSpec
 
 _DEFAULT: MetaTemplateSpec = parse_meta_template(DEFAULT_META_TEMPLATE)  # type: ignore[assignment]  # not empty

@@ -6,10 +6,10 @@ The messages of a chat are kept as they are. Unlike the rounds of a dialogue the
 
 from __future__ import annotations
 
+from ais_prompt.errors import PromptError
 from ais_prompt.prompts.format import Mode
 from ais_prompt.prompts.message_media import refuse_media
 from ais_prompt.prompts.meta_template import MetaTemplate
-from ais_prompt.errors import PromptError
 from ais_prompt.prompts.prompt_list import PromptList, PromptSection, Turn, text_of
 
 CHAT = "chat"

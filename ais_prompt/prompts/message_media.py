@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from ais_prompt.prompts.format import ChatFormat, Mode
 from ais_prompt.errors import PromptError
+from ais_prompt.prompts.format import ChatFormat, Mode
 from ais_prompt.prompts.prompt_list import Item, Piece, PromptList, PromptSection, text_of
 from ais_prompt.types import ChatMessage, Content, Prompt
 from ais_prompt.utils.media import FILE_NOTE, KINDS, has_scheme, local_file, source_of

@@ -9,11 +9,11 @@ from typing import Any, Final, NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ais_prompt.prompts.message_media import MEDIA
-from ais_prompt.prompts.token_text import text_of_tokens, text_of_turn
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.fill import column_marks, compile_text
+from ais_prompt.prompts.message_media import MEDIA
 from ais_prompt.prompts.prompt_list import Turn
+from ais_prompt.prompts.token_text import text_of_tokens, text_of_turn
 from ais_prompt.types import Content, MetaTemplateSpec, RoleSpec
 
 WHERE: Final = "meta_template"

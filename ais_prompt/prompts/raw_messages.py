@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
+from ais_prompt.errors import PromptError
 from ais_prompt.prompts.format import Mode
 from ais_prompt.prompts.message_media import join_contents
-from ais_prompt.errors import PromptError
 from ais_prompt.prompts.prompt_list import PromptList, PromptSection
 from ais_prompt.types import ChatMessage, Content
 from ais_prompt.types.prompt import message_from_json

@@ -6,11 +6,11 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from ais_prompt.config.schema import ROLE_TEMPLATE
+from ais_prompt.errors import AisPromptError, ConfigError, raise_all
 from ais_prompt.prompts import role_templates
 from ais_prompt.prompts.role_format import ROLE_NAMES
 from ais_prompt.prompts.role_templates import RoleTemplate, RoleTemplateInterface
-from ais_prompt.config.schema import ROLE_TEMPLATE
-from ais_prompt.errors import AisPromptError, ConfigError, raise_all
 from ais_prompt.registry import import_dotted
 from ais_prompt.utils.guard import exception_line
 from ais_prompt.utils.places import users_line

@@ -15,8 +15,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Protocol
 
-from ais_prompt.prompts.messages import Message, Part, text_part
 from ais_prompt.errors import PromptError
+from ais_prompt.prompts.messages import Message, Part, text_part
 from ais_prompt.utils.silence import SILENCE
 
 log = logging.getLogger(__name__)

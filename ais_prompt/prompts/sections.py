@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, Generic, TypeAlias, TypeVar
 
-from ais_prompt.prompts.format import Mode
-from ais_prompt.prompts.meta_template import MetaTemplate, unknown_role
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.compiled import CompiledSection, FilledSection
+from ais_prompt.prompts.format import Mode
+from ais_prompt.prompts.meta_template import MetaTemplate, unknown_role
 from ais_prompt.prompts.prompt_list import PromptList, PromptSection, Turn
 
 Round: TypeAlias = dict[int, Turn]

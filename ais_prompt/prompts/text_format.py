@@ -6,13 +6,13 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from ais_prompt.prompts.chat_section import chat_turns, format_chat
+from ais_prompt.prompts.fill import split_at_sentinels
 from ais_prompt.prompts.format import Mode
 from ais_prompt.prompts.message_media import refuse_media
 from ais_prompt.prompts.meta_template import EMPTY_TURN, WHERE, MetaTemplate, Slot
+from ais_prompt.prompts.prompt_list import Item, PromptList, PromptSection, text_of
 from ais_prompt.prompts.sections import Fill, Round, Sections, last_round, split_rounds
 from ais_prompt.prompts.token_text import text_of_tokens
-from ais_prompt.prompts.fill import split_at_sentinels
-from ais_prompt.prompts.prompt_list import Item, PromptList, PromptSection, text_of
 
 
 def join_texts(prompt: PromptList) -> str:

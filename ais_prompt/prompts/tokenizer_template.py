@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
+from ais_prompt.errors import PromptError
 from ais_prompt.prompts.format import MessagesFormat, Mode
 from ais_prompt.prompts.message_media import check_taken, join_contents, note_files
-from ais_prompt.errors import PromptError
 from ais_prompt.prompts.prompt_list import PromptList
 from ais_prompt.types import ChatMessage, Prompt
 from ais_prompt.utils.roles import role_fix

@@ -9,11 +9,11 @@ import msgspec
 from msgspec import Struct, field
 
 from ais_prompt import __version__
-from ais_prompt.engine.estimate import Estimate
-from ais_prompt.errors import AisPromptError, Paused, faults_of
+from ais_prompt.checks.extraction import PHRASINGS, ExtractionTrial
 from ais_prompt.checks.warning import PromptWarning
 from ais_prompt.comparison.gates import Verdict
-from ais_prompt.checks.extraction import PHRASINGS, ExtractionTrial
+from ais_prompt.engine.estimate import Estimate
+from ais_prompt.errors import AisPromptError, Paused, faults_of
 from ais_prompt.scoring.rows import Row, TaskOutcome
 from ais_prompt.types import Used
 from ais_prompt.utils.secrets import SECRETS

@@ -7,10 +7,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from ais_prompt.report.stored import StoredResults
 from ais_prompt.report.frames import METRIC_PREFIX, sample_rows, sample_schema, scores_table
-from ais_prompt.store.disk import replacing
+from ais_prompt.report.stored import StoredResults
 from ais_prompt.scoring.rows import TaskOutcome, summary_rows
+from ais_prompt.store.disk import replacing
 from ais_prompt.utils.csv_lines import csv_lines
 
 _AT_A_TIME: Final = 2000

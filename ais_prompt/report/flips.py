@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from rich.text import Text
 
-from ais_prompt.preview.differences import changed_words
 from ais_prompt.comparison.comparison import Flip
+from ais_prompt.preview.differences import changed_words
 from ais_prompt.report.questions import questions
 from ais_prompt.utils.text import printable
 

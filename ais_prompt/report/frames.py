@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, get_args, get_type_hints
 
 from ais_prompt.errors import MissingExtra
 from ais_prompt.report.stored import read_samples
-from ais_prompt.store.layout import RunFolder
 from ais_prompt.scoring.rows import Row
+from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import Prediction, SampleScore, TaskSpec
 from ais_prompt.types.prompt import prompts_to_json
 

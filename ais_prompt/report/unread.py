@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from ais_prompt.scoring.rows import TaskOutcome
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
 from ais_prompt.store.results import read_details
-from ais_prompt.scoring.rows import TaskOutcome
 from ais_prompt.utils.text import printable
 
 MANY: Final = 0.2

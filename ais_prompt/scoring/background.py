@@ -11,10 +11,10 @@ from typing import Any, Final, Self
 
 from ais_prompt.errors import PartError
 from ais_prompt.plan.plan import Task
-from ais_prompt.scoring.judges.ask import AnsweredTask
 from ais_prompt.scoring.judges.answers import answers_to_judge
-from ais_prompt.scoring.process import AnswerReader, ScoringProcess
+from ais_prompt.scoring.judges.ask import AnsweredTask
 from ais_prompt.scoring.judges.verdicts import Question
+from ais_prompt.scoring.process import AnswerReader, ScoringProcess
 from ais_prompt.scoring.worker import ScoreCall, Scored, is_risky, parts_of
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.utils.worker import WorkerDied

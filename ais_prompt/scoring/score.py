@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
+from ais_prompt.checks.scoring import check_k
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, GoldError, MissingGoldError, PartError
 from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.evaluators.batch import BatchEvaluator, JudgedBatchEvaluator
@@ -17,19 +18,18 @@ from ais_prompt.evaluators.code.evaluator import CodeEvaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.metrics.repeated import Repeatability
 from ais_prompt.plan.build import build_postprocessor
-from ais_prompt.checks.scoring import check_k
 from ais_prompt.plan.cluster import Clusters
 from ais_prompt.plan.plan import PlannedDataset, Task
 from ais_prompt.scoring.answer_batches import Answers, JudgedAnswers, answered, judged
 from ais_prompt.scoring.batch_scorer import BatchScorer, BatchVerdicts, joint_verdict
 from ais_prompt.scoring.dialogue_scorer import DialogueScorer
-from ais_prompt.scoring.judges.scorer import JudgedScorer, JudgementOf
 from ais_prompt.scoring.judges.panel import agreement_of_judges, scores_of_judges
+from ais_prompt.scoring.judges.scorer import JudgedScorer, JudgementOf
+from ais_prompt.scoring.judges.verdicts import NOT_JUDGED, Verdicts
 from ais_prompt.scoring.repeat_scorer import RepeatScorer, single_answers
 from ais_prompt.scoring.sample_scores import SampleScores
 from ais_prompt.scoring.scorer import NOT_SCORED, UNUSABLE_GOLD, Scorer
 from ais_prompt.scoring.sensitivity import others_than, sensitivity, warning_of
-from ais_prompt.scoring.judges.verdicts import NOT_JUDGED, Verdicts
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
 from ais_prompt.store.results import read_scores, write_results

@@ -17,8 +17,8 @@ from ais_prompt.plan.plan import Task
 from ais_prompt.registry import EVALUATORS, INFERENCERS, POSTPROCESSORS, is_shipped
 from ais_prompt.scoring.early_stop import SampleWise, Seen
 from ais_prompt.scoring.judges.answers import answers_to_judge
-from ais_prompt.scoring.score import isolation_of, score
 from ais_prompt.scoring.judges.verdicts import Question
+from ais_prompt.scoring.score import isolation_of, score
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import Prediction, Score, TaskSpec
 from ais_prompt.utils.log import ROOT

@@ -11,6 +11,8 @@ from ais_prompt.engine.conversations import stored_predictions
 from ais_prompt.errors import AisPromptError, StoreError
 from ais_prompt.models.identity import full_identity
 from ais_prompt.plan.plan import Plan, Task
+from ais_prompt.plan.record import record_of
+from ais_prompt.shards.agreement import agreement, agreement_on
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import PredictionSorter, prediction_sorter, stored_lines
 from ais_prompt.store.shards import shard_folders, stored_agreements
@@ -18,8 +20,6 @@ from ais_prompt.store.writer_lock import hold_writer_lock
 from ais_prompt.types import TaskFacts
 from ais_prompt.utils.digest import canonical
 from ais_prompt.utils.log import logging_to
-from ais_prompt.shards.agreement import agreement, agreement_on
-from ais_prompt.plan.record import record_of
 
 logger = logging.getLogger(__name__)
 

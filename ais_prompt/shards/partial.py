@@ -11,6 +11,9 @@ from typing import Any
 
 from ais_prompt.errors import AisPromptError
 from ais_prompt.plan.plan import Plan, Task
+from ais_prompt.plan.record import record_of
+from ais_prompt.scoring.stored import check_answers
+from ais_prompt.shards.merge import collect, journals_of, merge_journals
 from ais_prompt.store.disk import writing
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.links import refuse_links
@@ -20,9 +23,6 @@ from ais_prompt.store.shards import shard_folders
 from ais_prompt.store.writer_lock import hold_writer_lock, try_file_lock
 from ais_prompt.types import TaskFacts
 from ais_prompt.utils.log import logging_to
-from ais_prompt.shards.merge import collect, journals_of, merge_journals
-from ais_prompt.plan.record import record_of
-from ais_prompt.scoring.stored import check_answers
 
 logger = logging.getLogger(__name__)
 

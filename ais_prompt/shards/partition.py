@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from ais_prompt.engine.estimate import estimate
 from ais_prompt.errors import AisPromptError
-from ais_prompt.types.partitioner import Chunk, TaskSize
-from ais_prompt.shards.distribute import distribute
 from ais_prompt.plan.build import build_partitioner
 from ais_prompt.plan.plan import Plan, Task
+from ais_prompt.shards.distribute import distribute
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.partitions import EVERYTHING, HeldTasks, partition_key, read_partition, record_partition
 from ais_prompt.types import RunSpec, Shard
+from ais_prompt.types.partitioner import Chunk, TaskSize
 
 
 def groups_of(plan: Plan) -> Sequence[Sequence[Chunk]]:

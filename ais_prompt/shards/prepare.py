@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
+from ais_prompt.engine.workers import gpus_of
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.models.base import BatchModel
 from ais_prompt.models.server.started import StartsServer
 from ais_prompt.plan.build import build_runner
 from ais_prompt.plan.plan import Plan, PlannedModel
+from ais_prompt.shards.partition import groups_of
 from ais_prompt.shards.runner import Runner, ShardWork
-from ais_prompt.engine.workers import gpus_of
 from ais_prompt.store.layout import RunFolder, safe_name
 from ais_prompt.types import Budget
-from ais_prompt.shards.partition import groups_of
 
 
 def open_runner(plan: Plan, max_num_workers: int | None = None) -> Runner:

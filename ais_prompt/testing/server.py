@@ -1,8 +1,9 @@
 """An OpenAI-compatible server on 127.0.0.1 that adds numbers up, and misbehaves as its script tells it to.
 
-Started with ``python -m ais_prompt.testing.server``; the first line that it prints is its base URL, ``http://127.0.0.1:PORT/v1``.
+Started with ``python -m ais_prompt.testing.server``; the first line that it prints is its base URL,
+``http://127.0.0.1:PORT/v1``.
 
-    POST /v1/chat/completions, /v1/completions    answered as `ais_prompt.testing.script` and `ais_prompt.testing.answers` say
+    POST /v1/chat/completions, /v1/completions    answered as `script.py` and `answers.py` say
     POST /v1/responses, /v1/messages    the same in the forms of `ais_prompt.testing.apis`
     POST /v2/models/{name}/generate    the same as Triton has it
     POST /openai/deployments/{name}/chat/completions, /completions    the same as Azure has it, see `_azure_fault`
@@ -35,7 +36,14 @@ from typing import IO, Any
 from aiohttp import web
 
 from ais_prompt.testing.answers import Reply, answer_body, default_answer, error_body, models_body, question_of
-from ais_prompt.testing.apis import error_of_messages, generate_body, message_body, message_fault, response_body, response_fault
+from ais_prompt.testing.apis import (
+    error_of_messages,
+    generate_body,
+    message_body,
+    message_fault,
+    response_body,
+    response_fault,
+)
 from ais_prompt.testing.scoring import FolderModel, LanguageModel, LetterModel, asks_for_log_probs, scored_answer
 from ais_prompt.testing.script import Rule, Script
 from ais_prompt.testing.stream import stream_answer

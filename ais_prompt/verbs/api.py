@@ -10,23 +10,23 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Unpack
 
-from ais_prompt.verbs.configs import Config, ConfigOptions, call_text, source_of
-from ais_prompt.verbs.api_errors import hide_secrets, public_errors
-from ais_prompt.verbs.open_run import Run
-from ais_prompt.errors import ConfigError
-from ais_prompt.plan.plan import Plan
-from ais_prompt.preview.preview import PromptView, previews
 from ais_prompt.checks.source import checked
 from ais_prompt.comparison.locks.drift import Drift
 from ais_prompt.comparison.locks.file import write_prompt_lock
 from ais_prompt.comparison.locks.lock import find_drift, make_prompt_lock, prompt_lock_path
 from ais_prompt.comparison.runs import RunComparison, compare_runs, read_stored_run
+from ais_prompt.errors import ConfigError
+from ais_prompt.plan.plan import Plan
+from ais_prompt.preview.preview import PromptView, previews
+from ais_prompt.shards.partial import open_partial
 from ais_prompt.utils.text import listed
 from ais_prompt.utils.verbosity import NORMAL, QUIET, verbosity
 from ais_prompt.verbs import check as check_workflow
 from ais_prompt.verbs import run as run_workflow
+from ais_prompt.verbs.api_errors import hide_secrets, public_errors
 from ais_prompt.verbs.check import CheckResult
-from ais_prompt.shards.partial import open_partial
+from ais_prompt.verbs.configs import Config, ConfigOptions, call_text, source_of
+from ais_prompt.verbs.open_run import Run
 from ais_prompt.verbs.probe import with_found_models
 from ais_prompt.verbs.run import RunMode
 

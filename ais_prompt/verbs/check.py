@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from ais_prompt.config.parse.gates import parse_gate
-from ais_prompt.errors import ConfigFaults
+from ais_prompt.checks.extraction import ExtractionTrial, try_extraction
 from ais_prompt.checks.gates import gate_faults
-from ais_prompt.plan.plan import Plan
 from ais_prompt.checks.source import Source, checked
 from ais_prompt.checks.warning import PromptWarning
-from ais_prompt.checks.extraction import ExtractionTrial, try_extraction
+from ais_prompt.config.parse.gates import parse_gate
+from ais_prompt.errors import ConfigFaults
+from ais_prompt.plan.plan import Plan
 from ais_prompt.types import Gate
 
 

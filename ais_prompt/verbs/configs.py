@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, TypedDict, Unpack
 
+from ais_prompt.checks.source import Source
 from ais_prompt.config import load
 from ais_prompt.config.load import LoadedConfig
 from ais_prompt.config.locate import find_config
@@ -15,7 +16,6 @@ from ais_prompt.config.plain import plain_config, plain_value
 from ais_prompt.config.redact import redacted_override, register_secrets
 from ais_prompt.config.schema import CONFIG
 from ais_prompt.errors import ConfigError
-from ais_prompt.checks.source import Source
 from ais_prompt.utils.text import listed
 
 Config: TypeAlias = str | os.PathLike[str] | Mapping[str, Any] | LoadedConfig

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from ais_prompt.checks.gates import gate_faults
 from ais_prompt.config.parse.gates import parse_gate
 from ais_prompt.errors import ConfigError, ConfigFaults
-from ais_prompt.checks.gates import gate_faults
 from ais_prompt.plan.plan import Plan
-from ais_prompt.store.baseline_file import Baseline
 from ais_prompt.scoring.rows import Row
+from ais_prompt.store.baseline_file import Baseline
 from ais_prompt.types import Gate
 
 if TYPE_CHECKING:  # most runs have no gates, and all of them are quick to start

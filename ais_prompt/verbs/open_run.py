@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from msgspec import Struct
 
-from ais_prompt.verbs.api_errors import public_errors
+from ais_prompt.checks.stored import stored_spec
+from ais_prompt.checks.warning import PromptWarning
 from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
 from ais_prompt.config.paths import expand
 from ais_prompt.errors import AisPromptError, ConfigError, StoreError
-from ais_prompt.report.frames import samples_table, scores_table, to_pandas
-from ais_prompt.checks.stored import stored_spec
-from ais_prompt.checks.warning import PromptWarning
 from ais_prompt.report.formats import LONG_HEADER, long_cells
+from ais_prompt.report.frames import samples_table, scores_table, to_pandas
+from ais_prompt.scoring.rows import Row
 from ais_prompt.store.find import locate_run
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.run_file import read_run_file
-from ais_prompt.scoring.rows import Row
 from ais_prompt.types import RunSpec
 from ais_prompt.utils.jsonl import decode_own
 from ais_prompt.utils.text import counted, listed
+from ais_prompt.verbs.api_errors import public_errors
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,6 +14,8 @@ from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.models.wires.openai.batch import batch_answer, batch_request
 from ais_prompt.models.wires.openai.model import OpenAIModel, OpenAIResponsesModel
 from ais_prompt.plan.plan import Plan, Task
+from ais_prompt.plan.record import record_of
+from ais_prompt.shards.merge import journals_of, merge_journals
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.journal import Journal, JournalView
 from ais_prompt.store.layout import RunFolder, create_run_folder
@@ -22,8 +24,6 @@ from ais_prompt.store.writer_lock import hold_writer_lock
 from ais_prompt.types import Completion, Decoding, Request
 from ais_prompt.utils.files import open_regular
 from ais_prompt.utils.jsonl import encode_plain, read_objects
-from ais_prompt.shards.merge import journals_of, merge_journals
-from ais_prompt.plan.record import record_of
 
 MOST_REQUESTS: Final = 50_000
 MOST_BYTES: Final = 200_000_000

@@ -11,22 +11,27 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct, field
 
+from ais_prompt.checks.warning import PromptWarning, TranslationNote
 from ais_prompt.config.render import hidden_again
 from ais_prompt.config.surroundings import Surroundings
 from ais_prompt.engine.infer import AskingOptions, ShardTask
 from ais_prompt.engine.spending import Spending
+from ais_prompt.engine.workers import ModelWorkers
 from ais_prompt.errors import AisPromptError, ConfigError, Paused
 from ais_prompt.models.base import BatchModel, Model
 from ais_prompt.models.identity import address_of
 from ais_prompt.models.server.started import StartedServers, StartsServer
 from ais_prompt.plan.plan import Plan, PlannedModel
-from ais_prompt.checks.warning import PromptWarning, TranslationNote
-from ais_prompt.report.web import forget_report, write_report
-from ais_prompt.report.web.run_prompts import write_prompts
+from ais_prompt.plan.record import record_of
 from ais_prompt.report.speed import write_speed
 from ais_prompt.report.summary import write_summary
-from ais_prompt.engine.workers import ModelWorkers
+from ais_prompt.report.web import forget_report, write_report
+from ais_prompt.report.web.run_prompts import write_prompts
+from ais_prompt.scoring.averages import select, with_averages
+from ais_prompt.scoring.rows import Row, TaskOutcome, summary_rows
+from ais_prompt.scoring.stored import check_stored
 from ais_prompt.scoring.watches import Watches
+from ais_prompt.shards.partial import forget_partial
 from ais_prompt.store.disk import reading
 from ais_prompt.store.find import find_run_folder
 from ais_prompt.store.layout import RunFolder, create_run_folder
@@ -34,14 +39,9 @@ from ais_prompt.store.made_here import is_made_here
 from ais_prompt.store.results import read_questions
 from ais_prompt.store.run_record import RunRecord, RunStatus, recorded, write_config
 from ais_prompt.store.writer_lock import hold_writer_lock
-from ais_prompt.scoring.averages import select, with_averages
-from ais_prompt.scoring.rows import Row, TaskOutcome, summary_rows
 from ais_prompt.types import Gate, Speed, TaskSpec, Used
 from ais_prompt.utils.log import logging_to
 from ais_prompt.utils.temporary import remove_leftovers
-from ais_prompt.shards.partial import forget_partial
-from ais_prompt.plan.record import record_of
-from ais_prompt.scoring.stored import check_stored
 from ais_prompt.verbs.tasks import ask_and_score, stored_outcomes
 
 logger = logging.getLogger(__name__)

@@ -7,15 +7,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ais_prompt.plan.plan import Plan
 from ais_prompt.checks.source import Source, checked_for_scoring
+from ais_prompt.plan.plan import Plan
+from ais_prompt.plan.record import record_of
 from ais_prompt.scoring.foreign_answers import match, predictions, read_answers
 from ais_prompt.store.layout import RunFolder, create_run_folder
 from ais_prompt.store.predictions import write_predictions
 from ais_prompt.store.writer_lock import hold_writer_lock
 from ais_prompt.types import Prediction, TaskFacts
 from ais_prompt.utils.log import logging_to
-from ais_prompt.plan.record import record_of
 
 logger = logging.getLogger(__name__)
 

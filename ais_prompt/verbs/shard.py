@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ais_prompt.checks.warning import PromptWarning
 from ais_prompt.config.render import render_config
 from ais_prompt.engine.infer import ShardTask
 from ais_prompt.errors import StoreError
 from ais_prompt.plan.plan import Plan
-from ais_prompt.checks.warning import PromptWarning
+from ais_prompt.shards.agreement import agreement
+from ais_prompt.shards.partition import held_tasks, prepare_partition
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.partitions import HeldTasks, read_held
 from ais_prompt.store.run_record import write_config
 from ais_prompt.store.shards import latest_shards, open_shard, shard_folders
 from ais_prompt.types import Shard
-from ais_prompt.shards.agreement import agreement
-from ais_prompt.shards.partition import held_tasks, prepare_partition
 from ais_prompt.verbs.run import RunResult, run
 
 

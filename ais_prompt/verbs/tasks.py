@@ -12,18 +12,18 @@ from typing import Literal
 
 from ais_prompt.engine.failures import error_of
 from ais_prompt.engine.infer import AskingOptions, TaskJob
+from ais_prompt.engine.local import run_local
+from ais_prompt.engine.workers import ModelWorkers
 from ais_prompt.errors import AisPromptError
 from ais_prompt.plan.plan import Plan, Task
 from ais_prompt.report.progress import RunProgress, run_progress
-from ais_prompt.engine.local import run_local
-from ais_prompt.engine.workers import ModelWorkers
 from ais_prompt.scoring.background import BackgroundScoring
 from ais_prompt.scoring.judges.ask import AnsweredTask, JudgeJob, JudgeQuestions
+from ais_prompt.scoring.rows import TaskOutcome
 from ais_prompt.scoring.score import isolation_of, score, stored_scores
 from ais_prompt.scoring.worker import Scored
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.run_record import RunRecord
-from ais_prompt.scoring.rows import TaskOutcome
 from ais_prompt.types import TaskSpec
 from ais_prompt.verbs.shown import run_tally
 

@@ -13,10 +13,10 @@ from msgspec.structs import replace
 
 from ais_prompt.models.huggingface.model import HuggingFaceBaseModel, HuggingFaceChatModel
 from ais_prompt.models.wires.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
+from ais_prompt.testing.scoring import LetterModel
 from ais_prompt.types import ChatMessage, Completion, LikelihoodQuery, Request, prompt_to_json
 from tests.e2e.project import Project, read_lines
 from tests.support.servers import ROOT, MockServer, mock_server
-from ais_prompt.testing.scoring import LetterModel
 
 pytestmark = pytest.mark.process
 

@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from ais_prompt.registry import EVALUATORS, INFERENCERS
 from ais_prompt.store.results import read_details
-from tests.support.cli import run_cli
 from tests.e2e.project import read_lines
+from tests.support.cli import run_cli
 from tests.support.parts import write_rows
 
 pytestmark = pytest.mark.thorough

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from ais_prompt.catalog import PARTS
-from tests.support.cli import ROOT
 from tests.e2e.project import Project
+from tests.support.cli import ROOT
 from tests.support.markdown import blocks
 
 TEXT = (ROOT / "docs" / "own-parts.md").read_text("utf-8")

@@ -13,8 +13,8 @@ import pytest
 from ais_prompt.reference.files import FILES, FileKind, schema_of
 from ais_prompt.reference.lookup import entries
 from ais_prompt.reference.terminal import entry_text
-from tests.support.cli import run_cli
 from tests.e2e.project import DATASET, Project
+from tests.support.cli import run_cli
 from tests.support.servers import MockServer
 
 WITH_SCHEMA = [file for file in FILES if file.shape is not None]

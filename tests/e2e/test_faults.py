@@ -7,10 +7,10 @@ import random
 
 import pytest
 
+from bench.engine import lean_server
 from tests.e2e.project import Project
 from tests.support.servers import MockServer, mock_server
 from tests.support.waiting import WATCHDOG_SECONDS, wait_until
-from bench.engine import lean_server
 
 pytestmark = pytest.mark.process
 

@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from tests.support.cli import ROOT
 from tests.e2e.project import DATASET, MODEL, Project, read_lines
+from tests.support.cli import ROOT
 from tests.support.peer_flags import FLAGS, TOOLS
 
 WORDS = sorted({(name, words) for flags in FLAGS.values() for names, words in flags.items() for name in names})

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.registry import POSTPROCESSORS
-from tests.support.cli import run_cli
 from tests.e2e.project import DATASET, MODEL, Project
+from tests.support.cli import run_cli
 
 OWN = """
 from ais_prompt.registry import POSTPROCESSORS

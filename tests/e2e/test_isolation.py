@@ -12,10 +12,10 @@ from click.testing import CliRunner
 
 import ais_prompt
 from ais_prompt.catalog import PROTOCOLS
+from ais_prompt.checks.source import Source, checked
 from ais_prompt.cli import main
 from ais_prompt.errors import AisPromptError, InternalError
 from ais_prompt.plan.plan import Plan
-from ais_prompt.checks.source import Source, checked
 from ais_prompt.registry import import_dotted
 from ais_prompt.shards import Runner
 from ais_prompt.store.layout import RunFolder
@@ -224,7 +224,8 @@ def test_a_part_that_breaks_ends_no_more_than_itself(config: Path, part: str, me
 def test_a_runner_that_breaks_ends_its_own_command(config: Path, member: str, wrong_type: bool) -> None:
     written(config, "answer_of", labels=False)
     runner = "dict(type='tests.support.breakable.Runner', num_shards=1, restarts=0)"
-    config.write_text(f"{config.read_text()}runner = {runner}\n".replace("tests.support.breakable.answer_of", "general"))
+    text = f"{config.read_text()}runner = {runner}\n"
+    config.write_text(text.replace("tests.support.breakable.answer_of", "general"))
     PLAN.target, PLAN.wrong_type, PLAN.hits = ("LocalRunner", member), wrong_type, 0
     run_command("run", "eval.py", "--dry-run")
     run_command("run", "eval.py")

@@ -14,8 +14,8 @@ from tests.e2e.test_judge import LLM
 from tests.e2e.test_judge import dataset as judged_dataset
 from tests.e2e.test_suite import journals, served, wait_for, write_suite
 from tests.support.servers import MockServer
-from tests.unit.report.web.reading import read_report
 from tests.support.viewer import Visitor
+from tests.unit.report.web.reading import read_report
 
 pytestmark = pytest.mark.process
 

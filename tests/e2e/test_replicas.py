@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from bench.kills import Bench, measure
 from tests.e2e.project import DATASET, Project
 from tests.support.servers import MockServer, mock_server
 from tests.support.waiting import wait_until
-from bench.kills import Bench, measure
 
 pytestmark = pytest.mark.process
 

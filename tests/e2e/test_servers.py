@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.cli import ROOT
 from tests.e2e.project import DATASET, Project
+from tests.support.cli import ROOT
 from tests.support.waiting import WATCHDOG_SECONDS, wait_until
 
 pytestmark = pytest.mark.process

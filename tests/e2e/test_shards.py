@@ -17,10 +17,10 @@ import pytest
 from ais_prompt.errors import ConfigError
 from ais_prompt.store.shards import SILENCE, parse_shard
 from ais_prompt.types import Shard
+from bench.kills import Bench, measure
 from tests.e2e.project import MODEL, Project, read_lines
 from tests.support.servers import mock_server
 from tests.support.waiting import WATCHDOG_SECONDS, wait_until
-from bench.kills import Bench, measure
 
 pytestmark = pytest.mark.process
 

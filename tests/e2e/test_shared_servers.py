@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
+from ais_prompt.checks.source import Source, read_spec
 from ais_prompt.models.server.announced import AnnouncedServer
 from ais_prompt.plan.plan import Plan
-from ais_prompt.checks.source import Source, read_spec
-from tests.support.cli import ROOT
 from tests.e2e.project import Project, read_lines
+from tests.support.cli import ROOT
 from tests.support.waiting import WATCHDOG_SECONDS, wait_until
 
 pytestmark = pytest.mark.process

@@ -7,8 +7,8 @@ import re
 import pytest
 from rich.cells import cell_len
 
-from tests.support.cli import run_cli
 from tests.e2e.project import DATASET, MODEL, Project
+from tests.support.cli import run_cli
 
 COMMANDS = [
     ["list"],

@@ -40,9 +40,7 @@ def command_without_rights() -> list[str]:
     packages = Path(msgspec.origin or "").parents[1]
     drop += ["env", "-i", f"PYTHONPATH={ROOT}:{packages}", "PATH=/usr/bin:/bin:/usr/sbin:/sbin"]
     for python in (sys.executable, f"/usr/bin/python3.{sys.version_info.minor}", "/usr/local/bin/python3"):
-        tried = subprocess.run(
-            [*drop, python, "-c", "import ais_prompt.sandbox"], cwd="/", capture_output=True
-        )
+        tried = subprocess.run([*drop, python, "-c", "import ais_prompt.sandbox"], cwd="/", capture_output=True)
         if tried.returncode == 0:
             return [*drop, python]
     pytest.skip("a user without rights has no Python of this version here, or cannot read this folder")

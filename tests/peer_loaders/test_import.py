@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.utils.peer_packages import peer_package
-from tests.support.cli import run_cli
 from tests.peer_loaders.their_runs import TIME
+from tests.support.cli import run_cli
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("opencompass", "ais_bench")

@@ -8,8 +8,8 @@ import pytest
 
 from ais_prompt.extensions.peers.table import PEERS
 from ais_prompt.utils.peer_packages import peer_package
-from tests.support.peer_keys import KEYS
 from tests.peer_loaders.signatures import signatures
+from tests.support.peer_keys import KEYS
 
 pytestmark = pytest.mark.skipif(
     not all(map(peer_package, PEERS)), reason="OpenCompass and AISBench are not there; see AISPROMPT_PEER_PATH"

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.plan.plan import Task
 from ais_prompt.comparison.comparison import Comparison, compare
 from ais_prompt.comparison.scored_task import ScoredTask
+from ais_prompt.plan.plan import Task
 from ais_prompt.scoring.score import score
 from ais_prompt.store import RunFolder, write_predictions
 from ais_prompt.types import Completion, Failure, PartSpec, Prediction, TaskSpec

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.cli import run_cli
 from tests.e2e.project import ROWS
+from tests.support.cli import run_cli
 from tests.support.parts import write_rows
 
 pytestmark = pytest.mark.thorough

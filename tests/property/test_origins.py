@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import AisPromptError
+from ais_prompt.preview.bubbles import bubbles_of
 from ais_prompt.preview.marks import Span
 from ais_prompt.preview.origins import Origins
 from ais_prompt.preview.preview import PromptView, preview
 from ais_prompt.registry import INFERENCERS
-from ais_prompt.preview.bubbles import bubbles_of
 from ais_prompt.report.web.sample_prompts import traced_origins
 from ais_prompt.types import Prompt
 from tests.support.prompt_tasks import prompt_task

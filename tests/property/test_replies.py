@@ -14,18 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.engine.speed import SpeedMeter
-from ais_prompt.models.wires.anthropic.stream import MessageStream
-from ais_prompt.models.wires.anthropic.wire import MESSAGES
 from ais_prompt.models.api.stream import StreamReader
 from ais_prompt.models.api.wire_format import WireFormat, read_reply
+from ais_prompt.models.reasoning import THINK_TAGS, split_reasoning
+from ais_prompt.models.wires.anthropic.stream import MessageStream
+from ais_prompt.models.wires.anthropic.wire import MESSAGES
 from ais_prompt.models.wires.openai.responses import RESPONSES, ResponseStream
 from ais_prompt.models.wires.openai.stream import ChatStream
 from ais_prompt.models.wires.openai.wire import CHAT, COMPLETIONS
-from ais_prompt.models.reasoning import THINK_TAGS, split_reasoning
 from ais_prompt.models.wires.triton.wire import Generate
-from ais_prompt.types import Completion, Usage
 from ais_prompt.testing.answers import Reply
 from ais_prompt.testing.apis import message_body, message_events, response_body, response_events
+from ais_prompt.types import Completion, Usage
 
 USAGE = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
 MESSAGE = {

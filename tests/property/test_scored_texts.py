@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from ais_prompt.models.huggingface.log_probs import Row, query_row
 from ais_prompt.models.wires.openai.token_log_probs import EMPTY, TokenLogProbs, continuation, whole
-from ais_prompt.types import Completion, Failure, LikelihoodQuery
 from ais_prompt.testing.scoring import LetterModel
+from ais_prompt.types import Completion, Failure, LikelihoodQuery
 
 MODEL = LetterModel()
 texts = st.text("ab é.\n", max_size=12)

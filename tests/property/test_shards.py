@@ -19,11 +19,11 @@ from ais_prompt.engine.progress import silent_progress
 from ais_prompt.errors import ModelError
 from ais_prompt.models import ScriptedModel
 from ais_prompt.plan.plan import Task
+from ais_prompt.shards.merge import collect
 from ais_prompt.store import RunFolder
 from ais_prompt.store.partitions import EVERYTHING, HeldTasks
 from ais_prompt.store.shards import open_shard, shard_folders
 from ais_prompt.types import Partition, Shard
-from ais_prompt.shards.merge import collect
 from ais_prompt.verbs.shard import shard_tasks
 from tests.support.parts import task_spec, write_rows
 

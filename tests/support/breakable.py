@@ -23,12 +23,11 @@ from ais_prompt.evaluators.pairwise import PairwiseEvaluator
 from ais_prompt.inferencers import GenInferencer, MultiTurnGenInferencer
 from ais_prompt.models import ScriptedModel
 from ais_prompt.models.transport import Reply, Server, Sink
-from ais_prompt.shards import SizePartitioner
 from ais_prompt.prompts import MultiTurnPromptTemplate, PromptTemplate
 from ais_prompt.readers.local import LocalDataset
 from ais_prompt.registry import import_dotted
 from ais_prompt.retrievers import CharacterNgramEncoder, FixKRetriever
-from ais_prompt.shards import LocalRunner
+from ais_prompt.shards import LocalRunner, SizePartitioner
 from ais_prompt.types import Completion, Likelihood, LikelihoodQuery, Request, SampleScore
 from ais_prompt.utils.shapes import members
 

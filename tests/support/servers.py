@@ -78,8 +78,8 @@ def mock_server(
     port: int = 0,
 ) -> Iterator[MockServer]:
     """A mock server as long as the block lasts, on a free port if none is given."""
-    command = [sys.executable, "-m", "ais_prompt.testing.server", "--latency", str(latency), "--lifetime", str(LIFETIME)]
-    command += ["--port", str(port)]
+    command = [sys.executable, "-m", "ais_prompt.testing.server", "--latency", str(latency)]
+    command += ["--lifetime", str(LIFETIME), "--port", str(port)]
     if log:
         command += ["--log", str(log)]
     if model:

@@ -8,8 +8,8 @@ from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-from ais_prompt.config.parse.meta_template import parse_meta_template
 from ais_prompt.comparison.locks.render import template_parts
+from ais_prompt.config.parse.meta_template import parse_meta_template
 from ais_prompt.types import MetaTemplateSpec, ModelSpec, PartSpec, RoleSpec, TaskSpec
 from ais_prompt.utils.digest import digest
 from tests.support.parts import task_spec
@@ -18,28 +18,27 @@ PACKAGE = Path(__file__).parents[2] / "ais_prompt"
 
 LAYERS = (
     {"__main__"},
+    {"extensions", "testing"},
     {"cli"},
-    {"api", "reference"},
-    {"workflows"},
-    {"report", "runners", "export"},
-    {"regression"},
-    {"prompt_locks"},
-    {"scoring", "summary"},
+    {"verbs", "reference"},
+    {"report", "shards"},
+    {"comparison"},
+    {"preview", "scoring"},
     {"engine"},
+    {"checks"},
     {"plan"},
-    {"peers"},
-    {"inferencers", "evaluators", "partitioners"},
-    {"readers", "retrievers", "prompts", "chat", "models", "postprocess", "metrics"},
-    {"registry", "catalog", "names", "config", "store"},
+    {"inferencers", "evaluators"},
+    {"chat"},
+    {"readers", "retrievers", "prompts", "models", "postprocess", "metrics"},
+    {"sandbox"},
+    {"registry", "config", "store"},
+    {"catalog", "names"},
     {"utils"},
     {"types"},
     {"errors"},
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 ALLOWED_SIBLINGS = {
-    ("chat", "prompts"),  # a chat format is given a PromptList
-    ("config", "catalog"),
-    ("registry", "catalog"),
     ("names", "catalog"),
 }
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -143,7 +142,7 @@ def test_imports_are_absolute() -> None:
     assert not relative
 
 
-BEFORE_PARSING = {"config", "peers", "api", "reference", "workflows"}
+BEFORE_PARSING = {"config", "extensions", "reference", "verbs"}
 """They read, translate or describe configs as they are written."""
 OF_PARTS = {"TEMPLATE", "TURN", "ROLE_TEMPLATE"}
 """Tables of what is an argument of a part, which the part reads itself."""

@@ -22,8 +22,8 @@ PACKAGES = {
     "postprocessors": "postprocess",
     "readers": "readers",
     "retrievers": "retrievers",
-    "partitioners": "partitioners",
-    "runners": "runners",
+    "partitioners": "shards",
+    "runners": "shards",
     "templates": "prompts",
 }
 """Kind of part → the package that offers its parts. Transports have the names of libraries."""

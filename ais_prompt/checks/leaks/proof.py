@@ -8,12 +8,12 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.prompts.chat_formats import Mode
+from ais_prompt.checks.warning import PromptWarning
 from ais_prompt.errors import DataError
 from ais_prompt.inferencers import InferenceContext, Inferencer
 from ais_prompt.models import ScriptedModel
-from ais_prompt.checks.warning import PromptWarning
 from ais_prompt.prompts import Filled, PromptBuilder
+from ais_prompt.prompts.chat_formats import Mode
 from ais_prompt.retrievers import Retriever
 from ais_prompt.types import Prompt, Sample
 from ais_prompt.utils.progress import tracked

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final, TypeAlias
 
-from ais_prompt.inferencers import DialogueInferencer
 from ais_prompt.checks.broken_rows import broken_rows
 from ais_prompt.checks.leaks.chance import alarming
 from ais_prompt.checks.leaks.clues import find_clues
 from ais_prompt.checks.leaks.near_copies import copies_beyond_form, find_near_copies, likeliest
 from ais_prompt.checks.leaks.proof import question_key, shown_columns, with_other_value
 from ais_prompt.checks.leaks.texts import drawn
-from ais_prompt.plan.plan import PlannedDataset
 from ais_prompt.checks.warning import PromptWarning
+from ais_prompt.inferencers import DialogueInferencer
+from ais_prompt.plan.plan import PlannedDataset
 from ais_prompt.readers.base import Dataset
 from ais_prompt.retrievers import Retriever
 from ais_prompt.retrievers.texts import ComparesTexts

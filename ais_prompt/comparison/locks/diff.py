@@ -9,13 +9,13 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.config.locate import find_config
-from ais_prompt.errors import ConfigError
-from ais_prompt.models.base import Model
 from ais_prompt.checks.source import Source, checked
 from ais_prompt.comparison.locks.drift import Drift, TaskDrift, compare_task
 from ais_prompt.comparison.locks.render import count_tokens, render_tasks
 from ais_prompt.comparison.locks.sent import sent_prompts, with_model
+from ais_prompt.config.locate import find_config
+from ais_prompt.errors import ConfigError
+from ais_prompt.models.base import Model
 from ais_prompt.preview.values import TaskPrompts
 from ais_prompt.store.find import locate_run
 from ais_prompt.store.layout import RunFolder

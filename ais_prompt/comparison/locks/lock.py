@@ -7,12 +7,12 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from ais_prompt.errors import ConfigError
-from ais_prompt.models.base import Model
-from ais_prompt.plan.plan import Plan
 from ais_prompt.comparison.locks.drift import PACKAGES, Drift, TaskDrift, changed_parts, compare_task
 from ais_prompt.comparison.locks.file import read_prompt_lock
 from ais_prompt.comparison.locks.render import count_tokens, render_tasks
+from ais_prompt.errors import ConfigError
+from ais_prompt.models.base import Model
+from ais_prompt.plan.plan import Plan
 from ais_prompt.preview.values import PromptLock, TaskPrompts
 from ais_prompt.store.layout import safe_name
 from ais_prompt.types import RunSpec

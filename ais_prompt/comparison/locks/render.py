@@ -20,6 +20,8 @@ from ais_prompt.utils.digest import digest, digest_of_list
 from ais_prompt.utils.progress import tracked
 
 _DIGITS: Final = 16
+_FIRST_HOMES: Final = {"ais_prompt.extensions.peers.code.retriever": "ais_prompt.peers.code.retriever"}
+"""Module of a part that was moved → its first module, whose name is in the digests of all locks."""
 
 
 def task_parts(task: Task) -> Parts:
@@ -60,7 +62,7 @@ def part_digest(registry: PartRegistry, spec: PartSpec | None) -> str | None:
         return None
     try:
         part = registry.get(spec.type)
-        name = f"{part.__module__}.{part.__qualname__}"
+        name = f"{_FIRST_HOMES.get(part.__module__, part.__module__)}.{part.__qualname__}"
     except AisPromptError:  # the part of a stored run may no longer exist
         name = spec.type
     return digest({"type": name, "args": spec.args}, _DIGITS)

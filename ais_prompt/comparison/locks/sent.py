@@ -7,9 +7,9 @@ from typing import cast
 
 from msgspec.structs import replace
 
-from ais_prompt.errors import ConfigError
 from ais_prompt.checks.stored import stored_spec
 from ais_prompt.comparison.locks.render import task_prompts, template_parts
+from ais_prompt.errors import ConfigError
 from ais_prompt.preview.values import TaskPrompts, text_of_prompt
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions

@@ -12,10 +12,10 @@ from rich.console import Console
 from rich.text import Text
 
 from ais_prompt.comparison.locks.drift import Drift, TaskDrift
-from ais_prompt.preview.differences import changed_words
 from ais_prompt.comparison.locks.groups import ChangedPrompt, Group
-from ais_prompt.preview.values import prompt_of_text
 from ais_prompt.comparison.locks.wording import group_title, part_title, parts_title, readable
+from ais_prompt.preview.differences import changed_words
+from ais_prompt.preview.values import prompt_of_text
 from ais_prompt.types import prompt_to_json
 from ais_prompt.utils.tables import print_heading
 from ais_prompt.utils.text import counted, printable

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from ais_prompt.comparison.locks.drift import PACKAGES, PartChange
-from ais_prompt.preview.differences import END, START, Hunk
 from ais_prompt.comparison.locks.groups import Group
+from ais_prompt.preview.differences import END, START, Hunk
 from ais_prompt.preview.values import MARK, TURN
 from ais_prompt.utils.text import printable
 

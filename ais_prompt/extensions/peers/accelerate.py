@@ -9,8 +9,8 @@ from typing import Any, Final, Literal
 from ais_prompt.config.notes import Note
 from ais_prompt.config.paths import resolve_data_path
 from ais_prompt.errors import ConfigError
-from ais_prompt.models.huggingface.generation import is_sampling, without_sampling
 from ais_prompt.extensions.peers.table.served import lmdeploy_engine, vllm_engine
+from ais_prompt.models.huggingface.generation import is_sampling, without_sampling
 
 Accelerator = Literal["vllm", "lmdeploy"]
 _SERVED: Final = {"HuggingFaceChatModel": "OpenAIChatModel", "HuggingFaceBaseModel": "OpenAICompletionModel"}

@@ -11,15 +11,16 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ais_prompt.checks.source import Source, checked_for_scoring
+from ais_prompt.checks.stored import is_code
 from ais_prompt.config.load import LoadedConfig
 from ais_prompt.config.stored import ELSEWHERE, unusable_parts, without_permissions
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
-from ais_prompt.inferencers import RepeatingInferencer
 from ais_prompt.extensions.peers.old_run import OldAnswer, OldRun, open_old_run
 from ais_prompt.extensions.peers.translate import translate
+from ais_prompt.inferencers import RepeatingInferencer
 from ais_prompt.plan.plan import Plan, Task
-from ais_prompt.checks.source import Source, checked_for_scoring
-from ais_prompt.checks.stored import is_code
+from ais_prompt.plan.record import record_of
 from ais_prompt.scoring.foreign_answers import Answer, match, predictions
 from ais_prompt.store.layout import RunFolder, create_run_folder
 from ais_prompt.store.predictions import write_predictions
@@ -28,7 +29,6 @@ from ais_prompt.store.writer_lock import hold_writer_lock
 from ais_prompt.types import Sample, TaskFacts
 from ais_prompt.utils.digest import digest
 from ais_prompt.utils.log import logging_to
-from ais_prompt.plan.record import record_of
 
 logger = logging.getLogger(__name__)
 

@@ -6,7 +6,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ais_prompt.config.schema import EVAL
-from ais_prompt.extensions.peers.judge import JUDGE_ARGUMENTS, JUDGED, as_generic, last_name, note_unread, translate_judged
+from ais_prompt.extensions.peers.judge import (
+    JUDGE_ARGUMENTS,
+    JUDGED,
+    as_generic,
+    last_name,
+    note_unread,
+    translate_judged,
+)
 from ais_prompt.extensions.peers.parts import NO_EFFECT, Translation, is_part
 from ais_prompt.extensions.peers.rating import is_rated, translate_rated
 

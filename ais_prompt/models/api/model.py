@@ -15,6 +15,7 @@ from ais_prompt.models.api.providers import ProviderName, find_provider
 from ais_prompt.models.api.served import only_model
 from ais_prompt.models.api.tokens import CountsTokens
 from ais_prompt.models.api.wire import cut_at_stop
+from ais_prompt.models.asking.asking import Dispatcher, Replica, traffic_at
 from ais_prompt.models.base import PromptStyle
 from ais_prompt.models.flat_options import (
     LimitsOption,
@@ -34,7 +35,6 @@ from ais_prompt.models.server.instance import ServerInstance, WatchedTransport
 from ais_prompt.models.server.options import HOST, ServerOption, ServerToStart, read_server
 from ais_prompt.models.server.started import StartedServers
 from ais_prompt.models.tokens.tokenizer import estimate_tokens
-from ais_prompt.models.asking.asking import Dispatcher, Replica, traffic_at
 from ais_prompt.models.transport import (
     ClientOption,
     Server,

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from ais_prompt.errors import AisPromptError, StoreError
+from ais_prompt.report.questions import question_text, questions
 from ais_prompt.report.web.overview import TaskTotals, overview
 from ais_prompt.report.web.rows import COLUMNS, samples_of
 from ais_prompt.report.web.run_files import shown_tasks, summary_of, time_of_summary
-from ais_prompt.report.questions import question_text, questions
 from ais_prompt.store.disk import reading, writing
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.links import refuse_links

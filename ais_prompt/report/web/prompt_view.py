@@ -14,9 +14,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, Final
 
-from ais_prompt.preview.marks import BETWEEN_SHOTS, Origin, Span
-from ais_prompt.preview.preview import PromptView
-from ais_prompt.preview.tokens import Token
 from ais_prompt.checks.warning import MisspeltPlaceholder, PromptWarning
 from ais_prompt.preview.bubbles import (
     FORMAT_KINDS,
@@ -28,9 +25,12 @@ from ais_prompt.preview.bubbles import (
     is_in_example,
     mark_changes,
 )
+from ais_prompt.preview.marks import BETWEEN_SHOTS, Origin, Span
+from ais_prompt.preview.preview import PromptView
+from ais_prompt.preview.terminal import GOLD_TITLES
+from ais_prompt.preview.tokens import Token
 from ais_prompt.report.web.frame import asset
 from ais_prompt.report.web.labels import counted, say
-from ais_prompt.preview.terminal import GOLD_TITLES
 from ais_prompt.utils.text import printable
 
 PROMPT_STYLE: Final = asset("prompt_view.css")

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from ais_prompt.errors import AisPromptError
+from ais_prompt.report.questions import prompts_of, snippet
 from ais_prompt.report.web.breakdown import Breakdowns
 from ais_prompt.report.web.overview import TaskTotals
 from ais_prompt.report.web.packing import finite
 from ais_prompt.report.web.run_files import Results, results_of
-from ais_prompt.report.questions import prompts_of, snippet
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
 from ais_prompt.types import Completion, Prediction, SampleScore

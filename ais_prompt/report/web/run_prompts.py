@@ -15,12 +15,12 @@ from typing import Any, Final
 
 from msgspec import Struct, convert, field
 
+from ais_prompt.checks.warning import MisspeltPlaceholder, PromptWarning
 from ais_prompt.errors import AisPromptError
+from ais_prompt.plan.plan import Task
 from ais_prompt.preview.marks import Kind, Origin, Span
 from ais_prompt.preview.origins import prompt_texts, unmarked
-from ais_prompt.plan.plan import Task
 from ais_prompt.preview.preview import GoldSent, PromptView, preview
-from ais_prompt.checks.warning import MisspeltPlaceholder, PromptWarning
 from ais_prompt.report.web.labels import say
 from ais_prompt.report.web.prompt_page import questions_html, side_by_side
 from ais_prompt.store.disk import replacing

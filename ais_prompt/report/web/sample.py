@@ -11,9 +11,9 @@ from msgspec.structs import asdict
 
 from ais_prompt.errors import DataError
 from ais_prompt.report.formats import text_or_json
+from ais_prompt.report.questions import prompts_of
 from ais_prompt.report.web.judgements import Judgement
 from ais_prompt.report.web.packing import Lines, Text, finite
-from ais_prompt.report.questions import prompts_of
 from ais_prompt.types import Completion, Prediction, SampleScore
 from ais_prompt.types.extraction import Reading
 from ais_prompt.utils.media import FILE_NOTE, KINDS, describe_part, local_file, source_of

@@ -16,9 +16,9 @@ from typing import Final
 from ais_prompt.preview.marks import Origin, Span
 from ais_prompt.preview.origins import Origins, prompt_texts
 from ais_prompt.preview.preview import PromptView
+from ais_prompt.report.questions import prompts_of
 from ais_prompt.report.web.labels import say
 from ais_prompt.report.web.prompt_page import questions_html, side_by_side
-from ais_prompt.report.questions import prompts_of
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import Prediction, Prompt, prompt_from_json
 from ais_prompt.utils.text import printable

@@ -7,6 +7,7 @@ from tempfile import TemporaryFile
 from typing import Any, Final
 
 from ais_prompt.errors import AisPromptError
+from ais_prompt.report.questions import questions
 from ais_prompt.report.web.index import line_starts
 from ais_prompt.report.web.judgements import Judgements
 from ais_prompt.report.web.overview import TaskTotals, overview
@@ -16,7 +17,6 @@ from ais_prompt.report.web.rows import COLUMNS, samples_of
 from ais_prompt.report.web.run_files import shown_tasks, summary_of
 from ais_prompt.report.web.run_prompts import prompts_part
 from ais_prompt.report.web.sample import sample_json
-from ais_prompt.report.questions import questions
 from ais_prompt.store.disk import replacing, writing
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.links import refuse_links

@@ -12,8 +12,8 @@ from ais_prompt.plan.baseline import baseline_answers
 from ais_prompt.plan.judge_dataset import Shown, judge_fields, pair_fields, shown_answer
 from ais_prompt.plan.plan import Task
 from ais_prompt.scoring.answer_batches import batch_question_id
-from ais_prompt.scoring.score import answers_of, scorer_of
 from ais_prompt.scoring.judges.verdicts import ORDERS, Question, Replies, question_id
+from ais_prompt.scoring.score import answers_of, scorer_of
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
 from ais_prompt.types import Prediction, SampleScore

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import PartError
 from ais_prompt.evaluators.judge import JudgeEvaluator, PanelEvaluator, decide
-from ais_prompt.scoring.scorer import Scorer, failure_kind, place_of, scoring
 from ais_prompt.scoring.judges.verdicts import Replies
+from ais_prompt.scoring.scorer import Scorer, failure_kind, place_of, scoring
 from ais_prompt.types import JudgeVerdict, Prediction, SampleScore, Score
 from ais_prompt.utils.places import defined_at
 

@@ -7,8 +7,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.inferencers import Conversation
 from ais_prompt.checks.duplicates import numbered
+from ais_prompt.inferencers import Conversation
 from ais_prompt.types import (
     ChatMessage,
     Completion,

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.prompts.chat_formats import Message
-from ais_prompt.prompts.api_format import DEFAULT_META_TEMPLATE
-from ais_prompt.prompts.role_templates import RoleTemplateInterface
+from ais_prompt.checks.probe import probe_prompts
+from ais_prompt.checks.source import Source, checked
+from ais_prompt.checks.warning import MisspeltPlaceholder
+from ais_prompt.checks.warnings import prompt_warnings
 from ais_prompt.config.load import load_config
 from ais_prompt.config.locate import list_shipped
 from ais_prompt.config.parse.meta_template import parse_meta_template
@@ -20,10 +21,9 @@ from ais_prompt.inferencers.gen import GenInferencer
 from ais_prompt.plan.build import build_model
 from ais_prompt.plan.plan import Task
 from ais_prompt.preview.preview import preview
-from ais_prompt.checks.probe import probe_prompts
-from ais_prompt.checks.source import Source, checked
-from ais_prompt.checks.warning import MisspeltPlaceholder
-from ais_prompt.checks.warnings import prompt_warnings
+from ais_prompt.prompts.api_format import DEFAULT_META_TEMPLATE
+from ais_prompt.prompts.chat_formats import Message
+from ais_prompt.prompts.role_templates import RoleTemplateInterface
 from ais_prompt.types import ModelSpec, PartSpec, Sample, TaskSpec
 from tests.support.benchmark_samples import NAMES, bring
 from tests.support.parts import dataset_spec, write_rows

@@ -52,6 +52,7 @@ def test_no_part_of_another_program_has_one_of_our_names() -> None:
     assert not [name for kind, name in names if table(kind, name) is not None]
 
 
+@pytest.mark.process
 def test_a_config_that_names_no_peer_loads_nothing_of_them() -> None:
     program = (
         "import sys; from ais_prompt.cli import main; sys.argv = ['aisprompt', 'check', 'configs/eval.py']\n"

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from ais_prompt.errors import DataError
 from ais_prompt.evaluators import DropEvaluator, Evaluator
-from ais_prompt.metrics.drop import best_assignment, exact_match, normalize, span_f1
 from ais_prompt.extensions.benchmarks.cards.rows import drop
+from ais_prompt.metrics.drop import best_assignment, exact_match, normalize, span_f1
 
 NO_DATE = {"day": "", "month": "", "year": ""}
 

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ais_prompt.prompts.chat_formats import make_chat_format
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, ModelError, PromptError
 from ais_prompt.inferencers import InferenceContext, Inferencer, RunningConversation
 from ais_prompt.inferencers.choices import ChoicesInferencer
@@ -22,6 +21,7 @@ from ais_prompt.inferencers.ppl import PPLInferencer
 from ais_prompt.inferencers.ppl_only import PPLOnlyInferencer
 from ais_prompt.models import ScriptedModel
 from ais_prompt.prompts import PromptBuilder, PromptTemplate
+from ais_prompt.prompts.chat_formats import make_chat_format
 from ais_prompt.types import ChatMessage, Completion, Likelihood, Prediction, Sample
 from tools.drive import drive
 

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from ais_prompt.checks.source import Source, checked
 from ais_prompt.cli import main
 from ais_prompt.plan import build
-from ais_prompt.checks.source import Source, checked
 from tests.support.parts import write_rows
 
 CONFIG = """

@@ -5,7 +5,6 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.prompts.chat_formats import make_chat_format
 from ais_prompt.inferencers import GenInferencer, InferenceContext
 from ais_prompt.inferencers.base import Preview
 from ais_prompt.inferencers.ppl import PPLInferencer
@@ -13,6 +12,7 @@ from ais_prompt.inferencers.ppl_only import PPLOnlyInferencer
 from ais_prompt.models import ScriptedModel
 from ais_prompt.plan.shots import fitting_shots
 from ais_prompt.prompts import PromptBuilder, PromptTemplate
+from ais_prompt.prompts.chat_formats import make_chat_format
 from ais_prompt.types import Sample
 
 ICE = PromptTemplate("{q} = {a}")

@@ -14,10 +14,10 @@ import pytest
 
 from ais_prompt.postprocess.options import first_option_postprocess, last_option_postprocess
 from ais_prompt.registry import POSTPROCESSORS
-from tests.support.real_data import BBH, needs
 from bench.extraction import CORPORA, CORPUS, SETS, SUBJECTS, UNSEEN, Subject, measure, subjects, texts
 from bench.extraction_real import answers
 from bench.extraction_real import measure as measure_real
+from tests.support.real_data import BBH, needs
 
 LETTER_TASKS = (
     "logical_deduction_seven_objects",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ais_prompt.preview.bubbles import Bubble, ChangedSpan, Medium, bubbles_of, mark_changes
 from ais_prompt.preview.marks import Span
 from ais_prompt.preview.preview import PromptView, preview
-from ais_prompt.preview.bubbles import Bubble, ChangedSpan, Medium, bubbles_of, mark_changes
 from tests.support.prompt_tasks import prompt_task
 
 META = {

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from rich.cells import cell_len
 from rich.console import Console
 
-from ais_prompt.preview.preview import PromptView, preview
 from ais_prompt.checks.warning import MisspeltPlaceholder, PromptWarning
-from ais_prompt.prompts import PromptList
+from ais_prompt.preview.preview import PromptView, preview
 from ais_prompt.preview.terminal import print_sample
+from ais_prompt.prompts import PromptList
 from ais_prompt.types import ChatMessage
 from tests.support.prompt_tasks import prompt_task
 

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.prompts.chat_formats import make_chat_format
-from ais_prompt.prompts.api_format import ApiFormat
-from ais_prompt.prompts.format import Mode
-from ais_prompt.prompts.meta_template import MetaTemplate, resolve_tokens
 from ais_prompt.config.parse.meta_template import parse_meta_template
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.prompts import PromptBuilder, PromptTemplate
+from ais_prompt.prompts.api_format import ApiFormat
+from ais_prompt.prompts.chat_formats import make_chat_format
+from ais_prompt.prompts.format import Mode
+from ais_prompt.prompts.meta_template import MetaTemplate, resolve_tokens
 from ais_prompt.types import Sample, prompt_to_json
 
 META: dict[str, Any] = {

@@ -4,11 +4,11 @@ from typing import Any, ClassVar
 
 import pytest
 
-from ais_prompt.prompts.chat_formats import make_chat_format
-from ais_prompt.prompts.meta_template import MetaTemplate, Slot, resolve_tokens
 from ais_prompt.config.parse.meta_template import parse_meta_template
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.prompts import PromptTemplate
+from ais_prompt.prompts.chat_formats import make_chat_format
+from ais_prompt.prompts.meta_template import MetaTemplate, Slot, resolve_tokens
 from ais_prompt.types import ChatMessage
 
 HUMAN = {"role": "HUMAN", "begin": "[H]"}

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ais_prompt.errors import ConfigError, PartError, PromptError
+from ais_prompt.prompts import PromptList, PromptTemplate, role_templates
 from ais_prompt.prompts.chat_formats import make_chat_format
-from ais_prompt.prompts import role_templates
 from ais_prompt.prompts.messages import Message
 from ais_prompt.prompts.role_lookup import READY_MADE, parse_role_template
 from ais_prompt.prompts.role_templates import (
@@ -21,8 +22,6 @@ from ais_prompt.prompts.role_templates import (
     RoleTemplate,
     RoleTemplateInterface,
 )
-from ais_prompt.errors import ConfigError, PartError, PromptError
-from ais_prompt.prompts import PromptList, PromptTemplate
 
 TAGS = {"system": ("S>", "<\n"), "user": ("U>", "<\n"), "assistant": ("B>", "<\n"), "ipython": ("T>", "<\n")}
 ROLES = ("system", "user", "assistant", "ipython", "tool")

@@ -14,10 +14,7 @@ import psutil
 import pytest
 
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.sandbox import Isolation, Task, end_spares, find_isolation, run_program
-from ais_prompt.sandbox import choose
-from ais_prompt.sandbox import launch
-from ais_prompt.sandbox import runner
+from ais_prompt.sandbox import Isolation, Task, choose, end_spares, find_isolation, launch, run_program, runner
 from ais_prompt.utils.imports import install_command
 
 pytestmark = pytest.mark.process

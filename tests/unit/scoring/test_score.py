@@ -12,10 +12,10 @@ from ais_prompt.errors import ConfigError, DataError, GoldError, PartError
 from ais_prompt.evaluators import AccEvaluator
 from ais_prompt.plan.plan import Task
 from ais_prompt.report.formats import notes
+from ais_prompt.scoring.rows import TaskOutcome, summary_rows
 from ais_prompt.scoring.score import score
 from ais_prompt.scoring.scorer import Scorer
 from ais_prompt.store import RunFolder, write_predictions
-from ais_prompt.scoring.rows import TaskOutcome, summary_rows
 from ais_prompt.types import Completion, Failure, PartSpec, Prediction, TaskSpec
 from tests.support.parts import dataset_spec, model_spec
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from demo.documents import EOS, FORMS, TURN_END
 from demo.evaluation import EVALUATIONS, DemoModel, Evaluation, load_model
 from demo.tokenizer import CHAT_TEMPLATE
-from demo.training import Recipe, build_model, encode, train
 from demo.train import MODEL_DIR, THREADS
+from demo.training import Recipe, build_model, encode, train
 
 pytestmark = pytest.mark.torch
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from ais_prompt.comparison.locks.file import read_prompt_lock
 from ais_prompt.config.load import load_config
 from ais_prompt.config.locate import find_config
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, StoreError
-from ais_prompt.comparison.locks.file import read_prompt_lock
 from ais_prompt.readers.formats import read_file
 from ais_prompt.readers.local import LocalDataset
 from ais_prompt.scoring.foreign_answers import read_answers

@@ -33,7 +33,7 @@ def test_every_error_is_public() -> None:
 
 def test_type_checkers_see_the_same_names() -> None:
     assert STUB.read_text("utf-8") == stub(), "run: python -m tools.reference"
-    typed = set(re.findall(r"^(?:from .* as )?(\w+)(?::|$)", stub(), re.MULTILINE))
+    typed = set(re.findall(r"^(?:from .* as |    \w+ as )?(\w+)(?::|,|$)", stub(), re.MULTILINE))
     assert typed >= set(ais_prompt.__all__)
 
 

@@ -13,8 +13,6 @@ import msgspec
 
 from ais_prompt.config.cards import LOCK, Card
 from ais_prompt.errors import AisPromptError, DataError
-from ais_prompt.readers.arrow.columns import rows_of
-from ais_prompt.readers.arrow.table import Row, Table
 from ais_prompt.extensions.benchmarks.cards.lock import (
     DataLock,
     SourceFile,
@@ -26,6 +24,8 @@ from ais_prompt.extensions.benchmarks.cards.lock import (
 )
 from ais_prompt.extensions.benchmarks.cards.rows import ROWS
 from ais_prompt.extensions.benchmarks.cards.sources import Found, raw_rows
+from ais_prompt.readers.arrow.columns import rows_of
+from ais_prompt.readers.arrow.table import Row, Table
 from ais_prompt.utils.digest import file_digest
 from ais_prompt.utils.guard import exception_line
 from ais_prompt.utils.jsonl import encode

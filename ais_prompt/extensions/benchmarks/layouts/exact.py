@@ -8,9 +8,19 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Final
 
-from ais_prompt.readers.arrow.table import Row
 from ais_prompt.extensions.benchmarks.layouts.files import by_ending, json_items, json_whole, tabbed_lines
-from ais_prompt.extensions.benchmarks.layouts.layout import Call, Layout, columns, each, file, flat, folder, hub, renamed
+from ais_prompt.extensions.benchmarks.layouts.layout import (
+    Call,
+    Layout,
+    columns,
+    each,
+    file,
+    flat,
+    folder,
+    hub,
+    renamed,
+)
+from ais_prompt.readers.arrow.table import Row
 
 _CIRCLE: Final = ("ABCD", "BCDA", "CDAB", "DABC")
 _BOTH: Final = ("train", "test")

@@ -6,7 +6,6 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from ais_prompt.readers.arrow.table import Row
 from ais_prompt.extensions.benchmarks.layouts.files import csv_records, csv_rows, json_items
 from ais_prompt.extensions.benchmarks.layouts.layout import (
     Call,
@@ -20,6 +19,7 @@ from ais_prompt.extensions.benchmarks.layouts.layout import (
     letters,
     renamed,
 )
+from ais_prompt.readers.arrow.table import Row
 
 _MMLU: Final = columns("input A B C D target")
 _NUMBERED: Final = columns("_ question A B C D answer", skip_header=True)

@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from ais_prompt.extensions.benchmarks.layouts import choices
-from ais_prompt.extensions.benchmarks.layouts import exact
-from ais_prompt.extensions.benchmarks.layouts import functions
-from ais_prompt.extensions.benchmarks.layouts import knowledge
-from ais_prompt.extensions.benchmarks.layouts import language
-from ais_prompt.extensions.benchmarks.layouts import long_texts
-from ais_prompt.extensions.benchmarks.layouts import reading
+from ais_prompt.extensions.benchmarks.layouts import choices, exact, functions, knowledge, language, long_texts, reading
 from ais_prompt.extensions.benchmarks.layouts.layout import Layout
 
 LAYOUTS: Final[Mapping[str, Layout]] = {

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from ais_prompt.errors import ConfigError
 from ais_prompt.evaluators.batch import AnswerBatch, JudgeQuestion, Verdict
 from ais_prompt.evaluators.judge import GenericLLMEvaluator, make_postprocessor
-from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.extensions.peers.code.evaluator import PeerEvaluator
+from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
 

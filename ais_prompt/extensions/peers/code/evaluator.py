@@ -10,10 +10,10 @@ from typing import Any
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.evaluators.batch import AnswerBatch, Verdict
-from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.extensions.peers.code.arrow_file import write_rows
 from ais_prompt.extensions.peers.code.calls import CheckCall, ScoreCall
 from ais_prompt.extensions.peers.code.session import CHECK_SECONDS, SCORE_SECONDS, call_peer
+from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
 

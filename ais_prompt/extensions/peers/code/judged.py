@@ -12,12 +12,12 @@ from msgspec import Struct
 
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.evaluators.batch import AnswerBatch, JudgeQuestion, Verdict
-from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.extensions.peers.code.arrow_file import write_rows
 from ais_prompt.extensions.peers.code.baselines import Baseline
 from ais_prompt.extensions.peers.code.calls import CheckCall, JudgedCall
 from ais_prompt.extensions.peers.code.judge_prompts import PROMPT_LIST, Shown, columns, orders, reference, rounds
 from ais_prompt.extensions.peers.code.session import CHECK_SECONDS, SCORE_SECONDS, call_peer
+from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.prompts.fill import column_marks, compile_text
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from ais_prompt.extensions.peers.code.data import DataAbsent
 from ais_prompt.extensions.benchmarks.layouts.files import jsonl
+from ais_prompt.extensions.peers.code.data import DataAbsent
 
 MODULES: Final = (
     "opencompass.datasets.livecodebench.livecodebench",

@@ -54,7 +54,7 @@ class PeerRetriever:
         """Return the rows that it chooses for every test row.
 
         Raises:
-            AisPromptError: as `ais_prompt.extensions.peers.code.session.call_peer`; or it names rows that are not there.
+            AisPromptError: as `call_peer`; or it names rows that are not there.
         """
         with tempfile.TemporaryDirectory() as folder:
             files = []

@@ -114,7 +114,8 @@ class Session:
         if self._worker is None:
             has_network = os.environ.get(PEER_NETWORK) == "1"
             arguments = () if has_network else (NO_NETWORK,)
-            self._worker, self._settings = Worker("ais_prompt.extensions.peers.code.worker", arguments=arguments), settings
+            self._worker = Worker("ais_prompt.extensions.peers.code.worker", arguments=arguments)
+            self._settings = settings
             descriptor, name = tempfile.mkstemp(prefix="aisprompt-peer-", suffix=".log")
             os.close(descriptor)
             self._log = Path(name)

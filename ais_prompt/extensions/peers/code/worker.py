@@ -32,7 +32,15 @@ from ais_prompt.extensions.peers.code.data import DataAbsent
 from ais_prompt.extensions.peers.code.importing import NoSuchName, install_finders
 from ais_prompt.extensions.peers.code.missing import advice, missing_package
 from ais_prompt.extensions.peers.code.network import NoNetwork, enter_empty_network, refuse_network
-from ais_prompt.extensions.peers.code.running import WrongArguments, check, load, postprocess, retrieve, score, score_judged
+from ais_prompt.extensions.peers.code.running import (
+    WrongArguments,
+    check,
+    load,
+    postprocess,
+    retrieve,
+    score,
+    score_judged,
+)
 from ais_prompt.extensions.peers.code.verdicts import NoVerdict
 from ais_prompt.utils.guard import exception_line
 from ais_prompt.utils.peer_packages import PEER_PATH

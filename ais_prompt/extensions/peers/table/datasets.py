@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from ais_prompt.extensions.peers.table.row import Row
 from ais_prompt.extensions.benchmarks.layouts.table import LAYOUTS
+from ais_prompt.extensions.peers.table.row import Row
 
 _DROPPED: Final = {
     "local_mode": "data are looked up in the same places in either mode",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ais_prompt.extensions.peers.table.row import Row
 from ais_prompt.extensions.benchmarks.layouts.functions import language_of
+from ais_prompt.extensions.peers.table.row import Row
 
 _PASS_K: Final = "for pass@k set n and k of the dataset"
 _SCORE: Final = {"score": "accuracy"}

@@ -7,11 +7,11 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.models.wires.anthropic.wire import MESSAGES
 from ais_prompt.models.api.addresses import Defaults
 from ais_prompt.models.api.model import ApiModel
 from ais_prompt.models.flat_options import SamplingOption
 from ais_prompt.models.options import Sampling
+from ais_prompt.models.wires.anthropic.wire import MESSAGES
 from ais_prompt.registry import MODELS
 
 

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any, Final
 
-from ais_prompt.models.wires.anthropic.replies import message_completion
 from ais_prompt.models.api.stream import StreamReader
 from ais_prompt.models.api.wire import BadBody, fields_of, read_json, text_of
+from ais_prompt.models.wires.anthropic.replies import message_completion
 from ais_prompt.types import Completion
 
 _PIECES: Final = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}

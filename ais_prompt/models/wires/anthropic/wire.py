@@ -15,10 +15,10 @@ from typing import Any, Final
 from msgspec import Struct
 
 from ais_prompt.errors import PromptError
-from ais_prompt.models.wires.anthropic.replies import message_completion
-from ais_prompt.models.wires.anthropic.stream import MessageStream
 from ais_prompt.models.api.wire import embed_files
 from ais_prompt.models.options import Wire
+from ais_prompt.models.wires.anthropic.replies import message_completion
+from ais_prompt.models.wires.anthropic.stream import MessageStream
 from ais_prompt.types import ChatMessage, Completion, Decoding, Prompt, Request, prompt_to_json
 from ais_prompt.utils.tool_messages import CALL, RESULT, arguments_of, parts_of
 

@@ -11,14 +11,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import ModelError
+from ais_prompt.models.asking.asking import Attempt, Once, read_retry_after
 from ais_prompt.models.likelihood import NO_TOKENS, likelihood_completion
+from ais_prompt.models.options import MaxTokensField
+from ais_prompt.models.tokens.tokenizer import estimate_tokens
+from ais_prompt.models.transport import Reply, Transport
 from ais_prompt.models.wires.openai.likelihood_wire import TOP, Way, read_log_probs, read_top
 from ais_prompt.models.wires.openai.token_log_probs import EMPTY, TokenLogProbs, continuation, single_token, whole
 from ais_prompt.models.wires.openai.wire import CHAT, Endpoint
-from ais_prompt.models.options import MaxTokensField
-from ais_prompt.models.tokens.tokenizer import estimate_tokens
-from ais_prompt.models.asking.asking import Attempt, Once, read_retry_after
-from ais_prompt.models.transport import Reply, Transport
 from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, LikelihoodQuery, Prompt, Usage
 
 T = TypeVar("T")

@@ -19,10 +19,10 @@ from msgspec import Struct
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.api.wire import BadBody, http_failure, read_json
+from ais_prompt.models.options import LogprobsVia
 from ais_prompt.models.wires.openai.replies import first_choice
 from ais_prompt.models.wires.openai.token_log_probs import TokenLogProbs, is_log_prob
 from ais_prompt.models.wires.openai.wire import CHAT, COMPLETIONS, Endpoint
-from ais_prompt.models.options import LogprobsVia
 from ais_prompt.types import Failure
 
 T = TypeVar("T")

@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 
 from ais_prompt.models.api.client import opened
 from ais_prompt.models.api.model import ApiModel
+from ais_prompt.models.asking.asking import Replica
 from ais_prompt.models.base import PromptStyle
+from ais_prompt.models.transport.address import public_address
 from ais_prompt.models.wires.openai.likelihood import LikelihoodClient
 from ais_prompt.models.wires.openai.likelihood_wire import ways_of
 from ais_prompt.models.wires.openai.responses import RESPONSES
 from ais_prompt.models.wires.openai.wire import CHAT, COMPLETIONS, Endpoint
-from ais_prompt.models.asking.asking import Replica
-from ais_prompt.models.transport.address import public_address
 from ais_prompt.registry import MODELS
 from ais_prompt.types import Completion, LikelihoodQuery, Request
 

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from ais_prompt.errors import PromptError
 from ais_prompt.models.api.wire import BadBody, embed_files
+from ais_prompt.models.options import MaxTokensField, Wire
 from ais_prompt.models.wires.openai.replies import (
     completion_of,
     content_of,
@@ -22,7 +23,6 @@ from ais_prompt.models.wires.openai.replies import (
     tool_calls_of,
 )
 from ais_prompt.models.wires.openai.stream import ChatStream
-from ais_prompt.models.options import MaxTokensField, Wire
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Prompt, Request
 from ais_prompt.utils.tool_messages import openai_json
 

@@ -9,9 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.errors import DataError
-from ais_prompt.inferencers import GenInferencer, MultiTurnGenInferencer
-from ais_prompt.inferencers.ppl import PPLInferencer
 from ais_prompt.checks.leaks.proof import (
     ShownQuestions,
     check_gold_is_hidden,
@@ -19,6 +16,9 @@ from ais_prompt.checks.leaks.proof import (
     shown_columns,
     shown_questions_warning,
 )
+from ais_prompt.errors import DataError
+from ais_prompt.inferencers import GenInferencer, MultiTurnGenInferencer
+from ais_prompt.inferencers.ppl import PPLInferencer
 from ais_prompt.prompts import MultiTurnPromptTemplate, PromptBuilder, PromptTemplate, RawPromptTemplate
 from ais_prompt.retrievers import BM25Retriever, FixKRetriever, SlidingWindowRetriever, ZeroRetriever
 from ais_prompt.types import Sample

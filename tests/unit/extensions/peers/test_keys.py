@@ -10,7 +10,18 @@ import pytest
 
 from ais_prompt.errors import ConfigFaults
 from ais_prompt.extensions.peers.translate import translate
-from tests.support.peer_keys import KEYS, META, OPENICL, TEMPLATE, config_with, dataset, dict_at, names, outcome, value_of
+from tests.support.peer_keys import (
+    KEYS,
+    META,
+    OPENICL,
+    TEMPLATE,
+    config_with,
+    dataset,
+    dict_at,
+    names,
+    outcome,
+    value_of,
+)
 
 AISBENCH = "ais_bench.benchmark"
 SCRIPTED = {"type": "ScriptedModel", "answers": {"": "A"}}

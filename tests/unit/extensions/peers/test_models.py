@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
+from ais_prompt.config.load import LoadedConfig
+from ais_prompt.config.parse.run import parse_run
+from ais_prompt.extensions.peers.translate import translate
+from ais_prompt.models.huggingface.model import HuggingFaceBaseModel
+from ais_prompt.models.wires.openai.model import OpenAIChatModel, OpenAICompletionModel
+from ais_prompt.plan.build import build_model
+from ais_prompt.prompts import PromptBuilder, PromptTemplate
 from ais_prompt.prompts.api_format import ApiFormat
 from ais_prompt.prompts.meta_template import resolve_tokens
 from ais_prompt.prompts.tokenizer_template import merge_neighbours
-from ais_prompt.config.load import LoadedConfig
-from ais_prompt.config.parse.run import parse_run
-from ais_prompt.models.huggingface.model import HuggingFaceBaseModel
-from ais_prompt.models.wires.openai.model import OpenAIChatModel, OpenAICompletionModel
-from ais_prompt.extensions.peers.translate import translate
-from ais_prompt.plan.build import build_model
-from ais_prompt.prompts import PromptBuilder, PromptTemplate
 from ais_prompt.types import Sample
 
 DATASET: dict[str, Any] = {

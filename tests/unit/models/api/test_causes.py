@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.models.wires.anthropic.wire import MESSAGES
 from ais_prompt.models.api.wire_format import WireFormat, read_reply
+from ais_prompt.models.asking.asking import is_temporary
+from ais_prompt.models.wires.anthropic.wire import MESSAGES
 from ais_prompt.models.wires.openai.responses import RESPONSES
 from ais_prompt.models.wires.openai.wire import CHAT, COMPLETIONS
-from ais_prompt.models.asking.asking import is_temporary
 from ais_prompt.models.wires.triton.wire import Generate
 
 TOO_LONG = {

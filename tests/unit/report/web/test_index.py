@@ -18,8 +18,8 @@ from ais_prompt.report.web.index import STATES, SampleIndex, json_text
 from ais_prompt.report.web.served import ServedReport
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import Completion, Prediction, SampleScore
-from tests.unit.report.web.making import make_run
 from tests.support.waiting import WATCHDOG_SECONDS
+from tests.unit.report.web.making import make_run
 
 SAMPLES = 60
 LEVELS = [1, 2, "two", 'a "quoted", text', "数论", True, "x\ud800", None]

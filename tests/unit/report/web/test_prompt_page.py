@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ais_prompt.preview.preview import PromptView, preview
 from ais_prompt.checks.warning import MisspeltPlaceholder
+from ais_prompt.preview.preview import PromptView, preview
 from ais_prompt.report.web.frame import asset
 from ais_prompt.report.web.prompt_page import prompts_page, side_by_side
 from ais_prompt.report.web.prompt_view import prompt_html

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ais_prompt.errors import StoreError
-from ais_prompt.report.web import write_report
-from ais_prompt.report.web import writer
+from ais_prompt.report.web import write_report, writer
 from ais_prompt.store.predictions import write_predictions
 from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, Prediction, SampleScore, Usage
 from tests.unit.report.web.making import make_run, prediction, scored

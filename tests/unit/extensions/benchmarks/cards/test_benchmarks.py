@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from ais_prompt import run
+from ais_prompt.checks.source import Source, read_spec
 from ais_prompt.config.cards import cards, find_card
 from ais_prompt.config.compose import compose
 from ais_prompt.config.locate import list_shipped
-from ais_prompt.checks.source import Source, read_spec
 from ais_prompt.extensions.benchmarks.cards.dataset import CatalogDataset
 from ais_prompt.extensions.benchmarks.cards.rows import LETTERS
 from ais_prompt.registry import READERS

@@ -13,8 +13,8 @@ import pytest
 
 from ais_prompt.config.compose import compose
 from ais_prompt.extensions.benchmarks.cards.dataset import CatalogDataset
-from ais_prompt.registry import EVALUATORS, POSTPROCESSORS
 from ais_prompt.extensions.benchmarks.get import get
+from ais_prompt.registry import EVALUATORS, POSTPROCESSORS
 from tests.support.real_data import BBH, REAL_DATA, needs
 
 pytestmark = needs(REAL_DATA)

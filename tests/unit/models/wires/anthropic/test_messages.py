@@ -9,17 +9,17 @@ import pytest
 from pydantic import ValidationError
 
 from ais_prompt.errors import PromptError
-from ais_prompt.models.wires.anthropic.stream import MessageStream
-from ais_prompt.models.wires.anthropic.wire import MESSAGES
 from ais_prompt.models.api.wire import http_failure
 from ais_prompt.models.api.wire_format import read_reply
-from ais_prompt.models.options import Wire
 from ais_prompt.models.asking.asking import THROTTLED, is_temporary
+from ais_prompt.models.options import Wire
+from ais_prompt.models.wires.anthropic.stream import MessageStream
+from ais_prompt.models.wires.anthropic.wire import MESSAGES
+from ais_prompt.testing.answers import Reply
+from ais_prompt.testing.apis import error_of_messages, message_body, message_events, message_fault
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Request, ToolCall, Usage
 from ais_prompt.utils.tool_messages import call_messages
 from tests.unit.models.package_types import PackageTypes
-from ais_prompt.testing.answers import Reply
-from ais_prompt.testing.apis import error_of_messages, message_body, message_events, message_fault
 
 TYPES = PackageTypes("anthropic.types")
 TOOL = {"name": "add", "input_schema": {"type": "object"}}

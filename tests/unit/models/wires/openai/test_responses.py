@@ -10,13 +10,13 @@ from pydantic import ValidationError
 
 from ais_prompt.errors import PromptError
 from ais_prompt.models.api.wire_format import read_reply
-from ais_prompt.models.wires.openai.responses import RESPONSES, ResponseStream
 from ais_prompt.models.options import Wire
+from ais_prompt.models.wires.openai.responses import RESPONSES, ResponseStream
+from ais_prompt.testing.answers import Reply
+from ais_prompt.testing.apis import response_body, response_events, response_fault
 from ais_prompt.types import ChatMessage, Completion, Decoding, Request, ToolCall, Usage
 from ais_prompt.utils.tool_messages import call_messages
 from tests.unit.models.package_types import PackageTypes
-from ais_prompt.testing.answers import Reply
-from ais_prompt.testing.apis import response_body, response_events, response_fault
 
 TYPES = PackageTypes("openai.types.responses")
 TOOL = {"type": "function", "name": "add", "parameters": {"type": "object"}, "strict": True}

@@ -11,10 +11,10 @@ from pydantic import ValidationError
 from ais_prompt.models.api.wire_format import read_reply
 from ais_prompt.models.wires.openai.stream import ChatStream
 from ais_prompt.models.wires.openai.wire import CHAT, COMPLETIONS, STREAMED, request_body
+from ais_prompt.testing.answers import Reply, answer_body
 from ais_prompt.types import ChatMessage, Decoding, Request, ToolCall
 from ais_prompt.utils.tool_messages import call_messages
 from tests.unit.models.package_types import PackageTypes
-from ais_prompt.testing.answers import Reply, answer_body
 
 TEXTS, CHATS = PackageTypes("openai.types"), PackageTypes("openai.types.chat")
 

@@ -1,0 +1,1 @@
+"""The old path of role templates, which configs import. They are in `ais_prompt.prompts` now."""

@@ -1,0 +1,3 @@
+"""The old path of `ais_prompt.sandbox`, which scripts import."""
+
+from ais_prompt.sandbox import *  # noqa: F403
