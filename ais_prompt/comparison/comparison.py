@@ -9,8 +9,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.comparison.causes import Share, divided, reported_difference, shares_left_out
-from ais_prompt.comparison.changed_parts import Change, changed_parts
+from ais_prompt.comparison.causes import Change, Share, changed_parts, divided, reported_difference, shares_left_out
 from ais_prompt.comparison.scored_task import ScoredTask, clusters_of, with_common_names
 from ais_prompt.errors import DataError
 from ais_prompt.metrics.aggregate import exact_mean

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.comparison.changed_parts import DECODING
+from ais_prompt.comparison.causes import DECODING
 from ais_prompt.errors import ConfigError
 from ais_prompt.models import HuggingFaceBaseModel, Limits, OpenAIChatModel, OpenAICompletionModel, Retry, Sampling
 from ais_prompt.models.flat_options import FLAT_NAMES, LocalNames, ServedNames

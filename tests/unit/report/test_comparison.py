@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from ais_prompt.comparison.causes import Share
-from ais_prompt.comparison.changed_parts import Change
+from ais_prompt.comparison.causes import Change, Share
 from ais_prompt.comparison.comparison import Comparison, Flip
 from ais_prompt.report.comparison import print_comparison
 from ais_prompt.types import Prediction
