@@ -1,4 +1,4 @@
-"""Check by simulation what differences, powers and alarms promise; before (bca856a) and after.
+"""Check by simulation that differences, powers and alarms keep their promises.
 
     python -m bench.statistics_differences [differences|power|alarms] [--runs N]
 
