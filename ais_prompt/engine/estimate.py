@@ -1,4 +1,4 @@
-"""Estimate what a task asks, before anything is asked."""
+"""RequestEstimate what a task asks, before anything is asked."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SAMPLES: Final = 100
 _NOT_MEASURED: Final = Completion(failure=Failure("not_asked", ""))
 
 
-class Estimate(Struct, frozen=True):
+class RequestEstimate(Struct, frozen=True):
     """What a task asks, as far as that is known before.
 
     Attributes:
@@ -53,8 +53,8 @@ class Estimate(Struct, frozen=True):
         return None if self.price is None else self.price.cost(self.input_tokens, self.output_tokens)
 
 
-def estimate(task: Task) -> Estimate:
-    """Estimate what a task asks: requests, tokens, cost. No weights are loaded and nothing is sent.
+def estimate(task: Task) -> RequestEstimate:
+    """RequestEstimate what a task asks: requests, tokens, cost. No weights are loaded and nothing is sent.
 
     Raises:
         AisPromptError: the data cannot be read, or a prompt cannot be made.
@@ -78,7 +78,7 @@ def estimate(task: Task) -> Estimate:
             pass
     scale = len(test) / count if count else 0.0
     judge = None if task.spec.is_baseline else task.dataset.spec.eval.judge
-    return Estimate(
+    return RequestEstimate(
         task.name,
         len(test),
         math.ceil(requests * scale),
@@ -90,7 +90,7 @@ def estimate(task: Task) -> Estimate:
     )
 
 
-def exceeded(budget: Budget, estimates: list[Estimate]) -> list[str]:
+def exceeded(budget: Budget, estimates: list[RequestEstimate]) -> list[str]:
     """Return which limits of a budget a run would certainly reach, or might reach if its answers are long."""
     kinds = ("requests", "input_tokens", "output_tokens", "least_cost", "most_cost")
     total = {kind: math.fsum(getattr(one, kind) or 0 for one in estimates) for kind in kinds}

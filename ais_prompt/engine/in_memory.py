@@ -97,7 +97,7 @@ class InMemory:
                 if job.model is not model:
                     self._leave(model)
                 model = job.model
-                self._over(job, _ask(job))
+                self._over(job, _ended_with(job))
         finally:
             self._leave(model)
 
@@ -121,7 +121,7 @@ class InMemory:
             close(model)
 
 
-def _ask(job: TaskJob) -> AisPromptError | None:
+def _ended_with(job: TaskJob) -> AisPromptError | None:
     """Ask a job, and return the error that ended it.
 
     Raises:

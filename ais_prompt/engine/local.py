@@ -15,13 +15,13 @@ from ais_prompt.engine.workers import ModelWorkers
 from ais_prompt.errors import AisPromptError
 from ais_prompt.models.base import AsyncModel, BatchModel, Model
 
-Ended: TypeAlias = Callable[[TaskJob, AisPromptError | None], Iterable[TaskJob]]
+JobEnded: TypeAlias = Callable[[TaskJob, AisPromptError | None], Iterable[TaskJob]]
 """Called in any thread when a job is over, with the error that ended it, or None.
 
 Returns the jobs that it leads to, such as the questions to a judge. They start before jobs that are still waiting."""
 
 
-def run_local(jobs: Sequence[TaskJob], ended: Ended, workers: ModelWorkers | None = None) -> None:
+def run_local(jobs: Sequence[TaskJob], ended: JobEnded, workers: ModelWorkers | None = None) -> None:
     """Ask all jobs; one that cannot go on does not stop the others.
 
     A model in memory is closed before the next one is loaded, so that two of them never share a device.

@@ -33,7 +33,7 @@ class Ask(Struct, frozen=True):
     requests: Sequence[Request]
 
 
-class Reply(Struct, frozen=True):
+class WorkerReply(Struct, frozen=True):
     """The answer to a call, plain values: the model may be code of others (``trust_remote_code``).
 
     Attributes:
@@ -45,7 +45,7 @@ class Reply(Struct, frozen=True):
     error: tuple[str, str, str, str] | None = None
 
     @classmethod
-    def of_error(cls, error: Exception) -> Reply:
+    def of_error(cls, error: Exception) -> WorkerReply:
         """Return the reply for an error."""
         if isinstance(error, AisPromptError):
             name = next(kind.__name__ for kind in type(error).__mro__ if hasattr(errors, kind.__name__))
@@ -77,14 +77,14 @@ def answer(message: bytes) -> bytes:
             call.surroundings.enter()
             _model = cast("BatchModel", build_model(call.spec))
             _model.load()
-            return encode_plain(to_builtins(Reply()))
+            return encode_plain(to_builtins(WorkerReply()))
         found = getattr(_model, call.method)(call.requests)
         plain = [(one[0], one[1].to_json()) if isinstance(one, tuple) else one.to_json() for one in found]
-        return encode_plain(to_builtins(Reply(plain)))
+        return encode_plain(to_builtins(WorkerReply(plain)))
     except (AisPromptError, MemoryError) as error:
-        return encode_plain(to_builtins(Reply.of_error(error)))
+        return encode_plain(to_builtins(WorkerReply.of_error(error)))
     except Exception as error:  # of a library or of the user's own; it may be of a class that the parent does not know
-        return encode_plain(to_builtins(Reply.of_error(part_error(error, type(_model).__name__, None))))
+        return encode_plain(to_builtins(WorkerReply.of_error(part_error(error, type(_model).__name__, None))))
 
 
 def read_reply(content: bytes) -> list[Any]:
@@ -95,7 +95,7 @@ def read_reply(content: bytes) -> list[Any]:
         ValueError: it is no reply.
     """
     try:
-        reply = convert(decode_own(content), Reply)
+        reply = convert(decode_own(content), WorkerReply)
         reply.raise_error()
         return [
             (int(one[0]), Completion.from_json(one[1])) if isinstance(one, list) else Completion.from_json(one)

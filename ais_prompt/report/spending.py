@@ -6,12 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from ais_prompt.engine.estimate import Estimate
+from ais_prompt.engine.estimate import RequestEstimate
 from ais_prompt.types import Used
 from ais_prompt.utils.text import counted
 
 
-def estimate_lines(estimates: Sequence[Estimate]) -> list[str]:
+def estimate_lines(estimates: Sequence[RequestEstimate]) -> list[str]:
     """Return a line for each task, and one for all of them."""
     lines = [f"{one.task}: {estimate_words([one])}" for one in estimates]
     judged: Counter[str] = Counter()
@@ -34,7 +34,7 @@ def money(amount: float, currency: str) -> str:
     return f"{amount:,.{max(2, digits)}f} {currency}".strip()
 
 
-def estimate_words(estimates: Iterable[Estimate]) -> str:
+def estimate_words(estimates: Iterable[RequestEstimate]) -> str:
     """Return ``8 questions, 8 requests, about 96 tokens in, at most 2,048 out, 0.01 to 0.05 USD``."""
     found = list(estimates)
     samples, requests, sent, received = (

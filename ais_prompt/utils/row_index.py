@@ -7,8 +7,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from ais_prompt.utils.digest import digest
 
 
@@ -25,6 +23,8 @@ class RowIndex:
     """
 
     def __init__(self, keys: Iterable[int]) -> None:
+        import numpy as np  # a run that counts occurrences only goes without
+
         unsorted = np.fromiter(keys, np.uint64)
         order = np.argsort(unsorted, kind="stable")
         self._keys = array("Q", unsorted[order].tobytes())
