@@ -17,7 +17,7 @@ from ais_prompt.types import (
     PartSpec,
     Prompts,
 )
-from ais_prompt.types.prompt import Content
+from ais_prompt.types.request import Content
 from ais_prompt.utils.digest import canonical
 
 ANSWER: Final = "prediction"

@@ -14,7 +14,7 @@ from ais_prompt.prompts.format import Mode
 from ais_prompt.prompts.message_media import join_contents
 from ais_prompt.prompts.prompt_list import PromptList, PromptSection
 from ais_prompt.types import ChatMessage, Content
-from ais_prompt.types.prompt import message_from_json
+from ais_prompt.types.request import message_from_json
 
 
 class RawMessagesFormat:

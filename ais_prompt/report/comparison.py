@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ais_prompt.comparison.comparison import Comparison, Flip
 from ais_prompt.report.flips import flip_lines, questions_of
-from ais_prompt.types.prompt import prompts_to_json
+from ais_prompt.types.request import prompts_to_json
 from ais_prompt.utils.tables import Column, print_table
 from ais_prompt.utils.text import counted, printable
 

@@ -16,7 +16,7 @@ from ais_prompt.report.stored import read_samples
 from ais_prompt.scoring.rows import Row
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import Prediction, SampleScore, TaskSpec
-from ais_prompt.types.prompt import prompts_to_json
+from ais_prompt.types.request import prompts_to_json
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ais_prompt.report.formats import text_or_json
 from ais_prompt.types import ChatMessage, Prediction, prompt_to_json
-from ais_prompt.types.prompt import prompts_to_json
+from ais_prompt.types.request import prompts_to_json
 
 SNIPPET: Final = 120
 """Maximum number of characters of a text in one line."""

@@ -15,7 +15,7 @@ from ais_prompt.store.predictions import BROKEN_FIX, read_predictions
 from ais_prompt.store.results import read_details, read_scores
 from ais_prompt.store.run_file import read_run_file
 from ais_prompt.types import ChatMessage, Prediction, SampleScore, Score, TaskFacts, TaskSpec
-from ais_prompt.types.prompt import prompt_to_json
+from ais_prompt.types.request import prompt_to_json
 
 _SCORE_AGAIN = "score the run again: aisprompt score RUN"
 

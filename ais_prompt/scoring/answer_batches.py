@@ -14,7 +14,7 @@ from ais_prompt.evaluators.batch import AnswerBatch, JudgedBatchEvaluator, Judge
 from ais_prompt.plan.plan import PlannedDataset, Task
 from ais_prompt.scoring.scorer import Scorer, failure_kind
 from ais_prompt.types import Prediction, Sample, SampleScore
-from ais_prompt.types.prompt import prompts_to_json
+from ais_prompt.types.request import prompts_to_json
 from ais_prompt.utils.digest import digest
 
 T = TypeVar("T")

@@ -5,8 +5,17 @@ from ais_prompt.types.completion import Completion, Failure, FinishReason, Likel
 from ais_prompt.types.extraction import Extraction, Reading
 from ais_prompt.types.gate import Gate
 from ais_prompt.types.meta_template import MetaTemplateSpec, RoleSpec
-from ais_prompt.types.prompt import ChatMessage, Content, Prompt, Prompts, prompt_from_json, prompt_to_json
-from ais_prompt.types.request import Decoding, LikelihoodQuery, Request
+from ais_prompt.types.request import (
+    ChatMessage,
+    Content,
+    Decoding,
+    LikelihoodQuery,
+    Prompt,
+    Prompts,
+    Request,
+    prompt_from_json,
+    prompt_to_json,
+)
 from ais_prompt.types.result import Prediction, TaskFacts
 from ais_prompt.types.sample import Sample
 from ais_prompt.types.score import REFUSAL, STATUSES, JudgeVerdict, Precision, SampleScore, Score, Spread, Status

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from ais_prompt.types.prompt import ChatMessage
+from ais_prompt.types.request import ChatMessage
 
 
 class RoleSpec(Struct, frozen=True):

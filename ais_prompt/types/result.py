@@ -11,7 +11,7 @@ from msgspec.json import Decoder, decode
 from msgspec.structs import asdict
 
 from ais_prompt.types.completion import Completion
-from ais_prompt.types.prompt import ChatMessage, Prompts, prompts_from_json, prompts_to_json
+from ais_prompt.types.request import ChatMessage, Prompts, prompts_from_json, prompts_to_json
 from ais_prompt.types.speed import Speed
 
 _FAILURE, _FINISH_REASON, _REFUSED = attrgetter("failure"), attrgetter("finish_reason"), attrgetter("refused")

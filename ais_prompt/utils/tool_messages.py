@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ais_prompt.types import ChatMessage, ToolCall
-from ais_prompt.types.prompt import message_to_json
+from ais_prompt.types.request import message_to_json
 from ais_prompt.utils.written_json import parse_written
 
 CALL: Final = "tool_call"

@@ -15,7 +15,7 @@ from ais_prompt.extensions.formats.every_eval_ever import LOWER_IS_BETTER
 from ais_prompt.report.stored import StoredResults, StoredSample, StoredTask
 from ais_prompt.store.disk import replacing
 from ais_prompt.store.layout import safe_name
-from ais_prompt.types.prompt import prompts_to_json
+from ais_prompt.types.request import prompts_to_json
 from ais_prompt.utils.digest import text_digest
 from ais_prompt.utils.jsonl import encode, encode_finite
 

@@ -28,7 +28,7 @@ from ais_prompt.store.made_here import is_own
 from ais_prompt.store.predictions import ASK_FIRST, NO_ANSWERS
 from ais_prompt.store.results import detail_starts
 from ais_prompt.types import Prediction
-from ais_prompt.types.prompt import prompts_to_json
+from ais_prompt.types.request import prompts_to_json
 from ais_prompt.utils.guard import exception_line
 from ais_prompt.utils.jsonl import encode_finite
 from ais_prompt.utils.secrets import SECRETS
