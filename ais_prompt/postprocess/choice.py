@@ -9,7 +9,7 @@ import re
 
 from ais_prompt.postprocess.source import said
 from ais_prompt.registry import POSTPROCESSORS
-from ais_prompt.types.extraction import Extraction
+from ais_prompt.types.score import Extraction
 
 _CAPITAL = re.compile("[A-Z]")
 _RUN = re.compile("[A-D]+")

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from ais_prompt.postprocess.source import Source, said
 from ais_prompt.registry import POSTPROCESSORS
-from ais_prompt.types.extraction import Extraction
+from ais_prompt.types.score import Extraction
 
 _FENCE_AFTER_TEXT: Final = re.compile(
     # > and the marks of lists may stand before a fence

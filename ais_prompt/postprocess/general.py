@@ -12,7 +12,7 @@ from ais_prompt.postprocess.rules import Candidate, Rank, strongest
 from ais_prompt.postprocess.source import said
 from ais_prompt.postprocess.stated import statements
 from ais_prompt.registry import POSTPROCESSORS
-from ais_prompt.types.extraction import Extraction
+from ais_prompt.types.score import Extraction
 
 _PHRASE_END: Final = re.compile(
     r"[\n。]|[.,](?!\d)|(?<!\d)[.,]|[!?;](?=[\u4e00-\u9fff])|\((?=不|并非|not\b|[^)\n]{0,40}(?:是|\bis\b))"

@@ -9,7 +9,7 @@ from typing import Final
 
 from ais_prompt.postprocess.source import said
 from ais_prompt.registry import POSTPROCESSORS
-from ais_prompt.types.extraction import Extraction
+from ais_prompt.types.score import Extraction
 from ais_prompt.utils.written_json import DECODER, parse_written
 
 _FENCE: Final = re.compile(r"```(?:json|JSON)?[ \t]*\n(.*?)```", re.DOTALL)

@@ -11,7 +11,7 @@ from ais_prompt.postprocess.negation import REACH, Doubts, doubts
 from ais_prompt.postprocess.rules import Candidate, Rank, strongest
 from ais_prompt.postprocess.source import said
 from ais_prompt.registry import POSTPROCESSORS
-from ais_prompt.types.extraction import Extraction
+from ais_prompt.types.score import Extraction
 
 _VERDICT: Final = (
     r"(?:\b(?i:graded?|verdict|judge?ment|judged|marked|decision|conclusion|evaluation|assessment|result|rating|rated|scored?)\b"

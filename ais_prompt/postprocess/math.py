@@ -19,7 +19,7 @@ from ais_prompt.postprocess.rules import Candidate, Rank, strongest
 from ais_prompt.postprocess.source import said
 from ais_prompt.postprocess.stated import Statement, statements
 from ais_prompt.registry import POSTPROCESSORS
-from ais_prompt.types.extraction import Extraction
+from ais_prompt.types.score import Extraction
 
 _INLINE: Final = re.compile(
     r"(?<!\\)\$\$(?P<display>[^$]+?)\$\$|(?<![\\$])\$(?P<dollars>(?:[^$\\]|\\.)+)\$(?!\d)|\\\((?P<round>.{1,2000}?)\\\)|\\\[(?P<square>.{1,2000}?)\\\]"

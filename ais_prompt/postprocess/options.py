@@ -21,7 +21,7 @@ from ais_prompt.postprocess.option_rules import OptionPatterns, option_patterns
 from ais_prompt.postprocess.rules import Candidate, Rank, strongest
 from ais_prompt.postprocess.source import Source, said
 from ais_prompt.registry import POSTPROCESSORS
-from ais_prompt.types.extraction import Extraction
+from ais_prompt.types.score import Extraction
 
 _DECORATION: Final = re.compile(
     r"\*+|`+|\$+|\\[A-Za-z]+(?=\s?\{)|\\(?:rm|bf|sf|it|tt)\b\s?|\\[()\[\]]|(?<!\w)_+|_+(?!\w)"

@@ -12,7 +12,7 @@ from typing import Final
 
 from ais_prompt.postprocess.source import said
 from ais_prompt.registry import POSTPROCESSORS
-from ais_prompt.types.extraction import Extraction
+from ais_prompt.types.score import Extraction
 from ais_prompt.utils.imports import require
 
 _NUMBER: Final = re.compile(r"-?\d*\.?/?\d+")

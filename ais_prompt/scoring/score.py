@@ -34,7 +34,7 @@ from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
 from ais_prompt.store.results import read_scores, write_results
 from ais_prompt.types import STATUSES, PartSpec, Prediction, SampleScore, Score, TaskSpec
-from ais_prompt.types.sensitivity import Sensitivity
+from ais_prompt.types.score import Sensitivity
 from ais_prompt.utils.progress import tracked
 from ais_prompt.utils.text import counted
 

@@ -13,7 +13,7 @@ from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.plan.build import build_postprocessor
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import PartSpec, Prediction, SampleScore
-from ais_prompt.types.sensitivity import OtherReading, Sensitivity
+from ais_prompt.types.score import OtherReading, Sensitivity
 
 MOST: Final = 1_000
 """Samples that are read again; of more, so many are drawn, always the same ones."""

@@ -14,7 +14,7 @@ from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.shapes import Results, check_scores, check_shape, from_shape
 from ais_prompt.types import SampleScore, Score, TaskSpec
-from ais_prompt.types.sensitivity import Sensitivity
+from ais_prompt.types.score import Sensitivity
 from ais_prompt.utils.files import open_regular, read_regular
 from ais_prompt.utils.jsonl import decode_own, encode
 

@@ -12,7 +12,7 @@ from typing import Any, NotRequired, TypedDict, TypeVar
 import msgspec
 
 from ais_prompt.types import Completion, SampleScore, Score, TaskFacts, Used
-from ais_prompt.types.sensitivity import Sensitivity
+from ais_prompt.types.score import Sensitivity
 
 Value = TypeVar("Value")
 

@@ -2,7 +2,6 @@
 
 from ais_prompt.types.budget import Budget, Price, Used
 from ais_prompt.types.completion import Completion, Failure, FinishReason, Likelihood, ToolCall, Usage
-from ais_prompt.types.extraction import Extraction, Reading
 from ais_prompt.types.gate import Gate
 from ais_prompt.types.meta_template import MetaTemplateSpec, RoleSpec
 from ais_prompt.types.request import (
@@ -18,7 +17,18 @@ from ais_prompt.types.request import (
 )
 from ais_prompt.types.result import Prediction, TaskFacts
 from ais_prompt.types.sample import Sample
-from ais_prompt.types.score import REFUSAL, STATUSES, JudgeVerdict, Precision, SampleScore, Score, Spread, Status
+from ais_prompt.types.score import (
+    REFUSAL,
+    STATUSES,
+    Extraction,
+    JudgeVerdict,
+    Precision,
+    Reading,
+    SampleScore,
+    Score,
+    Spread,
+    Status,
+)
 from ais_prompt.types.shard import Partition, Portion, Shard
 from ais_prompt.types.spec import (
     AVERAGES,

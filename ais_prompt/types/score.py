@@ -1,4 +1,9 @@
-"""Scores of a sample and of a dataset."""
+"""The answer that a postprocessor found in a text, and its position.
+
+Scores of a sample and of a dataset.
+
+Sensitivity of a score to the choice of the postprocessor.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +14,41 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import Struct, convert, field
 from msgspec.structs import asdict
 
-from ais_prompt.types.extraction import Reading
+
+class Reading(Struct, frozen=True):
+    """The position of an extracted answer.
+
+    Attributes:
+        rule: name of the rule that found it, e.g. ``the answer is``.
+        start, end: it is ``text[start:end]`` of the model's answer, counted in code points.
+    """
+
+    rule: str
+    start: int
+    end: int
+
+
+class Extraction(str):
+    """An extracted answer: a string that also carries its `Reading`.
+
+    The string may differ from the text between ``start`` and ``end``: "１,０００" is read as "1000".
+
+    Args:
+        text: the answer.
+        rule: name of the rule that found it.
+        start, end: it was found in ``text[start:end]`` of the model's answer, counted in code points.
+    """
+
+    __slots__ = ("reading",)
+
+    reading: Reading
+
+    def __new__(cls, text: str, rule: str, start: int, end: int) -> Extraction:
+        """Create the string."""
+        made = super().__new__(cls, text)
+        made.reading = Reading(rule, start, end)
+        return made
+
 
 Status: TypeAlias = Literal["scored", "unparsed", "truncated", "failed"]
 STATUSES: tuple[Status, ...] = ("scored", "unparsed", "truncated", "failed")
@@ -202,3 +241,49 @@ class Score(Struct, frozen=True):
         if missing := set(STATUSES) - score.counts.keys():
             raise ValueError(f"counts have no {', '.join(sorted(missing))}")
         return score
+
+
+class OtherReading(Struct, frozen=True):
+    """The score under an alternative postprocessor.
+
+    Attributes:
+        postprocessor: its name.
+        score: mean of the main metric over the same samples.
+        changed: number of samples whose value differs.
+    """
+
+    postprocessor: str
+    score: float
+    changed: int
+
+
+class Sensitivity(Struct, frozen=True):
+    """The score of a task under each plausible postprocessor.
+
+    Attributes:
+        postprocessor, score: the configured postprocessor, and the mean of the main metric.
+        stderr: standard error of ``score``.
+        samples, of: number of samples that were read again, and number of samples that could be.
+        others: the scores under the alternatives.
+    """
+
+    postprocessor: str
+    score: float
+    stderr: float
+    samples: int
+    of: int
+    others: tuple[OtherReading, ...]
+
+    @property
+    def far(self) -> list[OtherReading]:
+        """The alternatives whose score differs by more than a standard error."""
+        return [other for other in self.others if abs(other.score - self.score) > self.stderr]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {**asdict(self), "others": [asdict(other) for other in self.others]}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Sensitivity:
+        """Read back the values of `to_json`."""
+        return cls(**{**values, "others": tuple(OtherReading(**other) for other in values["others"])})

@@ -16,7 +16,7 @@ from ais_prompt.store.results import read_details, read_head
 from ais_prompt.store.shapes import check_shape
 from ais_prompt.store.writer_lock import try_file_lock
 from ais_prompt.types import SampleScore
-from ais_prompt.types.sensitivity import Sensitivity
+from ais_prompt.types.score import Sensitivity
 from ais_prompt.utils.jsonl import decode
 
 FIX: Final = "make the summary again: give the run's command again with -m viz -r"

@@ -12,7 +12,7 @@ from ais_prompt.scoring import sensitivity as module
 from ais_prompt.scoring.scorer import Scorer
 from ais_prompt.scoring.sensitivity import others_than, sensitivity, warning_of
 from ais_prompt.types import Completion, PartSpec, Prediction, SampleScore
-from ais_prompt.types.sensitivity import Sensitivity
+from ais_prompt.types.score import Sensitivity
 
 FIRST = PartSpec("first_option_postprocess", {"options": "ABC"}, "eval_cfg.pred_postprocessor")
 
