@@ -15,8 +15,7 @@ from ais_prompt.types.request import (
     prompt_from_json,
     prompt_to_json,
 )
-from ais_prompt.types.result import Prediction, TaskFacts
-from ais_prompt.types.sample import Sample
+from ais_prompt.types.result import Activity, Prediction, Sample, Speed, TaskFacts, Times
 from ais_prompt.types.score import (
     REFUSAL,
     STATUSES,
@@ -47,7 +46,6 @@ from ais_prompt.types.spec import (
     SummarySpec,
     TaskSpec,
 )
-from ais_prompt.types.speed import Activity, Speed, Times
 
 __all__ = [
     "AVERAGES",
