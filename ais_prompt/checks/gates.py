@@ -14,7 +14,7 @@ from ais_prompt.metrics.agreement import ALPHA
 from ais_prompt.plan.plan import Plan, PlannedDataset
 from ais_prompt.registry import EVALUATORS, is_shipped
 from ais_prompt.types import AVERAGES, Gate, RunSpec
-from ais_prompt.types.gate import COUNTS
+from ais_prompt.types.limits import COUNTS
 
 _OF_REPEATS: Final = re.compile(r"cons@\d+")
 

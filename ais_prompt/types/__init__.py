@@ -1,8 +1,7 @@
 """Frozen values that travel through the program. No I/O, and no third-party package except msgspec."""
 
-from ais_prompt.types.budget import Budget, Price, Used
 from ais_prompt.types.completion import Completion, Failure, FinishReason, Likelihood, ToolCall, Usage
-from ais_prompt.types.gate import Gate
+from ais_prompt.types.limits import Budget, Gate, Price, Used
 from ais_prompt.types.meta_template import MetaTemplateSpec, RoleSpec
 from ais_prompt.types.request import (
     ChatMessage,

@@ -8,8 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct, field
 
-from ais_prompt.types.budget import Budget, Price
-from ais_prompt.types.gate import Gate
+from ais_prompt.types.limits import Budget, Gate, Price
 from ais_prompt.types.meta_template import MetaTemplateSpec
 
 

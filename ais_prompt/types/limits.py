@@ -1,0 +1,159 @@
+"""What answers cost, how much may be asked, and how much was.
+
+Gates: conditions on scores and counts that a run must meet to pass CI.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from fractions import Fraction
+from typing import Any, Final, Literal, TypeAlias
+
+from msgspec import Struct, convert, field
+
+MILLION: Final = 1_000_000
+
+
+class Price(Struct, frozen=True):
+    """The price of a model's tokens.
+
+    Attributes:
+        input, output: for ``per`` tokens of prompts, and of answers.
+        currency: a name such as ``USD``.
+        per: number of tokens that ``input`` and ``output`` are for.
+    """
+
+    input: float
+    output: float
+    currency: str = "USD"
+    per: int = MILLION
+
+    def cost(self, input_tokens: float, output_tokens: float) -> float:
+        """Return the cost of so many tokens."""
+        return (input_tokens * self.input + output_tokens * self.output) / self.per
+
+
+class Budget(Struct, frozen=True):
+    """How much one session may ask; None for no limit.
+
+    Attributes:
+        max_requests: requests; one that is sent again after a failure counts once.
+        max_tokens_total: tokens of prompts and answers together.
+        max_cost: cost in the currency of the prices.
+    """
+
+    max_requests: int | None = None
+    max_tokens_total: int | None = None
+    max_cost: float | None = None
+
+    def over(self, other: Budget) -> Budget:
+        """Return these limits, and those of another budget where this one has none."""
+        return Budget(
+            other.max_requests if self.max_requests is None else self.max_requests,
+            other.max_tokens_total if self.max_tokens_total is None else self.max_tokens_total,
+            other.max_cost if self.max_cost is None else self.max_cost,
+        )
+
+
+class Used(Struct, frozen=True):
+    """How much was asked.
+
+    Attributes:
+        requests: requests that have ended.
+        input_tokens, output_tokens: tokens of prompts and of answers, as the server counts them, else estimated.
+        cost: currency → amount, for models with a price.
+    """
+
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: Mapping[str, float] = field(default_factory=dict)
+
+    def __add__(self, other: Used) -> Used:
+        cost = dict(self.cost)
+        for currency, amount in other.cost.items():
+            cost[currency] = cost.get(currency, 0.0) + amount
+        return Used(
+            self.requests + other.requests,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            cost,
+        )
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of prompts and answers together."""
+        return self.input_tokens + self.output_tokens
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Used:
+        """Read values as `msgspec.to_builtins` writes them.
+
+        Raises:
+            ValueError: they are not those of this class.
+        """
+        return convert(values, cls)
+
+
+Comparator: TypeAlias = Literal[">=", ">", "<=", "<"]
+
+COUNTS: Final = ("failed", "truncated", "unparsed")
+"""Sample states whose number a gate can limit."""
+
+DROP: Final = "drop"
+"""Name of the gate that limits the drop of a metric against the baseline."""
+
+
+class Gate(Struct, frozen=True):
+    """One condition.
+
+    Attributes:
+        text: the condition as the user wrote it.
+        pattern: which datasets (``gsm8k*``), or models and datasets (``demo/*``), it covers.
+        name: a metric, or a state (``failed``, ``truncated``, ``unparsed``) whose answers are counted.
+        comparator: compares the value with the limit.
+        limit: the number as written: in the metric's own unit, a number of answers, or percent.
+        percent: whether the limit was written in percent.
+        where: config path or option.
+        confidence: required confidence, 0.5 to 1, that the true value meets the limit; None compares the value itself.
+    """
+
+    text: str
+    pattern: str
+    name: str
+    comparator: Comparator
+    limit: Fraction
+    percent: bool
+    where: str = ""
+    confidence: Fraction | None = None
+
+    @property
+    def limits_drop(self) -> bool:
+        """Whether the gate limits the drop of a metric against the baseline."""
+        return self.name == DROP and self.confidence is not None
+
+    @property
+    def counts_answers(self) -> bool:
+        """Whether the gate limits the number of answers in a state, not a metric."""
+        return self.name in COUNTS
+
+    def concerns(self, model: str, dataset: str) -> bool:
+        """Return whether the gate covers a model on a dataset."""
+        return fnmatchcase(dataset, self.pattern) or fnmatchcase(f"{model}/{dataset}", self.pattern)
+
+    def holds(self, value: Fraction) -> bool:
+        """Return whether a value, in the unit of ``limit``, meets the limit."""
+        if self.comparator == ">=":
+            return value >= self.limit
+        if self.comparator == ">":
+            return value > self.limit
+        return value <= self.limit if self.comparator == "<=" else value < self.limit
+
+    def holds_score(self, value: Fraction, *, fraction: bool) -> bool:
+        """Return whether a metric's value meets the limit; for a ``fraction``, 0.8 and 80 % are the same limit."""
+        return self.holds(100 * value if self.percent and fraction else value)
+
+    def holds_count(self, count: int, answers: int) -> bool:
+        """Return whether ``count`` out of ``answers`` meets the limit; without answers the share is 0."""
+        return self.holds(Fraction(100 * count, answers or 1) if self.percent else Fraction(count))
