@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from ais_prompt.preview.marks import Marks, Origin
 from ais_prompt.prompts.role_format import ROLE_NAMES
 from ais_prompt.types import ChatMessage, DatasetSpec, MetaTemplateSpec, ModelSpec, PartSpec
-from ais_prompt.types.meta_template import RoleSpec
+from ais_prompt.types.spec import RoleSpec
 
 Wrap: TypeAlias = Callable[[str, str, str], str]
 """Marks a text, given its config path and the role that says it."""

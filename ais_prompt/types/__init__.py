@@ -2,7 +2,6 @@
 
 from ais_prompt.types.completion import Completion, Failure, FinishReason, Likelihood, ToolCall, Usage
 from ais_prompt.types.limits import Budget, Gate, Price, Used
-from ais_prompt.types.meta_template import MetaTemplateSpec, RoleSpec
 from ais_prompt.types.request import (
     ChatMessage,
     Content,
@@ -36,9 +35,11 @@ from ais_prompt.types.spec import (
     GroupKind,
     InferSpec,
     JudgeSpec,
+    MetaTemplateSpec,
     ModelSpec,
     PartSpec,
     ReaderSpec,
+    RoleSpec,
     RunSpec,
     SummaryEntry,
     SummaryGroup,
