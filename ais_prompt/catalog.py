@@ -199,7 +199,7 @@ PROTOCOLS: Final[dict[str, tuple[str, ...]]] = {
         "ais_prompt.evaluators.batch.BatchEvaluator",
         "ais_prompt.evaluators.batch.JudgedBatchEvaluator",
     ),
-    "partitioners": ("ais_prompt.types.partitioner.Partitioner",),
+    "partitioners": ("ais_prompt.types.shard.Partitioner",),
     "runners": ("ais_prompt.shards.runner.Runner",),
 }
 """Kind of part → what the program calls of it; a part must have all of the first, and may have the others."""

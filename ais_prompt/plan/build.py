@@ -35,7 +35,7 @@ from ais_prompt.registry import (
 )
 from ais_prompt.retrievers import Retriever
 from ais_prompt.types import DatasetSpec, EvalSpec, JudgeSpec, ModelSpec, PartSpec
-from ais_prompt.types.partitioner import Partitioner
+from ais_prompt.types.shard import Partitioner
 
 Postprocessor = Callable[[Any], Any]
 

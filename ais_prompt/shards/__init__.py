@@ -8,7 +8,7 @@ from typing import Any
 from ais_prompt.catalog import public_names
 from ais_prompt.registry import PARTITIONERS, RUNNERS
 from ais_prompt.shards.runner import Runner
-from ais_prompt.types.partitioner import Chunk, Partitioner, TaskSize
+from ais_prompt.types.shard import Chunk, Partitioner, TaskSize
 
 __all__ = ["Chunk", "Partitioner", "Runner", "TaskSize", *public_names("partitioners"), *public_names("runners")]
 

@@ -7,7 +7,7 @@ from heapq import heapify, heapreplace
 
 from ais_prompt.errors import PartError
 from ais_prompt.types import Partition
-from ais_prompt.types.partitioner import Chunk, TaskSize
+from ais_prompt.types.shard import Chunk, TaskSize
 
 
 def distribute(groups: Sequence[Sequence[Chunk]], tasks: Sequence[TaskSize], count: int) -> Partition:

@@ -12,7 +12,7 @@ from ais_prompt.shards.distribute import distribute
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.partitions import EVERYTHING, HeldTasks, partition_key, read_partition, record_partition
 from ais_prompt.types import RunSpec, Shard
-from ais_prompt.types.partitioner import Chunk, TaskSize
+from ais_prompt.types.shard import Chunk, TaskSize
 
 
 def groups_of(plan: Plan) -> Sequence[Sequence[Chunk]]:

@@ -1,10 +1,15 @@
-"""A shard: the part of a run's samples that one process asks."""
+"""A shard: the part of a run's samples that one process asks.
+
+What divides the tasks of a run among shards, by their size.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from math import gcd
+from typing import Final, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -75,3 +80,84 @@ class Partition(Struct, frozen=True):
 
 def _hashed(sample_id: str, count: int) -> int:
     return int.from_bytes(sha256(sample_id.encode()).digest()[:8]) % count
+
+
+Strategy: TypeAlias = Literal["heuristic", "split"]
+"""``heuristic`` splits large datasets and groups small ones; ``split`` groups none."""
+
+LONG_ANSWER: Final = 512
+"""Tokens that an answer may have at least to count as long."""
+LONG_FACTOR: Final = 10
+"""How much more a long answer costs. OpenCompass counts so for gsm8k, math and bbh, by their names."""
+
+
+class TaskSize(Struct, frozen=True):
+    """How much a task asks, as far as that is known before.
+
+    Attributes:
+        name: ``model/dataset``.
+        model: ``abbr`` of its model.
+        samples: number of questions.
+        requests: number of requests.
+        answer_tokens: most tokens of an answer; 0 if log-likelihoods are requested.
+    """
+
+    name: str
+    model: str
+    samples: int
+    requests: int
+    answer_tokens: int
+
+    def cost(self, gen_task_coef: float) -> float:
+        """Return the estimated cost, in requests for a log-likelihood.
+
+        Args:
+            gen_task_coef: how much more a generated answer costs.
+        """
+        factor = gen_task_coef if self.answer_tokens else 1
+        return self.requests * factor * (LONG_FACTOR if self.answer_tokens >= LONG_ANSWER else 1)
+
+
+class Chunk(Struct, frozen=True):
+    """A task, or one of the equal portions that it is split into.
+
+    Attributes:
+        task: the name of the task.
+        index: the number of the portion, from 0.
+        count: how many portions the task is split into.
+        cost: what it costs, in any unit.
+    """
+
+    task: str
+    index: int
+    count: int
+    cost: float
+
+
+class Partitioner(Protocol):
+    """Divides the tasks of a run into groups. The groups are then distributed over the shards, the costliest first."""
+
+    def groups(self, tasks: Sequence[TaskSize]) -> Sequence[Sequence[Chunk]]:
+        """Return the groups. A group is asked by one shard; there may be more or fewer groups than shards.
+
+        The same tasks give the same groups in every process. Each portion of each task is in one group.
+
+        Args:
+            tasks: all of the run, in its order: those of one model together.
+        """
+
+
+def split(task: TaskSize, count: int, cost: float) -> list[Chunk]:
+    """Return the portions of a task.
+
+    Args:
+        task: the task.
+        count: how many portions.
+        cost: of the whole task.
+    """
+    return [Chunk(task.name, index, count, cost / count) for index in range(count)]
+
+
+def portions(amount: float, most: float) -> int:
+    """Return how many equal portions are needed so that none is larger than ``most``; at least one."""
+    return max(1, math.ceil(amount / most))

@@ -9,7 +9,7 @@ from itertools import groupby
 from ais_prompt.extensions.clusters.size import GEN_TASK_COEF
 from ais_prompt.models.options import check_at_least
 from ais_prompt.registry import PARTITIONERS
-from ais_prompt.types.partitioner import Chunk, Strategy, TaskSize, portions, split
+from ais_prompt.types.shard import Chunk, Strategy, TaskSize, portions, split
 
 
 @PARTITIONERS.register_module()

@@ -8,7 +8,7 @@ from typing import Final
 
 from ais_prompt.models.options import check_at_least
 from ais_prompt.registry import PARTITIONERS
-from ais_prompt.types.partitioner import Chunk, Strategy, TaskSize, portions, split
+from ais_prompt.types.shard import Chunk, Strategy, TaskSize, portions, split
 
 GEN_TASK_COEF: Final = 20
 """How much more a generated answer costs than a log-likelihood, as OpenCompass counts."""
