@@ -18,7 +18,7 @@ def lost_texts(probe: PromptProbe) -> list[PromptWarning]:
     filled = probe.seen.filled
     found = [*_lost_end(probe), *_lost_stop_tokens(probe), *_hidden_answers(probe)]
     if isinstance(filled, PromptList):
-        found += [warning for look in _LOOKS for warning in look(probe, filled)]
+        found += [warning for look in _LOST_TEXT_CHECKS for warning in look(probe, filled)]
     return found
 
 
@@ -131,7 +131,7 @@ def _first(texts: list[Any]) -> str:
     return quoted(str(texts[0])) + more
 
 
-_LOOKS: Final[tuple[Callable[[PromptProbe, PromptList], Iterator[PromptWarning]], ...]] = (
+_LOST_TEXT_CHECKS: Final[tuple[Callable[[PromptProbe, PromptList], Iterator[PromptWarning]], ...]] = (
     _lost_items,
     _text_in_round,
     _no_role_generates,

@@ -59,7 +59,7 @@ VERBS: Final[dict[str, dict[str, tuple[str, str]]]] = {
 atexit.register(gc.freeze)
 
 
-class Program(click.Group):
+class CommandLine(click.Group):
     """All verbs. What they print contains no secrets."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
@@ -135,7 +135,7 @@ def _verb(home: str) -> click.Command:
 
 
 @click.group(
-    cls=Program,
+    cls=CommandLine,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog=EPILOG,
 )

@@ -31,7 +31,7 @@ def literals_of(node: ast.AST) -> Any:
             return value
         case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            return [_below(target, literals_of(node.value)) for target in targets if node.value]
+            return [_named_after(target, literals_of(node.value)) for target in targets if node.value]
         case ast.Dict(keys, values):
             named = [
                 (key.value if isinstance(key, ast.Constant) else None, value)
@@ -43,7 +43,7 @@ def literals_of(node: ast.AST) -> Any:
     return [literals_of(child) for child in ast.iter_child_nodes(node)]
 
 
-def _below(target: ast.AST, value: Any) -> Any:
+def _named_after(target: ast.AST, value: Any) -> Any:
     """Return the value below the names of a target such as ``models[0]['headers']['Cookie']``."""
     for name in reversed(re.findall(r"[\w-]+", ast.unparse(target))):
         value = {name: value}

@@ -16,7 +16,7 @@ from ais_prompt.config.custom_imports import import_custom_modules, make_importa
 from ais_prompt.config.keys import advice
 from ais_prompt.config.literal import literals_of
 from ais_prompt.config.locate import missing_config
-from ais_prompt.config.mmengine_gaps import filled
+from ais_prompt.config.mmengine_gaps import patched_mmengine
 from ais_prompt.config.overrides import apply_overrides
 from ais_prompt.config.paths import expand
 from ais_prompt.config.plain import plain_config
@@ -104,7 +104,7 @@ def _read(path: Path) -> dict[str, Any]:
     # Files without any import would be copied, changed as text and run elsewhere if mmengine were left to choose.
     lazy = not is_old_style(read_syntax(path))
     try:
-        with filled(absolute_bases(family)):
+        with patched_mmengine(absolute_bases(family)):
             config = Config.fromfile(
                 str(path.resolve()), lazy_import=lazy, import_custom_modules=False, format_python_code=False
             )

@@ -149,7 +149,7 @@ OURS: Final[tuple[tuple[ModuleType, str, Any], ...]] = (
 
 
 @contextmanager
-def filled(files: Mapping[str, Path] | None = None) -> Iterator[None]:
+def patched_mmengine(files: Mapping[str, Path] | None = None) -> Iterator[None]:
     """Temporarily replace the mmengine internals that need a fix.
 
     Args:

@@ -34,7 +34,7 @@ class Key(Struct, frozen=True):
     default: str = "none"
 
 
-class Table(Struct, frozen=True, dict=True):
+class KeyTable(Struct, frozen=True, dict=True):
     """One kind of dict.
 
     Attributes:
@@ -61,7 +61,7 @@ class Table(Struct, frozen=True, dict=True):
                 yield key, advice(str(key), self.names)
 
 
-CONFIG: Final = Table(
+CONFIG: Final = KeyTable(
     "The config",
     "",
     "The variables at the top of a config file. Other variables are helpers of your own.",
@@ -87,7 +87,7 @@ CONFIG: Final = Table(
     ),
 )
 
-MODEL: Final = Table(
+MODEL: Final = KeyTable(
     "A model",
     "models[i]",
     "Further keys are arguments of the class that `type` names.",
@@ -101,7 +101,7 @@ MODEL: Final = Table(
     ),
 )
 
-PRICE: Final = Table(
+PRICE: Final = KeyTable(
     "The price of a model",
     "models[i].price",
     "With it, `check` and `--dry-run` show the cost of a run, and `budget` can limit it.",
@@ -113,7 +113,7 @@ PRICE: Final = Table(
     ),
 )
 
-BUDGET: Final = Table(
+BUDGET: Final = KeyTable(
     "budget",
     "budget",
     "How much one session may ask. When it is used up, the run is paused and can be taken up with `-r`.",
@@ -124,7 +124,7 @@ BUDGET: Final = Table(
     ),
 )
 
-META_TEMPLATE: Final = Table(
+META_TEMPLATE: Final = KeyTable(
     "A meta template",
     "models[i].meta_template",
     "What a model sees around and between the turns of a dialogue.",
@@ -137,7 +137,7 @@ META_TEMPLATE: Final = Table(
     ),
 )
 
-META_ROLE: Final = Table(
+META_ROLE: Final = KeyTable(
     "A role of a meta template",
     "models[i].meta_template.round[j]",
     "The text around what one role says. A turn of a dataset may have the same keys, which then count.",
@@ -156,7 +156,7 @@ META_ROLE: Final = Table(
     ),
 )
 
-MESSAGE: Final = Table(
+MESSAGE: Final = KeyTable(
     "A message of a meta template",
     "models[i].meta_template[j]",
     "A `meta_template` that is a list holds messages in OpenAI form, for `RawPromptTemplate` only.",
@@ -166,7 +166,7 @@ MESSAGE: Final = Table(
     ),
 )
 
-ROLE_TEMPLATE: Final = Table(
+ROLE_TEMPLATE: Final = KeyTable(
     "A role template",
     "models[i].prompt_template",
     "A table of role → (text before, text after), as in torchtune; a role that is missing stays bare.",
@@ -179,7 +179,7 @@ ROLE_TEMPLATE: Final = Table(
     ),
 )
 
-DATASET: Final = Table(
+DATASET: Final = KeyTable(
     "A dataset",
     "datasets[i]",
     "Further keys are arguments of the reader that `type` names.",
@@ -194,7 +194,7 @@ DATASET: Final = Table(
     ),
 )
 
-READER: Final = Table(
+READER: Final = KeyTable(
     "reader_cfg",
     "datasets[i].reader_cfg",
     "Which columns and rows of the data are used.",
@@ -212,7 +212,7 @@ READER: Final = Table(
     ),
 )
 
-INFER: Final = Table(
+INFER: Final = KeyTable(
     "infer_cfg",
     "datasets[i].infer_cfg",
     "Each key is a part, `dict(type=..., **arguments)`.",
@@ -224,7 +224,7 @@ INFER: Final = Table(
     ),
 )
 
-TEMPLATE: Final = Table(
+TEMPLATE: Final = KeyTable(
     "A dialogue",
     "datasets[i].infer_cfg.prompt_template.template",
     "A `template` with only these keys is a dialogue. With any other key it is a table of label → text or dialogue.",
@@ -235,7 +235,7 @@ TEMPLATE: Final = Table(
     ),
 )
 
-TURN: Final = Table(
+TURN: Final = KeyTable(
     "A turn",
     "datasets[i].infer_cfg.prompt_template.template.round[j]",
     "What one role says. `begin`, `end`, `generate` and `api_role` count before those of the meta template.",
@@ -251,7 +251,7 @@ TURN: Final = Table(
     ),
 )
 
-EVAL: Final = Table(
+EVAL: Final = KeyTable(
     "eval_cfg",
     "datasets[i].eval_cfg",
     "How answers are scored.",
@@ -264,7 +264,7 @@ EVAL: Final = Table(
     ),
 )
 
-BASELINE: Final = Table(
+BASELINE: Final = KeyTable(
     "baseline",
     "datasets[i].eval_cfg.evaluator.baseline",
     "The answers that `PairwiseEvaluator` compares with those of the models: a column, or the answers of a model.",
@@ -275,7 +275,7 @@ BASELINE: Final = Table(
     ),
 )
 
-SUMMARIZER: Final = Table(
+SUMMARIZER: Final = KeyTable(
     "summarizer",
     "summarizer",
     "Which rows the summary has.",
@@ -294,7 +294,7 @@ SUMMARIZER: Final = Table(
     ),
 )
 
-GROUP: Final = Table(
+GROUP: Final = KeyTable(
     "A group of the summary",
     "summarizer.summary_groups[i]",
     "The average of several datasets. A group of which no dataset is in the run is left out.",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.plan.judge_dataset import Shown, shown_answer
+from ais_prompt.plan.judge_dataset import ShownAnswer, shown_answer
 from ais_prompt.plan.plan import PlannedDataset, Task
 from ais_prompt.store.find import locate_run
 from ais_prompt.store.layout import RunFolder
@@ -46,7 +46,7 @@ def check_baseline(dataset: PlannedDataset, models: Collection[str]) -> None:
         raise ConfigError(what, where=f"{baseline.where}.model", fix="name the abbr of one of `models`, or give a path")
 
 
-def baseline_answers(task: Task, folder: RunFolder) -> Callable[[str, int], Shown | None]:
+def baseline_answers(task: Task, folder: RunFolder) -> Callable[[str, int], ShownAnswer | None]:
     """Return what gives the answer of the baseline, by the id of a sample and the number of a turn, from 0.
 
     It returns None where there is none. Answers of a model are postprocessed as those of the task. Of several answers
@@ -64,16 +64,16 @@ def baseline_answers(task: Task, folder: RunFolder) -> Callable[[str, int], Show
     if baseline.column:
         rows = {name: row for row in task.data.test for name in (row.row_id, row.id)}
 
-        def of_row(sample: str, _turn: int) -> Shown | None:
+        def of_row(sample: str, _turn: int) -> ShownAnswer | None:
             found = rows[sample].fields.get(baseline.column) if sample in rows else None
-            return None if found is None else Shown(found)
+            return None if found is None else ShownAnswer(found)
 
         return of_row
     abbr = task.spec.dataset.abbr
     path = folder.predictions(baseline.model, abbr) if baseline.path is None else stored_answers(baseline, abbr)
     turns = _read(path, task.dataset)
 
-    def of_model(sample: str, turn: int) -> Shown | None:
+    def of_model(sample: str, turn: int) -> ShownAnswer | None:
         found = turns.get(sample, ())
         return found[turn] if turn < len(found) else None
 
@@ -104,7 +104,7 @@ def stored_answers(baseline: BaselineSpec, dataset: str) -> Path:
     return files[0]
 
 
-def _read(path: Path, dataset: PlannedDataset) -> Mapping[str, Sequence[Shown | None]]:
+def _read(path: Path, dataset: PlannedDataset) -> Mapping[str, Sequence[ShownAnswer | None]]:
     """Return sample → its answers, one for each turn of a dialogue; None for a turn without an answer."""
     return {
         prediction.sample_id: [_read_answer(*turn, dataset) for turn in _turns(prediction, dataset)]
@@ -122,7 +122,7 @@ def _turns(prediction: Prediction, dataset: PlannedDataset) -> Iterator[tuple[An
         yield from zip(given, cast("tuple[Prompts, ...]", prompts), strict=False)
 
 
-def _read_answer(given: Any, prompt: Prompts, dataset: PlannedDataset) -> Shown | None:
+def _read_answer(given: Any, prompt: Prompts, dataset: PlannedDataset) -> ShownAnswer | None:
     if given is None:
         return None
     found = dataset.answer_of(given)

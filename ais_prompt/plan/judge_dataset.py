@@ -42,7 +42,7 @@ def judge_dataset(judge: JudgeSpec, dataset: DatasetSpec) -> DatasetSpec:
     return replace(dataset, reader=reader, infer=asking, eval=EvalSpec())
 
 
-class Shown(Struct, frozen=True):
+class ShownAnswer(Struct, frozen=True):
     """An answer as a judge sees it.
 
     Attributes:
@@ -54,15 +54,15 @@ class Shown(Struct, frozen=True):
     conversation: str | None = None
 
 
-def judge_fields(fields: Mapping[str, Any], shown: Shown, gold: Any) -> dict[str, Any]:
+def judge_fields(fields: Mapping[str, Any], shown: ShownAnswer, gold: Any) -> dict[str, Any]:
     """Return the columns of a judge's template: those of the row, the answer and the gold."""
     before = {} if shown.conversation is None else {CONVERSATION: shown.conversation}
     return {**fields, **before, ANSWER: shown.answer, GOLD: gold}
 
 
-def shown_answer(answer: Any, prompt: Prompts) -> Shown:
+def shown_answer(answer: Any, prompt: Prompts) -> ShownAnswer:
     """Return an answer with the prompt of its turn, if it is one of a dialogue: else the prompt is empty."""
-    return Shown(answer, _conversation_text(prompt) if prompt else None)
+    return ShownAnswer(answer, _conversation_text(prompt) if prompt else None)
 
 
 def _conversation_text(prompt: Prompts) -> str:
@@ -79,7 +79,7 @@ def _text(content: Content) -> str:
     return "\n".join(str(part["text"]) if "text" in part else canonical(dict(part)) for part in content)
 
 
-def pair_fields(fields: Mapping[str, Any], first: Shown, second: Shown, gold: Any) -> dict[str, Any]:
+def pair_fields(fields: Mapping[str, Any], first: ShownAnswer, second: ShownAnswer, gold: Any) -> dict[str, Any]:
     """Return the columns of a template that compares two answers."""
     before = {} if second.conversation is None else {OTHER_CONVERSATION: second.conversation}
     return {**judge_fields(fields, first, gold), **before, OTHER_ANSWER: second.answer}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ais_prompt import errors, names
-from ais_prompt.config.schema import NEEDED, READER, TABLES, Table
+from ais_prompt.config.schema import NEEDED, READER, TABLES, KeyTable
 from ais_prompt.reference.docstring import read_docstring
 from ais_prompt.reference.entry import REQUIRED, Argument, Entry
 
@@ -65,7 +65,7 @@ def config_entries() -> Iterator[Entry]:
         yield _config_entry(table)
 
 
-def _config_entry(table: Table) -> Entry:
+def _config_entry(table: KeyTable) -> Entry:
     path = table.where.rpartition(".")[2].partition("[")[0]
     keys = (
         Argument(key.name, key.kind, REQUIRED if key.default == NEEDED else key.default, key.meaning)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 from ais_prompt.config.keys import near_miss
-from ais_prompt.config.schema import Table
+from ais_prompt.config.schema import KeyTable
 from ais_prompt.errors import ConfigError, ConfigFaults
 from ais_prompt.types import PartSpec
 from ais_prompt.utils.secrets import SECRETS
@@ -114,7 +114,7 @@ class ConfigSection:
         args = {key: value for key, value in self.values.items() if key != "type" and key not in leave_out}
         return PartSpec(type_, args, self.where)
 
-    def refuse_unknown(self, table: Table) -> None:
+    def refuse_unknown(self, table: KeyTable) -> None:
         """Note every key that is not in a table."""
         for key, fix in table.unknown(self.values):
             self.fault(key, f"{self.where} has an unknown key {key!r}", fix)

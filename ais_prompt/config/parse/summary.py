@@ -54,7 +54,7 @@ def _parse_group(section: ConfigSection, known: Sequence[str], *, shows_missing:
     """Parse a group; None if no dataset of it is in this run, or after a fault."""
     section.refuse_unknown(GROUP)
     name = section.get("name", (str,), "the name of the group")
-    names = [_name(item) for item in _items(section, "subsets")]
+    names = [_item_name(item) for item in _items(section, "subsets")]
     foreign = [one for one in names if one not in known]
     if foreign == names and (shows_missing or not any(near_miss(str(one), known) for one in foreign)):
         return None
@@ -100,7 +100,7 @@ def _parse_entries(
     """Parse names or (name, metric) pairs. Lines such as ``'--- exams ---'``, titles in OpenCompass, are skipped."""
     entries = []
     for index, item in enumerate(_items(section, key)):
-        name = _name(item)
+        name = _item_name(item)
         where = f"{section.at(key)}[{index}]"
         if name is None:
             section.faults.add(f"{where} is {shown(item)}", where, "give an abbr, or a list of abbr and metric")
@@ -111,7 +111,7 @@ def _parse_entries(
     return entries
 
 
-def _name(item: Any) -> str | None:
+def _item_name(item: Any) -> str | None:
     """Return the name in an entry; None if it has none."""
     if isinstance(item, str):
         return item

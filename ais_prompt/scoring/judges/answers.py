@@ -9,7 +9,7 @@ from typing import Any
 from ais_prompt.errors import DataError, PartError
 from ais_prompt.evaluators.batch import JudgedBatchEvaluator
 from ais_prompt.plan.baseline import baseline_answers
-from ais_prompt.plan.judge_dataset import Shown, judge_fields, pair_fields, shown_answer
+from ais_prompt.plan.judge_dataset import ShownAnswer, judge_fields, pair_fields, shown_answer
 from ais_prompt.plan.plan import Task
 from ais_prompt.scoring.answer_batches import batch_question_id
 from ais_prompt.scoring.judges.verdicts import ORDERS, Question, Replies, question_id
@@ -50,7 +50,7 @@ def answers_to_judge(task: Task, folder: RunFolder) -> list[Question]:
 
 
 def _shown(
-    sample: SampleScore, prediction: Prediction, baseline: Callable[[str, int], Shown | None] | None
+    sample: SampleScore, prediction: Prediction, baseline: Callable[[str, int], ShownAnswer | None] | None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield id and columns of each question about an answer; none if there is nothing to compare it with."""
     own = shown_answer(sample.extracted, prediction.origin_prompt)
