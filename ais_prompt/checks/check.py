@@ -15,8 +15,7 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.checks.blank_calls import call_inferencer, call_model
-from ais_prompt.checks.faults import FaultList
+from ais_prompt.checks.faults import FaultList, call_inferencer, call_model, check_eval, check_k
 from ais_prompt.checks.gates import gate_faults
 from ais_prompt.checks.leaks.proof import (
     check_gold_is_hidden,
@@ -25,10 +24,8 @@ from ais_prompt.checks.leaks.proof import (
     shown_questions_warning,
 )
 from ais_prompt.checks.leaks.search import search_leaks
-from ais_prompt.checks.media import check_media, taken_kinds
-from ais_prompt.checks.probe import probe_prompts
-from ais_prompt.checks.scoring import check_eval, check_k
-from ais_prompt.checks.warning import PromptProbe, PromptWarning
+from ais_prompt.checks.rows import check_media, taken_kinds
+from ais_prompt.checks.warning import PromptProbe, PromptWarning, probe_prompts
 from ais_prompt.checks.warnings import label_warnings, prompt_warnings
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, PartError, PromptError, without_index
 from ais_prompt.evaluators.base import DoubtsGolds
@@ -41,10 +38,9 @@ from ais_prompt.inferencers import (
     RunningConversation,
 )
 from ais_prompt.models.base import AsyncModel, ChecksRequests, HasTokenizerPath, MediaModel
-from ais_prompt.plan.baseline import check_baseline
 from ais_prompt.plan.build import build_chat_format, build_partitioner, build_runner
 from ais_prompt.plan.cluster import check_cluster
-from ais_prompt.plan.judge_dataset import judge_dataset, judge_fields, pair_fields, shown_answer
+from ais_prompt.plan.judges import check_baseline, judge_dataset, judge_fields, pair_fields, shown_answer
 from ais_prompt.plan.plan import Plan, PlannedDataset, PlannedModel
 from ais_prompt.plan.shots import check_shots_are_shown
 from ais_prompt.prompts import PromptBuilder

@@ -1,18 +1,42 @@
-"""Collect the faults of a config while it is checked."""
+"""Collect the faults of a config while it is checked.
+
+Call each user-defined part once on blank values, to find wrong return types before any request.
+
+An exception is not a fault here: a part may refuse a blank value. At run time it costs the sample.
+
+Find all faults of the scoring part of a config. Neither models nor data are needed.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from ais_prompt.errors import AisPromptError, ConfigError, faults_of
+from ais_prompt.errors import AisPromptError, ConfigError, PartError, faults_of
+from ais_prompt.evaluators.base import Evaluator
+from ais_prompt.evaluators.judge import JudgeEvaluator, PanelEvaluator
 from ais_prompt.evaluators.own import is_scoring_function
+from ais_prompt.inferencers import InferenceContext, Inferencer, RunningConversation
+from ais_prompt.models.base import Model
 from ais_prompt.plan.bind import argument_faults
-from ais_prompt.registry import EVALUATORS, POSTPROCESSORS, ChecksArguments, PartRegistry
-from ais_prompt.types import PartSpec
+from ais_prompt.plan.plan import Plan, PlannedDataset
+from ais_prompt.registry import (
+    EVALUATORS,
+    INFERENCERS,
+    MODELS,
+    POSTPROCESSORS,
+    TEMPLATES,
+    ChecksArguments,
+    PartRegistry,
+    is_shipped,
+)
+from ais_prompt.types import EvalSpec, JudgeVerdict, PartSpec, Sample, SampleScore
+from ais_prompt.utils.digest import canonical
+from ais_prompt.utils.guard import exception_line
+from ais_prompt.utils.places import defined_at, users_line
 
 T = TypeVar("T")
 _DOTTED_NAME: Final = re.compile(r"\w+(\.\w+)+")
@@ -125,3 +149,141 @@ def _outline(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_outline(inner) for inner in value]
     return value if isinstance(value, str) and _DOTTED_NAME.fullmatch(value) else None
+
+
+BLANK = ""
+
+
+def call_model(model: Model) -> None:
+    """Ask a model for its settings.
+
+    Raises:
+        AisPromptError: something has the wrong type, or the identity cannot be written as JSON.
+    """
+    identity = model.identity()
+    try:
+        canonical(identity)
+    except (TypeError, ValueError, RecursionError) as error:
+        what = f"{type(model).__name__}.identity cannot be written as JSON: {exception_line(error)}"
+        raise PartError(what, where=defined_at(model), fix="return texts, numbers, lists and dicts") from None
+    model.decoding(None, ())
+    _ = model.prompt_style, model.max_out_len, model.max_seq_len
+
+
+def call_inferencer(inferencer: Inferencer, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> None:
+    """Start the conversation about a sample, up to its first request.
+
+    Raises:
+        PartError: it asks or returns something of the wrong type.
+    """
+    _only_wrong_types(lambda: RunningConversation(inferencer.converse(sample, shots, context), lambda _: None))
+
+
+def call_postprocessors(dataset: PlannedDataset) -> None:
+    """Call both postprocessors on an empty text, unless they are shipped.
+
+    Raises:
+        PartError: one cannot be called with a text.
+    """
+    spec = dataset.spec.eval
+    for part, function in (
+        (spec.pred_postprocessor, dataset.answer_of),
+        (spec.dataset_postprocessor, dataset.gold_of),
+    ):
+        if part is not None and not is_shipped(POSTPROCESSORS.get(part.type)):
+            _only_wrong_types(partial(function, BLANK))
+
+
+def call_evaluator(evaluator: Evaluator) -> None:
+    """Score a blank answer, and a dataset of that one sample.
+
+    Raises:
+        PartError: something has the wrong type.
+    """
+    if isinstance(evaluator, JudgeEvaluator):
+        _only_wrong_types(lambda: evaluator.without_judge(BLANK, BLANK))
+        _only_wrong_types(lambda: evaluator.verdict(BLANK))
+        if isinstance(evaluator, PanelEvaluator):
+            panel = [JudgeVerdict("blank", orders=(None,) * (1 + evaluator.compares))]
+            _only_wrong_types(lambda: evaluator.vote(panel[0].orders))
+            _only_wrong_types(lambda: evaluator.decide(panel, BLANK))
+    else:
+        _only_wrong_types(lambda: evaluator.score(BLANK, BLANK))
+    # A function of a user that raised has not said yet what its metrics are; only an unparsed answer may lack values.
+    blank = SampleScore("blank", "unparsed", BLANK, BLANK, dict.fromkeys(evaluator.metrics, 0.0))
+    _only_wrong_types(lambda: evaluator.aggregate([blank]))
+
+
+def _only_wrong_types(call: Callable[[], Any]) -> None:
+    """Make a call. An exception counts only if the part was not entered, such as for a wrong number of arguments."""
+    try:
+        call()
+    except PartError as error:
+        if error.__cause__ is None or not users_line(error.__cause__):
+            raise
+    except AisPromptError:
+        return
+
+
+def check_scoring(plan: Plan, place: Callable[[str], str]) -> list[AisPromptError]:
+    """Find every fault that would stop the scoring of stored answers.
+
+    Args:
+        plan: the plan of the config.
+        place: from a config path to the words that tell the user where that is.
+    """
+    faults = FaultList(place)
+    for dataset in plan.datasets:
+        # The inferencer knows whether a prediction is a list of turns.
+        faults.check_part(INFERENCERS, dataset.spec.infer.inferencer)
+        check_eval(dataset, faults)
+    return faults
+
+
+def check_eval(dataset: PlannedDataset, faults: FaultList) -> None:
+    """Note every fault of an ``eval_cfg``."""
+    spec = dataset.spec.eval
+    if spec.evaluator is not None and spec.judge is None and _asks_a_judge(spec.evaluator):
+        # Else the keys of a judge would be unknown arguments.
+        fix = "add judge_cfg=dict(<a model>), or a list of models"
+        faults.note(ConfigError(f"{spec.evaluator.type} needs a judge", fix=fix), spec.evaluator.where)
+        return
+    nested = {"rule_evaluator": EVALUATORS, "llm_evaluator": EVALUATORS, "rule_postprocessor": POSTPROCESSORS}
+    if faults.check_part(EVALUATORS, spec.evaluator, nested=nested) and spec.evaluator:
+        evaluator = faults.attempt(lambda: dataset.evaluator, spec.evaluator.where)
+        # Shipped evaluators are tested; some of them run programs or load a lot to score a single answer.
+        if evaluator is not None and not is_shipped(type(evaluator)):
+            faults.passes(lambda: call_evaluator(evaluator), spec.evaluator.where)
+    if spec.judge is not None:
+        for judge in spec.judge.models:
+            faults.check_part(MODELS, judge.part)
+        faults.check_part(TEMPLATES, spec.judge.prompt_template)
+    found = [
+        faults.check_part(POSTPROCESSORS, part, given=1)
+        for part in (spec.pred_postprocessor, spec.dataset_postprocessor)
+    ]
+    if all(found):
+        faults.passes(lambda: call_postprocessors(dataset), spec.where)
+
+
+def _asks_a_judge(part: PartSpec) -> bool:
+    """Return whether an evaluator's class has the verdicts of a judge; False if there is no such class."""
+    try:
+        return hasattr(EVALUATORS.get(part.type), "without_judge")
+    except AisPromptError:
+        return False
+
+
+def check_k(spec: EvalSpec, n: int) -> None:
+    """Check that there are enough answers to each question for every ``pass@k``.
+
+    Raises:
+        ConfigError: there are not.
+    """
+    most = max(spec.k, default=1)
+    if most > n:
+        raise ConfigError(
+            f"pass@{most} needs {most} answers to each question, and there {'is 1' if n == 1 else f'are {n}'}",
+            where=f"{spec.where}.k",
+            fix=f"ask for more: inferencer=dict(type='GenInferencer', n={most}); or lower k",
+        )

@@ -1,19 +1,23 @@
-"""Read and check a config that the command line names."""
+"""Read and check a config that the command line names.
+
+A model that the command line describes: a server and a name, or a folder with weights.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.catalog import HOOKS, load_home
+from ais_prompt.catalog import HOOKS, PROVIDERS, load_home
 from ais_prompt.checks.check import check_plan
-from ais_prompt.checks.scoring import check_scoring
+from ais_prompt.checks.faults import check_scoring
 from ais_prompt.checks.warning import PromptWarning, translation_notes
 from ais_prompt.config.compose import compose, with_summarizer
+from ais_prompt.config.keys import advice
 from ais_prompt.config.load import LoadedConfig, load_config
 from ais_prompt.config.locate import find_config
 from ais_prompt.config.native import is_native
@@ -21,7 +25,7 @@ from ais_prompt.config.notes import Note
 from ais_prompt.config.parse.run import parse_run
 from ais_prompt.config.paths import expand
 from ais_prompt.errors import ConfigError, ConfigFaults
-from ais_prompt.plan.named_model import HfType, local_model, served_model
+from ais_prompt.models.api.served import served_models
 from ais_prompt.plan.plan import Plan
 from ais_prompt.types import Budget, DatasetSpec, RunSpec, SummarySpec
 from ais_prompt.utils.places import place
@@ -357,3 +361,64 @@ def _with_one_dataset(spec: RunSpec, abbr: str | None) -> RunSpec:
     resolved["gates"] = [gate.text for gate in gates]
     resolved["datasets"] = [spec.resolved["datasets"][index]]
     return replace(spec, datasets=(spec.datasets[index],), resolved=resolved, summary=SummarySpec(), gates=gates)
+
+
+HfType = Literal["chat", "base"]
+_HF_TYPES: Final = {"chat": "HuggingFaceChatModel", "base": "HuggingFaceBaseModel"}
+
+
+def served_model(urls: Sequence[str], name: str | None) -> dict[str, Any]:
+    """Return the config of a model behind a server, or behind several.
+
+    Args:
+        urls: addresses of the servers up to their version, or names of providers.
+        name: the model, as the servers know it; None if they serve only one in common.
+
+    Raises:
+        ModelError: a server has to be asked for its models, and does not list any.
+        ConfigError: they have no model in common, or several; or a word is neither an address nor a provider.
+    """
+    _refuse_unknown_providers(urls)
+    provider = PROVIDERS.get(urls[0]) if len(urls) == 1 else None
+    if provider is None:
+        model = _common_model([served_models(url) for url in urls]) if name is None else name
+        return {"type": "OpenAIChatModel", "model": model, "base_url": urls[0] if len(urls) == 1 else list(urls)}
+    if name is None:
+        name = _common_model([served_models(provider.base_url, provider.key, api=provider.api)])
+    kind = "AnthropicModel" if provider.api == "anthropic" else "OpenAIChatModel"
+    return {"type": kind, "model": name, "provider": urls[0]}
+
+
+def _refuse_unknown_providers(urls: Sequence[str]) -> None:
+    unknown = next((url for url in urls if url.isalpha() and url not in PROVIDERS), None)
+    if unknown is not None:
+        fix = f"write an address such as http://127.0.0.1:8000/v1, or a provider: {advice(unknown, PROVIDERS)}"
+        raise ConfigError(f"there is no provider {unknown!r}", where="--url", fix=fix)
+
+
+def _common_model(lists: Sequence[Sequence[str]]) -> str:
+    """Return the only model that is in all lists, one of each server."""
+    found = [model for model in lists[0] if all(model in names for names in lists)]
+    if not found:
+        raise ConfigError("the servers have no model in common", where="--url", fix="leave out the other servers")
+    if len(found) > 1:
+        has = "the server has" if len(lists) == 1 else "the servers have"
+        raise ConfigError(f"{has} {len(found)} models", where="--url", fix=f"--model with: {listed(found)}")
+    return found[0]
+
+
+def local_model(path: str, hf_type: HfType, gpus: int | None = None) -> dict[str, Any]:
+    """Return the config of a Hugging Face model: a folder, or a hub id.
+
+    Args:
+        path: the folder or id.
+        hf_type: whether it is a chat model or a base model.
+        gpus: over how many GPUs its layers are spread; None or 1 leaves it on one device, 0 on the processor.
+    """
+    spread = {None: None, 0: "cpu", 1: None}.get(gpus, "auto")
+    return {
+        "type": _HF_TYPES[hf_type],
+        "path": path,
+        **({"model_kwargs": {"device_map": spread}} if spread else {}),
+        **({"run_cfg": {"num_gpus": gpus}} if gpus else {}),
+    }

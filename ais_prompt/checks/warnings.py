@@ -1,4 +1,8 @@
-"""Warn of prompts that follow the rules of the peers, but surprise people.
+"""Warn of placeholders that nothing fills.
+
+Find what a config writes but the model is not sent: texts, turns, frames, tokens, keys without meaning.
+
+Warn of prompts that follow the rules of the peers, but surprise people.
 
 Nothing here stops a run: each warning says what was seen, where it comes from and what can be done about it.
 """
@@ -6,19 +10,217 @@ Nothing here stops a run: each warning says what was seen, where it comes from a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, Final
 
-from ais_prompt.checks.lost_texts import lost_texts
-from ais_prompt.checks.placeholders import unfilled, unfilled_marks, unfilled_warning
-from ais_prompt.checks.warning import GOLD, NEUTRAL_TEXT, PromptProbe, PromptWarning, filled_texts, quoted, sent_texts
+from ais_prompt.checks.warning import (
+    GOLD,
+    NEUTRAL_TEXT,
+    MisspeltPlaceholder,
+    PromptProbe,
+    PromptWarning,
+    filled_texts,
+    quoted,
+    sent_texts,
+)
+from ais_prompt.config.schema import TURN
 from ais_prompt.inferencers import Preview
 from ais_prompt.prompts.chat_section import CHAT
 from ais_prompt.prompts.meta_template import MetaTemplate, Slot
 from ais_prompt.prompts.multimodal import has_marker
-from ais_prompt.prompts.prompt_list import PromptSection
+from ais_prompt.prompts.prompt_list import Item, PromptList, PromptSection, text_of
 from ais_prompt.prompts.sections import split_rounds
+from ais_prompt.utils.edits import is_one_edit
 from ais_prompt.utils.text import listed
+
+PLACEHOLDER: Final = re.compile(r"(\\[A-Za-z]+)?(\{[^\W\d]\w*\})")
+"""``{name}``; what belongs to a LaTeX command, such as ``\\boxed{answer}``, is in the first group too."""
+
+IN_BRACES: Final = re.compile(r"(\\[A-Za-z]+)?(\{([^{}\n]{1,80})\})")
+"""Anything short in braces; the groups as in `PLACEHOLDER`, and what is between the braces."""
+
+SHORTEST: Final = 3
+"""Characters of a name that one edit does not turn into any other name."""
+
+
+def unfilled(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning]:
+    """Yield a warning for each placeholder of the dataset's templates that is sent as it is."""
+    texts = list(filled_texts(neutral.filled))
+    for mark, column in unfilled_marks(texts, neutral, probe.columns).items():
+        yield unfilled_warning(mark, column, mark, probe, probe.template)
+
+
+def unfilled_warning(mark: str, column: str, named: str, probe: PromptProbe, where: str) -> PromptWarning:
+    """Return the warning for a placeholder that is sent as it is.
+
+    Args:
+        mark, column: from `unfilled_marks`.
+        named: the placeholder in words.
+        probe: the prompt.
+        where: config path of the text.
+    """
+    near = column or next(iter(get_close_matches(mark.strip("{}"), probe.columns, n=1)), "")
+    fix = f"did you mean {{{near}}}? " * bool(near) + f"the columns are {listed(probe.columns)}"
+    what = f"{named} is sent as it is: nothing is filled in there"
+    return MisspeltPlaceholder(what, where, fix, mark) if column else PromptWarning(what, where, fix)
+
+
+def unfilled_marks(texts: Sequence[str], neutral: Preview, columns: Sequence[str]) -> dict[str, str]:
+    """Return each placeholder in the texts that is sent, with the column that it misspells; "" if it is near none."""
+    marks: dict[str, str] = {}
+    texts = [text for text in texts if "{" in text]
+    if not texts:
+        return marks
+    sent = "\n".join(sent_texts(neutral.prompt))
+    for text in texts:
+        plain = {found[2] for found in PLACEHOLDER.finditer(text) if not found[1]}
+        for found in IN_BRACES.finditer(text):
+            column = _misspelt_column(found[3], columns)
+            if not found[1] and found[2] in sent and (column or found[2] in plain):
+                marks[found[2]] = column
+    return marks
+
+
+def _misspelt_column(name: str, columns: Sequence[str]) -> str:
+    """Return the column that a name in braces misspells: by blanks, by case, or by one edit; "" if it is near none."""
+    folded = name.strip().casefold()
+    for column in columns:
+        known = column.casefold()
+        if folded == known or (min(len(folded), len(known)) >= SHORTEST and is_one_edit(folded, known)):
+            return column
+    return ""
+
+
+ENDS: Final = "the prompt ends where the model starts to write, so"
+
+
+def lost_texts(probe: PromptProbe) -> list[PromptWarning]:
+    """Return the warnings about texts of a dialogue, and of the model's frame, that are not sent."""
+    filled = probe.seen.filled
+    found = [*_lost_end(probe), *_lost_stop_tokens(probe), *_hidden_answers(probe)]
+    if isinstance(filled, PromptList):
+        found += [warning for look in _LOST_TEXT_CHECKS for warning in look(probe, filled)]
+    return found
+
+
+def _lost_items(probe: PromptProbe, filled: PromptList) -> Iterator[PromptWarning]:
+    sent = "\n".join(sent_texts(probe.seen.prompt))
+    lost = [item for item in filled if text_of(item).strip() not in sent and not _is_answer(item, probe)]
+    texts = [item for item in lost if isinstance(item, str)]
+    turns = [text_of(item) for item in lost if not isinstance(item, str)]
+    if texts and probe.gives_messages:
+        yield PromptWarning(
+            f"messages have no place for a text that no role says, so it is not sent: {_first(texts)}",
+            probe.template,
+            "write it as a turn, dict(role='SYSTEM', fallback_role='HUMAN', prompt='...'); examples as a dialogue",
+        )
+    elif texts:
+        what = f"{ENDS} a text behind that is not sent: {_first(texts)}"
+        yield PromptWarning(what, probe.template, "put it into begin or round")
+    # A role template may be code of the user's own, which changes what is said.
+    if turns and probe.task.model.prompt_template is None:
+        what = f"{ENDS} a turn behind that is not sent: {_first(turns)}"
+        yield PromptWarning(what, probe.template, "put it into begin or round")
+
+
+def _is_answer(item: Item, probe: PromptProbe) -> bool:
+    """Return whether this turn is the answer that the model generates."""
+    if isinstance(item, str) or not probe.continued:
+        return False
+    slot = _slot_of(item, probe.framing)
+    return bool(item.get("generate", slot.generate if slot else item.get("role") == "BOT"))
+
+
+def _slot_of(turn: Mapping[str, Any], meta: MetaTemplate | None) -> Any:
+    return meta and (meta.slot(str(turn.get("role"))) or meta.slot(str(turn.get("fallback_role"))))
+
+
+def _text_in_round(probe: PromptProbe, filled: PromptList) -> Iterator[PromptWarning]:
+    if probe.meta is None or not probe.meta.round:
+        return
+    rounds = [part.body for part in filled.parts() if part.name == "round"]
+    for text in [item for items in rounds for item in items if isinstance(item, str) and item.strip()]:
+        yield PromptWarning(
+            f"a text in 'round' has no role, so it is written in front of the whole round: {quoted(text)}",
+            probe.template,
+            "put it into begin, or into the prompt of a turn",
+        )
+
+
+def _no_role_generates(probe: PromptProbe, filled: PromptList) -> Iterator[PromptWarning]:
+    meta = probe.framing
+    has_rounds = any(part.name == "round" for part in filled.parts())
+    if meta is None or not meta.round or meta.generates or not has_rounds or not probe.continued:
+        return
+    if not any(not isinstance(item, str) and item.get("generate") for item in filled):
+        yield PromptWarning(
+            "no role of the meta template has generate=True, so the prompt is sent whole: the last BOT turn, what "
+            "follows it, and the meta template's end",
+            f"{probe.task.model.where}.meta_template",
+            "give the role that the model speaks generate=True",
+        )
+
+
+def _frame_without_meta(probe: PromptProbe, filled: PromptList) -> Iterator[PromptWarning]:
+    if probe.framing is not None or probe.gives_messages:
+        return
+    frames = [item[key] for item in filled if not isinstance(item, str) for key in ("begin", "end") if item.get(key)]
+    if frames:
+        yield PromptWarning(
+            f"without a meta template, begin and end of a turn are not sent: {_first(frames)}",
+            probe.template,
+            "give the model a meta_template, dict(begin='') will do, or write the text into the turn's prompt",
+        )
+
+
+def _keys_without_meaning(probe: PromptProbe, filled: PromptList) -> Iterator[PromptWarning]:
+    turns = [item for item in filled if not isinstance(item, str) and "content" not in item]
+    for key, fix in {key: fix for turn in turns for key, fix in TURN.unknown(turn)}.items():
+        yield PromptWarning(f"the key {key!r} of a turn has no meaning here", probe.template, fix)
+
+
+def _lost_end(probe: PromptProbe) -> Iterator[PromptWarning]:
+    if probe.gives_messages and probe.framing is not None and probe.framing.end:
+        yield PromptWarning(
+            f"the end of a chat model's meta template is not sent: {quoted(str(probe.framing.end))}",
+            f"{probe.task.model.where}.meta_template.end",
+            "write it as a turn of the dataset's template, or as begin",
+        )
+
+
+def _lost_stop_tokens(probe: PromptProbe) -> Iterator[PromptWarning]:
+    if probe.framing is not None and probe.framing.end_tokens and probe.continued and not probe.knows_stop_tokens:
+        yield PromptWarning(
+            "the server knows no ids of tokens, so eos_token_id is not sent",
+            f"{probe.task.model.where}.meta_template.eos_token_id",
+            "use stop_words of the model",
+        )
+
+
+def _hidden_answers(probe: PromptProbe) -> Iterator[PromptWarning]:
+    if probe.hides_answers:
+        yield PromptWarning(
+            "the role template leaves out what the assistant says, so no answer is sent: neither those of examples "
+            "and earlier turns, nor the text in which the model starts to write",
+            f"{probe.task.model.where}.prompt_template",
+            "keep the content of the assistant's messages, and write text before and behind it",
+        )
+
+
+def _first(texts: list[Any]) -> str:
+    more = f", and {len(texts) - 1} more" if len(texts) > 1 else ""
+    return quoted(str(texts[0])) + more
+
+
+_LOST_TEXT_CHECKS: Final[tuple[Callable[[PromptProbe, PromptList], Iterator[PromptWarning]], ...]] = (
+    _lost_items,
+    _text_in_round,
+    _no_role_generates,
+    _frame_without_meta,
+    _keys_without_meaning,
+)
+
 
 BOS: Final = r"<s>|<bos>|<BOS>|\[BOS\]|<\|begin_of_text\|>|<\|startoftext\|>|<｜begin▁of▁sentence｜>"
 """How tokenizers write the beginning of a sequence. Asking the model's own would need files that may not be here."""

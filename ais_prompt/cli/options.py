@@ -16,8 +16,7 @@ from ais_prompt.cli.verb import CODE_EXECUTION as ALLOW_CODE_EXECUTION
 from ais_prompt.cli.verb import GIVEN, SPREAD
 
 if TYPE_CHECKING:
-    from ais_prompt.checks.source import Source
-    from ais_prompt.plan.named_model import HfType
+    from ais_prompt.checks.source import HfType, Source
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -12,7 +12,7 @@ from typing import Final, Protocol
 import numpy as np
 from msgspec import Struct, field
 
-from ais_prompt.checks.media import check_media, taken_kinds
+from ais_prompt.checks.rows import check_media, taken_kinds
 from ais_prompt.engine.conversations import conversations, former_keys_of
 from ais_prompt.engine.failures import FailureWatch
 from ais_prompt.engine.memory import Memory

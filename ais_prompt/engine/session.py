@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Final
 
-from ais_prompt.checks.gaps import NO_VALUE
+from ais_prompt.checks.rows import NO_VALUE
 from ais_prompt.engine.progress import Progress
 from ais_prompt.errors import DataError, PartError
 from ais_prompt.inferencers.containment import RAISED, RETRY_HINT, UNUSABLE_ROW

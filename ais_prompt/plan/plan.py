@@ -2,6 +2,8 @@
 
 `check`, `view-prompt`, `lock`, `run` and `score` all start from a plan, so nothing is checked in one way and run in
 another. Building a part opens no weights, socket or server.
+
+Prepare the record of a session, for every verb that writes a run folder.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from msgspec.structs import replace
 
+from ais_prompt.config.render import render_config
 from ais_prompt.errors import AisPromptError
 from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer
@@ -36,6 +39,8 @@ from ais_prompt.prompts.chat_formats import ChatFormat
 from ais_prompt.readers.base import Dataset
 from ais_prompt.registry import INFERENCERS, is_shipped
 from ais_prompt.retrievers import Retriever, ShotIds
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.run_record import RunRecord
 from ais_prompt.types import DatasetSpec, JudgeSpec, ModelSpec, RunSpec, Sample, SummarySpec, TaskSpec
 from ais_prompt.utils.guard import guarded_call
 
@@ -388,3 +393,21 @@ def _configured_alike(one: ModelSpec, other: ModelSpec) -> bool:
         return spec.abbr, spec.part.type, spec.part.args, spec.meta_template, spec.prompt_template
 
     return shared(one) == shared(other)
+
+
+def record_of(
+    plan: Plan,
+    folder: RunFolder,
+    command: str,
+    addresses: Mapping[str, str] | None = None,
+    *,
+    asks: bool = False,
+    notes: Sequence[str] = (),
+) -> RunRecord:
+    """Return the record of a session of a plan; the arguments are those of `RunRecord`.
+
+    Raises:
+        StoreError: as `RunRecord`.
+    """
+    config = render_config(plan.spec.resolved)
+    return RunRecord(folder, config, command, addresses, asks=asks, notes=notes, trusted=plan.spec.trusted)

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
-from ais_prompt.checks.scoring import check_k
+from ais_prompt.checks.faults import check_k
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, GoldError, MissingGoldError, PartError
 from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.evaluators.batch import BatchEvaluator, JudgedBatchEvaluator

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Literal
 
-from ais_prompt.checks.scoring import check_k
+from ais_prompt.checks.faults import check_k
 from ais_prompt.errors import AisPromptError, ConfigError, raise_all
 from ais_prompt.plan.plan import Plan, Task
 from ais_prompt.scoring.score import repeats_of

@@ -10,8 +10,7 @@ from pathlib import Path
 from ais_prompt.engine.conversations import stored_predictions
 from ais_prompt.errors import AisPromptError, StoreError
 from ais_prompt.models.identity import full_identity
-from ais_prompt.plan.plan import Plan, Task
-from ais_prompt.plan.record import record_of
+from ais_prompt.plan.plan import Plan, Task, record_of
 from ais_prompt.shards.agreement import agreement, agreement_on
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import PredictionSorter, prediction_sorter, stored_lines

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ais_prompt.errors import AisPromptError
-from ais_prompt.plan.plan import Plan, Task
-from ais_prompt.plan.record import record_of
+from ais_prompt.plan.plan import Plan, Task, record_of
 from ais_prompt.scoring.stored import check_answers
 from ais_prompt.shards.merge import collect, journals_of, merge_journals
 from ais_prompt.store.disk import writing

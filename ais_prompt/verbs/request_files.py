@@ -13,8 +13,7 @@ from ais_prompt.engine.conversations import conversations
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.models.wires.openai.batch import batch_answer, batch_request
 from ais_prompt.models.wires.openai.model import OpenAIModel, OpenAIResponsesModel
-from ais_prompt.plan.plan import Plan, Task
-from ais_prompt.plan.record import record_of
+from ais_prompt.plan.plan import Plan, Task, record_of
 from ais_prompt.shards.merge import journals_of, merge_journals
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.journal import Journal, JournalView

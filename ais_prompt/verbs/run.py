@@ -21,8 +21,7 @@ from ais_prompt.errors import AisPromptError, ConfigError, Paused
 from ais_prompt.models.base import BatchModel, Model
 from ais_prompt.models.identity import address_of
 from ais_prompt.models.server.started import StartedServers, StartsServer
-from ais_prompt.plan.plan import Plan, PlannedModel
-from ais_prompt.plan.record import record_of
+from ais_prompt.plan.plan import Plan, PlannedModel, record_of
 from ais_prompt.report.speed import write_speed
 from ais_prompt.report.summary import write_summary
 from ais_prompt.report.web import forget_report, write_report

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ais_prompt.checks.source import Source, checked_for_scoring
-from ais_prompt.plan.plan import Plan
-from ais_prompt.plan.record import record_of
+from ais_prompt.plan.plan import Plan, record_of
 from ais_prompt.scoring.foreign_answers import match, predictions, read_answers
 from ais_prompt.store.layout import RunFolder, create_run_folder
 from ais_prompt.store.predictions import write_predictions

@@ -28,7 +28,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from ais_prompt.checks.leaks.texts import value_text
+from ais_prompt.checks.leaks.chance import value_text
 from ais_prompt.types import Sample
 from ais_prompt.utils.progress import tracked
 from ais_prompt.utils.words import words_and_signs_of

@@ -19,8 +19,7 @@ from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.extensions.peers.old_run import OldAnswer, OldRun, open_old_run
 from ais_prompt.extensions.peers.translate import translate
 from ais_prompt.inferencers import RepeatingInferencer
-from ais_prompt.plan.plan import Plan, Task
-from ais_prompt.plan.record import record_of
+from ais_prompt.plan.plan import Plan, Task, record_of
 from ais_prompt.scoring.foreign_answers import Answer, match, predictions
 from ais_prompt.store.layout import RunFolder, create_run_folder
 from ais_prompt.store.predictions import write_predictions

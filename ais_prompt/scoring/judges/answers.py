@@ -8,8 +8,7 @@ from typing import Any
 
 from ais_prompt.errors import DataError, PartError
 from ais_prompt.evaluators.batch import JudgedBatchEvaluator
-from ais_prompt.plan.baseline import baseline_answers
-from ais_prompt.plan.judge_dataset import ShownAnswer, judge_fields, pair_fields, shown_answer
+from ais_prompt.plan.judges import ShownAnswer, baseline_answers, judge_fields, pair_fields, shown_answer
 from ais_prompt.plan.plan import Task
 from ais_prompt.scoring.answer_batches import batch_question_id
 from ais_prompt.scoring.judges.verdicts import ORDERS, Question, Replies, question_id

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from ais_prompt.engine.infer import AskingOptions, TaskJob
 from ais_prompt.engine.progress import OpenProgress
 from ais_prompt.errors import DataError
-from ais_prompt.plan.judge_dataset import judge_dataset
+from ais_prompt.plan.judges import judge_dataset
 from ais_prompt.plan.plan import PlannedDataset, PlannedModel, Task, built_once
 from ais_prompt.readers.base import Dataset
 from ais_prompt.scoring.judges.verdicts import Question

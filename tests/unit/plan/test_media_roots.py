@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.plan.media_roots import media_roots_of
+from ais_prompt.plan.build import media_roots_of
 from ais_prompt.prompts.media_roots import MediaRoots
 from ais_prompt.types import PartSpec
 from tests.support.parts import dataset_spec

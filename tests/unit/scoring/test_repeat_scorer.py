@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ais_prompt.checks.scoring import check_k
+from ais_prompt.checks.faults import check_k
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.evaluators import AccEvaluator, Gsm8kEvaluator
 from ais_prompt.scoring.repeat_scorer import RepeatScorer

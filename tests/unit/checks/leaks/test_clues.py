@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.checks.leaks.chance import ALPHA, alarming
-from ais_prompt.checks.leaks.choices import find_choices
-from ais_prompt.checks.leaks.clues import find_clues
+from ais_prompt.checks.leaks.clues import find_choices, find_clues
 from ais_prompt.types import Sample
 
 Row = dict[str, Any]

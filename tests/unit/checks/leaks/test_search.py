@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from ais_prompt.checks.check import Findings, check_plan
-from ais_prompt.checks.leaks.texts import drawn
+from ais_prompt.checks.leaks.chance import drawn
 from ais_prompt.checks.source import Source, checked
 from ais_prompt.plan.plan import Plan
 from ais_prompt.types import PartSpec, RunSpec, Sample

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from ais_prompt.checks.source import served_model
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.api.model import ApiModel
 from ais_prompt.models.base import AsyncModel, BatchModel
 from ais_prompt.models.options import Limits, Retry, Sampling
 from ais_prompt.models.wires.anthropic.model import AnthropicModel
 from ais_prompt.models.wires.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIResponsesModel
-from ais_prompt.plan.named_model import served_model
 from ais_prompt.testing.answers import Reply
 from ais_prompt.testing.apis import error_of_messages
 from ais_prompt.types import ChatMessage, Completion, Decoding, LikelihoodQuery, Prompt, Request, Usage
