@@ -175,10 +175,10 @@ from ais_prompt.prompts.multi_turn import MultiTurnPromptTemplate as MultiTurnPr
 from ais_prompt.prompts.multimodal import MMPromptTemplate as MMPromptTemplate
 from ais_prompt.prompts.raw import RawPromptTemplate as RawPromptTemplate
 from ais_prompt.prompts.template import PromptTemplate as PromptTemplate
-from ais_prompt.readers.arrow.table import Table as Table
 from ais_prompt.readers.base import Reader as Reader
 from ais_prompt.readers.hugging_face import HuggingFaceDataset as HuggingFaceDataset
 from ais_prompt.readers.local import LocalDataset as LocalDataset
+from ais_prompt.readers.table import Table as Table
 from ais_prompt.registry import ENCODERS as ENCODERS
 from ais_prompt.registry import EVALUATORS as EVALUATORS
 from ais_prompt.registry import INFERENCERS as INFERENCERS

@@ -85,7 +85,7 @@ VALUES: Final = {
     "Score": "ais_prompt.types",
     "Server": "ais_prompt.models.transport.base",
     "SummarizeTemplate": "ais_prompt.prompts.chat_formats",
-    "Table": "ais_prompt.readers.arrow.table",
+    "Table": "ais_prompt.readers.table",
     "Usage": "ais_prompt.types",
     "Wire": "ais_prompt.models.options",
     "mean_scores": "ais_prompt.metrics.aggregate",

@@ -11,9 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import AisPromptError, DataError
-from ais_prompt.readers.arrow.table import Table
 from ais_prompt.readers.ranges import select
 from ais_prompt.readers.samples import Samples
+from ais_prompt.readers.table import Table
 from ais_prompt.types import ReaderSpec, Sample
 from ais_prompt.utils.digest import digest
 from ais_prompt.utils.text import listed

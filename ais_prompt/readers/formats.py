@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 from ais_prompt.errors import DataError
 from ais_prompt.readers.arrow.batches import BATCH_BYTES, StoredBatches
 from ais_prompt.readers.arrow.rows import store_rows
-from ais_prompt.readers.arrow.table import Table
+from ais_prompt.readers.table import Table
 from ais_prompt.utils.files import check_regular
 from ais_prompt.utils.jsonl import decode, read_objects
 from ais_prompt.utils.progress import Advance, tracking

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.readers.arrow.batches import ArrowBatches
-from ais_prompt.readers.arrow.table import Table
+from ais_prompt.readers.table import Table
 from ais_prompt.registry import READERS
 from ais_prompt.utils.imports import require
 from ais_prompt.utils.lookups import lookup

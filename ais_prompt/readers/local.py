@@ -9,10 +9,9 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.readers.arrow.join import join_lines, join_tables
-from ais_prompt.readers.arrow.table import Table
 from ais_prompt.readers.formats import UTF8, Format, missing_file, read_file, reading, split_name
 from ais_prompt.readers.hugging_face import HuggingFaceDataset, is_saved
+from ais_prompt.readers.table import Table, join_lines, join_tables
 from ais_prompt.registry import READERS
 from ais_prompt.utils.text import listed
 

@@ -8,8 +8,7 @@ from functools import cached_property
 from typing import Any, overload
 
 from ais_prompt.errors import DataError
-from ais_prompt.readers.arrow.row_ids import RowIds
-from ais_prompt.readers.arrow.table import Row, Table
+from ais_prompt.readers.table import Row, RowIds, Table
 from ais_prompt.types import ReaderSpec, Sample
 from ais_prompt.utils.text import listed
 

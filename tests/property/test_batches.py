@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ais_prompt.errors import DataError
 from ais_prompt.readers.arrow import rows as arrow_rows
 from ais_prompt.readers.arrow.rows import NumberedRow, store_rows
-from ais_prompt.readers.arrow.table import Table
+from ais_prompt.readers.table import Table
 
 SMALL = [1, 20, 30, 50]
 WHOLE = 10**9

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from ais_prompt.config.parse.dataset import parse_reader
 from ais_prompt.config.parse.section import ConfigSection, Faults
 from ais_prompt.readers.arrow.rows import store_rows
-from ais_prompt.readers.arrow.table import Table
 from ais_prompt.readers.base import Dataset, load_dataset
 from ais_prompt.readers.ranges import select
+from ais_prompt.readers.table import Table
 from ais_prompt.retrievers import Embeddings
 from ais_prompt.types import DatasetSpec, EvalSpec, InferSpec, PartSpec, ReaderSpec, Sample
 from ais_prompt.utils.digest import digest

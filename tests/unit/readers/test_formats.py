@@ -20,11 +20,10 @@ from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.readers.arrow.batches import BATCH_BYTES
-from ais_prompt.readers.arrow.join import join_tables
 from ais_prompt.readers.arrow.rows import store_rows
-from ais_prompt.readers.arrow.table import Table
 from ais_prompt.readers.formats import read_file, split_name
 from ais_prompt.readers.local import LocalDataset
+from ais_prompt.readers.table import Table, join_tables
 
 WriteJsonl: TypeAlias = Callable[[str, Sequence[Mapping[str, Any]]], str]
 ROWS = [{"q": "1+1=?", "a": 2}, {"q": "问题 {a} \u2028 «", "a": 3}]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from ais_prompt.readers.arrow.table import Row
+from ais_prompt.readers.table import Row
 from ais_prompt.utils.digest import canonical, text_digest
 
 MakeRow: TypeAlias = Callable[[Row], Row]

@@ -12,9 +12,9 @@ from msgspec import Struct
 from ais_prompt.config.cards import Card, Files, Hub
 from ais_prompt.errors import DataError
 from ais_prompt.extensions.benchmarks.layouts.files import csv_records, json_whole, jsonl, tabbed_lines
-from ais_prompt.readers.arrow.table import Row
 from ais_prompt.readers.formats import read_file
 from ais_prompt.readers.ranges import select
+from ais_prompt.readers.table import Row
 from ais_prompt.utils.text import counted, listed
 
 SUBSET: Final = "{subset}"

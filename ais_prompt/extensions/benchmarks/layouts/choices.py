@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ais_prompt.extensions.benchmarks.layouts.files import jsonl_with_labels
 from ais_prompt.extensions.benchmarks.layouts.layout import Layout, Rows, each, file, folder, hub, letters
-from ais_prompt.readers.arrow.table import Row
+from ais_prompt.readers.table import Row
 
 
 def _hellaswag(value: Any, *, cuts: int, lettered: bool) -> Row:

@@ -20,7 +20,7 @@ from ais_prompt.extensions.benchmarks.layouts.layout import (
     hub,
     renamed,
 )
-from ais_prompt.readers.arrow.table import Row
+from ais_prompt.readers.table import Row
 
 _CIRCLE: Final = ("ABCD", "BCDA", "CDAB", "DABC")
 _BOTH: Final = ("train", "test")

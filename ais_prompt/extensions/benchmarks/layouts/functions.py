@@ -10,7 +10,7 @@ from typing import Any, Final
 from ais_prompt.errors import DataError
 from ais_prompt.extensions.benchmarks.layouts.files import Numbered, jsonl
 from ais_prompt.extensions.benchmarks.layouts.layout import Call, Layout
-from ais_prompt.readers.arrow.table import Row
+from ais_prompt.readers.table import Row
 from ais_prompt.utils.text import counted
 
 _DOCUMENTS: Final = {

@@ -19,7 +19,7 @@ from ais_prompt.extensions.benchmarks.layouts.layout import (
     letters,
     renamed,
 )
-from ais_prompt.readers.arrow.table import Row
+from ais_prompt.readers.table import Row
 
 _MMLU: Final = columns("input A B C D target")
 _NUMBERED: Final = columns("_ question A B C D answer", skip_header=True)

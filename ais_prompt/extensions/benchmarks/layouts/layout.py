@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 from msgspec import Struct
 
 from ais_prompt.extensions.benchmarks.layouts.files import Numbered, jsonl
-from ais_prompt.readers.arrow.table import Row
+from ais_prompt.readers.table import Row
 
 
 class Call(Struct, frozen=True):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from ais_prompt.extensions.benchmarks.layouts.layout import Layout, Rows, each, flat, hub
-from ais_prompt.readers.arrow.table import Row
+from ais_prompt.readers.table import Row
 
 # fmt: off
 _WITH_QUESTION: Final = (

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ais_prompt.extensions.benchmarks.layouts.files import json_items, json_whole, source_and_target, tsv_records
 from ais_prompt.extensions.benchmarks.layouts.layout import Call, Layout, each, file, flat, folder, hub, letters
-from ais_prompt.readers.arrow.table import Row
+from ais_prompt.readers.table import Row
 
 _QASPER: Final = {"dev": "qasper-dev-v0.3.json"}
 _TRUE: Final = {"true": "A", "false": "B"}

@@ -16,7 +16,7 @@ from ais_prompt.extensions.benchmarks.ruler.grammar import Language
 from ais_prompt.extensions.benchmarks.ruler.lists import CommonWordsTask, FrequentWordsTask
 from ais_prompt.extensions.benchmarks.ruler.needles import NEEDLES, NeedleTask, VariableTask
 from ais_prompt.extensions.benchmarks.ruler.tokens import EstimatedTokens, TokenCounter, TokenizerTokens
-from ais_prompt.readers.arrow.table import Row, Table
+from ais_prompt.readers.table import Row, Table
 from ais_prompt.registry import READERS
 from ais_prompt.utils.progress import tracked
 

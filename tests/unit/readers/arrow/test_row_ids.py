@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.readers.arrow.row_ids import RowIds
+from ais_prompt.readers.table import RowIds
 from ais_prompt.utils.digest import digest
 
 

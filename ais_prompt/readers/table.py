@@ -1,19 +1,29 @@
-"""The rows of one split, as they were read."""
+"""The rows of one split, as they were read.
+
+Ids of rows by the content of their columns, at twelve bytes a row.
+
+Join the tables of several files, and the lines of a column.
+"""
 
 from __future__ import annotations
 
+import logging
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+
 from ais_prompt.errors import DataError
-from ais_prompt.readers.arrow.batches import Batches
+from ais_prompt.readers.arrow.batches import Batches, StoredBatches
 from ais_prompt.readers.arrow.columns import rows_of
-from ais_prompt.readers.arrow.row_ids import RowIds
 from ais_prompt.readers.arrow.rows import store_rows
-from ais_prompt.utils.digest import digest_of_list
+from ais_prompt.utils.digest import digest, digest_of_list
 from ais_prompt.utils.progress import tracked
+from ais_prompt.utils.text import listed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -118,3 +128,95 @@ class Table:
     def digest(self) -> str:
         """Return a digest of all rows and their order; it does not depend on the file format."""
         return digest_of_list(self.row_ids)
+
+
+_DIGITS: Final = 12
+
+
+class RowIds:
+    """The id of each row: 12 hex digits of its content's digest; equal rows get ``-2``, ``-3``, ... in order.
+
+    Args:
+        rows: all rows, column → plain Python value, of the columns that count.
+        count: how many there are.
+    """
+
+    def __init__(self, rows: Iterable[Mapping[str, Any]], count: int) -> None:
+        contents = np.fromiter((int(digest(row, _DIGITS), 16) for row in rows), np.uint64, count)
+        # Single numbers come out of Python's arrays faster.
+        self._contents = array("Q", contents.tobytes())
+        self._copies = array("I", _copies(contents).tobytes())
+
+    def __len__(self) -> int:
+        return len(self._contents)
+
+    def __getitem__(self, row: int) -> str:
+        return _row_id(self._contents[row], self._copies[row])
+
+    def __iter__(self) -> Iterator[str]:
+        return map(_row_id, self._contents, self._copies)
+
+
+def _row_id(content: int, copy: int) -> str:
+    # The digits are written out: looking them up would take as long as the rest.
+    return f"{content:012x}" if copy == 1 else f"{content:012x}-{copy}"
+
+
+def _copies(contents: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint32]:
+    """For each row how many rows up to it, itself included, have its content; shape (rows,)."""
+    order = np.argsort(contents, kind="stable")
+    ordered = contents[order]
+    differ = ordered[1:] != ordered[:-1]
+    if differ.all():
+        return np.ones(len(contents), np.uint32)
+    starts = np.flatnonzero(np.append(True, differ))  # of each run of equal contents
+    sizes = np.diff(starts, append=len(contents))
+    copies = np.empty(len(contents), np.uint32)
+    copies[order] = np.arange(len(contents)) - np.repeat(starts, sizes) + 1
+    return copies
+
+
+logger = logging.getLogger(__name__)
+
+
+def join_tables(tables: Sequence[Table]) -> Table:
+    """Concatenate tables. A column that a table lacks is None in its rows."""
+    if len(tables) == 1:
+        return tables[0]
+    stored = StoredBatches()
+    for table in tables:
+        if odd := sorted(set(tables[0].columns) ^ set(table.columns)):
+            logger.warning("%s: the columns %s are not in all files; they are None there", table.origins[0], odd)
+        for batch in table.batches:
+            stored.append(batch)
+    return Table(stored, [origin for table in tables for origin in table.origins])
+
+
+def join_lines(table: Table, columns: Sequence[str]) -> Table:
+    """Join each list of texts in these columns into one text, one entry a line.
+
+    Without it a template would show the list with brackets and quotes.
+
+    Raises:
+        DataError: a column does not exist, or does not hold lists of texts.
+    """
+    return Table.of_rows(_with_joined_lines(table, columns), table.origins)
+
+
+def _with_joined_lines(table: Table, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+    for number, row in enumerate(table):
+        for name in columns:
+            lines = row.get(name)
+            if name not in row or not (lines is None or _are_texts(lines)):
+                held = "is no column" if name not in row else f"holds {lines!r:.60} in row {number}"
+                raise DataError(
+                    f"join_lines names {name!r}, which {held}",
+                    where=listed(table.origins),
+                    fix="name columns of lists of texts",
+                )
+            row[name] = None if lines is None else "\n".join(lines)
+        yield row
+
+
+def _are_texts(lines: Any) -> bool:
+    return isinstance(lines, list) and all(isinstance(line, str) for line in lines)
