@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast, get_args
 
 from ais_prompt.errors import DataError
-from ais_prompt.readers.arrow.batches import BATCH_BYTES, StoredBatches
-from ais_prompt.readers.arrow.rows import store_rows
+from ais_prompt.readers.batches import BATCH_BYTES, StoredBatches, store_rows
 from ais_prompt.readers.table import Table
 from ais_prompt.utils.files import check_regular
 from ais_prompt.utils.jsonl import decode, read_objects

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.readers.arrow.batches import ArrowBatches
+from ais_prompt.readers.batches import ArrowBatches
 from ais_prompt.readers.table import Table
 from ais_prompt.registry import READERS
 from ais_prompt.utils.imports import require

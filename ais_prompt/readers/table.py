@@ -18,9 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ais_prompt.errors import DataError
-from ais_prompt.readers.arrow.batches import Batches, StoredBatches
-from ais_prompt.readers.arrow.columns import rows_of
-from ais_prompt.readers.arrow.rows import store_rows
+from ais_prompt.readers.batches import Batches, StoredBatches, rows_of, store_rows
 from ais_prompt.utils.digest import digest, digest_of_list
 from ais_prompt.utils.progress import tracked
 from ais_prompt.utils.text import listed

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from ais_prompt.config.parse.dataset import parse_reader
 from ais_prompt.config.parse.section import ConfigSection, Faults
-from ais_prompt.readers.arrow.rows import store_rows
 from ais_prompt.readers.base import Dataset, load_dataset
+from ais_prompt.readers.batches import store_rows
 from ais_prompt.readers.ranges import select
 from ais_prompt.readers.table import Table
 from ais_prompt.retrievers import Embeddings

@@ -19,8 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.readers.arrow.batches import BATCH_BYTES
-from ais_prompt.readers.arrow.rows import store_rows
+from ais_prompt.readers.batches import BATCH_BYTES, store_rows
 from ais_prompt.readers.formats import read_file, split_name
 from ais_prompt.readers.local import LocalDataset
 from ais_prompt.readers.table import Table, join_tables

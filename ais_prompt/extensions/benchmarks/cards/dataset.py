@@ -10,7 +10,7 @@ from typing import Any
 from ais_prompt.config.cards import Card, find_card
 from ais_prompt.errors import DataError
 from ais_prompt.extensions.benchmarks.cards.lock import DataLock, changed_file, read_lock, split_file
-from ais_prompt.readers.arrow.batches import ArrowBatches
+from ais_prompt.readers.batches import ArrowBatches
 from ais_prompt.readers.formats import read_file
 from ais_prompt.readers.table import Table
 from ais_prompt.registry import READERS

@@ -24,7 +24,7 @@ from ais_prompt.extensions.benchmarks.cards.lock import (
 )
 from ais_prompt.extensions.benchmarks.cards.rows import ROWS
 from ais_prompt.extensions.benchmarks.cards.sources import Found, raw_rows
-from ais_prompt.readers.arrow.columns import rows_of
+from ais_prompt.readers.batches import rows_of
 from ais_prompt.readers.table import Row, Table
 from ais_prompt.utils.digest import file_digest
 from ais_prompt.utils.guard import exception_line

@@ -12,7 +12,7 @@ from ais_prompt.errors import AisPromptError, ConfigError, DataError
 from ais_prompt.extensions.benchmarks.layouts.files import Numbered
 from ais_prompt.extensions.benchmarks.layouts.layout import Call, Layout, unchanged
 from ais_prompt.extensions.benchmarks.layouts.table import LAYOUTS
-from ais_prompt.readers.arrow.rows import NumberedRow, store_rows
+from ais_prompt.readers.batches import NumberedRow, store_rows
 from ais_prompt.readers.data_path import find_data, missing_data, require_data
 from ais_prompt.readers.formats import missing_file
 from ais_prompt.readers.hugging_face import HuggingFaceDataset

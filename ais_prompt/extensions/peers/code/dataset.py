@@ -10,7 +10,7 @@ from typing import Any
 from ais_prompt.errors import DataError
 from ais_prompt.extensions.peers.code.calls import CheckCall, LoadCall
 from ais_prompt.extensions.peers.code.session import CHECK_SECONDS, LOAD_SECONDS, call_peer
-from ais_prompt.readers.arrow.batches import ArrowBatches
+from ais_prompt.readers.batches import ArrowBatches
 from ais_prompt.readers.table import Table
 from ais_prompt.registry import READERS
 
