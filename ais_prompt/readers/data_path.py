@@ -1,4 +1,7 @@
-"""Find data files where OpenCompass and AISBench keep them."""
+"""Find data files where OpenCompass and AISBench keep them.
+
+Ids of OpenCompass for data, and the archives that hold them.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,6 @@ from typing import Final
 
 from ais_prompt.config.paths import expand
 from ais_prompt.errors import DataError
-from ais_prompt.readers.data_ids import ARCHIVES, LOCAL_PATHS
 from ais_prompt.utils.peer_packages import peer_package
 from ais_prompt.utils.text import listed
 
@@ -70,3 +72,149 @@ def missing_data(path: str) -> DataError:
     return DataError(
         f"no data for {path!r}", where=f"looked for {listed(places)}", fix=f"{fix}, or set {CACHES[0]} to its folder"
     )
+
+
+LOCAL_PATHS: Final = {
+    f"opencompass/{name}": f"data/{path}"
+    for name, path in {
+        "advglue-dev": "adv_glue/dev_ann.json",
+        "afqmc-dev": "CLUE/AFQMC/dev.json",
+        "agieval": "AGIEval/data/v1",
+        "ai2_arc-dev": "ARC/ARC-c/ARC-Challenge-Dev.jsonl",
+        "ai2_arc-easy-dev": "ARC/ARC-e/ARC-Easy-Dev.jsonl",
+        "ai2_arc-test": "ARC/ARC-c/ARC-Challenge-Test.jsonl",
+        "aime2024": "aime.jsonl",
+        "aime2025": "aime2025/aime2025.jsonl",
+        "aime2026": "aime2026/aime2026.jsonl",
+        "arc_agi_2_public_evaluation": "arc_agi_2_public_evaluation",
+        "arc_prize_public_evaluation": "arc_prize_public_evaluation",
+        "babilong": "babilong/data",
+        "bbeh": "bbeh",
+        "bbh": "BBH/data",
+        "bigcodebench": "bigcodebench",
+        "biology-instruction": "biology-instruction-fixed",
+        "boolq": "SuperGLUE/BoolQ/val.jsonl",
+        "ceval-exam": "ceval/formal_ceval",
+        "Chem_exam_competition": "test_set/icho.jsonl",
+        "Chem_exam_gaokao": "test_set/gaokao.jsonl",
+        "ChemBench": "ChemBench",
+        "ChemBench4K": "ChemBench4K",
+        "chinese_simpleqa": "chinese_simpleqa",
+        "ClimaQA-Gold": "climaqa_gold",
+        "ClimaQA-Silver": "climaqa_silver",
+        "clozeTest_maxmin": "clozeTest-maxmin/python/clozeTest.json",
+        "clozeTest_maxmin_answers": "clozeTest-maxmin/python/answers.txt",
+        "cmmlu": "cmmlu",
+        "cmnli-dev": "CLUE/cmnli/cmnli_public/dev.json",
+        "cmo_fib": "cmo.jsonl",
+        "cmrc_dev": "CLUE/CMRC/dev.json",
+        "code_generation_lite": "code_generation_lite",
+        "commonsense_qa": "commonsenseqa",
+        "drcd_dev": "CLUE/DRCD/dev.json",
+        "eese": "eese",
+        "ELBench": "elbench",
+        "execution-v2": "execution-v2",
+        "fake_alignment/dna_training_set.jsonl": "fake_alignment/dna_training_set.jsonl",
+        "fake_alignment/safety.jsonl": "fake_alignment/safety.jsonl",
+        "flores": "flores_first100",
+        "GAOKAO-BENCH": "GAOKAO-BENCH/data",
+        "gsm8k": "gsm8k",
+        "gsm_hard": "gsm-hard/test.jsonl",
+        "hellaswag": "hellaswag/hellaswag.jsonl",
+        "hellaswag_ice": "hellaswag",
+        "hmmt2026": "hmmt2026/hmmt_feb_2026.jsonl",
+        "humaneval": "humaneval/human-eval-v2-20210705.jsonl",
+        "humaneval_cn": "humaneval_cn/human-eval-cn-v2-20210705.jsonl",
+        "humaneval_pro": "humaneval_pro/humaneval_pro.json",
+        "IFbench": "IFBench/IFBench_test.jsonl",
+        "IFEval": "ifeval/input_data.jsonl",
+        "IMO-Answer-Bench": "imo-bench-answerbench.jsonl",
+        "kcle": "kcle_diamond.jsonl",
+        "kcle_fix": "kcle_diamond_fix_251029.jsonl",
+        "korbench": "korbench",
+        "lambada": "lambada/test.jsonl",
+        "lcb_pro": "lcb_pro/lcb_pro_706.jsonl",
+        "LCSTS": "LCSTS",
+        "LiveMathBench": "LiveMathBench",
+        "LiveMathBench202412": "LiveMathBench",
+        "LiveReasonBench": "LiveReasonBench",
+        "livestembench": "livestembench",
+        "Longbench": "Longbench",
+        "longbenchv2": "longbenchv2/data.json",
+        "Matbench": "Matbench",
+        "math": "math",
+        "mbpp": "mbpp/mbpp.jsonl",
+        "mbpp_plus": "mbpp_plus/mbpp_plus.jsonl",
+        "mbpp_pro": "mbpp_pro/mbpp_pro.json",
+        "medbullets": "medbullets/medbullets.csv",
+        "mgsm": "mgsm",
+        "mmlu": "mmlu",
+        "mmlu_pro": "mmlu_pro",
+        "mmmlu_lite": "mmmlu_lite",
+        "mol-instructions": "mol-instructions",
+        "MolecularIQ": "MolecularIQ/test_task",
+        "mp20": "mp20/mp20_test.jsonl",
+        "MultiIF": "MultiIF/multiIF_20241018.csv",
+        "multipl_e": "multipl_e",
+        "musr": "musr",
+        "natural_question": "nq",
+        "needlebench": "needlebench",
+        "nejmaibench": "nejmaibench/NEJM_All_Questions_And_Answers.csv",
+        "nq_open": "nq-open",
+        "OCNLI-dev": "CLUE/OCNLI/dev.json",
+        "ojbench": "ojbench/ojbench_464.jsonl",
+        "OlympiadBench": "OlympiadBench",
+        "openbookqa_fact": "openbookqa/Additional/test_complete.jsonl",
+        "openbookqa_test": "openbookqa/Main/test.jsonl",
+        "openswi": "OpenSWI-1k-v1",
+        "PHYBench": "phybench",
+        "PHYSICS-textonly": "PHYSICS-textonly",
+        "piqa": "piqa",
+        "qabench": "qabench",
+        "QASPER": "QASPER/qasper-dev-v0.3.json",
+        "race": "race",
+        "S2-TOMG-Bench": "S2-TOMG-Bench",
+        "S2-TOMG-Bench-mini": "S2-TOMG-Bench-mini",
+        "sanitized_mbpp": "mbpp/sanitized-mbpp.jsonl",
+        "SciReasoner-bio_instruction": "SciReasoner/bio_instruction",
+        "SciReasoner-Conditional_generation": "SciReasoner/Conditional_generation",
+        "SciReasoner-GUE": "SciReasoner/GUE-test",
+        "SciReasoner-LLM4Mat": "SciReasoner/LLM4Mat-test",
+        "SciReasoner-Mol_Instructions": "SciReasoner/Mol-Instructions-test",
+        "SciReasoner-OPI": "SciReasoner/OPI_test",
+        "SciReasoner-PEER": "SciReasoner/PEER-test",
+        "SciReasoner-smol": "SciReasoner/smol-test",
+        "SciReasoner1.5": "SciReasoner1.5/test-1.5",
+        "seedbench": "SeedBench",
+        "simpleqa": "simpleqa/simple_qa_test_set.csv",
+        "simpleqa-verified": "simpleqa/simpleqa_verified.csv",
+        "siqa": "siqa",
+        "srbench": "SRBENCH",
+        "strategy_qa": "strategyqa/strategyQA_train.json",
+        "summedits": "summedits/summedits.jsonl",
+        "SVAMP": "svamp/SVAMP.jsonl",
+        "test_generation": "test_generation",
+        "trivia_qa": "triviaqa",
+        "tydiqa": "tydiqa",
+        "WikiBench": "WikiBench",
+        "winogrande": "winogrande",
+        "xstory_cloze": "xstory_cloze",
+        "xsum": "Xsum/dev.jsonl",
+    }.items()
+} | {"P-MMEval": "data/P-MMEval"}
+"""Id → path below the folder of data. Source: OpenCompass 0.5.4, ``DATASETS_MAPPING``."""
+
+_NAMED_LIKE_FOLDER: Final = (
+    *("ARC", "BBH", "FewCLUE", "LiveMathBench", "Longbench", "SuperGLUE", "aime2025", "aime2026", "ceval", "cmmlu"),
+    *("commonsenseqa", "drop_simple_eval", "gpqa", "gsm-hard", "gsm8k", "hellaswag", "humaneval", "lambada", "math"),
+    *("mathbench_v1", "mbpp", "mbpp_plus", "mgsm", "mmlu", "mmlu_pro", "nq-open", "piqa", "race"),
+    *("svamp", "triviaqa", "winogrande"),
+)
+
+ARCHIVES: Final = {
+    **{name: f"{name}.zip" for name in _NAMED_LIKE_FOLDER},
+    "aime.jsonl": "aime.zip",
+    "cmo.jsonl": "cmo.zip",
+    "hmmt2026": "hmmt_feb_2026.zip",
+}
+"""Folder or file below the folder of data → archive that holds it. Source: OpenCompass 0.5.4, ``DATASETS_URL``."""

@@ -7,7 +7,7 @@ import posixpath
 
 import pytest
 
-from ais_prompt.readers.data_ids import LOCAL_PATHS
+from ais_prompt.readers.data_path import LOCAL_PATHS
 from ais_prompt.utils.peer_packages import peer_package
 
 pytestmark = pytest.mark.skipif(
