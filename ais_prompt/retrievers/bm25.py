@@ -12,9 +12,7 @@ import numpy.typing as npt
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.registry import RETRIEVERS
-from ais_prompt.retrievers.base import ShotIds
-from ais_prompt.retrievers.choice import RowLists, check_count, check_enough, own_rows, take
-from ais_prompt.retrievers.texts import RetrievalText
+from ais_prompt.retrievers.base import RetrievalText, RowLists, ShotIds, check_count, check_enough, own_rows, take
 from ais_prompt.types import Sample
 from ais_prompt.utils.imports import require, require_installed
 from ais_prompt.utils.progress import tracked

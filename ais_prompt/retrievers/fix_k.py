@@ -6,8 +6,7 @@ from collections.abc import Collection, Sequence
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.registry import RETRIEVERS
-from ais_prompt.retrievers.base import ShotIds
-from ais_prompt.retrievers.choice import RowLists, own_rows, take
+from ais_prompt.retrievers.base import RowLists, ShotIds, own_rows, take
 from ais_prompt.types import Sample
 
 

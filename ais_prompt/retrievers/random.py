@@ -8,8 +8,7 @@ import numpy as np
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.registry import RETRIEVERS
-from ais_prompt.retrievers.base import ShotIds
-from ais_prompt.retrievers.choice import RowLists, check_count, check_enough, own_rows, take
+from ais_prompt.retrievers.base import RowLists, ShotIds, check_count, check_enough, own_rows, take
 from ais_prompt.types import Sample
 
 

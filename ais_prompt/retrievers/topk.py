@@ -10,10 +10,17 @@ import numpy.typing as npt
 
 from ais_prompt.errors import PartError
 from ais_prompt.registry import RETRIEVERS
-from ais_prompt.retrievers.base import ShotIds
-from ais_prompt.retrievers.choice import OwnRows, RowLists, check_count, check_enough, own_rows, take
+from ais_prompt.retrievers.base import (
+    OwnRows,
+    RetrievalText,
+    RowLists,
+    ShotIds,
+    check_count,
+    check_enough,
+    own_rows,
+    take,
+)
 from ais_prompt.retrievers.encoder import Embeddings, Encoder, make_encoder
-from ais_prompt.retrievers.texts import RetrievalText
 from ais_prompt.types import Sample
 from ais_prompt.utils.places import defined_at
 from ais_prompt.utils.progress import tracked

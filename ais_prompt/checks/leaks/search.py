@@ -22,7 +22,7 @@ from ais_prompt.inferencers import DialogueInferencer
 from ais_prompt.plan.plan import PlannedDataset
 from ais_prompt.readers.base import Dataset
 from ais_prompt.retrievers import Retriever
-from ais_prompt.retrievers.texts import ComparesTexts
+from ais_prompt.retrievers.base import ComparesTexts
 from ais_prompt.types import DatasetSpec, Sample
 from ais_prompt.utils.words import words_of
 

@@ -17,7 +17,7 @@ from ais_prompt.retrievers import (
     SlidingWindowRetriever,
     TopkRetriever,
 )
-from ais_prompt.retrievers.choice import own_rows
+from ais_prompt.retrievers.base import own_rows
 from ais_prompt.types import Sample
 from tests.unit.retrievers.rows import samples
 

@@ -13,7 +13,7 @@ from ais_prompt.config.parse.run import parse_run
 from ais_prompt.errors import ConfigError, ConfigFaults
 from ais_prompt.plan.build import build_retriever
 from ais_prompt.retrievers import BM25Retriever
-from ais_prompt.retrievers.texts import RetrievalText
+from ais_prompt.retrievers.base import RetrievalText
 from ais_prompt.types import Sample
 
 

@@ -12,8 +12,7 @@ from ais_prompt.extensions.peers.code.arrow_file import write_rows
 from ais_prompt.extensions.peers.code.calls import CheckCall, RetrieveCall
 from ais_prompt.extensions.peers.code.session import CHECK_SECONDS, LOAD_SECONDS, call_peer
 from ais_prompt.registry import RETRIEVERS
-from ais_prompt.retrievers.base import ShotIds
-from ais_prompt.retrievers.choice import RowLists
+from ais_prompt.retrievers.base import RowLists, ShotIds
 from ais_prompt.types import Sample
 
 _RETRIEVER_FIX: Final = "repair its retrieve method, which returns a list of numbers of train rows for each question"
