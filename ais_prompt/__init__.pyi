@@ -192,10 +192,10 @@ from ais_prompt.registry import TEMPLATES as TEMPLATES
 from ais_prompt.registry import TRANSPORTS as TRANSPORTS
 from ais_prompt.retrievers.base import Retriever as Retriever
 from ais_prompt.retrievers.bm25 import BM25Retriever as BM25Retriever
-from ais_prompt.retrievers.character_ngrams import CharacterNgramEncoder as CharacterNgramEncoder
-from ais_prompt.retrievers.encoder import Encoder as Encoder
+from ais_prompt.retrievers.encoders import CharacterNgramEncoder as CharacterNgramEncoder
+from ais_prompt.retrievers.encoders import Encoder as Encoder
+from ais_prompt.retrievers.encoders import HuggingFaceEncoder as HuggingFaceEncoder
 from ais_prompt.retrievers.fix_k import FixKRetriever as FixKRetriever
-from ais_prompt.retrievers.hf_encoder import HuggingFaceEncoder as HuggingFaceEncoder
 from ais_prompt.retrievers.random import RandomRetriever as RandomRetriever
 from ais_prompt.retrievers.sliding_window import SlidingWindowRetriever as SlidingWindowRetriever
 from ais_prompt.retrievers.topk import TopkRetriever as TopkRetriever

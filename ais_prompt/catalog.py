@@ -45,8 +45,8 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "ZeroRetriever": "ais_prompt.retrievers.zero",
     },
     "encoders": {
-        "CharacterNgramEncoder": "ais_prompt.retrievers.character_ngrams",
-        "HuggingFaceEncoder": "ais_prompt.retrievers.hf_encoder",
+        "CharacterNgramEncoder": "ais_prompt.retrievers.encoders",
+        "HuggingFaceEncoder": "ais_prompt.retrievers.encoders",
     },
     "templates": {
         "MMPromptTemplate": "ais_prompt.prompts.multimodal",
@@ -184,7 +184,7 @@ PROTOCOLS: Final[dict[str, tuple[str, ...]]] = {
     "transports": ("ais_prompt.models.transport.base.Transport",),
     "readers": ("ais_prompt.readers.base.Reader",),
     "retrievers": ("ais_prompt.retrievers.base.Retriever",),
-    "encoders": ("ais_prompt.retrievers.encoder.Encoder",),
+    "encoders": ("ais_prompt.retrievers.encoders.Encoder",),
     "templates": ("ais_prompt.prompts.base.Template", "ais_prompt.prompts.filled_dialogue.DialogueTemplate"),
     "inferencers": tuple(
         f"ais_prompt.inferencers.base.{name}" for name in ("Inferencer", "DialogueInferencer", "RepeatingInferencer")

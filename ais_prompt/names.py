@@ -40,7 +40,7 @@ PROTOCOLS: Final = {
     "BatchEvaluator": "ais_prompt.evaluators.batch",
     "BatchModel": "ais_prompt.models.base",
     "CorpusEvaluator": "ais_prompt.evaluators.base",
-    "Encoder": "ais_prompt.retrievers.encoder",
+    "Encoder": "ais_prompt.retrievers.encoders",
     "Evaluator": "ais_prompt.evaluators.base",
     "Inferencer": "ais_prompt.inferencers.base",
     "LikelihoodModel": "ais_prompt.models.base",

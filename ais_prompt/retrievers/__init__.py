@@ -8,7 +8,7 @@ from typing import Any
 from ais_prompt.catalog import public_names
 from ais_prompt.registry import ENCODERS, RETRIEVERS
 from ais_prompt.retrievers.base import Retriever, ShotIds
-from ais_prompt.retrievers.encoder import Embeddings, Encoder
+from ais_prompt.retrievers.encoders import Embeddings, Encoder
 
 __all__ = [*public_names("retrievers"), *public_names("encoders"), "Embeddings", "Encoder", "Retriever", "ShotIds"]
 

@@ -20,7 +20,7 @@ from ais_prompt.retrievers.base import (
     own_rows,
     take,
 )
-from ais_prompt.retrievers.encoder import Embeddings, Encoder, make_encoder
+from ais_prompt.retrievers.encoders import Embeddings, Encoder, make_encoder
 from ais_prompt.types import Sample
 from ais_prompt.utils.places import defined_at
 from ais_prompt.utils.progress import tracked

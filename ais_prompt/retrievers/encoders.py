@@ -1,19 +1,98 @@
-"""Embed texts with a Hugging Face model."""
+"""The protocol of encoders, which turn texts into vectors.
+
+Embed texts by their character n-grams, without a model.
+
+Embed texts with a Hugging Face model.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+from zlib import crc32
 
 import numpy as np
+import numpy.typing as npt
 
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.registry import ENCODERS
-from ais_prompt.retrievers.encoder import Embeddings
 from ais_prompt.utils.imports import require, require_installed
 from ais_prompt.utils.lookups import lookup
-from ais_prompt.utils.progress import tracking
+from ais_prompt.utils.progress import tracked, tracking
+
+Embeddings: TypeAlias = npt.NDArray[np.float32]
+"""One row for each text: shape (texts, dimensions)."""
+
+
+@runtime_checkable
+class Encoder(Protocol):
+    """Turn texts into vectors. Making an encoder is cheap: the first call of `encode` loads weights."""
+
+    def encode(self, texts: Sequence[str]) -> Embeddings:
+        """Return the embeddings of at least one text; each depends on its own text only.
+
+        Raises:
+            ModelError: the encoder cannot be loaded.
+        """
+
+
+def make_encoder(encoder: Encoder | Mapping[str, Any]) -> Encoder:
+    """Return an encoder unchanged, or make the one that ``dict(type=..., **arguments)`` describes.
+
+    Raises:
+        ConfigError: it is neither of them, there is no encoder of that name, or it does not accept these arguments.
+    """
+    # str has a method `encode` too.
+    if isinstance(encoder, Encoder) and not isinstance(encoder, str):
+        return encoder
+    if not isinstance(encoder, Mapping) or not isinstance(encoder.get("type"), str):
+        raise ConfigError(f"{encoder!r} is not an encoder", fix="encoder=dict(type='HuggingFaceEncoder', path=...)")
+    name, arguments = encoder["type"], {key: value for key, value in encoder.items() if key != "type"}
+    made: Encoder = ENCODERS.make(name, arguments)
+    return made
+
+
+@ENCODERS.register_module()
+class CharacterNgramEncoder:
+    """Count the character n-grams of a text, hashed into a vector of fixed length (the hashing trick).
+
+    It compares spelling, not meaning. It needs no model, no download and no blanks between words, so it works offline
+    and for languages that `BM25Retriever` cannot split into words. Vectors have length 1; those of empty texts are 0.
+    Source: Weinberger et al., Feature Hashing for Large Scale Multitask Learning, 2009.
+
+    Args:
+        n: characters of an n-gram; a shorter text is one n-gram.
+        dimensions: length of a vector; the longer, the fewer n-grams share a dimension.
+
+    Raises:
+        ConfigError: ``n`` or ``dimensions`` is less than 1.
+    """
+
+    def __init__(self, n: int = 3, dimensions: int = 1024) -> None:
+        for name, value in (("n", n), ("dimensions", dimensions)):
+            if value < 1:
+                what = f"{name} of CharacterNgramEncoder must be at least 1, not {value}"
+                raise ConfigError(what, fix=f"leave {name} out for the default")
+        self.n = n
+        self.dimensions = dimensions
+
+    def encode(self, texts: Sequence[str]) -> Embeddings:
+        """Return unit vectors, shape (texts, dimensions); the same on every machine."""
+        vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
+        for vector, text in zip(vectors, tracked(texts, "embedding texts", unit="texts"), strict=True):
+            np.add.at(vector, [self._dimension(ngram) for ngram in self._ngrams(text.lower())], 1)
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        lengths[lengths == 0] = 1
+        vectors /= lengths
+        return vectors
+
+    def _ngrams(self, text: str) -> list[str]:
+        return [text[start : start + self.n] for start in range(max(len(text) - self.n, 0) + 1)] if text else []
+
+    def _dimension(self, ngram: str) -> int:
+        # Not hash(), which differs between processes. Real data can contain lone surrogates.
+        return crc32(ngram.encode("utf-8", "surrogatepass")) % self.dimensions
 
 
 @ENCODERS.register_module()

@@ -1,1 +1,0 @@
-"""Rows as Arrow tables."""
