@@ -1,6 +1,6 @@
-"""The protocol of readers, and the dataset that ``reader_cfg`` makes of what they read.
+"""The protocol of readers, and the dataset that ``reader_cfg`` makes of a source.
 
-The samples of a split, made on access, so that a large dataset takes little memory.
+Samples are made on access, so that a large dataset takes little memory.
 """
 
 from __future__ import annotations

@@ -1,15 +1,13 @@
-"""Rows of plain Python values → Arrow batches, from which each value comes back exactly as it was written.
+"""Rows in Arrow record batches, from which each value comes back exactly as it was written.
 
-A column of one row is a column of all; where a row lacks it, it is None. That is said, since it may change a prompt.
-Where one batch ends and the next begins makes no difference.
+`store_rows` makes batches of plain Python values. A column of one row is a column of all rows; a row without it has
+None there. A warning says so, since it may change a prompt. The borders of batches make no difference.
 
-Values of one column and batch → an Arrow array, from which each comes back exactly as it was written.
+Texts, whole numbers, fractions and truth values have the Arrow type of their kind. All other values of JSON are stored
+as JSON, value by value: objects and lists, and whole numbers beside fractions. Arrow would fill objects up with the
+keys of other objects, and turn 5 into 5.0 beside 7.5.
 
-Texts, whole numbers, fractions and truth values have the Arrow type of their kind. Everything else that JSON has is
-stored as JSON, value by value: objects and lists, and whole numbers beside fractions, since
-Arrow would fill objects up with the keys of others, and turn 5 into 5.0 beside 7.5.
-
-Rows in Arrow record batches, of which only a few are in memory at a time.
+`StoredBatches` keeps only a few batches in memory, the others in a file.
 """
 
 from __future__ import annotations
@@ -43,6 +41,11 @@ _MEASURED: Final = 8
 _KINDS: Final = {str: "text", int: "numbers", float: "numbers", bool: "true and false"}
 """Kinds of plain values: two in one column are a slip. Objects and lists go with each."""
 _FIX: Final = "write whole characters, numbers of at most 64 bits, and values that JSON has"
+
+BATCH_BYTES: Final = 2**16
+"""About the bytes of a batch: small enough to read one row quickly, large enough for little overhead."""
+_JSON: Final = {b"ais_prompt": b"json"}
+"""Metadata of a field whose texts are JSON."""
 
 
 def store_rows(rows: Iterable[NumberedRow], place: Place, batch_bytes: int = BATCH_BYTES) -> StoredBatches:
@@ -151,13 +154,6 @@ def _misfit(name: str, batch: Sequence[NumberedRow], place: Place) -> DataError:
     return DataError(f"column {name!r} holds values that do not go together", where=place(batch[0][0]), fix=_FIX)
 
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-_JSON: Final = {b"ais_prompt": b"json"}
-"""Metadata of a field whose texts are JSON."""
-
-
 def stored_column(name: str, values: Sequence[Any]) -> tuple[pa.Field, pa.Array]:
     """Return a column of plain Python values, and its field.
 
@@ -247,13 +243,6 @@ _ARRAYS: Final[Mapping[type, Callable[[Sequence[Any]], pa.Array]]] = {
     int: _whole_numbers,
     float: _fractions,
 }
-
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-BATCH_BYTES: Final = 2**16
-"""About the bytes of a batch: small enough to read one row quickly, large enough for little overhead."""
 
 
 class Batches(Protocol):

@@ -1,7 +1,4 @@
-"""Find data files where OpenCompass and AISBench keep them.
-
-Ids of OpenCompass for data, and the archives that hold them.
-"""
+"""Find data files where OpenCompass and AISBench keep them, by path or by their ids for data."""
 
 from __future__ import annotations
 

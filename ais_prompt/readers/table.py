@@ -1,9 +1,4 @@
-"""The rows of one split, as they were read.
-
-Ids of rows by the content of their columns, at twelve bytes a row.
-
-Join the tables of several files, and the lines of a column.
-"""
+"""The rows of one split: a lazy table, ids by content, and tables joined from several files."""
 
 from __future__ import annotations
 
@@ -26,6 +21,8 @@ from ais_prompt.utils.text import listed
 if TYPE_CHECKING:
     import pyarrow as pa
 
+logger = logging.getLogger(__name__)
+
 Row: TypeAlias = dict[str, Any]
 """Column → plain Python value."""
 
@@ -33,6 +30,9 @@ _BATCHES_KEPT: Final = 128
 """Most batches in the cache of single rows: 8 MiB, about the train split of a benchmark."""
 _ROWS_AT_ONCE: Final = 1000
 """Rows that become Python values together."""
+
+_DIGITS: Final = 12
+"""Hex digits of a row id."""
 
 
 class Table:
@@ -128,9 +128,6 @@ class Table:
         return digest_of_list(self.row_ids)
 
 
-_DIGITS: Final = 12
-
-
 class RowIds:
     """The id of each row: 12 hex digits of its content's digest; equal rows get ``-2``, ``-3``, ... in order.
 
@@ -172,9 +169,6 @@ def _copies(contents: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint32]:
     copies = np.empty(len(contents), np.uint32)
     copies[order] = np.arange(len(contents)) - np.repeat(starts, sizes) + 1
     return copies
-
-
-logger = logging.getLogger(__name__)
 
 
 def join_tables(tables: Sequence[Table]) -> Table:

@@ -1,8 +1,7 @@
-"""The protocol of retrievers, which choose the in-context examples of each question.
+"""The protocol of retrievers, which choose the in-context examples of each question, and helpers that they share.
 
-Take the first rows of a ranking, without copies of the test row itself, and keep them in little memory.
-
-Make the texts by which retrievers compare rows.
+`own_rows`, `take` and `RowLists` pick the first rows of a ranking without copies of the test row, in little memory.
+`RetrievalText` makes the text by which rows are compared.
 """
 
 from __future__ import annotations
@@ -21,6 +20,10 @@ from ais_prompt.utils.text import counted, listed
 
 ShotIds: TypeAlias = tuple[int, ...]
 """Row numbers in the train split, in the order in which they are shown."""
+
+_FIELD = re.compile(r"\{([^{}]*)\}")
+OwnRows: TypeAlias = tuple[int, ...]
+"""The train rows that are equal to a test row, and must not be among its examples."""
 
 
 class Retriever(Protocol):
@@ -59,10 +62,6 @@ class Retriever(Protocol):
         Raises:
             ConfigError: as `retrieve`, as far as that can be seen without comparing rows.
         """
-
-
-OwnRows: TypeAlias = tuple[int, ...]
-"""The train rows that are equal to a test row, and must not be among its examples."""
 
 
 def own_rows(train: Sequence[Sample], test: Sequence[Sample], *, exclude_self: bool) -> Sequence[OwnRows]:
@@ -139,9 +138,6 @@ class RowLists(Sequence[ShotIds]):
             return RowLists(self[row] for row in range(*index.indices(len(self))))
         row = range(len(self))[index]
         return tuple(self._rows[self._ends[row] : self._ends[row + 1]])
-
-
-_FIELD = re.compile(r"\{([^{}]*)\}")
 
 
 class RetrievalText:

@@ -1,9 +1,4 @@
-"""The protocol of encoders, which turn texts into vectors.
-
-Embed texts by their character n-grams, without a model.
-
-Embed texts with a Hugging Face model.
-"""
+"""Encoders turn texts into vectors: by character n-grams without a model, or with a Hugging Face model."""
 
 from __future__ import annotations
 
