@@ -144,7 +144,7 @@ def _prepared(ctx: click.Context, plan: Plan) -> tuple[Runner, ShardWork, int]:
     from msgspec.structs import replace
 
     from ais_prompt.errors import ConfigError
-    from ais_prompt.shards.prepare import open_runner, share_of, work_of
+    from ais_prompt.shards.partition import open_runner, share_of, work_of
 
     if ctx.params["stop_early"]:
         what = "a shard has no scores, so it cannot stop when a gate is decided"

@@ -1,18 +1,80 @@
-"""Decide which shards ask which tasks, where the config has a partitioner."""
+"""Prepare a run for a runner, which starts its shards.
+
+Decide which shards ask which tasks, where the config has a partitioner.
+
+Distribute the groups of a partitioner over a number of shards.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from heapq import heapify, heapreplace
 
 from ais_prompt.engine.estimate import estimate
-from ais_prompt.errors import AisPromptError
-from ais_prompt.plan.build import build_partitioner
-from ais_prompt.plan.plan import Plan, Task
-from ais_prompt.shards.distribute import distribute
-from ais_prompt.store.layout import RunFolder
+from ais_prompt.engine.workers import gpus_of
+from ais_prompt.errors import AisPromptError, ConfigError, PartError
+from ais_prompt.models.base import BatchModel
+from ais_prompt.models.server.started import StartsServer
+from ais_prompt.plan.build import build_partitioner, build_runner
+from ais_prompt.plan.plan import Plan, PlannedModel, Task
+from ais_prompt.shards.runner import Runner, ShardWork
+from ais_prompt.store.layout import RunFolder, safe_name
 from ais_prompt.store.partitions import EVERYTHING, HeldTasks, partition_key, read_partition, record_partition
-from ais_prompt.types import RunSpec, Shard
+from ais_prompt.types import Budget, Partition, RunSpec, Shard
 from ais_prompt.types.shard import Chunk, TaskSize
+
+
+def open_runner(plan: Plan, max_num_workers: int | None = None) -> Runner:
+    """Build the runner of a config that has one.
+
+    Args:
+        plan: of a checked config.
+        max_num_workers: replaces the number of shards that work at a time.
+
+    Raises:
+        ConfigError: it has no such number.
+    """
+    assert plan.spec.runner is not None
+    runner: Runner = build_runner(plan.spec.runner, max_num_workers)
+    return runner
+
+
+def work_of(plan: Plan, words: Sequence[str]) -> ShardWork:
+    """Return what a runner starts, with a name in place of the run folder that is still to be made.
+
+    Args:
+        plan: of a checked config.
+        words: the arguments of ``aisprompt`` that name the config, without those that are a shard's own.
+    """
+    root = plan.spec.work_dir.absolute() / safe_name(plan.spec.name) / "NEW"
+    gpus = max((_gpus(model) for model in plan.models), default=0)
+    return ShardWork(RunFolder(root), plan.spec.name, tuple(words), gpus, len(groups_of(plan)))
+
+
+def share_of(budget: Budget, count: int) -> Budget:
+    """Return the part of a budget that each of several shards has, so that all of them together keep to it.
+
+    Raises:
+        ConfigError: there are more shards than requests or tokens.
+    """
+    shares = {
+        "max_requests": None if budget.max_requests is None else budget.max_requests // count,
+        "max_tokens_total": None if budget.max_tokens_total is None else budget.max_tokens_total // count,
+    }
+    if short := [name for name, share in shares.items() if share == 0]:
+        what = f"{short[0]} is smaller than the number of shards, {count}"
+        raise ConfigError(what, where="budget", fix="use fewer shards, or a larger budget")
+    return Budget(**shares, max_cost=None if budget.max_cost is None else budget.max_cost / count)
+
+
+def _gpus(planned: PlannedModel) -> int:
+    """Return how many GPUs a shard needs for a model; 0 for one behind a server that runs elsewhere."""
+    with suppress(AisPromptError):  # one that cannot be built ends its tasks
+        model = planned.model
+        if isinstance(model, BatchModel) or (isinstance(model, StartsServer) and model.server):
+            return gpus_of(planned.spec)
+    return 0
 
 
 def groups_of(plan: Plan) -> Sequence[Sequence[Chunk]]:
@@ -80,3 +142,44 @@ def _size(task: Task) -> TaskSize:
         samples, requests = found.samples, found.requests
         answer_tokens = found.output_tokens // max(1, requests)
     return TaskSize(task.name, task.spec.model.abbr, samples, requests, answer_tokens)
+
+
+def distribute(groups: Sequence[Sequence[Chunk]], tasks: Sequence[TaskSize], count: int) -> Partition:
+    """Give each group to the shard that has least to do so far, the costliest group first.
+
+    Args:
+        groups: of a partitioner.
+        tasks: all of the run.
+        count: number of shards.
+
+    Raises:
+        PartError: a portion of a task is in no group, or in two.
+    """
+    least = [(0.0, shard) for shard in range(count)]
+    heapify(least)
+    found: dict[str, dict[int, int]] = {task.name: {} for task in tasks}
+    chunks = [chunk for group in groups for chunk in group]
+    for group in sorted(groups, key=lambda group: -sum(chunk.cost for chunk in group)):
+        cost, shard = least[0]
+        heapreplace(least, (cost + sum(chunk.cost for chunk in group), shard))
+        for chunk in group:
+            found.setdefault(chunk.task, {})[chunk.index] = shard
+    _check(chunks, tasks, found)
+    return Partition({task: tuple(shards[index] for index in sorted(shards)) for task, shards in found.items()})
+
+
+def _check(chunks: Sequence[Chunk], tasks: Sequence[TaskSize], found: dict[str, dict[int, int]]) -> None:
+    """Refuse groups that leave something out: its samples would never be asked.
+
+    Raises:
+        PartError: they do.
+    """
+    counts = {chunk.task: chunk.count for chunk in chunks}
+    known = {task.name for task in tasks}
+    for task, shards in found.items():
+        count = counts.get(task, 0)
+        if task not in known or not count or sorted(shards) != list(range(count)):
+            what = f"the partitioner does not divide {task} completely: portions {sorted(shards)} of {count}"
+            raise PartError(what, where="partitioner", fix="correct its `groups`")
+    if len(chunks) != sum(map(len, found.values())):
+        raise PartError("the partitioner gives a portion twice", where="partitioner", fix="correct its `groups`")

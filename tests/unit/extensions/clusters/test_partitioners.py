@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError, PartError
 from ais_prompt.shards import Chunk, NumWorkerPartitioner, Partitioner, SizePartitioner, TaskSize
-from ais_prompt.shards.distribute import distribute
+from ais_prompt.shards.partition import distribute
 from ais_prompt.types import Partition, Portion
 
 
