@@ -30,8 +30,7 @@ from ais_prompt.checks.source import Source, checked, checked_for_scoring
 from ais_prompt.config.render import render_config
 from ais_prompt.engine.conversations import conversations
 from ais_prompt.plan.plan import Task
-from ais_prompt.shards.agreement import agreement
-from ais_prompt.shards.merge import merge_journals
+from ais_prompt.shards.merge import agreement, merge_journals
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.request_keys import RequestKeys
 from ais_prompt.store.results import write_json_atomic

@@ -65,7 +65,7 @@ def show(result: RunResult, root: Path) -> None:
 
 def opened_partial(plan: Plan, folder: RunFolder) -> RunFolder | None:
     """Return a folder with what an unfinished run holds so far, and say so; None if the run was asked to its end."""
-    from ais_prompt.shards.partial import open_partial
+    from ais_prompt.shards.merge import open_partial
 
     partial = open_partial(plan, folder, shown_command())
     if partial is not None:

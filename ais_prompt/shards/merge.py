@@ -1,26 +1,164 @@
-"""Make predictions of what the journals of a run and its shards hold."""
+"""Collect what a run holds that is not finished, so that it can be scored and shown before it ends.
+
+Make predictions of what the journals of a run and its shards hold.
+
+What all shards of a run must agree on, and what the config of a merge must agree with.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from contextlib import ExitStack
+import os
+import shutil
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import Any
 
-from ais_prompt.engine.conversations import stored_predictions
+from msgspec.structs import asdict
+
+from ais_prompt.engine.conversations import conversations, stored_predictions
 from ais_prompt.errors import AisPromptError, StoreError
 from ais_prompt.models.identity import full_identity
 from ais_prompt.plan.plan import Plan, Task, record_of
-from ais_prompt.shards.agreement import agreement, agreement_on
+from ais_prompt.scoring.stored import check_answers
+from ais_prompt.store.disk import writing
 from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.links import refuse_links
 from ais_prompt.store.predictions import PredictionSorter, prediction_sorter, stored_lines
+from ais_prompt.store.request_keys import RequestKeys
+from ais_prompt.store.run_file import read_run_file
+from ais_prompt.store.run_record import addresses_of, done_tasks
 from ais_prompt.store.shards import shard_folders, stored_agreements
-from ais_prompt.store.writer_lock import hold_writer_lock
-from ais_prompt.types import TaskFacts
+from ais_prompt.store.writer_lock import hold_writer_lock, try_file_lock
+from ais_prompt.types import Request, TaskFacts
 from ais_prompt.utils.digest import canonical
+from ais_prompt.utils.jsonl import decode_own, encode
 from ais_prompt.utils.log import logging_to
+from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.utils.versions import versions
 
 logger = logging.getLogger(__name__)
+
+_ENDED = {"finished", "failed"}
+"""How a session ends that has tried every task."""
+
+
+def open_partial(plan: Plan, folder: RunFolder, command: str) -> RunFolder | None:
+    """Return a run folder with all answers of a run that is not finished; None for a run with nothing left to ask.
+
+    The run may be under way in another process: its folder is only read, except for the subfolder ``partial``. Tasks
+    that are over are taken as they are; the predictions of the others are made of their journals.
+
+    Args:
+        plan: what to score with.
+        folder: of the run.
+        command: the command line without secrets, for the record.
+
+    Raises:
+        AisPromptError: the run folder cannot be used.
+    """
+    check_answers(plan.tasks, folder)
+    merged = merge_journals(plan, folder, command, folder.partial) if shard_folders(folder) else {}
+    if not folder.run_file.exists():  # a folder that was made by hand
+        return None
+    record = read_run_file(folder)
+    done = done_tasks(record)
+    left = _left(plan, folder, record)
+    if not left:
+        return None
+    partial = folder.partial
+    refuse_links(folder)
+    with writing(partial.root):
+        partial.root.mkdir(exist_ok=True)
+    with hold_writer_lock(partial), logging_to(partial.logs / "run.log"):
+        _clear(partial, keep=[_predictions(task, partial) for task in left if task.name in merged])
+        _copy_judgements(folder, partial)
+        copy = record_of(plan, partial, command, asks=True).begin()
+        addresses = list(dict.fromkeys(address for _, address in addresses_of(record)))
+        for task in plan.tasks:
+            if task.name in done and _share(_predictions(task, folder), _predictions(task, partial)):
+                copy.add_task(task.spec, TaskFacts.from_json(record["tasks"][task.name]))
+                continue
+            if task.name in merged:
+                copy.add_task(task.spec, merged[task.name], done=False)
+                continue
+            try:
+                facts = collect(task, folder, whole=partial, part=partial, addresses=addresses)
+            except AisPromptError as error:  # scoring says that there are no predictions
+                logger.warning("[%s] its answers cannot be used: %s", task.name, error)
+            else:
+                copy.add_task(task.spec, facts, done=facts.of is None)
+        copy.finish("partial")
+    return partial
+
+
+def _left(plan: Plan, folder: RunFolder, record: Mapping[str, Any]) -> list[Task]:
+    """Return the tasks that are not asked to their end; none if a session has tried all and nothing is in a journal."""
+    done = done_tasks(record)
+    left = [task for task in plan.tasks if task.name not in done]
+    if record.get("status") in _ENDED and not any(journals_of(task, folder) for task in left):
+        return []
+    return left
+
+
+def forget_partial(folder: RunFolder) -> None:
+    """Remove the scores of the unfinished run, which are outdated; what judges were asked for them is kept.
+
+    Raises:
+        StoreError: the disk refuses it.
+    """
+    partial = folder.partial
+    if not partial.root.is_dir():
+        return
+    with writing(partial.root), try_file_lock(partial.writer_lock_file) as is_free:
+        if is_free:  # else they are being made right now
+            _copy_judgements(partial, folder)
+            shutil.rmtree(partial.root)
+
+
+def _predictions(task: Task, folder: RunFolder) -> Path:
+    return folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr)
+
+
+def _clear(partial: RunFolder, keep: Collection[Path]) -> None:
+    """Remove what an earlier call made, except the journals of judges, the lock and some predictions."""
+    with writing(partial.root):
+        partial.run_file.unlink(missing_ok=True)
+        partial.report.unlink(missing_ok=True)
+        for path in partial.root.glob("predictions/*/*"):
+            if path not in keep:
+                path.unlink()
+        for name in ("results", "summary"):
+            shutil.rmtree(partial.root / name, ignore_errors=True)
+
+
+def _copy_judgements(source: RunFolder, target: RunFolder) -> None:
+    """Add what judges answered in one run folder to the journals of another, so that no verdict is asked twice."""
+    for journal in source.root.glob("judge/*/journal/*/*.jsonl"):
+        path = target.root / journal.relative_to(source.root)
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lines = journal.read_bytes().splitlines(keepends=True)
+            with path.open("a+b") as file:
+                file.seek(0)
+                known = set(file)
+                if known and not all(line.endswith(b"\n") for line in known):
+                    file.write(b"\n")  # after a torn line
+                file.writelines(line for line in lines if line.endswith(b"\n") and line not in known)
+
+
+def _share(source: Path, target: Path) -> bool:
+    """Make a file appear in another folder as well; False if it is not there. Its owner only ever replaces it."""
+    with writing(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.link(source, target)
+        except FileNotFoundError:
+            return False
+        except OSError:  # a file system without hard links
+            shutil.copyfile(source, target)
+    return True
 
 
 def merge_journals(
@@ -155,3 +293,43 @@ def journals_of(task: Task, folder: RunFolder) -> list[Path]:
     folders = [folder, *(one.folder for one in shard_folders(folder))]
     found = (one.journal(task.spec.model.abbr, task.spec.dataset.abbr) for one in folders)
     return [journal for journal in found if journal.exists()]
+
+
+def agreement(plan: Plan, tasks: Iterable[Task]) -> dict[str, Any]:
+    """Return what is asked of which rows in some tasks of a plan; not where a server is, or how fast.
+
+    Parts that cannot be used are None: they end their tasks. Secrets are hidden, and all values are those that
+    their JSON is read back as, so that they can be compared with what other shards have written.
+    """
+    names = [task.name for task in plan.spec.tasks]
+    agreed: dict[str, Any] = {"version": versions().get("ais-prompt", ""), "tasks": names}
+    agreed |= {"models": {}, "datasets": {}, "decoding": {}, "rows": {}, "requests": {}}
+    sections = dict(zip((dataset.abbr for dataset in plan.spec.datasets), plan.spec.resolved["datasets"], strict=True))
+    for task in tasks:
+        model, dataset = task.spec.model.abbr, task.spec.dataset.abbr
+        agreed["datasets"][dataset] = {key: value for key, value in sections[dataset].items() if key != "eval_cfg"}
+        agreed["models"][model] = agreed["rows"][dataset] = None
+        agreed["decoding"][task.name] = agreed["requests"][task.name] = None
+        with suppress(AisPromptError):
+            agreed["models"][model] = dict(task.model.identity())
+        with suppress(AisPromptError):
+            agreed["rows"][dataset] = task.data.digest
+        with suppress(AisPromptError):
+            first, key_of = _first_requests(task), RequestKeys(task.model.identity())
+            agreed["decoding"][task.name] = asdict(first[0].decoding) if first else {}
+            agreed["requests"][task.name] = [key_of(request) for request in first]
+    return dict(decode_own(SECRETS.hide_in_json(encode(agreed))))
+
+
+def agreement_on(agreed: Mapping[str, Any], task: Task) -> dict[str, Any]:
+    """Return the part of an agreement that one task is about."""
+    model, dataset = task.spec.model.abbr, task.spec.dataset.abbr
+    places = {"models": model, "datasets": dataset, "decoding": task.name, "rows": dataset, "requests": task.name}
+    return {"version": agreed.get("version"), **{kind: agreed.get(kind, {}).get(name) for kind, name in places.items()}}
+
+
+def _first_requests(task: Task) -> list[Request]:
+    """Return the first requests of a task, whose keys hold its prompt."""
+    for conversation in conversations(task, lambda _: None, task.data.test[:1]):
+        return conversation.open_requests()
+    return []

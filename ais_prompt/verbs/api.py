@@ -18,7 +18,7 @@ from ais_prompt.comparison.runs import RunComparison, compare_runs, read_stored_
 from ais_prompt.errors import ConfigError
 from ais_prompt.plan.plan import Plan
 from ais_prompt.preview.preview import PromptView, previews
-from ais_prompt.shards.partial import open_partial
+from ais_prompt.shards.merge import open_partial
 from ais_prompt.utils.text import listed
 from ais_prompt.utils.verbosity import NORMAL, QUIET, verbosity
 from ais_prompt.verbs import check as check_workflow

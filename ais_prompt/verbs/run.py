@@ -30,7 +30,7 @@ from ais_prompt.scoring.averages import select, with_averages
 from ais_prompt.scoring.rows import Row, TaskOutcome, summary_rows
 from ais_prompt.scoring.stored import check_stored
 from ais_prompt.scoring.watches import Watches
-from ais_prompt.shards.partial import forget_partial
+from ais_prompt.shards.merge import forget_partial
 from ais_prompt.store.disk import reading
 from ais_prompt.store.find import find_run_folder
 from ais_prompt.store.layout import RunFolder, create_run_folder

@@ -9,7 +9,7 @@ from ais_prompt.config.render import render_config
 from ais_prompt.engine.infer import ShardTask
 from ais_prompt.errors import StoreError
 from ais_prompt.plan.plan import Plan
-from ais_prompt.shards.agreement import agreement
+from ais_prompt.shards.merge import agreement
 from ais_prompt.shards.partition import held_tasks, prepare_partition
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.partitions import HeldTasks, read_held
