@@ -123,7 +123,7 @@ def _followed(runner: Runner, work: ShardWork, count: int) -> Mapping[Shard, str
     Raises:
         Interrupted: by Ctrl-C or a signal; all shards are stopped.
     """
-    from ais_prompt.shards.follow import run_shards
+    from ais_prompt.shards.runner import run_shards
     from ais_prompt.utils.signals import interruption
 
     try:
