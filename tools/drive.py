@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ais_prompt.engine.alone import ask_alone
 from ais_prompt.engine.failures import FailureWatch
+from ais_prompt.engine.in_memory import ask_alone
 from ais_prompt.inferencers import RunningConversation
 from ais_prompt.models.base import Model
 from ais_prompt.types import Completion, Request

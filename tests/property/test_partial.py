@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ais_prompt.engine.alone import ask_alone
 from ais_prompt.engine.conversations import stored_predictions
+from ais_prompt.engine.in_memory import ask_alone
 from ais_prompt.engine.infer import TaskJob
 from ais_prompt.engine.progress import silent_progress
 from ais_prompt.models import ScriptedModel

@@ -11,7 +11,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ais_prompt.engine.alone import ask_alone
+from ais_prompt.engine.in_memory import ask_alone
 from ais_prompt.engine.infer import TaskJob
 from ais_prompt.engine.progress import Progress
 from ais_prompt.models import ScriptedModel

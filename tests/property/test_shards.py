@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ais_prompt.engine.alone import ask_alone
+from ais_prompt.engine.in_memory import ask_alone
 from ais_prompt.engine.infer import AskingOptions, TaskJob
 from ais_prompt.engine.progress import silent_progress
 from ais_prompt.errors import ModelError
