@@ -13,20 +13,23 @@ closed. It looks again whenever something has changed. A job passes through thes
 
 An error takes a job from any state straight to closing, as soon as its conversations have been cancelled. A paused job
 finishes its requests first.
+
+Blocking work beside an event loop, such as reading data and closing files.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
-from typing import Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
 from ais_prompt.engine.failures import ends_run, error_of
 from ais_prompt.engine.job import Job
-from ais_prompt.engine.threads import in_thread
 from ais_prompt.errors import AisPromptError, PartError, Paused
 from ais_prompt.inferencers import RunningConversation
 from ais_prompt.inferencers.containment import ends_task, failure_of
@@ -321,3 +324,31 @@ async def _complete(model: AsyncModel, request: Request) -> Completion:
         if ends_task(error):
             raise
         return Completion(failure=failure_of(error, type(model).__name__))
+
+
+T = TypeVar("T")
+
+
+async def in_thread(work: Callable[[], T]) -> T:
+    """Do some work in a thread of its own, and return what it returns or raise what it raises.
+
+    The thread is a daemon, unlike those of `asyncio.to_thread`: Ctrl-C waits for no dataset that is still being read.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+
+    def settle(set_outcome: Callable[[Any], None], outcome: Any) -> None:
+        if not done.done():  # nothing waits for it any more
+            set_outcome(outcome)
+
+    def do() -> None:
+        outcome: tuple[Callable[[Any], None], Any]
+        try:
+            outcome = (done.set_result, work())
+        except BaseException as error:
+            outcome = (done.set_exception, error)
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(settle, *outcome)
+
+    threading.Thread(target=do, name="aisprompt-files", daemon=True).start()
+    return await done
