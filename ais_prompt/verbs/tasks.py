@@ -10,9 +10,9 @@ from contextlib import ExitStack
 from copy import copy
 from typing import Literal
 
+from ais_prompt.engine.engine import run_local
 from ais_prompt.engine.failures import error_of
 from ais_prompt.engine.infer import AskingOptions, TaskJob
-from ais_prompt.engine.local import run_local
 from ais_prompt.engine.workers import ModelWorkers
 from ais_prompt.errors import AisPromptError
 from ais_prompt.plan.plan import Plan, Task
