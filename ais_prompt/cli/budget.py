@@ -64,7 +64,7 @@ def show_estimate(plan: Plan, *, by_task: bool) -> None:
         by_task: a line for each task; else one for all tasks of served models. Prompts of local models may need their
             tokenizer, which takes longer than all the rest of a check.
     """
-    from ais_prompt.engine.estimate import estimate, exceeded
+    from ais_prompt.engine.conversations import estimate, exceeded
     from ais_prompt.models.base import BatchModel
     from ais_prompt.report.documents import task_estimates
     from ais_prompt.report.spending import estimate_lines, estimate_words

@@ -12,7 +12,7 @@ from ais_prompt import __version__
 from ais_prompt.checks.extraction import PHRASINGS, ExtractionTrial
 from ais_prompt.checks.warning import PromptWarning
 from ais_prompt.comparison.gates import Verdict
-from ais_prompt.engine.estimate import RequestEstimate
+from ais_prompt.engine.conversations import RequestEstimate
 from ais_prompt.errors import AisPromptError, Paused, faults_of
 from ais_prompt.scoring.rows import Row, TaskOutcome
 from ais_prompt.types import Used

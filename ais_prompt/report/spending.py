@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from ais_prompt.engine.estimate import RequestEstimate
+from ais_prompt.engine.conversations import RequestEstimate
 from ais_prompt.types import Used
 from ais_prompt.utils.text import counted
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from heapq import heapify, heapreplace
 
-from ais_prompt.engine.estimate import estimate
+from ais_prompt.engine.conversations import estimate
 from ais_prompt.engine.workers import gpus_of
 from ais_prompt.errors import AisPromptError, ConfigError, PartError
 from ais_prompt.models.base import BatchModel
