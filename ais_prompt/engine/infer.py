@@ -18,8 +18,7 @@ from msgspec import Struct, field
 from ais_prompt.checks.rows import check_media, taken_kinds
 from ais_prompt.engine.conversations import conversations, former_keys_of
 from ais_prompt.engine.failures import FailureWatch
-from ais_prompt.engine.progress import OpenProgress, silent_progress
-from ais_prompt.engine.session import TaskSession
+from ais_prompt.engine.session import OpenProgress, TaskSession, silent_progress
 from ais_prompt.engine.speed import SpeedMeter
 from ais_prompt.engine.spending import GO_ON, Spending
 from ais_prompt.errors import ModelError, StoreError

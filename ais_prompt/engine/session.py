@@ -1,16 +1,20 @@
-"""Count the samples of a task that are over, and tell what the user should know of them."""
+"""Count the samples of a task that are over, and tell what the user should know of them.
+
+What a task tells about its progress; `ais_prompt.report` shows it.
+"""
 
 from __future__ import annotations
 
 import logging
-from typing import Final
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Final, Protocol
 
 from ais_prompt.checks.rows import NO_VALUE
-from ais_prompt.engine.progress import Progress
 from ais_prompt.errors import DataError, PartError
 from ais_prompt.inferencers.containment import RAISED, RETRY_HINT, UNUSABLE_ROW
 from ais_prompt.plan.plan import Task
-from ais_prompt.types import Failure, Prediction
+from ais_prompt.types import Completion, Failure, Prediction
 
 GAPS_NAMED: Final = 5
 """Most rows that cannot be asked that are named while a task runs; the predictions name all."""
@@ -104,3 +108,39 @@ class TaskSession:
         if raised := next((failure for failure in failures if failure.kind == RAISED), None):
             self.raised += 1
             self.first_raised = self.first_raised or raised
+
+
+class Progress(Protocol):
+    """Told by a task while it works."""
+
+    def advance(self, failed: bool = False) -> None:
+        """One more sample is done."""
+
+    def answered(self, completion: Completion) -> None:
+        """One more request has come to its end."""
+
+    def note(self, text: str) -> None:
+        """Something that the user should know now."""
+
+
+class OpenProgress(Protocol):
+    """Opens the progress of one task."""
+
+    def __call__(self, name: str, total: int, done: int) -> AbstractContextManager[Progress]:
+        """The task has ``total`` samples, ``done`` of them finished by an earlier run."""
+
+
+class _Silent:
+    """Shows nothing."""
+
+    def advance(self, failed: bool = False) -> None: ...
+
+    def answered(self, completion: Completion) -> None: ...
+
+    def note(self, text: str) -> None: ...
+
+
+@contextmanager
+def silent_progress(name: str, total: int, done: int) -> Iterator[Progress]:  # noqa: ARG001
+    """Show nothing of a task."""
+    yield _Silent()

@@ -17,7 +17,7 @@ from rich.progress import BarColumn, TextColumn
 from rich.table import Column
 from rich.text import Text
 
-from ais_prompt.engine.progress import Progress
+from ais_prompt.engine.session import Progress
 from ais_prompt.report.run_tally import RunTally
 from ais_prompt.report.tally import Tally
 from ais_prompt.utils.progress import Advance, in_notebook, shown_on, tracking

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.engine.in_memory import ask_alone
 from ais_prompt.engine.infer import AskingOptions, TaskJob
-from ais_prompt.engine.progress import silent_progress
+from ais_prompt.engine.session import silent_progress
 from ais_prompt.errors import ModelError
 from ais_prompt.models import ScriptedModel
 from ais_prompt.plan.plan import Task

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.engine.infer import AskingOptions, TaskJob
-from ais_prompt.engine.progress import OpenProgress
+from ais_prompt.engine.session import OpenProgress
 from ais_prompt.errors import DataError
 from ais_prompt.plan.judges import judge_dataset
 from ais_prompt.plan.plan import PlannedDataset, PlannedModel, Task, built_once

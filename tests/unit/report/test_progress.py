@@ -10,7 +10,7 @@ from typing import TextIO
 
 import pytest
 
-from ais_prompt.engine.progress import Progress
+from ais_prompt.engine.session import Progress
 from ais_prompt.report import progress
 from ais_prompt.report.progress import run_progress
 from ais_prompt.report.run_tally import EndpointView, RunTally
