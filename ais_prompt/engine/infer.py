@@ -18,9 +18,8 @@ from msgspec import Struct, field
 from ais_prompt.checks.rows import check_media, taken_kinds
 from ais_prompt.engine.conversations import conversations, former_keys_of
 from ais_prompt.engine.failures import FailureWatch
+from ais_prompt.engine.meters import GO_ON, SpeedMeter, Spending
 from ais_prompt.engine.session import OpenProgress, TaskSession, silent_progress
-from ais_prompt.engine.speed import SpeedMeter
-from ais_prompt.engine.spending import GO_ON, Spending
 from ais_prompt.errors import ModelError, StoreError
 from ais_prompt.inferencers import RunningConversation
 from ais_prompt.models.base import AsyncModel, Model

@@ -12,8 +12,8 @@ from types import TracebackType
 from typing import Any, Final, Self, cast
 
 from ais_prompt.config.surroundings import Surroundings
+from ais_prompt.engine.meters import GO_ON
 from ais_prompt.engine.model_worker import Ask, Load, read_reply
-from ais_prompt.engine.spending import GO_ON
 from ais_prompt.errors import ModelError
 from ais_prompt.models.base import BatchModel, LikelihoodModel
 from ais_prompt.models.server.started import StartedServers

@@ -15,7 +15,7 @@ from ais_prompt.checks.warning import PromptWarning, TranslationNote
 from ais_prompt.config.render import hidden_again
 from ais_prompt.config.surroundings import Surroundings
 from ais_prompt.engine.infer import AskingOptions, ShardTask
-from ais_prompt.engine.spending import Spending
+from ais_prompt.engine.meters import Spending
 from ais_prompt.engine.workers import ModelWorkers
 from ais_prompt.errors import AisPromptError, ConfigError, Paused
 from ais_prompt.models.base import BatchModel, Model

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.engine.speed import SpeedMeter
+from ais_prompt.engine.meters import SpeedMeter
 from ais_prompt.models.api.stream import StreamReader
 from ais_prompt.models.api.wire_format import WireFormat, read_reply
 from ais_prompt.models.reasoning import THINK_TAGS, split_reasoning

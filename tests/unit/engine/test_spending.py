@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.engine.spending import QUOTA, Spending
+from ais_prompt.engine.meters import QUOTA, Spending
 from ais_prompt.errors import Paused
 from ais_prompt.models.tokens.tokenizer import approximate_tokens
 from ais_prompt.types import Budget, Completion, Decoding, Failure, Price, Request, Usage, Used
