@@ -21,7 +21,7 @@ from ais_prompt.sandbox.software import environment, interpreter, software
 from ais_prompt.utils.temporary import temporary_folder
 
 _INSIDE: Final = "ais_prompt.sandbox.inside"
-_MODULES: Final = ("confine", "channel", "codec", "program", "tests", "guard")  # each imports earlier ones only
+_MODULES: Final = ("confine", "channel", "program", "tests", "guard")  # each imports earlier ones only
 _START: Final = """
 import marshal, sys
 for name, code in marshal.loads(bytes.fromhex(sys.argv[1])):
