@@ -107,11 +107,11 @@ from ais_prompt.models.scripted import ScriptedModel as ScriptedModel
 from ais_prompt.models.transport.base import Reply as Reply
 from ais_prompt.models.transport.base import Server as Server
 from ais_prompt.models.transport.base import Transport as Transport
-from ais_prompt.models.wires.anthropic.model import AnthropicModel as AnthropicModel
+from ais_prompt.models.wires.anthropic import AnthropicModel as AnthropicModel
 from ais_prompt.models.wires.openai.model import OpenAIChatModel as OpenAIChatModel
 from ais_prompt.models.wires.openai.model import OpenAICompletionModel as OpenAICompletionModel
 from ais_prompt.models.wires.openai.model import OpenAIResponsesModel as OpenAIResponsesModel
-from ais_prompt.models.wires.triton.model import TritonModel as TritonModel
+from ais_prompt.models.wires.triton import TritonModel as TritonModel
 from ais_prompt.postprocess.choice import first_capital_postprocess as first_capital_postprocess
 from ais_prompt.postprocess.choice import first_capital_postprocess_multi as first_capital_postprocess_multi
 from ais_prompt.postprocess.choice import last_capital_postprocess as last_capital_postprocess

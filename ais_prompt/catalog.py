@@ -14,14 +14,14 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 PARTS: Final[dict[str, dict[str, str]]] = {
     "models": {
-        "AnthropicModel": "ais_prompt.models.wires.anthropic.model",
+        "AnthropicModel": "ais_prompt.models.wires.anthropic",
         "HuggingFaceBaseModel": "ais_prompt.models.huggingface.model",
         "HuggingFaceChatModel": "ais_prompt.models.huggingface.model",
         "OpenAIChatModel": "ais_prompt.models.wires.openai.model",
         "OpenAICompletionModel": "ais_prompt.models.wires.openai.model",
         "OpenAIResponsesModel": "ais_prompt.models.wires.openai.model",
         "ScriptedModel": "ais_prompt.models.scripted",
-        "TritonModel": "ais_prompt.models.wires.triton.model",
+        "TritonModel": "ais_prompt.models.wires.triton",
     },
     "transports": {
         "aiohttp": "ais_prompt.models.transport.aiohttp_transport",

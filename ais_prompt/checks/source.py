@@ -25,7 +25,7 @@ from ais_prompt.config.notes import Note
 from ais_prompt.config.parse.run import parse_run
 from ais_prompt.config.paths import expand
 from ais_prompt.errors import ConfigError, ConfigFaults
-from ais_prompt.models.api.served import served_models
+from ais_prompt.models.api.addresses import served_models
 from ais_prompt.plan.plan import Plan
 from ais_prompt.types import Budget, DatasetSpec, RunSpec, SummarySpec
 from ais_prompt.utils.places import place

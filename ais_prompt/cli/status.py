@@ -50,7 +50,7 @@ def _servers(folder: RunFolder) -> Iterator[str]:
     """Yield a line for each server that shards share, if `aisprompt serve` was ever started."""
     if not folder.servers.is_dir():
         return
-    from ais_prompt.models.server.announced import announcements
+    from ais_prompt.models.server.started import announcements
     from ais_prompt.report.tally import duration
     from ais_prompt.store.shards import SILENCE
 

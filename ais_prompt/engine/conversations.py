@@ -20,8 +20,8 @@ from ais_prompt.errors import AisPromptError, DataError, PromptError
 from ais_prompt.inferencers import Conversation, RepeatingInferencer, RunningConversation
 from ais_prompt.inferencers.containment import UNUSABLE_ROW, ends_task, failure_of
 from ais_prompt.inferencers.running_conversation import Recall
-from ais_prompt.models.identity import former_identities
-from ais_prompt.models.tokens.tokenizer import approximate_tokens
+from ais_prompt.models.base import former_identities
+from ais_prompt.models.tokenizer import approximate_tokens
 from ais_prompt.plan.cluster import cluster_of
 from ais_prompt.plan.plan import Task
 from ais_prompt.store.journal import JournalView

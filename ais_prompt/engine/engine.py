@@ -19,8 +19,7 @@ from ais_prompt.engine.infer import TaskJob
 from ais_prompt.engine.job import Job
 from ais_prompt.engine.workers import ModelWorkers
 from ais_prompt.errors import AisPromptError, InternalError
-from ais_prompt.models.base import AsyncModel, BatchModel, Model
-from ais_prompt.models.identity import endpoint_of
+from ais_prompt.models.base import AsyncModel, BatchModel, Model, endpoint_of
 
 JobEnded: TypeAlias = Callable[[TaskJob, AisPromptError | None], Iterable[TaskJob]]
 """Called in any thread when a job is over, with the error that ended it, or None.

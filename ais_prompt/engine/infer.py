@@ -22,8 +22,7 @@ from ais_prompt.engine.meters import GO_ON, SpeedMeter, Spending
 from ais_prompt.engine.session import OpenProgress, TaskSession, silent_progress
 from ais_prompt.errors import ModelError, StoreError
 from ais_prompt.inferencers import RunningConversation
-from ais_prompt.models.base import AsyncModel, Model
-from ais_prompt.models.identity import cache_identity, full_identity
+from ais_prompt.models.base import AsyncModel, Model, cache_identity, full_identity
 from ais_prompt.models.scripted import ScriptedModel
 from ais_prompt.plan.cluster import check_cluster
 from ais_prompt.plan.plan import PlannedDataset, Task

@@ -6,16 +6,16 @@ Every model can be imported from here; the module that defines it is loaded when
 from typing import TYPE_CHECKING, Any
 
 from ais_prompt.models.base import AsyncModel, BatchModel, Model
+from ais_prompt.models.completions import THINK_TAGS, split_reasoning
 from ais_prompt.models.options import Batching, Limits, Loading, Retry, Sampling, Wire
-from ais_prompt.models.reasoning import THINK_TAGS, split_reasoning
 from ais_prompt.registry import MODELS
 
 if TYPE_CHECKING:
     from ais_prompt.models.huggingface.model import HuggingFaceBaseModel, HuggingFaceChatModel
     from ais_prompt.models.scripted import ScriptedModel
-    from ais_prompt.models.wires.anthropic.model import AnthropicModel
+    from ais_prompt.models.wires.anthropic import AnthropicModel
     from ais_prompt.models.wires.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIResponsesModel
-    from ais_prompt.models.wires.triton.model import TritonModel
+    from ais_prompt.models.wires.triton import TritonModel
 
 __all__ = [
     "THINK_TAGS",

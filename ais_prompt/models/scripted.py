@@ -13,10 +13,9 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.base import PromptStyle
-from ais_prompt.models.likelihood import NO_TOKENS, likelihood_completion
+from ais_prompt.models.completions import NO_TOKENS, THINK_TAGS, likelihood_completion, split_reasoning
 from ais_prompt.models.options import check_at_least, join_stops
-from ais_prompt.models.reasoning import THINK_TAGS, split_reasoning
-from ais_prompt.models.tokens.tokenizer import refuse_too_long
+from ais_prompt.models.tokenizer import refuse_too_long
 from ais_prompt.registry import MODELS
 from ais_prompt.types import (
     Activity,

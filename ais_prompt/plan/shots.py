@@ -16,7 +16,7 @@ from ais_prompt.inferencers import InferenceContext, Inferencer, Preview
 from ais_prompt.inferencers.base import KeepsShots
 from ais_prompt.inferencers.containment import RETRY_HINT
 from ais_prompt.models.base import Model
-from ais_prompt.models.tokens.tokenizer import estimate_tokens
+from ais_prompt.models.tokenizer import estimate_tokens
 from ais_prompt.readers.base import Dataset
 from ais_prompt.retrievers import Retriever, ShotIds
 from ais_prompt.types import Prompt, Sample

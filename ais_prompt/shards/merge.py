@@ -19,7 +19,7 @@ from msgspec.structs import asdict
 
 from ais_prompt.engine.conversations import conversations, stored_predictions
 from ais_prompt.errors import AisPromptError, StoreError
-from ais_prompt.models.identity import full_identity
+from ais_prompt.models.base import full_identity
 from ais_prompt.plan.plan import Plan, Task, record_of
 from ais_prompt.scoring.stored import check_answers
 from ais_prompt.store.disk import writing

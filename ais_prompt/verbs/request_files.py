@@ -11,8 +11,7 @@ from msgspec import Struct
 
 from ais_prompt.engine.conversations import conversations
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.models.wires.openai.batch import batch_answer, batch_request
-from ais_prompt.models.wires.openai.model import OpenAIModel, OpenAIResponsesModel
+from ais_prompt.models.wires.openai.model import OpenAIModel, OpenAIResponsesModel, batch_answer, batch_request
 from ais_prompt.plan.plan import Plan, Task, record_of
 from ais_prompt.shards.merge import journals_of, merge_journals
 from ais_prompt.store.disk import reading, replacing
@@ -95,7 +94,7 @@ def read_answers(plan: Plan, folder: RunFolder, files: Sequence[Path], command: 
 
     Args:
         plan, folder: of the run.
-        files: in the form of `ais_prompt.models.wires.openai.batch`.
+        files: in the form of `ais_prompt.models.wires.openai.model`.
         command: the command line without secrets, for the record.
 
     Raises:

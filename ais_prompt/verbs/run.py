@@ -18,8 +18,7 @@ from ais_prompt.engine.infer import AskingOptions, ShardTask
 from ais_prompt.engine.meters import Spending
 from ais_prompt.engine.workers import ModelWorkers
 from ais_prompt.errors import AisPromptError, ConfigError, Paused
-from ais_prompt.models.base import BatchModel, Model
-from ais_prompt.models.identity import address_of
+from ais_prompt.models.base import BatchModel, Model, address_of
 from ais_prompt.models.server.started import StartedServers, StartsServer
 from ais_prompt.plan.plan import Plan, PlannedModel, record_of
 from ais_prompt.report.speed import write_speed

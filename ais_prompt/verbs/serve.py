@@ -10,10 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models.server.announced import AnnouncedServer
 from ais_prompt.models.server.instance import ServerInstance
 from ais_prompt.models.server.options import ServerToStart
-from ais_prompt.models.server.started import StartedServers, StartsServer
+from ais_prompt.models.server.started import AnnouncedServer, StartedServers, StartsServer
 from ais_prompt.plan.plan import Plan
 from ais_prompt.store.disk import writing
 from ais_prompt.store.layout import RunFolder, safe_name

@@ -8,8 +8,7 @@ from functools import partial
 from urllib.parse import urlsplit
 
 from ais_prompt.errors import AisPromptError
-from ais_prompt.models.base import AsyncModel, Model
-from ais_prompt.models.identity import address_of, endpoint_of
+from ais_prompt.models.base import AsyncModel, Model, address_of, endpoint_of
 from ais_prompt.plan.plan import Plan, PlannedModel
 from ais_prompt.report.run_tally import EndpointView, RunTally
 from ais_prompt.types import Activity, Used

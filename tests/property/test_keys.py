@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ais_prompt.models.identity import address_of, cache_identity, full_identity
+from ais_prompt.models.base import address_of, cache_identity, full_identity
 from ais_prompt.models.wires.openai.model import OpenAIChatModel, OpenAICompletionModel
 from ais_prompt.store import RequestKeys
 from ais_prompt.types import ChatMessage, Decoding, LikelihoodQuery, Request

@@ -14,15 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.engine.meters import SpeedMeter
-from ais_prompt.models.api.stream import StreamReader
-from ais_prompt.models.api.wire_format import WireFormat, read_reply
-from ais_prompt.models.reasoning import THINK_TAGS, split_reasoning
-from ais_prompt.models.wires.anthropic.stream import MessageStream
-from ais_prompt.models.wires.anthropic.wire import MESSAGES
+from ais_prompt.models.api.wire import StreamReader, WireFormat, read_reply
+from ais_prompt.models.completions import THINK_TAGS, split_reasoning
+from ais_prompt.models.wires.anthropic import MESSAGES, MessageStream
 from ais_prompt.models.wires.openai.responses import RESPONSES, ResponseStream
-from ais_prompt.models.wires.openai.stream import ChatStream
-from ais_prompt.models.wires.openai.wire import CHAT, COMPLETIONS
-from ais_prompt.models.wires.triton.wire import Generate
+from ais_prompt.models.wires.openai.wire import CHAT, COMPLETIONS, ChatStream
+from ais_prompt.models.wires.triton import Generate
 from ais_prompt.testing.answers import Reply
 from ais_prompt.testing.apis import message_body, message_events, response_body, response_events
 from ais_prompt.types import Completion, Usage

@@ -8,8 +8,16 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.models.wires.openai.likelihood_wire import read_log_probs, read_top, ways_of
-from ais_prompt.models.wires.openai.token_log_probs import EMPTY, TokenLogProbs, continuation, single_token, whole
+from ais_prompt.models.wires.openai.likelihood_wire import (
+    EMPTY,
+    TokenLogProbs,
+    continuation,
+    read_log_probs,
+    read_top,
+    single_token,
+    ways_of,
+    whole,
+)
 from ais_prompt.models.wires.openai.wire import COMPLETIONS
 from ais_prompt.types import Completion, Failure
 

@@ -9,8 +9,7 @@ from typing import Any, Final
 from ais_prompt.inferencers import Conversation, InferenceContext, Inferencer
 from ais_prompt.inferencers.labels import lowest, normalized
 from ais_prompt.models import ScriptedModel
-from ais_prompt.models.wires.openai.likelihood_wire import prompt_log_probs
-from ais_prompt.models.wires.openai.token_log_probs import whole
+from ais_prompt.models.wires.openai.likelihood_wire import prompt_log_probs, whole
 from ais_prompt.plan.build import build_part, build_prompts, build_retriever
 from ais_prompt.prompts.chat_formats import make_chat_format
 from ais_prompt.registry import INFERENCERS

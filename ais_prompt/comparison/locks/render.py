@@ -11,7 +11,7 @@ from msgspec.structs import asdict
 from ais_prompt.config.redact import redacted
 from ais_prompt.errors import AisPromptError
 from ais_prompt.models.base import HasTokenizerPath, Model
-from ais_prompt.models.tokens.digests import tokenizer_digests
+from ais_prompt.models.tokenizer import tokenizer_digests
 from ais_prompt.plan.plan import Task
 from ais_prompt.preview.values import Parts, TaskPrompts, compact_digest, prompt_of_text, text_of_prompt
 from ais_prompt.registry import INFERENCERS, RETRIEVERS, TEMPLATES, PartRegistry

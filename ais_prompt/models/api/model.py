@@ -8,15 +8,14 @@ from typing import Any, ClassVar, Unpack
 
 from ais_prompt.catalog import Api
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models.api.addresses import Defaults, read_addresses
+from ais_prompt.models.api.addresses import Defaults, ProviderName, find_provider, only_model, read_addresses
 from ais_prompt.models.api.body import check_body, check_fields, check_options
 from ais_prompt.models.api.client import ApiClient, opened
-from ais_prompt.models.api.providers import ProviderName, find_provider
-from ais_prompt.models.api.served import only_model
 from ais_prompt.models.api.tokens import CountsTokens
 from ais_prompt.models.api.wire import cut_at_stop
-from ais_prompt.models.asking.asking import Dispatcher, Replica, traffic_at
-from ais_prompt.models.base import PromptStyle
+from ais_prompt.models.asking import Dispatcher, Replica, traffic_at
+from ais_prompt.models.base import GIVEN, PromptStyle
+from ais_prompt.models.completions import THINK_TAGS, ThinkTags, check_think_tags, split_reasoning
 from ais_prompt.models.flat_options import (
     LimitsOption,
     RetryOption,
@@ -27,14 +26,11 @@ from ais_prompt.models.flat_options import (
     read_retry,
     refuse_unknown,
 )
-from ais_prompt.models.identity import GIVEN
 from ais_prompt.models.options import TEMPLATE_VARIABLES, Limits, Sampling, Wire, check_at_least, join_stops
-from ais_prompt.models.reasoning import THINK_TAGS, ThinkTags, check_think_tags, split_reasoning
-from ais_prompt.models.server.announced import SharedServers, SharedTransport
 from ais_prompt.models.server.instance import ServerInstance, WatchedTransport
 from ais_prompt.models.server.options import HOST, ServerOption, ServerToStart, read_server
-from ais_prompt.models.server.started import StartedServers
-from ais_prompt.models.tokens.tokenizer import estimate_tokens
+from ais_prompt.models.server.started import SharedServers, SharedTransport, StartedServers
+from ais_prompt.models.tokenizer import estimate_tokens
 from ais_prompt.models.transport import (
     ClientOption,
     Server,
@@ -44,7 +40,6 @@ from ais_prompt.models.transport import (
     read_client,
     request_headers,
 )
-from ais_prompt.models.transport.address import check_address, public_address, without_login
 from ais_prompt.models.transport.credentials import (
     DEFAULT_VARIABLE,
     VariableName,
@@ -55,6 +50,7 @@ from ais_prompt.models.transport.credentials import (
     resolve_fields,
     resolve_headers,
 )
+from ais_prompt.models.transport.network import check_address, public_address, without_login
 from ais_prompt.types import Activity, Completion, Decoding, LikelihoodQuery, Request
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ais_prompt.models.api.wire_format import WireFormat
-from ais_prompt.models.huggingface.files import local_folder
+from ais_prompt.models.api.wire import WireFormat
+from ais_prompt.models.huggingface.weights import local_folder
 from ais_prompt.models.options import Sampling
-from ais_prompt.models.tokens.tokenizer import load_tokenizer, prompt_token_ids, refuse_too_long
+from ais_prompt.models.tokenizer import load_tokenizer, prompt_token_ids, refuse_too_long
 from ais_prompt.types import Failure, Prompt
 
 

@@ -1,19 +1,215 @@
-"""Read replies: their values, failures and messages; and put local files into prompts. Nothing is sent here."""
+"""Wire formats: the body of a request to an endpoint, and its replies. Nothing is sent here.
+
+Streamed answers: server-sent events.
+
+Source: the HTML standard, "Server-sent events".
+
+Read replies: their values, failures and messages; and put local files into prompts. Nothing is sent here.
+"""
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, Final
+from time import perf_counter
+from typing import Any, Final, Protocol
 
 import msgspec
 from msgspec.structs import replace
 
-from ais_prompt.models.api.causes import QUOTA, TOO_LONG, cause_of
-from ais_prompt.types import ChatMessage, Completion, Failure, Prompt
+from ais_prompt.models.api.reasons import QUOTA, TOO_LONG, cause_of
+from ais_prompt.models.options import Wire
+from ais_prompt.types import ChatMessage, Completion, Failure, Prompt, Request
 from ais_prompt.utils.media import FILE_NOTE, KINDS, MediaFile, local_file
+
+
+class WireFormat(Protocol):
+    """One endpoint of a kind of server.
+
+    Attributes:
+        path: path below the base URL, such as ``chat/completions``.
+        title: the name of the API, for messages.
+        stream_fields: further fields of the body of a request whose answer is streamed.
+    """
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def stream_fields(self) -> Mapping[str, Any]: ...
+
+    @property
+    def prompt_value(self) -> Callable[[Prompt], str | list[dict[str, Any]]]:
+        """Prompt → the text or the messages that a tokenizer can count; raises `PromptError`."""
+
+    def body(self, model: str, request: Request, wire: Wire) -> dict[str, Any]:
+        """Return the body of a request as plain JSON values. Options that are None are left out, local files put in.
+
+        Raises:
+            PromptError: the endpoint does not take such a prompt.
+            DataError: a local file in the prompt cannot be read.
+        """
+
+    def answer(self, reply: Any) -> Completion:
+        """Read the parsed body of a good reply.
+
+        Raises:
+            BadBody: it is not in the form of an answer.
+        """
+
+    def local_stops(self, stop: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the stop texts that the server is not sent; answers are cut at them here."""
+
+    def reader(self) -> StreamReader:
+        """Return a reader of one streamed answer."""
+
+
+def read_reply(endpoint: WireFormat, status: int, body: bytes) -> Completion:
+    """Read the answer or the failure of a reply. Messages are in full length and not yet redacted."""
+    if not 200 <= status < 300:
+        return Completion(failure=http_failure(status, body))
+    try:
+        reply = read_json(body)
+        if failure := reported_failure(reply):
+            return Completion(failure=failure)
+        try:
+            return endpoint.answer(reply)
+        except BadBody as error:
+            raise BadBody(f"{error}{_other_api(endpoint, reply)}") from None
+    except BadBody as error:
+        words = server_words(body)
+        return Completion(failure=Failure("bad_body", f"{error}: {words}" if words else str(error)))
+
+
+def _other_api(endpoint: WireFormat, reply: Any) -> str:
+    """Return which model class understands a reply, if the reply is that of another API; else nothing."""
+    if not isinstance(reply, dict):
+        return ""
+    found = {
+        "OpenAIChatModel": isinstance(reply.get("choices"), list),
+        "OpenAIResponsesModel": reply.get("object") == "response",
+        "AnthropicModel": reply.get("type") == "message",
+        "TritonModel": isinstance(reply.get("text_output"), str),
+    }
+    names = [name for name, matches in found.items() if matches and name not in endpoint.title]
+    return f" of {endpoint.title}, but one that {names[0]} reads" if names else ""
+
+
+_LAST: Final = b"[DONE]"
+"""The last event of OpenAI's older endpoints."""
+MAX_EVENTS: Final = 1_000_000
+"""Most events of a stream; an answer has about one for each token."""
+
+
+class StreamReader(ABC):
+    """Assembles one streamed answer. Each attempt has its own reader, so nothing of a broken one gets into the next.
+
+    Args:
+        clock: returns the time in seconds; the request starts now.
+    """
+
+    def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
+        self._clock = clock
+        self._start = clock()
+        self._rest = bytearray()
+        self._events = 0
+        self._begun = False
+        self._data: list[bytes] = []
+        self._times: list[float] = []  # when each piece with content came
+        self._done = False
+        self._fault: Failure | None = None
+
+    @abstractmethod
+    def _take(self, event: dict[str, Any]) -> bool:
+        """Take the data of one event; return whether it has a piece of the answer or of the reasoning.
+
+        Raises:
+            BadBody: it is an error, or not in the form of this server.
+        """
+
+    @abstractmethod
+    def _assemble(self) -> Completion:
+        """Return the answer of all events.
+
+        Raises:
+            BadBody: they are no answer.
+        """
+
+    @property
+    @abstractmethod
+    def _ended(self) -> bool:
+        """Whether the server has said that the answer is complete."""
+
+    def feed(self, piece: bytes) -> None:
+        """Take the next bytes of the body, cut anywhere."""
+        self._rest += piece
+        if b"\n" not in piece and b"\r" not in piece:  # a line of many pieces is not split again for each of them
+            return
+        # The standard splits lines at LF, CR and CR LF. After a CR an LF may still come.
+        lines = bytes(self._rest).splitlines(keepends=True)
+        self._rest = bytearray(lines.pop() if lines and not lines[-1].endswith(b"\n") else b"")
+        for line in lines:
+            self._line(line.rstrip(b"\r\n"))
+
+    def completion(self) -> Completion:
+        """Return the answer at the end of the stream; a stream that broke off is a failure that may be retried."""
+        self.feed(b"\n\n")  # ends a line that a CR ended; some servers leave out the empty line after the last event
+        if self._fault:
+            return Completion(failure=self._fault)
+        if not self._done and not self._ended:
+            return Completion(failure=Failure("broken_stream", "the stream ended before the answer did"))
+        try:
+            completion = self._assemble()
+        except BadBody as error:
+            return Completion(failure=Failure("broken_stream", str(error)))
+        if completion.failure is not None:
+            return completion
+        # A piece counts as a token if the server sends no counts.
+        tokens = completion.usage.completion_tokens or len(self._times)
+        several = len(self._times) > 1 and tokens > 1
+        return replace(
+            completion,
+            first_token_seconds=self._times[0] - self._start if self._times else None,
+            token_seconds=(self._times[-1] - self._times[0]) / (tokens - 1) if several else None,
+        )
+
+    def _line(self, line: bytes) -> None:
+        if not self._begun:
+            self._begun, line = True, line.removeprefix(codecs.BOM_UTF8)
+        name, _, value = line.partition(b":")
+        if line and name == b"data":
+            self._data.append(value.removeprefix(b" "))
+        elif not line and self._data:
+            event, self._data = b"\n".join(self._data), []
+            self._events += 1
+            if self._events > MAX_EVENTS:
+                self._fault = Failure("reply_too_large", f"the stream has more than {MAX_EVENTS} events")
+            if not self._fault:
+                self._event(event)
+
+    def _event(self, data: bytes) -> None:
+        if data.strip() == _LAST:
+            self._done = True
+            return
+        try:
+            event = read_json(data)
+            self._fault = reported_failure(event)
+            if self._fault:
+                return
+            if not isinstance(event, dict) or event.get("error"):
+                raise BadBody("the stream holds an error")
+            if self._take(event):
+                self._times.append(self._clock())
+        except BadBody as error:
+            self._fault = Failure("broken_stream", f"{error}: {server_words(data)}")
+
 
 _PAYMENT_REQUIRED: Final = 402
 _TOO_LARGE: Final = 413

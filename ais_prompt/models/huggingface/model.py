@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import PromptError
 from ais_prompt.models.base import PromptStyle
+from ais_prompt.models.completions import THINK_TAGS, ThinkTags, check_think_tags, split_reasoning
 from ais_prompt.models.flat_options import (
     BatchingOption,
     LoadingOption,
@@ -20,17 +21,13 @@ from ais_prompt.models.flat_options import (
     read_option,
     refuse_unknown,
 )
-from ais_prompt.models.huggingface.files import fingerprint, local_folder
-from ais_prompt.models.huggingface.generation import is_sampling, refuse_taken_options, without_sampling
-from ais_prompt.models.huggingface.generator import Generator
+from ais_prompt.models.huggingface.generation import Generator, is_sampling, refuse_taken_options, without_sampling
 from ais_prompt.models.huggingface.library import bisect_on_failure, free_accelerator
-from ais_prompt.models.huggingface.likelihood import LikelihoodComputer
-from ais_prompt.models.huggingface.log_probs import Row, query_row
+from ais_prompt.models.huggingface.likelihood import LikelihoodComputer, Row, query_row
 from ais_prompt.models.huggingface.processor import MediaProcessor, load_processor, media_in
-from ais_prompt.models.huggingface.weights import check_generation_options, load_network
+from ais_prompt.models.huggingface.weights import check_generation_options, fingerprint, load_network, local_folder
 from ais_prompt.models.options import TEMPLATE_VARIABLES, Batching, Loading, Sampling, join_stops
-from ais_prompt.models.reasoning import THINK_TAGS, ThinkTags, check_think_tags, split_reasoning
-from ais_prompt.models.tokens.tokenizer import encode, load_tokenizer, refuse_too_long
+from ais_prompt.models.tokenizer import encode, load_tokenizer, refuse_too_long
 from ais_prompt.registry import MODELS
 from ais_prompt.types import Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request
 from ais_prompt.utils.digest import digest

@@ -1,25 +1,36 @@
-"""One process of a server: wait until it is ready, and start it again if it crashes."""
+"""One process of a server: wait until it is ready, and start it again if it crashes.
+
+One process that serves a model, behind a watchdog.
+
+A lock that coroutines of several event loops share.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import socket
+import subprocess
+import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from ais_prompt.errors import ModelError, StoreError
 from ais_prompt.models.server.options import HOST, ServerToStart
-from ais_prompt.models.server.process import GuardedProcess, free_port
-from ais_prompt.models.server.turn import POLL_SECONDS
 from ais_prompt.models.transport import Reply, Server, Sink, Transport, read_client
 from ais_prompt.store.disk import replacing
 from ais_prompt.types import Failure
+from ais_prompt.utils.clean_log import first_line
+from ais_prompt.utils.files import last_lines
 from ais_prompt.utils.gpus import VARIABLE
+from ais_prompt.utils.interpreter import module_command, module_environment
 from ais_prompt.utils.progress import waiting
 from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.utils.watchdog import GRACE_SECONDS, watched
 
 logger = logging.getLogger(__name__)
 
@@ -218,3 +229,101 @@ async def _ends(process: GuardedProcess) -> bool:
             return False
         await asyncio.sleep(POLL_SECONDS)
     return True
+
+
+class GuardedProcess:
+    """A server that runs from the construction on, until it ends or is stopped.
+
+    Args:
+        words: the command.
+        environment: its variables besides those of this program.
+        log: file to which its output is appended, without secrets.
+
+    Raises:
+        OSError: the log cannot be written, or no process can be started.
+    """
+
+    def __init__(self, words: Sequence[str], environment: Mapping[str, str], log: Path) -> None:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        self.log = log
+        with log.open("ab") as file:
+            self._log_start = file.tell()
+        # Sessions of their own: Ctrl-C in a terminal reaches this program, which then stops the server.
+        self._logging = subprocess.Popen(
+            [*module_command("ais_prompt.utils.clean_log"), str(log)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=module_environment(),
+            start_new_session=True,
+        )
+        assert self._logging.stdin is not None
+        with self._logging.stdin as output:  # then the server alone holds it, and its end is that of the log
+            output.write(first_line())
+            output.flush()
+            self._watchdog = subprocess.Popen(
+                watched(words),
+                stdin=subprocess.PIPE,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **environment},
+                start_new_session=True,
+            )
+
+    def ending(self) -> str | None:
+        """Return how it ended, such as ``exit code 1``; None while it runs."""
+        code = self._watchdog.poll()
+        if code is None:
+            return None
+        return f"killed by signal {code - 128}" if code > 128 else f"exit code {abs(code)}"
+
+    def last_lines(self) -> list[str]:
+        """Return the last lines of its output, without secrets."""
+        if self.ending() is not None:
+            self._wait_for_log()
+        return last_lines(self.log, self._log_start)
+
+    def stop(self) -> None:
+        """Ask it to stop, without waiting."""
+        if self._watchdog.stdin is not None:
+            self._watchdog.stdin.close()
+
+    def wait(self) -> None:
+        """Wait until a server that was asked to stop is gone, with everything that it started."""
+        try:
+            self._watchdog.wait(timeout=4 * GRACE_SECONDS)
+        except subprocess.TimeoutExpired:  # a process that no signal ends: it waits for a device
+            self._watchdog.kill()
+        self._wait_for_log()
+
+    def _wait_for_log(self) -> None:
+        with suppress(subprocess.TimeoutExpired):  # a process that no signal ends holds the output open
+            self._logging.wait(timeout=GRACE_SECONDS)
+
+
+def free_port(host: str) -> int:
+    """Return a port that nothing listens on at present."""
+    with socket.socket() as free:
+        free.bind((host, 0))
+        port: int = free.getsockname()[1]
+        return port
+
+
+POLL_SECONDS: Final = 0.1
+
+
+class Turn:
+    """Let one coroutine work at a time, whatever event loop it belongs to."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    @asynccontextmanager
+    async def taken(self) -> AsyncIterator[None]:
+        """Wait for the turn, and hold it while the body runs."""
+        while not self._lock.acquire(blocking=False):
+            await asyncio.sleep(POLL_SECONDS)
+        try:
+            yield
+        finally:
+            self._lock.release()

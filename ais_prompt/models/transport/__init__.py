@@ -2,7 +2,7 @@
 
 from ais_prompt.models.transport.base import Reply, Server, Sink, Transport
 from ais_prompt.models.transport.credentials import request_headers
-from ais_prompt.models.transport.environment import allow_connections, check_environment, forget_connections
+from ais_prompt.models.transport.network import allow_connections, check_environment, forget_connections
 from ais_prompt.models.transport.spec import ClientOption, TransportSpec, read_client
 
 __all__ = [

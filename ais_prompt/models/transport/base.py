@@ -11,8 +11,7 @@ from typing import Final, Protocol, TypeAlias
 from msgspec import Struct
 
 from ais_prompt.models.options import MAX_REPLY_BYTES
-from ais_prompt.models.transport.address import public_address
-from ais_prompt.models.transport.environment import CERTIFICATES
+from ais_prompt.models.transport.network import CERTIFICATES, public_address
 from ais_prompt.types import Failure
 
 CONNECT_SECONDS: Final = 10.0

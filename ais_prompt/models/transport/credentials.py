@@ -14,8 +14,8 @@ from ais_prompt import __version__
 from ais_prompt.catalog import Api
 from ais_prompt.config.redact import register_secrets
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models.transport.address import is_loopback, public_address
 from ais_prompt.models.transport.base import ENCODINGS
+from ais_prompt.models.transport.network import is_loopback, public_address
 from ais_prompt.utils.digest import digest
 from ais_prompt.utils.environment import is_named_somewhere, named_variable
 from ais_prompt.utils.secrets import SECRETS

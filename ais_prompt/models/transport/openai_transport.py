@@ -17,9 +17,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models.transport.address import join_address, public_address
 from ais_prompt.models.transport.aiohttp_transport import AiohttpTransport
 from ais_prompt.models.transport.base import Reply, Server, Sink, timed_out
+from ais_prompt.models.transport.network import join_address, public_address
 from ais_prompt.registry import TRANSPORTS, import_dotted
 from ais_prompt.types import Failure
 from ais_prompt.utils.secrets import SECRETS

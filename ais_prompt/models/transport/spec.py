@@ -11,9 +11,9 @@ from msgspec import Struct
 from pydantic import AfterValidator
 
 from ais_prompt.errors import AisPromptError, ConfigError, ModelError
-from ais_prompt.models.transport.address import public_address
 from ais_prompt.models.transport.base import Server, Transport
 from ais_prompt.models.transport.credentials import DEFAULT_VARIABLE
+from ais_prompt.models.transport.network import public_address
 from ais_prompt.registry import TRANSPORTS, ChecksArguments, is_shipped
 from ais_prompt.utils.guard import guarded
 from ais_prompt.utils.secrets import SECRETS

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.models.reasoning import THINK_TAGS, check_think_tags, split_reasoning
+from ais_prompt.models.completions import THINK_TAGS, check_think_tags, split_reasoning
 from ais_prompt.types import ChatMessage, Completion, FinishReason
 
 CHAT = (ChatMessage("user", "2+2?"),)

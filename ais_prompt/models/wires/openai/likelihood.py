@@ -11,13 +11,22 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import ModelError
-from ais_prompt.models.asking.asking import Attempt, Once, read_retry_after
-from ais_prompt.models.likelihood import NO_TOKENS, likelihood_completion
+from ais_prompt.models.asking import Attempt, Once, read_retry_after
+from ais_prompt.models.completions import NO_TOKENS, likelihood_completion
 from ais_prompt.models.options import MaxTokensField
-from ais_prompt.models.tokens.tokenizer import estimate_tokens
+from ais_prompt.models.tokenizer import estimate_tokens
 from ais_prompt.models.transport import Reply, Transport
-from ais_prompt.models.wires.openai.likelihood_wire import TOP, Way, read_log_probs, read_top
-from ais_prompt.models.wires.openai.token_log_probs import EMPTY, TokenLogProbs, continuation, single_token, whole
+from ais_prompt.models.wires.openai.likelihood_wire import (
+    EMPTY,
+    TOP,
+    TokenLogProbs,
+    Way,
+    continuation,
+    read_log_probs,
+    read_top,
+    single_token,
+    whole,
+)
 from ais_prompt.models.wires.openai.wire import CHAT, Endpoint
 from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, LikelihoodQuery, Prompt, Usage
 
@@ -25,7 +34,7 @@ T = TypeVar("T")
 Post: TypeAlias = Callable[[Transport, Mapping[str, Any]], Awaitable[Reply | Failure]]
 """Post a body once."""
 Send: TypeAlias = Callable[[Once, float, str], Awaitable[Completion]]
-"""Make attempts, see `ais_prompt.models.asking.asking.Dispatcher.ask`."""
+"""Make attempts, see `ais_prompt.models.asking.Dispatcher.ask`."""
 
 PROBE: Final = "One and two are three."
 """A text whose log-likelihood is requested, to find out how a server returns log-likelihoods."""

@@ -13,12 +13,10 @@ from typing import Any, Final
 from msgspec import Struct
 
 from ais_prompt.errors import PromptError
-from ais_prompt.models.api.finish import ended
-from ais_prompt.models.api.stream import StreamReader
-from ais_prompt.models.api.wire import BadBody, embed_files, fields_of, reported_failure, text_of
+from ais_prompt.models.api.reasons import ended
+from ais_prompt.models.api.wire import BadBody, StreamReader, embed_files, fields_of, reported_failure, text_of
 from ais_prompt.models.options import Wire
-from ais_prompt.models.wires.openai.replies import usage_of
-from ais_prompt.models.wires.openai.wire import chat_messages
+from ais_prompt.models.wires.openai.wire import chat_messages, usage_of
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Prompt, Request, ToolCall, Usage
 from ais_prompt.utils.tool_messages import CALL, RESULT, parts_of, text_of_calls
 

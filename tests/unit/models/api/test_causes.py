@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.models.api.wire_format import WireFormat, read_reply
-from ais_prompt.models.asking.asking import is_temporary
-from ais_prompt.models.wires.anthropic.wire import MESSAGES
+from ais_prompt.models.api.wire import WireFormat, read_reply
+from ais_prompt.models.asking import is_temporary
+from ais_prompt.models.wires.anthropic import MESSAGES
 from ais_prompt.models.wires.openai.responses import RESPONSES
 from ais_prompt.models.wires.openai.wire import CHAT, COMPLETIONS
-from ais_prompt.models.wires.triton.wire import Generate
+from ais_prompt.models.wires.triton import Generate
 
 TOO_LONG = {
     "OpenAI": "This model's maximum context length is 100 tokens. However, your messages resulted in 999 tokens.",

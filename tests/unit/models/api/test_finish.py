@@ -6,8 +6,8 @@ import logging
 
 import pytest
 
-from ais_prompt.models.api.finish import BROKEN, ended
-from ais_prompt.models.asking.asking import is_temporary
+from ais_prompt.models.api.reasons import BROKEN, ended
+from ais_prompt.models.asking import is_temporary
 from ais_prompt.types import Completion, Usage
 
 SAID = Completion("4", usage=Usage(3, 1))

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.models.asking import asking
-from ais_prompt.models.asking.asking import Attempt, Dispatcher
+from ais_prompt.models import asking
+from ais_prompt.models.asking import Attempt, Dispatcher
 from ais_prompt.models.options import Limits, Retry
 from ais_prompt.models.transport import Transport
 from ais_prompt.models.wires.openai.model import OpenAIChatModel

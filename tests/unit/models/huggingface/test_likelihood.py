@@ -13,13 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import ais_prompt.models.huggingface.cache.prefixes as hf_prefixes
+import ais_prompt.models.huggingface.likelihood as hf_prefixes
 from ais_prompt.models.base import LikelihoodModel
-from ais_prompt.models.huggingface.cache.prefixes import log_probs_of_tree
-from ais_prompt.models.huggingface.likelihood import LikelihoodComputer
-from ais_prompt.models.huggingface.log_probs import Row, log_probs_of_batch
+from ais_prompt.models.huggingface.likelihood import LikelihoodComputer, Row, log_probs_of_batch, log_probs_of_tree
 from ais_prompt.models.huggingface.model import HuggingFaceBaseModel
-from ais_prompt.models.tokens.tokenizer import decode
+from ais_prompt.models.tokenizer import decode
 from ais_prompt.types import Completion, Likelihood, LikelihoodQuery, Request
 
 pytestmark = pytest.mark.torch

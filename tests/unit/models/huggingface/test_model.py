@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from ais_prompt.errors import ConfigError, ModelError, PromptError
 from ais_prompt.models.base import BatchModel
 from ais_prompt.models.huggingface.model import HuggingFaceBaseModel, HuggingFaceChatModel
-from ais_prompt.models.tokens.tokenizer import continuation, decode
+from ais_prompt.models.tokenizer import continuation, decode
 from ais_prompt.plan.bind import argument_faults
 from ais_prompt.prompts.chat_formats import make_chat_format
 from ais_prompt.registry import MODELS

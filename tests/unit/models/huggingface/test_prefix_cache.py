@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.models.huggingface.cache.prefix_cache import Block, PrefixCache, Tokens
-from ais_prompt.models.likelihood import common_length
+from ais_prompt.models.completions import common_length
+from ais_prompt.models.huggingface.reuse import Block, PrefixCache, Tokens
 
 pytestmark = pytest.mark.torch
 

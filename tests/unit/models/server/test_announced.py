@@ -6,8 +6,8 @@ import os
 import time
 from pathlib import Path
 
-from ais_prompt.models.server.announced import AnnouncedServer, SharedServers, announced, list_of
 from ais_prompt.models.server.options import read_server
+from ais_prompt.models.server.started import AnnouncedServer, SharedServers, announced, list_of
 from ais_prompt.store.shards import SILENCE
 
 SERVER = read_server({"command": "serve {port}", "shared": True, "host": "node7"}, "org/model", None)

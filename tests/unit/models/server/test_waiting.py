@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.models.server import announced
-from ais_prompt.models.server.announced import AnnouncedServer, SharedServers
+from ais_prompt.models.server import started as announced
 from ais_prompt.models.server.options import read_server
-from ais_prompt.models.server.started import StartedServers
+from ais_prompt.models.server.started import AnnouncedServer, SharedServers, StartedServers
 from ais_prompt.utils.progress import Advance, shown_on
 from tests.support.waiting import WATCHDOG_SECONDS
 

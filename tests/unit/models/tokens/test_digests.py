@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.errors import ModelError
-from ais_prompt.models.tokens.digests import tokenizer_digests
+from ais_prompt.models.tokenizer import tokenizer_digests
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_a_hub_id_means_its_downloaded_files(folder: Path, tmp_path: Path) -> No
     shutil.copytree(folder, cache / "snapshots" / "abc", ignore=shutil.ignore_patterns("cache"))
     (cache / "refs").mkdir()
     (cache / "refs" / "main").write_text("abc")
-    code = "from ais_prompt.models.tokens.digests import *; print(tokenizer_digests('owner/name'))"
+    code = "from ais_prompt.models.tokenizer import *; print(tokenizer_digests('owner/name'))"
     environment = {**os.environ, "HF_HUB_CACHE": str(cache.parent)}  # it is read when the library is imported
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == str(tokenizer_digests(str(folder)))

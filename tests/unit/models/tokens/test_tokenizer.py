@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ais_prompt.models.tokens.tokenizer import estimate_tokens, refuse_too_long
+from ais_prompt.models.tokenizer import estimate_tokens, refuse_too_long
 from ais_prompt.types import ChatMessage
 
 

@@ -26,8 +26,7 @@ from ais_prompt.models.transport import (
     read_client,
     request_headers,
 )
-from ais_prompt.models.transport.address import without_login
-from ais_prompt.models.transport.environment import check_environment, proxy_for
+from ais_prompt.models.transport.network import check_environment, proxy_for, without_login
 from ais_prompt.types import Failure
 from tests.support.waiting import WATCHDOG_SECONDS
 

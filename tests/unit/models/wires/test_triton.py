@@ -9,7 +9,7 @@ import pytest
 
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.models.options import Retry
-from ais_prompt.models.wires.triton.model import TritonModel
+from ais_prompt.models.wires.triton import TritonModel
 from ais_prompt.types import ChatMessage, Completion, Prompt, Request
 from tests.support.servers import MockServer
 

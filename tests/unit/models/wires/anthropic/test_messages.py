@@ -9,12 +9,10 @@ import pytest
 from pydantic import ValidationError
 
 from ais_prompt.errors import PromptError
-from ais_prompt.models.api.wire import http_failure
-from ais_prompt.models.api.wire_format import read_reply
-from ais_prompt.models.asking.asking import THROTTLED, is_temporary
+from ais_prompt.models.api.wire import http_failure, read_reply
+from ais_prompt.models.asking import THROTTLED, is_temporary
 from ais_prompt.models.options import Wire
-from ais_prompt.models.wires.anthropic.stream import MessageStream
-from ais_prompt.models.wires.anthropic.wire import MESSAGES
+from ais_prompt.models.wires.anthropic import MESSAGES, MessageStream
 from ais_prompt.testing.answers import Reply
 from ais_prompt.testing.apis import error_of_messages, message_body, message_events, message_fault
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Request, ToolCall, Usage

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.models.wires.openai.likelihood_wire import TOP, read_log_probs, read_top, ways_of
-from ais_prompt.models.wires.openai.token_log_probs import TokenLogProbs
+from ais_prompt.models.wires.openai.likelihood_wire import TOP, TokenLogProbs, read_log_probs, read_top, ways_of
 from ais_prompt.models.wires.openai.wire import CHAT, COMPLETIONS
 from ais_prompt.types import Failure
 

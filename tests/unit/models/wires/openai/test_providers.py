@@ -8,9 +8,9 @@ from ais_prompt import OpenAIChatModel, OpenAICompletionModel
 from ais_prompt.catalog import PROVIDERS
 from ais_prompt.checks.source import served_model
 from ais_prompt.errors import ConfigError
-from ais_prompt.models.api.providers import find_provider
-from ais_prompt.models.transport.address import check_address
+from ais_prompt.models.api.addresses import find_provider
 from ais_prompt.models.transport.credentials import check_variable_name
+from ais_prompt.models.transport.network import check_address
 from ais_prompt.plan.bind import argument_faults
 
 

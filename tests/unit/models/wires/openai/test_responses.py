@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from ais_prompt.errors import PromptError
-from ais_prompt.models.api.wire_format import read_reply
+from ais_prompt.models.api.wire import read_reply
 from ais_prompt.models.options import Wire
 from ais_prompt.models.wires.openai.responses import RESPONSES, ResponseStream
 from ais_prompt.testing.answers import Reply

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.models.options import Retry
 from ais_prompt.models.wires.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
-from ais_prompt.models.wires.openai.stream import ChatStream
-from ais_prompt.models.wires.openai.wire import CHAT
+from ais_prompt.models.wires.openai.wire import CHAT, ChatStream
 from ais_prompt.types import Completion, Request, Usage
 from tests.support.servers import MockServer
 from tests.support.waiting import STALL_SECONDS, WATCHDOG_SECONDS

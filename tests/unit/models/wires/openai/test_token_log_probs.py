@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.models.wires.openai.token_log_probs import (
+from ais_prompt.models.wires.openai.likelihood_wire import (
     EMPTY,
     TokenLogProbs,
     continuation,

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from ais_prompt.models.api.wire_format import read_reply
-from ais_prompt.models.wires.openai.stream import ChatStream
-from ais_prompt.models.wires.openai.wire import CHAT, COMPLETIONS, STREAMED, request_body
+from ais_prompt.models.api.wire import read_reply
+from ais_prompt.models.wires.openai.wire import CHAT, COMPLETIONS, STREAMED, ChatStream, request_body
 from ais_prompt.testing.answers import Reply, answer_body
 from ais_prompt.types import ChatMessage, Decoding, Request, ToolCall
 from ais_prompt.utils.tool_messages import call_messages

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import PromptError
-from ais_prompt.models.api.wire_format import read_reply
+from ais_prompt.models.api.wire import read_reply
 from ais_prompt.models.wires.openai.wire import CHAT, COMPLETIONS, request_body
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Request, Usage
 

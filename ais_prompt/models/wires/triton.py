@@ -1,20 +1,26 @@
 """The wire format of Triton's generate endpoint.
 
 Source: the protocol documents of NVIDIA Triton Inference Server, "Generate Extension".
+
+Models behind Triton's generate endpoint.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
 from msgspec import Struct
 
 from ais_prompt.errors import PromptError
-from ais_prompt.models.api.stream import StreamReader
-from ais_prompt.models.api.wire import BadBody
+from ais_prompt.models.api.addresses import only_model
+from ais_prompt.models.api.model import ApiModel
+from ais_prompt.models.api.wire import BadBody, StreamReader
+from ais_prompt.models.base import PromptStyle
 from ais_prompt.models.options import Wire
+from ais_prompt.models.transport.credentials import resolve_address, resolve_headers
+from ais_prompt.registry import MODELS
 from ais_prompt.types import Completion, Decoding, Prompt, Request
 
 
@@ -76,3 +82,31 @@ def _only_text(prompt: Prompt) -> str:
     if not isinstance(prompt, str):
         raise PromptError("TritonModel takes text, not messages", fix="give the model a meta_template")
     return prompt
+
+
+@MODELS.register_module()
+class TritonModel(ApiModel):
+    """A model that continues a text: prompts are posted to ``{base_url}/v2/models/{model}/generate``.
+
+    Servers that speak this protocol are NVIDIA Triton with a backend such as vLLM's, and MindIE. ``base_url`` has no
+    version. Nothing is streamed. The server does not say whether an answer was cut at ``max_out_len``, so none counts
+    as truncated. Answers are cut at stop texts here.
+    ``max_tokens_field`` is the parameter for ``max_out_len``: MindIE wants ``max_new_tokens``. Further parameters of a
+    backend are ``generation_kwargs``: that of vLLM repeats the prompt unless ``exclude_input_in_output=True`` is there.
+    """
+
+    prompt_style: PromptStyle = "text"
+    wire_options = ("max_tokens_field",)
+    has_seed = True
+
+    @property
+    def endpoint(self) -> Generate:  # type: ignore[override]
+        """The path has the name of the model."""
+        return Generate(self.model)
+
+    def _addresses(self, base_url: str | Sequence[str] | None) -> tuple[str, ...]:
+        return tuple(address.rstrip("/").removesuffix("/v1") for address in super()._addresses(base_url))
+
+    def only_model(self) -> str:
+        address = f"{resolve_address(self.base_urls[0])}/v1"  # as MindIE lists its models
+        return only_model(address, self.api_key, resolve_headers(self.headers), self.api)

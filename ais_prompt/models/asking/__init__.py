@@ -1,1 +1,0 @@
-"""Rate limits, retries and outages of one server."""

@@ -1,1 +1,0 @@
-"""Caches of keys and values: compute common beginnings of prompts once."""

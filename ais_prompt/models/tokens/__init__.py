@@ -1,1 +1,0 @@
-"""Tokenizers: text to tokens and back, token counts, digests of tokenizer files."""

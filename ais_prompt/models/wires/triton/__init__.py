@@ -1,1 +1,0 @@
-"""Models behind an inference server of the kind of Triton."""
