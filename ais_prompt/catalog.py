@@ -185,7 +185,7 @@ PROTOCOLS: Final[dict[str, tuple[str, ...]]] = {
     "readers": ("ais_prompt.readers.base.Reader",),
     "retrievers": ("ais_prompt.retrievers.base.Retriever",),
     "encoders": ("ais_prompt.retrievers.encoders.Encoder",),
-    "templates": ("ais_prompt.prompts.base.Template", "ais_prompt.prompts.filled_dialogue.DialogueTemplate"),
+    "templates": ("ais_prompt.prompts.base.Template", "ais_prompt.prompts.multi_turn.DialogueTemplate"),
     "inferencers": tuple(
         f"ais_prompt.inferencers.base.{name}" for name in ("Inferencer", "DialogueInferencer", "RepeatingInferencer")
     ),

@@ -18,14 +18,13 @@ from ais_prompt.models.base import AsyncModel
 from ais_prompt.plan.build import knows_stop_tokens
 from ais_prompt.prompts import Filled
 from ais_prompt.prompts.api_format import ApiFormat
+from ais_prompt.prompts.base import MessagesFormat
 from ais_prompt.prompts.chat_formats import ChatFormat
-from ais_prompt.prompts.format import MessagesFormat
-from ais_prompt.prompts.message_media import LocalFilesFormat
+from ais_prompt.prompts.media import LocalFilesFormat
 from ais_prompt.prompts.meta_template import MetaTemplate
 from ais_prompt.prompts.multimodal import has_marker
 from ais_prompt.prompts.role_format import META_TEMPLATE, RoleTemplateFormat, RoleTemplateMessages, hides_answers
-from ais_prompt.prompts.text_format import LanguageModelFormat
-from ais_prompt.prompts.tokenizer_template import TokenizerChatFormat
+from ais_prompt.prompts.text_format import LanguageModelFormat, TokenizerChatFormat
 from ais_prompt.types import Prompt, Sample, TaskSpec
 
 GOLD: Final = "\ue000gold\ue000"

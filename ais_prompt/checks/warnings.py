@@ -26,11 +26,10 @@ from ais_prompt.checks.warning import (
 )
 from ais_prompt.config.schema import TURN
 from ais_prompt.inferencers import Preview
-from ais_prompt.prompts.chat_section import CHAT
 from ais_prompt.prompts.meta_template import MetaTemplate, Slot
 from ais_prompt.prompts.multimodal import has_marker
 from ais_prompt.prompts.prompt_list import Item, PromptList, PromptSection, text_of
-from ais_prompt.prompts.sections import split_rounds
+from ais_prompt.prompts.sections import CHAT, split_rounds
 from ais_prompt.utils.edits import is_one_edit
 from ais_prompt.utils.text import listed
 

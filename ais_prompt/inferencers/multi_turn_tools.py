@@ -12,7 +12,7 @@ from ais_prompt.errors import PromptError
 from ais_prompt.inferencers.base import Conversation, InferenceContext, Preview
 from ais_prompt.inferencers.tool_calls import ToolCallInferencer
 from ais_prompt.postprocess.tool_calls import ToolFormat
-from ais_prompt.prompts.tokenizer_template import TokenizerChatFormat
+from ais_prompt.prompts.text_format import TokenizerChatFormat
 from ais_prompt.registry import INFERENCERS
 from ais_prompt.types import ChatMessage, Completion, Prediction, Prompt, Request, Sample, ToolCall
 from ais_prompt.utils.text import counted

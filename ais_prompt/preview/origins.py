@@ -19,10 +19,10 @@ from ais_prompt.plan.plan import Task
 from ais_prompt.preview.marked_config import SAID, marked_dataset, marked_model
 from ais_prompt.preview.marks import BETWEEN_SHOTS, Marks, Origin, Span
 from ais_prompt.prompts import Filled, PromptBuilder, Template
+from ais_prompt.prompts.base import MessagesFormat
 from ais_prompt.prompts.chat_formats import ChatFormat, Mode
-from ais_prompt.prompts.format import MessagesFormat
 from ais_prompt.prompts.prompt_list import Item
-from ais_prompt.prompts.tokenizer_template import TokenizerChatFormat
+from ais_prompt.prompts.text_format import TokenizerChatFormat
 from ais_prompt.types import ChatMessage, Prompt, Sample
 from ais_prompt.utils.silence import silence
 

@@ -1,4 +1,7 @@
-"""The interface of templates."""
+"""The interface of templates.
+
+The interface of chat formats.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.prompt_list import PromptList
+from ais_prompt.types import ChatMessage, Prompt
 from ais_prompt.utils.silence import SILENCE
 
 Form: TypeAlias = Literal["string", "dialogue", "labels", "messages"]
@@ -114,3 +118,29 @@ class WarnOnce:
         if message not in self._logged:
             self._logged.add(message)
             self._log.warning(message, *values)
+
+
+Mode: TypeAlias = Literal["gen", "ppl"]
+"""``gen``: the prompt ends where the model starts to write; ``ppl``: the prompt is whole, answers included."""
+
+
+class MessagesFormat(Protocol):
+    """Converts a filled template to messages."""
+
+    def render(self, prompt: str | PromptList, mode: Mode) -> tuple[ChatMessage, ...]:
+        """Return the messages of a prompt.
+
+        Raises:
+            PromptError: as `ChatFormat.render`.
+        """
+
+
+class ChatFormat(Protocol):
+    """Converts a filled template to the prompt that is sent to a model."""
+
+    def render(self, prompt: str | PromptList, mode: Mode) -> Prompt:
+        """Apply the model's format.
+
+        Raises:
+            PromptError: the prompt does not fit the format (an unknown role, an empty prompt, ...).
+        """

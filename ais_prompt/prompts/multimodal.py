@@ -12,10 +12,16 @@ from typing import Any, Final
 
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.base import Filled, Form, Template, WarnOnce
-from ais_prompt.prompts.compiled import CompiledDialogueTemplate
-from ais_prompt.prompts.fill import column_marks, compile_text, mark_of
-from ais_prompt.prompts.prompt_list import Item, PromptList, Turn
-from ais_prompt.prompts.shape import SECTIONS, check_dialogue, check_token, has_token, missing_token, section_items
+from ais_prompt.prompts.compiled import (
+    SECTIONS,
+    CompiledDialogueTemplate,
+    check_dialogue,
+    check_token,
+    has_token,
+    missing_token,
+    section_items,
+)
+from ais_prompt.prompts.prompt_list import Item, PromptList, Turn, column_marks, compile_text, mark_of
 from ais_prompt.registry import TEMPLATES
 from ais_prompt.utils.media import has_scheme
 from ais_prompt.utils.text import listed

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.base import Filled, Form, Template, WarnOnce
-from ais_prompt.prompts.fill import column_marks, compile_text
-from ais_prompt.prompts.prompt_list import Item, PromptList, chain
+from ais_prompt.prompts.prompt_list import Item, PromptList, chain, column_marks, compile_text
 from ais_prompt.registry import TEMPLATES
 from ais_prompt.utils.media import source_of
 from ais_prompt.utils.text import listed

@@ -8,11 +8,10 @@ from typing import Any, Final
 
 from ais_prompt.errors import PartError, PromptError
 from ais_prompt.prompts.api_format import ApiFormat
-from ais_prompt.prompts.format import Mode
-from ais_prompt.prompts.messages import Message
+from ais_prompt.prompts.base import Mode
 from ais_prompt.prompts.meta_template import MetaTemplate, Slot
 from ais_prompt.prompts.prompt_list import Item, PromptList, PromptSection
-from ais_prompt.prompts.role_templates import RoleTemplateInterface
+from ais_prompt.prompts.role_templates import Message, RoleTemplateInterface
 from ais_prompt.prompts.sections import EXAMPLES_KEPT
 from ais_prompt.types import ChatMessage, Content
 from ais_prompt.utils.guard import guarded_call

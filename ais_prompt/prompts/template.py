@@ -2,6 +2,10 @@
 
 The rules are those on which OpenCompass and AISBench agree, with their faults fixed: values are filled in one pass,
 examples are not filled again, and a template that would lose its examples is an error when it is built.
+
+``column_token_map``: OpenICL's form of templates, with a token for each column.
+
+``{name}`` is plain text in them. OpenICL replaces column after column; here the text is filled in one pass.
 """
 
 from __future__ import annotations
@@ -13,10 +17,18 @@ from typing import Any
 from ais_prompt.config.schema import TEMPLATE
 from ais_prompt.errors import AisPromptError, PromptError, raise_all
 from ais_prompt.prompts.base import Filled, Form, Template
-from ais_prompt.prompts.column_tokens import ColumnTokens
-from ais_prompt.prompts.compiled import CompiledDialogueTemplate, CompiledTemplate, CompiledTextTemplate
-from ais_prompt.prompts.fill import mark_of
-from ais_prompt.prompts.shape import SECTIONS, check_round, check_token, dialogue_faults, has_token, missing_token
+from ais_prompt.prompts.compiled import (
+    SECTIONS,
+    CompiledDialogueTemplate,
+    CompiledTemplate,
+    CompiledTextTemplate,
+    check_round,
+    check_token,
+    dialogue_faults,
+    has_token,
+    missing_token,
+)
+from ais_prompt.prompts.prompt_list import mark_of
 from ais_prompt.registry import TEMPLATES
 from ais_prompt.utils.text import listed
 
@@ -210,3 +222,62 @@ def _entry_faults(entry: Any, label: Any) -> Iterator[AisPromptError]:
 def _unknown_sections(template: Mapping[Any, Any], where: str) -> Iterator[AisPromptError]:
     for key, fix in TEMPLATE.unknown(template):
         yield PromptError(f"a dialogue has no key {key!r}", where=f"{where}.{key}", fix=fix)
+
+
+class ColumnTokens:
+    """The tokens of columns, and the texts of labels.
+
+    Args:
+        column_token_map: column → its token.
+        selected_column_name: the column that is replaced by the text of the label.
+        selected_column_map: label → text. Labels are compared as text, because the keys of a JSON or YAML mapping are
+            texts.
+
+    Raises:
+        PromptError: two columns share a token, a token is not a text, or only one of the selected_... is given.
+    """
+
+    def __init__(
+        self,
+        column_token_map: Mapping[str, str],
+        selected_column_name: str | None = None,
+        selected_column_map: Mapping[Any, Any] | None = None,
+    ) -> None:
+        if not isinstance(column_token_map, Mapping):
+            raise PromptError("column_token_map must be a mapping", fix="e.g. column_token_map={'question': '</Q>'}")
+        for column, token in column_token_map.items():
+            if not isinstance(token, str) or not token:
+                raise PromptError(
+                    f"the token of column {column!r} must be a text that is not empty, not {token!r}",
+                    fix="write a text that the template has in its place, such as '</Q>'",
+                )
+        if len(set(column_token_map.values())) < len(column_token_map):
+            raise PromptError("two columns of column_token_map share a token", fix="give each a token of its own")
+        if (selected_column_name is None) != (selected_column_map is None):
+            raise PromptError("selected_column_name and selected_column_map need each other", fix="give both or none")
+        self.token_of = dict(column_token_map)
+        self.selected = selected_column_name
+        self.shown = {str(value): str(text) for value, text in (selected_column_map or {}).items()}
+
+    def marks(self, fields: Mapping[str, Any], label: Any) -> dict[str, str]:
+        """Return token → text for a row. Without a label every column shows its own value.
+
+        Raises:
+            PromptError: the row lacks a column, or the label has no text.
+        """
+        return {token: self._text(column, fields, label) for column, token in self.token_of.items()}
+
+    def _text(self, column: str, fields: Mapping[str, Any], label: Any) -> str:
+        if column not in fields:
+            raise PromptError(
+                f"column_token_map names the column {column!r}, which the data does not have",
+                fix=f"the data has {listed(map(repr, fields))}",
+            )
+        if column != self.selected or label is None:
+            return str(fields[column])
+        if str(label) not in self.shown:
+            raise PromptError(
+                f"selected_column_map has no text for the label {label!r} (it has {listed(map(repr, self.shown))})",
+                fix="add it to the map",
+            )
+        return self.shown[str(label)]

@@ -11,10 +11,9 @@ from typing import Final
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.sandbox.bubblewrap import executables
 from ais_prompt.sandbox.inside.confine import landlock_version
-from ais_prompt.sandbox.isolation import Isolation
+from ais_prompt.sandbox.launch import Isolation, end_spares
 from ais_prompt.sandbox.runner import Task, run_program
 from ais_prompt.sandbox.seccomp import is_supported
-from ais_prompt.sandbox.spare import end_spares
 from ais_prompt.utils.imports import install_command
 
 _TRIAL: Final = Task("import tempfile\ndef double(x):\n    return 2 * x\n", [(["double"], "assert double(2) == 4")])

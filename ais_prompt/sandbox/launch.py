@@ -1,24 +1,61 @@
-"""Start the guard in its sandbox, and end all of it."""
+"""How far programs are kept apart from the machine, and the least that is accepted.
+
+Start the guard in its sandbox, and end all of it.
+
+Start the sandbox of the next program while the present one runs, so that its start costs hardly any time.
+
+A spare has run nothing, and is used once. It belongs to the thread that started it, since bubblewrap ends with that.
+"""
 
 from __future__ import annotations
 
+import atexit
 import marshal
 import os
 import platform
 import signal
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import IO, Any, Final, NamedTuple
+from typing import IO, Any, Final, Literal, NamedTuple, TypeAlias
 
+from msgspec import Struct
+
+from ais_prompt.config.redact import shown_command
 from ais_prompt.sandbox import bubblewrap
-from ais_prompt.sandbox.isolation import Isolation
+from ais_prompt.sandbox.bubblewrap import environment, interpreter, software
 from ais_prompt.sandbox.seccomp import build_filter
-from ais_prompt.sandbox.software import environment, interpreter, software
 from ais_prompt.utils.temporary import temporary_folder
+
+Method: TypeAlias = Literal["bubblewrap", "landlock", "command", "none"]
+
+NAMES: Final[dict[str, str]] = {
+    "bubblewrap": "bubblewrap + seccomp",
+    "landlock": "landlock + seccomp",
+    "none": "none",
+}
+
+
+class Isolation(Struct, frozen=True):
+    """A way to run programs apart from the machine.
+
+    Attributes:
+        method: namespaces by bubblewrap; Landlock; whatever a command of the user does; nothing but limits.
+        command: what is put before the command line of the interpreter.
+    """
+
+    method: Method
+    command: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What people read: ``bubblewrap + seccomp``, ``landlock + seccomp``, ``none``, or the user's command."""
+        return NAMES.get(self.method) or shown_command(self.command)
+
 
 _INSIDE: Final = "ais_prompt.sandbox.inside"
 _MODULES: Final = ("confine", "channel", "program", "tests", "guard")  # each imports earlier ones only
@@ -165,3 +202,58 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+
+
+class _Waiting(dict[Isolation, tuple[Guard, ExitStack]]):
+    """One guard of each isolation, with what ends it."""
+
+    def __del__(self) -> None:
+        self.end()
+
+    def end(self) -> None:
+        while self:
+            self.popitem()[1][1].close()
+
+
+class _Spares(threading.local):
+    def __init__(self) -> None:
+        self.waiting = _Waiting()
+
+
+_spares = _Spares()
+
+
+@contextmanager
+def taken(isolation: Isolation) -> Iterator[Guard]:
+    """Take the spare guard, or start one; at the end of the block it and all that it started are gone.
+
+    Raises:
+        OSError, ValueError: none can be started.
+    """
+    prepare(isolation)
+    guard, stack = _spares.waiting.pop(isolation)
+    with stack:
+        yield guard
+
+
+def prepare(isolation: Isolation) -> None:
+    """Start a spare guard, if there is none that lives.
+
+    Raises:
+        OSError, ValueError: none can be started.
+    """
+    waiting = _spares.waiting
+    if isolation in waiting and waiting[isolation][0].process.poll() is not None:
+        waiting.pop(isolation)[1].close()
+    if isolation not in waiting:
+        with ExitStack() as stack:
+            guard = stack.enter_context(started(isolation))
+            waiting[isolation] = guard, stack.pop_all()
+
+
+def end_spares() -> None:
+    """End the spare guards of this thread. They also end with it, and with the run."""
+    _spares.waiting.end()
+
+
+atexit.register(end_spares)

@@ -17,9 +17,7 @@ from msgspec import Struct
 
 from ais_prompt.errors import ModelError
 from ais_prompt.sandbox.bubblewrap import DISK_BYTES
-from ais_prompt.sandbox.isolation import Isolation
-from ais_prompt.sandbox.launch import Guard
-from ais_prompt.sandbox.spare import prepare, taken
+from ais_prompt.sandbox.launch import Guard, Isolation, prepare, taken
 from ais_prompt.utils.hidden import hidden
 
 Outcome: TypeAlias = Literal["passed", "assertion", "exception", "syntax", "exited", "timeout", "memory", "forbidden"]

@@ -1,6 +1,6 @@
 """The role template of own_role_template.py."""
 
-from ais_prompt.prompts.messages import Message
+from ais_prompt.prompts.role_templates import Message
 from ais_prompt.prompts.role_templates import RoleTemplateInterface
 
 

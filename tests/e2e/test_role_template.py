@@ -65,7 +65,7 @@ def test_local_models_are_sent_what_the_template_makes_with_one_bos(project: Pro
 
 def test_a_template_beside_the_config_is_found_by_its_path(project: Project) -> None:
     (project.root / "my_templates.py").write_text(
-        "from ais_prompt.prompts.messages import Message\n"
+        "from ais_prompt.prompts.role_templates import Message\n"
         "from ais_prompt.prompts.role_templates import RoleTemplateInterface\n\n\n"
         "class Loud(RoleTemplateInterface):\n"
         "    def __call__(self, messages, inference=False):\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ais_prompt.prompts.messages import Message
-from ais_prompt.prompts.role_lookup import parse_role_template
+from ais_prompt.prompts.chat_formats import parse_role_template
+from ais_prompt.prompts.role_templates import Message
 from tools.conformance_runner.cases import Case
 from tools.conformance_runner.outcome import Outcome, ending_in, stage
 

@@ -15,8 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final, NoReturn
 
-from ais_prompt.sandbox.inside.channel import receive, send
-from ais_prompt.sandbox.inside.codec import decode, encode
+from ais_prompt.sandbox.inside.channel import decode, encode, receive, send
 
 _OPERATIONS: Final[dict[str, Callable[..., Any]]] = {
     "get": getattr, "set": setattr, "item": operator.getitem, "set_item": operator.setitem, "iter": iter, "next": next,

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from types import BuiltinFunctionType
 from typing import Any, Final
 
-from ais_prompt.sandbox.inside.channel import receive, send
-from ais_prompt.sandbox.inside.codec import decode, encode
+from ais_prompt.sandbox.inside.channel import decode, encode, receive, send
 
 _KINDS: Final = ("syntax", "memory", "exited", "forbidden", "exception")
 _MODULE: Final = 0

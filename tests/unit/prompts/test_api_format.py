@@ -8,8 +8,8 @@ from ais_prompt.config.parse.meta_template import parse_meta_template
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.prompts import PromptBuilder, PromptTemplate
 from ais_prompt.prompts.api_format import ApiFormat
+from ais_prompt.prompts.base import Mode
 from ais_prompt.prompts.chat_formats import make_chat_format
-from ais_prompt.prompts.format import Mode
 from ais_prompt.prompts.meta_template import MetaTemplate, resolve_tokens
 from ais_prompt.types import Sample, prompt_to_json
 

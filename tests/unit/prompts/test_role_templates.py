@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError, PartError, PromptError
 from ais_prompt.prompts import PromptList, PromptTemplate, role_templates
-from ais_prompt.prompts.chat_formats import make_chat_format
-from ais_prompt.prompts.messages import Message
-from ais_prompt.prompts.role_lookup import READY_MADE, parse_role_template
+from ais_prompt.prompts.chat_formats import READY_MADE, make_chat_format, parse_role_template
 from ais_prompt.prompts.role_templates import (
     ChatMLTemplate,
     Llama2ChatTemplate,
+    Message,
     MistralChatTemplate,
     RoleTemplate,
     RoleTemplateInterface,

@@ -6,8 +6,8 @@ import pytest
 
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.prompts import PromptBuilder, PromptTemplate
+from ais_prompt.prompts.base import Mode
 from ais_prompt.prompts.chat_formats import make_chat_format
-from ais_prompt.prompts.format import Mode
 from ais_prompt.types import Sample
 
 META = {

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.sandbox.seccomp import build_filter
-from ais_prompt.sandbox.syscalls import UNKNOWN, allowed_calls, restricted_calls
+from ais_prompt.sandbox.seccomp import UNKNOWN, allowed_calls, build_filter, restricted_calls
 
 pytestmark = pytest.mark.process
 

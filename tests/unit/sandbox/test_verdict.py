@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.sandbox import Isolation, Task, run_program
-from ais_prompt.sandbox.inside.codec import decode, encode
+from ais_prompt.sandbox.inside.channel import decode, encode
 
 pytestmark = pytest.mark.process
 

@@ -18,7 +18,7 @@ from ais_prompt.extensions.peers.code.calls import CheckCall, JudgedCall
 from ais_prompt.extensions.peers.code.judge_prompts import PROMPT_LIST, Shown, columns, orders, reference, rounds
 from ais_prompt.extensions.peers.code.session import CHECK_SECONDS, SCORE_SECONDS, call_peer
 from ais_prompt.metrics.aggregate import mean_scores
-from ais_prompt.prompts.fill import column_marks, compile_text
+from ais_prompt.prompts.prompt_list import column_marks, compile_text
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
 

@@ -16,7 +16,7 @@ from ais_prompt.plan.build import build_model
 from ais_prompt.prompts import PromptBuilder, PromptTemplate
 from ais_prompt.prompts.api_format import ApiFormat
 from ais_prompt.prompts.meta_template import resolve_tokens
-from ais_prompt.prompts.tokenizer_template import merge_neighbours
+from ais_prompt.prompts.text_format import merge_neighbours
 from ais_prompt.types import Sample
 
 DATASET: dict[str, Any] = {

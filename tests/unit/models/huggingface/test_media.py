@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from ais_prompt.errors import PromptError
 from ais_prompt.models.base import MediaModel
 from ais_prompt.models.huggingface.model import HuggingFaceChatModel
-from ais_prompt.prompts.message_media import note_files
+from ais_prompt.prompts.media import note_files
 from ais_prompt.types import ChatMessage, Completion, LikelihoodQuery, Prompt, Request
 from tests.support.media import wav
 from tests.support.vision_model import image_bytes, save_audio_model, save_vision_model
