@@ -14,6 +14,7 @@ import doctest
 import re
 import shlex
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,8 @@ DOCS = Path(__file__).parents[2] / "docs"
 FILE = re.compile(r"# (\w+\.py)\n")
 PAGES = sorted(page.name for page in DOCS.glob("*.md") if "\n```" in page.read_text("utf-8"))
 """Those in Chinese have the same blocks (test_translations.py)."""
+MOST_WORDS = 1500
+"""Of a page of the guide; what the reference lists is not repeated."""
 WITH_PROCESSES = {"own-parts.md", "tutorial.md"}
 """Pages whose parts of users are run in a worker."""
 
@@ -111,6 +114,14 @@ def test_the_changelog_is_grouped_and_says_nothing_twice() -> None:
 def test_the_reference_is_current() -> None:
     old = [str(path) for path, text in pages().items() if (ROOT / path).read_text("utf-8") != text]
     assert not old, "run: python -m tools.reference"
+
+
+def test_pages_are_about_one_task() -> None:
+    words = {
+        page.name: len(page.read_text("utf-8").split()) for page in [*DOCS.glob("*.md"), DOCS.parent / "CHANGELOG.md"]
+    }
+    if long := {name: count for name, count in words.items() if count > MOST_WORDS}:
+        warnings.warn(f"pages of more than {MOST_WORDS} words; split them by task: {long}", stacklevel=1)
 
 
 def test_each_page_is_in_the_navigation_of_the_site() -> None:
