@@ -64,10 +64,10 @@ def answers(run: str, files: tuple[Path, ...], work_dir: str | None, debug: bool
     """Put the answers that a batch service wrote into FILEs into a run."""
     from ais_prompt.checks.source import Source
     from ais_prompt.checks.stored import open_stored
-    from ais_prompt.verbs.request_files import read_answers
+    from ais_prompt.verbs.request_files import read_answer_files
 
     plan, folder = open_stored(run, Source(work_dir=work_dir))
-    found = read_answers(plan, folder, files, shown_command())
+    found = read_answer_files(plan, folder, files, shown_command())
     click.echo(f"{found.answered:,} answers, {found.failed:,} failures, {found.left:,} requests left")
     if found.unknown:
         click.echo(f"{found.unknown:,} lines answer nothing that is open in this run", err=True)

@@ -89,7 +89,7 @@ def write_requests(plan: Plan, folder: RunFolder, output: Path) -> list[tuple[Pa
     return files
 
 
-def read_answers(plan: Plan, folder: RunFolder, files: Sequence[Path], command: str) -> AnswersRead:
+def read_answer_files(plan: Plan, folder: RunFolder, files: Sequence[Path], command: str) -> AnswersRead:
     """Put the answers of files into the journals of a run, and write the predictions of tasks that are complete.
 
     Args:
