@@ -13,7 +13,7 @@ API: Final = {
     "check": "ais_prompt.verbs.api",
     "check_lock": "ais_prompt.verbs.api",
     "compare": "ais_prompt.verbs.api",
-    "load_config": "ais_prompt.verbs.configs",
+    "load_config": "ais_prompt.verbs.api",
     "lock": "ais_prompt.verbs.api",
     "open_run": "ais_prompt.verbs.open_run",
     "render_prompts": "ais_prompt.verbs.api",
@@ -24,7 +24,7 @@ API: Final = {
 RESULTS: Final = {
     "CheckResult": "ais_prompt.verbs.check",
     "Comparison": "ais_prompt.comparison.comparison",
-    "ConfigOptions": "ais_prompt.verbs.configs",
+    "ConfigOptions": "ais_prompt.verbs.api",
     "Drift": "ais_prompt.comparison.locks.drift",
     "LoadedConfig": "ais_prompt.config.load",
     "PromptView": "ais_prompt.preview.preview",

@@ -17,11 +17,9 @@ from ais_prompt.checks.check import check_plan
 from ais_prompt.checks.faults import check_scoring
 from ais_prompt.checks.warning import PromptWarning, translation_notes
 from ais_prompt.config.compose import compose, with_summarizer
-from ais_prompt.config.keys import advice
+from ais_prompt.config.foreign import Note, is_native
 from ais_prompt.config.load import LoadedConfig, load_config
 from ais_prompt.config.locate import find_config
-from ais_prompt.config.native import is_native
-from ais_prompt.config.notes import Note
 from ais_prompt.config.parse.run import parse_run
 from ais_prompt.config.paths import expand
 from ais_prompt.errors import ConfigError, ConfigFaults
@@ -29,7 +27,7 @@ from ais_prompt.models.api.addresses import served_models
 from ais_prompt.plan.plan import Plan
 from ais_prompt.types import Budget, DatasetSpec, RunSpec, SummarySpec
 from ais_prompt.utils.places import place
-from ais_prompt.utils.text import listed
+from ais_prompt.utils.text import advice, listed
 
 
 class Source(Struct, frozen=True):

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.config.notes import Note
+from ais_prompt.config.foreign import Note
 from ais_prompt.inferencers import InferenceContext, Inferencer, Preview
 from ais_prompt.models.base import AsyncModel
 from ais_prompt.plan.build import knows_stop_tokens

@@ -26,8 +26,8 @@ VERBS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "run": ("ais_prompt.cli.run.run", "Ask the models, score the answers, report."),
         "score": ("ais_prompt.cli.score.score", "Score stored answers."),
         "merge": ("ais_prompt.cli.shards.merge", "Put the answers of shards together."),
-        "serve": ("ais_prompt.cli.serve.serve", "Start servers that all shards share."),
-        "status": ("ais_prompt.cli.status.status", "Show how far the shards of a run are."),
+        "serve": ("ais_prompt.cli.shards.serve", "Start servers that all shards share."),
+        "status": ("ais_prompt.cli.shards.status", "Show how far the shards of a run are."),
         "requests": ("ais_prompt.cli.request_files.requests", "Write what is still to be asked into a file."),
         "answers": ("ais_prompt.cli.request_files.answers", "Read answers from files of a batch service."),
     },
@@ -40,14 +40,14 @@ VERBS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     },
     "Compare": {
         "lock": ("ais_prompt.cli.lock.lock", "Write the prompts of a config into a lock."),
-        "diff": ("ais_prompt.cli.diff.diff", "Compare prompts."),
+        "diff": ("ais_prompt.cli.lock.diff", "Compare prompts."),
         "compare": ("ais_prompt.cli.compare.compare", "Compare two runs: what changed, and why."),
-        "judge-check": ("ais_prompt.cli.judge_check.judge_check", "Measure a judge against labels of people."),
-        "baseline": ("ais_prompt.cli.baseline.baseline", "Write what later runs are held against."),
+        "judge-check": ("ais_prompt.cli.compare.judge_check", "Measure a judge against labels of people."),
+        "baseline": ("ais_prompt.cli.compare.baseline", "Write what later runs are held against."),
     },
     "Others": {
         "data": ("ais_prompt.extensions.benchmarks.command.data", "Bring benchmarks to this machine, or check them."),
-        "export": ("ais_prompt.cli.export.export", "Write results in the form of another program."),
+        "export": ("ais_prompt.cli.view.export", "Write results in the form of another program."),
         "import": ("ais_prompt.extensions.peers.import_command.import_run", "Bring a run of OpenCompass or AISBench."),
         "migrate": ("ais_prompt.extensions.peers.migrate_command.migrate", "Write their config as one of ours."),
         "completion": ("ais_prompt.cli.completion.completion", "Print the completion script of a shell."),
@@ -102,7 +102,7 @@ class CommandLine(click.Group):
         word, verbs = args[0], self.list_commands(ctx)
         if word in verbs or word.startswith("-"):
             return super().resolve_command(ctx, args)
-        from ais_prompt.config.keys import advice
+        from ais_prompt.utils.text import advice
 
         raise click.UsageError(f"There is no command {word!r}: {advice(word, verbs)}", ctx)
 

@@ -6,10 +6,9 @@ from typing import Any
 
 import click
 
-from ais_prompt.cli.budget import show_estimate
+from ais_prompt.cli.limits import show_estimate
 from ais_prompt.cli.options import source, source_options
-from ais_prompt.cli.output import hint, json_option, offer, quiet_option, repeat_mistakes
-from ais_prompt.cli.verb import Verb
+from ais_prompt.cli.verb import Verb, hint, json_option, offer, quiet_option, repeat_mistakes
 
 
 @click.command(cls=Verb)

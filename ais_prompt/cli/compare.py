@@ -1,14 +1,19 @@
-"""``aisprompt compare``: two runs, sample by sample."""
+"""``aisprompt compare``: two runs, sample by sample.
+
+``aisprompt baseline``: write a small file of a run, for later runs to be compared with.
+
+``aisprompt judge-check``: how far a judge can be trusted.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ais_prompt.cli.completion import complete_run
-from ais_prompt.cli.output import json_option, offer, wants_json
-from ais_prompt.cli.verb import Verb
+from ais_prompt.cli.verb import Verb, json_option, offer, wants_json
 
 
 @click.command(cls=Verb)
@@ -44,3 +49,88 @@ def compare(run_a: str, run_b: str, flips: int, html: str | None, work_dir: str 
             click.echo(f"\n{html}: every changed sample, for a browser")
     if not found.comparisons:
         raise click.exceptions.Exit(1)
+
+
+@click.command(cls=Verb)
+@click.argument("runs", shell_complete=complete_run, nargs=-1, required=True, metavar="RUN...")
+@click.option("-o", "--output", required=True, metavar="FILE", help="Where to write it.")
+@click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
+def baseline(runs: tuple[str, ...], output: str, work_dir: str | None) -> None:
+    """Write down which samples of a run were right, in a small file that can be committed.
+
+    `aisprompt run CONFIG --baseline FILE` compares a later run with it. RUN is as in `aisprompt score`; the baseline of
+    several runs has the mean over them, and less noise.
+    """
+    from ais_prompt.comparison.baseline import make_baselines
+    from ais_prompt.comparison.runs import read_stored_run
+    from ais_prompt.report.gates import alarm_words
+    from ais_prompt.store.baseline_file import write_baseline
+    from ais_prompt.utils.text import counted
+
+    made = make_baselines([read_stored_run(run, work_dir) for run in runs])
+    write_baseline(Path(output), made)
+    samples = sum(len(task.values) for task in made.tasks)
+    click.echo(f"{output}: {counted(samples, 'sample')} of {counted(len(made.tasks), 'dataset')}, from {made.run}")
+    click.echo(alarm_words(made.tasks, made.runs))
+
+
+if TYPE_CHECKING:
+    from ais_prompt.metrics.judging import Estimated
+    from ais_prompt.verbs.judge_check import Judge
+
+
+@click.command("judge-check", cls=Verb)
+@click.argument("runs", nargs=-1, required=True, metavar="RUN…")
+@click.option(
+    "--labels",
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A file of rows with id (of a sample) and label (true or false).",
+)
+@click.option("--task", metavar="MODEL/DATASET", help="Only this task, if runs have several.")
+@click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def judge_check(
+    runs: tuple[str, ...],
+    labels: Path,
+    task: str | None,
+    work_dir: str | None,
+    debug: bool,  # noqa: ARG001
+) -> None:
+    """Measure the judge of each RUN against labels of people, and the agreement of several judges.
+
+    Labels say of some answers whether they are right. Shown are the judge's sensitivity and specificity, Cohen's kappa,
+    and the score of the run corrected for its errors; for several runs of the same answers, Krippendorff's alpha.
+    """
+    from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
+    from ais_prompt.config.paths import expand
+    from ais_prompt.verbs.judge_check import judge_check as check
+
+    found = check(runs, labels, expand(work_dir or DEFAULT_WORK_DIR), task)
+    for judge in found.judges:
+        _show(judge)
+    if len(found.judges) > 1:
+        alpha = "none: the verdicts do not vary" if found.alpha is None else f"{found.alpha:.3f}"
+        click.echo(f"Krippendorff's alpha of {len(found.judges)} judges, {found.answers:,} answers: {alpha}")
+
+
+def _show(judge: Judge) -> None:
+    without = f", {judge.unjudged:,} more without a verdict" if judge.unjudged else ""
+    click.echo(f"{judge.task} of {judge.run}: {judge.confusion.n:,} labelled answers{without}")
+    right = sum(judge.verdicts.values()) / len(judge.verdicts)
+    click.echo(f"  sensitivity      {_percent(judge.confusion.sensitivity, 'no right answer is labelled')}")
+    click.echo(f"  specificity      {_percent(judge.confusion.specificity, 'no wrong answer is labelled')}")
+    kappa = judge.confusion.kappa
+    shown = "unknown: nothing varies" if kappa is None else f"{kappa.value:.2f}  [{kappa.low:.2f}, {kappa.high:.2f}]"
+    click.echo(f"  Cohen's kappa    {shown}")
+    click.echo(f"  score            {right:.1%} as judged".replace("%", " %"))
+    corrected = _percent(
+        judge.corrected, "unknown: the judge is no better than chance, or labels of a kind are missing"
+    )
+    click.echo(f"  corrected score  {corrected}\n")
+
+
+def _percent(found: Estimated | None, missing: str) -> str:
+    if found is None:
+        return missing
+    return f"{100 * found.value:.1f} %  [{100 * found.low:.1f} %, {100 * found.high:.1f} %]"

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ais_prompt.cli.limit import FailureLimit
+from ais_prompt.cli.limits import FailureLimit
 from ais_prompt.cli.options import shown_command
-from ais_prompt.cli.output import hint, offer, output_of
-from ais_prompt.cli.verb import report
+from ais_prompt.cli.verb import hint, offer, output_of, report
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from ais_prompt.cli.output import hanging, offer
+from ais_prompt.cli.verb import hanging, offer
 
 if TYPE_CHECKING:
     from ais_prompt.plan.plan import Plan
-    from ais_prompt.verbs.gates import RunGates
+    from ais_prompt.verbs.check import RunGates
     from ais_prompt.verbs.run import RunResult
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -128,7 +128,7 @@ def read_gates(
     Raises:
         ConfigError: a gate cannot be understood or makes no sense, or there is no such baseline.
     """
-    from ais_prompt.verbs.gates import open_gates
+    from ais_prompt.verbs.check import open_gates
 
     return GateKeeper(open_gates(plan, gates, baseline, min_drop, level), junit, markdown)
 

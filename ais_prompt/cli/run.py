@@ -8,15 +8,24 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ais_prompt.cli.budget import BUDGET_OPTIONS, budget_options, read_budget, show_estimate
 from ais_prompt.cli.completion import complete_reuse
-from ais_prompt.cli.drift import show_drift
 from ais_prompt.cli.ending import exit_code, opened_partial, show
 from ais_prompt.cli.gates import GATE_OPTIONS, gate_options, read_gates, refuse_undecided_gates
-from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
-from ais_prompt.cli.lock import lock_command, tell_drift
+from ais_prompt.cli.limits import (
+    BUDGET_OPTIONS,
+    FAILURE_LIMIT,
+    FailureLimit,
+    budget_options,
+    read_budget,
+    show_estimate,
+)
+from ais_prompt.cli.lock import lock_command, show_drift, tell_drift
 from ais_prompt.cli.options import SOURCE_NAMES, given_words, shown_command, source, source_options
-from ais_prompt.cli.output import (
+from ais_prompt.cli.peer_flags import Mode
+from ais_prompt.cli.runner import preview_shards, run_by_runner, runner_option, with_runner
+from ais_prompt.cli.shards import refuse_scores_of_shard, run_shard, tasks_of_shard
+from ais_prompt.cli.verb import (
+    Verb,
     hanging,
     hint,
     json_option,
@@ -25,10 +34,6 @@ from ais_prompt.cli.output import (
     speed_option,
     verbose_option,
 )
-from ais_prompt.cli.peer_flags import Mode
-from ais_prompt.cli.runner import preview_shards, run_by_runner, runner_option, with_runner
-from ais_prompt.cli.shards import refuse_scores_of_shard, run_shard, tasks_of_shard
-from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -182,7 +187,7 @@ def _run_here(
         decisive: those that may end a dataset early.
     """
     from ais_prompt.verbs import run as pipeline
-    from ais_prompt.verbs.probe import with_found_models
+    from ais_prompt.verbs.run import with_found_models
 
     values = ctx.params
     mode, limit = values["mode"], values["max_failures"]

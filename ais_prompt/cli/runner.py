@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 from ais_prompt.catalog import PARTS
-from ais_prompt.cli.budget import BUDGET_OPTIONS, budget_arguments
 from ais_prompt.cli.ending import exit_code, opened_partial, show
 from ais_prompt.cli.gates import GATE_OPTIONS
+from ais_prompt.cli.limits import BUDGET_OPTIONS, budget_arguments
 from ais_prompt.cli.options import given_words, shown_command
-from ais_prompt.cli.output import hint, repeat_mistakes
+from ais_prompt.cli.verb import hint, repeat_mistakes
 from ais_prompt.utils.text import counted
 
 if TYPE_CHECKING:
@@ -65,8 +65,8 @@ def with_runner(source: Source, name: str | None, *, is_shard: bool) -> Source:
     """
     from msgspec.structs import replace
 
-    from ais_prompt.config.keys import advice
     from ais_prompt.errors import ConfigError
+    from ais_prompt.utils.text import advice
 
     source = replace(source, ignores_runner=is_shard)
     if name is None:

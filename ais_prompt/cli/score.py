@@ -11,12 +11,9 @@ import click
 from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.ending import exit_code, opened_partial, show
 from ais_prompt.cli.gates import gate_options, read_gates
-from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
-from ais_prompt.cli.options import CODE_EXECUTION, shown_command
-from ais_prompt.cli.output import hanging, hint, json_option, quiet_option, speed_option, verbose_option
-from ais_prompt.cli.peer_folders import PEER_PATH
-from ais_prompt.cli.peer_options import PEER_SCORES
-from ais_prompt.cli.verb import Verb
+from ais_prompt.cli.limits import FAILURE_LIMIT, FailureLimit
+from ais_prompt.cli.options import CODE_EXECUTION, PEER_PATH, PEER_SCORES, shown_command
+from ais_prompt.cli.verb import Verb, hanging, hint, json_option, quiet_option, speed_option, verbose_option
 
 if TYPE_CHECKING:
     from ais_prompt.checks.source import Source
@@ -80,7 +77,7 @@ def score(
     """
     from ais_prompt.checks.source import Source
     from ais_prompt.verbs import run as pipeline
-    from ais_prompt.verbs.probe import with_found_models
+    from ais_prompt.verbs.run import with_found_models
 
     if peer_scores and config is None:
         raise click.UsageError(
@@ -112,7 +109,7 @@ def _opened(
     from msgspec.structs import replace
 
     from ais_prompt.checks.stored import open_stored
-    from ais_prompt.verbs import score as rescore
+    from ais_prompt.verbs import request_files as rescore
 
     if predictions is None:
         if run is None or dataset or model:

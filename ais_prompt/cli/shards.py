@@ -1,19 +1,23 @@
-"""``aisprompt run --shard`` and ``aisprompt merge``: a run on several machines."""
+"""``aisprompt run --shard`` and ``aisprompt merge``: a run on several machines.
+
+``aisprompt serve``: servers that all shards of a run share.
+
+``aisprompt status``: how far a run on several machines is.
+"""
 
 from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.ending import exit_code, opened_partial, show
-from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
-from ais_prompt.cli.options import CODE_EXECUTION, shown_command
-from ais_prompt.cli.output import hint, repeat_mistakes
-from ais_prompt.cli.verb import Verb
+from ais_prompt.cli.limits import FAILURE_LIMIT, FailureLimit
+from ais_prompt.cli.options import CODE_EXECUTION, config_options, shown_command, source
+from ais_prompt.cli.verb import Verb, hanging, hint, repeat_mistakes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -67,9 +71,9 @@ def run_shard(
     """Ask one shard, score the run if it was the last, and return the exit code."""
     from ais_prompt.errors import ConfigError, StoreError
     from ais_prompt.store.shards import parse_shard, shared_run_folder
-    from ais_prompt.verbs.probe import with_found_models
-    from ais_prompt.verbs.shard import is_asked
-    from ais_prompt.verbs.shard import run_shard as ask
+    from ais_prompt.verbs.run import with_found_models
+    from ais_prompt.verbs.shards import is_asked
+    from ais_prompt.verbs.shards import run_shard as ask
 
     if reuse is None:
         fix = "give all shards the same one, such as the id of the job: -r 4711"
@@ -101,7 +105,7 @@ def run_shard(
 
 def _score(plan: Plan, folder: RunFolder, limit: FailureLimit, *, debug: bool) -> int:
     from ais_prompt.verbs import run as pipeline
-    from ais_prompt.verbs.probe import with_found_models
+    from ais_prompt.verbs.run import with_found_models
 
     plan = with_found_models(plan, "eval")
     partial = opened_partial(plan, folder)
@@ -155,3 +159,102 @@ def merge(
 
 def _quoted(folder: RunFolder) -> str:
     return shlex.quote(str(folder.root))
+
+
+@click.command(cls=Verb)
+@config_options
+@click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are made (default: the config's).")
+@click.option("-r", "--reuse", required=True, metavar="NAME", help="The run, as the shards have it.")
+def serve(reuse: str, **options: Any) -> None:
+    """Start the servers of models with server=dict(..., shared=True), for all shards of a run.
+
+    Their addresses are announced in the run folder; shards read them there, and follow changes. Start it on as many
+    machines as you like. It ends when all shards have ended, or with Ctrl-C; the servers stop with it.
+    """
+    from ais_prompt.checks.source import read_spec
+    from ais_prompt.plan.plan import Plan
+    from ais_prompt.store.shards import shared_run_folder
+    from ais_prompt.utils.signals import interruption
+    from ais_prompt.verbs.shards import serve as start
+
+    spec = read_spec(source(**options)).spec
+    folder = shared_run_folder(spec.work_dir, spec.name, reuse)
+    try:
+        start(Plan(spec), folder, click.echo)
+    except KeyboardInterrupt as stop:
+        raise interruption(stop, "stopped, with all servers that it started", where=str(folder.root)) from None
+
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ais_prompt.store.layout import RunFolder
+
+
+@click.command(cls=Verb)
+@click.argument("run", shell_complete=complete_run)
+@click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def status(run: str, work_dir: str | None, debug: bool) -> None:  # noqa: ARG001
+    """Show how far a run is: its shards, on which machine, running, finished, dead or missing, and its servers."""
+    from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
+    from ais_prompt.config.paths import expand
+    from ais_prompt.store.find import locate_run
+
+    folder = locate_run(expand(work_dir or DEFAULT_WORK_DIR), run)
+    for lines in (_shards(folder), _servers(folder), _whole(folder)):
+        for line in lines:
+            click.echo(line)
+
+
+def _shards(folder: RunFolder) -> Iterator[str]:
+    """Yield a line for each shard."""
+    from ais_prompt.store.shards import latest_shards
+
+    shards = latest_shards(folder)
+    width = max(map(len, map(str, shards)), default=0)
+    for shard, one in shards.items():
+        what = f"{one.answered():,} answers in this session, on {one.host} since {one.start}" if one else ""
+        yield hanging(f"{shard!s:>{width}}  {one.state if one else 'missing':<11}  ", what)
+    if shards:
+        yield ""
+
+
+def _servers(folder: RunFolder) -> Iterator[str]:
+    """Yield a line for each server that shards share, if `aisprompt serve` was ever started."""
+    if not folder.servers.is_dir():
+        return
+    from ais_prompt.models.server.started import announcements
+    from ais_prompt.report.tally import duration
+    from ais_prompt.store.shards import SILENCE
+
+    found = [one for path in sorted(folder.servers.iterdir()) for one in announcements(path)]
+    if not found:
+        yield "No server is announced. Start some: aisprompt serve CONFIG -r " + shlex.quote(folder.root.name)
+    for server, silence in found:
+        state = "running" if silence < SILENCE else f"silent for {duration(silence)}, so it is not asked"
+        yield hanging(f"server {server.address}  ", f"{state} (process {server.pid} on {server.host})")
+    yield ""
+
+
+def _whole(folder: RunFolder) -> Iterator[str]:
+    """Yield how the run is as a whole, and what to do next."""
+    from ais_prompt.store.run_file import read_run_file
+    from ais_prompt.store.shards import is_merged, latest_shards
+
+    shards = latest_shards(folder)
+    if not shards:
+        if folder.shards.is_dir() and not folder.run_file.exists():
+            yield f"{folder.root}: no shard has begun"
+        else:
+            yield f"{folder.root}: {read_run_file(folder).get('status')}; it has no shards"
+        return
+    states = {shard: one.state if one else "missing" for shard, one in shards.items()}
+    over = sum(state in ("finished", "failed") for state in states.values())
+    yield f"{over} of {len(shards)} shards are done."
+    if left := [shard for shard, state in states.items() if state not in ("running", "finished", "failed")]:
+        yield f"Start again: the run's command with --shard {', '.join(map(str, left))}"
+    elif is_merged(folder):
+        yield f"They are put together. See the scores: aisprompt view {shlex.quote(str(folder.root))}"
+    elif over == len(shards):
+        yield f"Put them together: aisprompt merge {shlex.quote(str(folder.root))}"

@@ -13,10 +13,10 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final
 
-from ais_prompt.config.keys import advice
 from ais_prompt.config.locate import config_folders
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils.places import place
+from ais_prompt.utils.text import advice
 
 DATA: Final = "AISPROMPT_DATA"
 """Environment variable of the folder in which `aisprompt data get` keeps benchmarks."""

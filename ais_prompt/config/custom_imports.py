@@ -1,17 +1,24 @@
-"""``custom_imports = dict(imports=['my_parts'])``: modules of the user that register parts."""
+"""``custom_imports = dict(imports=['my_parts'])``: modules of the user that register parts.
+
+What a worker process must share with its parent, so that it finds the same parts and hides the same secrets.
+"""
 
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.utils.guard import ends_program
 from ais_prompt.utils.peer_imports import line_for, peer_of
 from ais_prompt.utils.places import last_line_in
+from ais_prompt.utils.secrets import SECRETS
 
 
 def make_importable(folders: Iterable[Path]) -> None:
@@ -65,3 +72,35 @@ def _failed_import(name: str, error: BaseException, where: str) -> ConfigError:
         where=last_line_in(error, lambda file: stem in (*file.parts, file.stem)) or where,
         fix=line_for(missing.partition(".")[0]) if peer_of(missing) else "fix that module",
     )
+
+
+class Surroundings(Struct, frozen=True):
+    """What parts of the user's own need to be found, and what must not be written.
+
+    Attributes:
+        folder: the working directory.
+        path: where modules are looked for.
+        custom_imports: of the config.
+        secrets: to hide.
+    """
+
+    folder: str
+    path: Sequence[str]
+    custom_imports: Any
+    secrets: Sequence[str]
+
+    @classmethod
+    def here(cls, config: Mapping[str, Any]) -> Surroundings:
+        """Return those of this process, in which a config was read."""
+        return cls(os.getcwd(), tuple(sys.path), config.get("custom_imports"), SECRETS.values())  # noqa: PTH109
+
+    def enter(self) -> None:
+        """Make this process like the one that they are of.
+
+        Raises:
+            AisPromptError: a module cannot be imported here.
+        """
+        os.chdir(self.folder)
+        sys.path[:] = self.path
+        SECRETS.add(*self.secrets)
+        import_custom_modules({"custom_imports": self.custom_imports}, "custom_imports")

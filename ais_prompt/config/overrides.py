@@ -7,12 +7,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from ais_prompt.config.keys import advice
-from ais_prompt.config.literal import parse_literal
-from ais_prompt.config.redact import redacted_at, redacted_override
+from ais_prompt.config.redact import parse_literal, redacted_at, redacted_override
 from ais_prompt.config.schema import CONFIG
 from ais_prompt.errors import ConfigError
-from ais_prompt.utils.text import counted
+from ais_prompt.utils.text import advice, counted
 
 
 def apply_overrides(values: dict[str, Any], overrides: Sequence[str]) -> dict[str, Any]:

@@ -1,7 +1,11 @@
-"""Remove secrets from values before they are shown or written."""
+"""Remove secrets from values before they are shown or written.
+
+Read literals of the command line and of a config file.
+"""
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shlex
@@ -10,7 +14,6 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias
 
-from ais_prompt.config.literal import parse_literal
 from ais_prompt.utils.command_secrets import is_reference, secrets_in_command, takes_secret
 from ais_prompt.utils.secret_names import SECRET_KEY
 from ais_prompt.utils.secrets import SECRET_VARIABLE, SECRETS, SHORTEST
@@ -187,3 +190,46 @@ def _names_variable(value: Any) -> bool:
     if not isinstance(value, str) or not value.isascii():
         return False
     return value in os.environ or bool(_VARIABLE_NAME.fullmatch(value) or VARIABLE.fullmatch(value))
+
+
+def parse_literal(text: str) -> Any:
+    """Return the Python value of a literal (``64``, ``None``, ``['a', 'b']``), otherwise the text itself."""
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return text
+    return value if _is_plain(value) else text
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(_is_plain(item) for pair in value.items() for item in pair)
+    if isinstance(value, list | tuple):
+        return all(_is_plain(item) for item in value)
+    return isinstance(value, str | int | float | None)
+
+
+def literals_of(node: ast.AST) -> Any:
+    """Yield the literals of a syntax tree with the names that they are assigned to."""
+    match node:
+        case ast.Constant(value):
+            return value
+        case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            return [_named_after(target, literals_of(node.value)) for target in targets if node.value]
+        case ast.Dict(keys, values):
+            named = [
+                (key.value if isinstance(key, ast.Constant) else None, value)
+                for key, value in zip(keys, values, strict=True)
+            ]
+            return [{key: literals_of(value)} for key, value in named]
+        case ast.keyword(name, value):
+            return {name: literals_of(value)}
+    return [literals_of(child) for child in ast.iter_child_nodes(node)]
+
+
+def _named_after(target: ast.AST, value: Any) -> Any:
+    """Return the value below the names of a target such as ``models[0]['headers']['Cookie']``."""
+    for name in reversed(re.findall(r"[\w-]+", ast.unparse(target))):
+        value = {name: value}
+    return value

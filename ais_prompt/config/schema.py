@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.config.keys import advice
+from ais_prompt.utils.text import advice
 
 NEEDED: Final = "(required)"
 """In place of a default: the key must be there."""

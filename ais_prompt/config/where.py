@@ -14,8 +14,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from ais_prompt.config.bases import bases_of, is_read_base
-from ais_prompt.config.syntax import read_syntax
+from ais_prompt.config.bases import bases_of, is_read_base, read_syntax
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils.places import place
 

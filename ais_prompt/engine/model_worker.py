@@ -9,7 +9,7 @@ from typing import Any, cast
 from msgspec import Struct, convert, to_builtins
 
 from ais_prompt import errors
-from ais_prompt.config.surroundings import Surroundings
+from ais_prompt.config.custom_imports import Surroundings
 from ais_prompt.errors import AisPromptError, ConfigFaults, ModelError
 from ais_prompt.models.base import BatchModel
 from ais_prompt.plan.build import build_model

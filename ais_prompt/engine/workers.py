@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any, Final, Self, cast
 
-from ais_prompt.config.surroundings import Surroundings
+from ais_prompt.config.custom_imports import Surroundings
 from ais_prompt.engine.meters import GO_ON
 from ais_prompt.engine.model_worker import Ask, Load, read_reply
 from ais_prompt.errors import ModelError

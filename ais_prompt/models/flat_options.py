@@ -13,11 +13,10 @@ import msgspec
 from msgspec import Struct
 from pydantic import AfterValidator
 
-from ais_prompt.config.keys import advice
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.options import Batching, Limits, Loading, LogprobsVia, MaxTokensField, Retry, Sampling, Wire
 from ais_prompt.utils.secrets import SECRETS
-from ais_prompt.utils.text import listed
+from ais_prompt.utils.text import advice, listed
 from ais_prompt.utils.type_words import type_words
 
 Value = TypeVar("Value", bound=Struct)

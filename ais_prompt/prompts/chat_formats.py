@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from ais_prompt.config.parse.meta_template import parse_meta_template
+from ais_prompt.config.parse.model import parse_meta_template
 from ais_prompt.config.schema import ROLE_TEMPLATE
 from ais_prompt.errors import AisPromptError, ConfigError, raise_all
 from ais_prompt.prompts import role_templates

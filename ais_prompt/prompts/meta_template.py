@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ais_prompt.config.parse.meta_template import is_token_id
+from ais_prompt.config.parse.model import is_token_id
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.prompts.media import MEDIA
 from ais_prompt.prompts.prompt_list import Turn, column_marks, compile_text

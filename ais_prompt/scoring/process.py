@@ -8,7 +8,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ais_prompt.config.surroundings import Surroundings
+from ais_prompt.config.custom_imports import Surroundings
 from ais_prompt.errors import PartError
 from ais_prompt.plan.plan import Task
 from ais_prompt.scoring.judges.verdicts import Question

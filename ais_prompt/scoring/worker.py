@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.config.surroundings import Surroundings
+from ais_prompt.config.custom_imports import Surroundings
 from ais_prompt.engine.failures import error_of
 from ais_prompt.errors import AisPromptError
 from ais_prompt.plan.plan import Task

@@ -1,4 +1,7 @@
-"""Make text safe for a terminal, and for files that people review."""
+"""Make text safe for a terminal, and for files that people review.
+
+Suggest what to write instead of an unknown name.
+"""
 
 from __future__ import annotations
 
@@ -90,3 +93,22 @@ def reviewable_json(text: str) -> str:
 def _json_escape(found: re.Match[str]) -> str:
     units = found[0].encode("utf-16-be")
     return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+
+
+def near_miss(name: str, candidates: Iterable[object]) -> str | None:
+    """Return the candidate that ``name`` seems to be a misspelling of; None if there is none."""
+    return _nearest(name, [item for item in candidates if isinstance(item, str)], 0.8)
+
+
+def advice(name: str, known: Iterable[object]) -> str:
+    """Return the nearest known name as a question, or the list of all known names."""
+    names = [str(item) for item in known]
+    if near := _nearest(name, names, 0.5):
+        return f"did you mean {near!r}?"
+    return f"known: {listed(names)}" if names else ""
+
+
+def _nearest(name: str, names: list[str], cutoff: float) -> str | None:
+    from difflib import get_close_matches  # only mistakes need it, and `aisprompt list` starts quickly without
+
+    return next(iter(get_close_matches(name, names, n=1, cutoff=cutoff)), None)

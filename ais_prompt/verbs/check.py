@@ -1,8 +1,13 @@
-"""Check a config: its faults, its warnings, what its postprocessors lose, and what its claims need."""
+"""Check a config: its faults, its warnings, what its postprocessors lose, and what its claims need.
+
+Hold a run against the gates of its config and of the command line, and against a baseline.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -10,9 +15,11 @@ from ais_prompt.checks.extraction import ExtractionTrial, try_extraction
 from ais_prompt.checks.gates import gate_faults
 from ais_prompt.checks.source import Source, checked
 from ais_prompt.checks.warning import PromptWarning
-from ais_prompt.config.parse.gates import parse_gate
-from ais_prompt.errors import ConfigFaults
+from ais_prompt.config.parse.run import parse_gate
+from ais_prompt.errors import ConfigError, ConfigFaults
 from ais_prompt.plan.plan import Plan
+from ais_prompt.scoring.rows import Row
+from ais_prompt.store.baseline_file import Baseline
 from ais_prompt.types import Gate
 
 
@@ -72,3 +79,87 @@ def _claims(plan: Plan, gates: Sequence[Gate]) -> list[Claim]:
         for dataset in plan.datasets
         if any(gate.concerns(model, dataset.spec.abbr) for model in models)
     ]
+
+
+if TYPE_CHECKING:  # most runs have no gates, and all of them are quick to start
+    from ais_prompt.comparison.gates import Verdict
+
+
+class RunGates(Struct, frozen=True):
+    """What a run must keep to.
+
+    Attributes:
+        gates: the conditions of the config and of the command line.
+        baseline: the run that this one is compared with; None for none.
+        min_drop: the smallest drop that matters, in the metric's unit.
+        level: how often equally good runs may fail.
+    """
+
+    gates: Sequence[Gate]
+    baseline: Baseline | None
+    min_drop: float
+    level: float
+
+    def to_stop_early(self) -> Sequence[Gate]:
+        """Return the gates that can be decided before every sample is asked.
+
+        Raises:
+            ConfigError: there are none, or one of them needs every answer.
+        """
+        if self.baseline is not None:
+            raise ConfigError("a drop against a baseline is known only at the end", fix="leave out --stop-early")
+        if not self.gates:
+            raise ConfigError("--stop-early needs a gate to decide", fix="add --gate 'accuracy >= 80%'")
+        if any(gate.confidence is not None for gate in self.gates):
+            raise ConfigError("a claim (@95%) needs every answer", fix="leave out --stop-early, or the confidence")
+        return self.gates
+
+    def verdicts(self, rows: Sequence[Row], root: Path) -> list[Verdict]:
+        """Return the verdict of each gate.
+
+        Args:
+            rows: the summary of the run.
+            root: its run folder.
+
+        Raises:
+            StoreError: results are missing or broken.
+        """
+        if not self.gates and self.baseline is None:
+            return []
+        from ais_prompt.comparison.baseline import check_run
+        from ais_prompt.comparison.claims import check_claims
+        from ais_prompt.comparison.gates import check_gates
+        from ais_prompt.comparison.runs import read_stored_run
+
+        claims = [gate for gate in self.gates if gate.confidence is not None]
+        found = check_gates([gate for gate in self.gates if gate.confidence is None], rows)
+        if claims:
+            found += check_claims(claims, read_stored_run(str(root)), self.baseline)
+        if self.baseline is not None:
+            found += check_run(self.baseline, read_stored_run(str(root)), self.min_drop, self.level)
+        return found
+
+
+def open_gates(plan: Plan, gates: Sequence[str], baseline: str | None, min_drop: float, level: float) -> RunGates:
+    """Read gates and baseline before anything is asked.
+
+    Args:
+        plan: the plan of the run, whose config may have gates too.
+        gates: conditions as on the command line.
+        baseline: path of a baseline file, or a run.
+        min_drop, level: as in `RunGates`.
+
+    Raises:
+        ConfigError: a gate cannot be understood or makes no sense, or there is no such baseline.
+    """
+    conditions = [*plan.spec.gates, *(parse_gate(text, "--gate") for text in gates)]
+    if faults := gate_faults(conditions, plan):
+        raise ConfigFaults(faults)
+    if baseline is None and (drops := [gate for gate in conditions if gate.limits_drop]):
+        what = f"the gate {drops[0].text!r} needs a baseline to measure the drop from"
+        raise ConfigError(what, where=drops[0].where, fix="give --baseline RUN|FILE")
+    if baseline is None:
+        return RunGates(conditions, None, min_drop, level)
+    from ais_prompt.comparison.baseline import open_baseline
+
+    return RunGates(conditions, open_baseline(baseline), min_drop, level)

@@ -1,31 +1,40 @@
-"""A run folder as an object: its status, its errors, its scores and samples."""
+"""A run folder as an object: its status, its errors, its scores and samples.
+
+Errors as the callers of the API see them: without secrets, and with advice in terms of Python.
+
+Write the results of a run in the form of another program.
+"""
 
 from __future__ import annotations
 
 import html
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from msgspec import Struct
 
+from ais_prompt.catalog import EXPORTERS, load_home
 from ais_prompt.checks.stored import stored_spec
 from ais_prompt.checks.warning import PromptWarning
 from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
 from ais_prompt.config.paths import expand
-from ais_prompt.errors import AisPromptError, ConfigError, StoreError
+from ais_prompt.errors import AisPromptError, ConfigError, Interrupted, StoreError, faults_of
 from ais_prompt.report.formats import LONG_HEADER, long_cells
 from ais_prompt.report.frames import samples_table, scores_table, to_pandas
+from ais_prompt.report.stored import read_stored_results
 from ais_prompt.scoring.rows import Row
 from ais_prompt.store.find import locate_run
 from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.links import refuse_links
 from ais_prompt.store.run_file import read_run_file
 from ais_prompt.types import RunSpec
 from ais_prompt.utils.jsonl import decode_own
+from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.text import counted, listed
-from ais_prompt.verbs.api_errors import public_errors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -197,3 +206,45 @@ def _check_name(name: str | None, known: Sequence[str], kind: str) -> None:
 
 def _line(tag: str, cells: Sequence[str]) -> str:
     return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
+
+
+@contextmanager
+def public_errors() -> Iterator[None]:
+    """Hide secrets in the errors that the body raises, and name the call that resumes an interrupted run."""
+    try:
+        yield
+    except AisPromptError as error:
+        if isinstance(error, Interrupted) and error.where:
+            error.fix = f"resume with the same call and reuse={Path(error.where).name!r}"
+        for one in {id(fault): fault for fault in (error, *faults_of(error))}.values():
+            hide_secrets(one)
+        raise
+
+
+def hide_secrets(error: AisPromptError) -> AisPromptError:
+    """Hide the secrets in the texts of an error, and return it."""
+    error.what, error.where, error.fix = map(SECRETS.hide_in_message, (error.what, error.where, error.fix))
+    error.args = (error.what,)
+    return error
+
+
+def export(run: str, to: str, folder: Path | None = None, work_dir: str | None = None) -> list[Path]:
+    """Write the results of a run, and return the files.
+
+    Args:
+        run: the path of a run folder, or below ``work_dir`` a name, name/time or time.
+        to: a name in `ais_prompt.catalog.EXPORTERS`.
+        folder: where the files go; it is made if needed, and files of the same names are replaced. None means
+            ``export/<to>`` in the run folder.
+        work_dir: where run folders are kept; None for ``outputs``.
+
+    Raises:
+        ConfigError: there is no such run.
+        StoreError, DataError: a file cannot be read or written.
+    """
+    found = locate_run(expand(work_dir or DEFAULT_WORK_DIR), run)
+    if folder is None:
+        refuse_links(found)
+        folder = found.root / "export" / to
+    written: list[Path] = load_home(EXPORTERS[to])(read_stored_results(found), folder)
+    return written

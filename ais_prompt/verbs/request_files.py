@@ -1,27 +1,36 @@
-"""Write what a run still has to ask into files, and take the answers from files: for batch services and other sites."""
+"""Write what a run still has to ask into files, and take the answers from files: for batch services and other sites.
+
+Make a run folder of answers from elsewhere, to be scored.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import logging
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
 from msgspec import Struct
 
+from ais_prompt.checks.source import Source, checked_for_scoring
 from ais_prompt.engine.conversations import conversations
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.models.wires.openai.model import OpenAIModel, OpenAIResponsesModel, batch_answer, batch_request
 from ais_prompt.plan.plan import Plan, Task, record_of
+from ais_prompt.scoring.foreign_answers import match, predictions, read_answers
 from ais_prompt.shards.merge import journals_of, merge_journals
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.journal import Journal, JournalView
 from ais_prompt.store.layout import RunFolder, create_run_folder
+from ais_prompt.store.predictions import write_predictions
 from ais_prompt.store.request_keys import RequestKeys
 from ais_prompt.store.writer_lock import hold_writer_lock
-from ais_prompt.types import Completion, Decoding, Request
+from ais_prompt.types import Completion, Decoding, Prediction, Request, TaskFacts
 from ais_prompt.utils.files import open_regular
 from ais_prompt.utils.jsonl import encode_plain, read_objects
+from ais_prompt.utils.log import logging_to
 
 MOST_REQUESTS: Final = 50_000
 MOST_BYTES: Final = 200_000_000
@@ -176,3 +185,45 @@ def _answer_lines(files: Sequence[Path]) -> Iterator[tuple[str, Mapping[str, Any
                     fix = "give the file that the service wrote; its lines have a custom_id"
                     raise DataError(what, where=f"{path}:{number}", fix=fix)
                 yield key, line
+
+
+logger = logging.getLogger(__name__)
+
+
+def open_foreign(file: Path, source: Source, command: str) -> tuple[Plan, RunFolder]:
+    """Make a run folder with answers that were made elsewhere.
+
+    Answers that are missing, doubled or foreign are named in warnings; questions without one that can be trusted have
+    failed.
+
+    Args:
+        file: the answers; see `ais_prompt.scoring.foreign_answers.read_answers`.
+        source: the config with the dataset, in ``answered_by`` who answered, and in ``answered`` which dataset.
+        command: the command line without secrets, for the record.
+
+    Raises:
+        ConfigError: the config has faults, or it is not clear which dataset is meant.
+        DataError: the answers or the data cannot be read, or do not belong together.
+    """
+    plan = checked_for_scoring(source)
+    [task], data = plan.spec.tasks, plan.datasets[0].data
+    matched = match(read_answers(file), data.test)
+    folder = create_run_folder(plan.spec.work_dir, plan.spec.name)
+    with hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
+        record = record_of(plan, folder, command, asks=True).begin()
+        failed: Counter[bool] = Counter()
+        made = _counted(predictions(matched, data.test, task.dataset.reader.output_column), failed)
+        write_predictions(folder.predictions(task.model.abbr, task.dataset.abbr), made)
+        for remark in matched.remarks(data.test):
+            logger.warning("[%s] %s", task.name, remark)
+        identity = {"answers": str(file.absolute())}
+        record.add_task(task, TaskFacts(identity, data.digest, data.origins, len(data.test), failed[True]))
+        record.finish("finished")
+    return plan, folder
+
+
+def _counted(predictions: Iterable[Prediction], failed: Counter[bool]) -> Iterator[Prediction]:
+    """Yield the predictions, and count those that failed."""
+    for prediction in predictions:
+        failed[prediction.failed] += 1
+        yield prediction

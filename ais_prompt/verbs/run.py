@@ -1,4 +1,7 @@
-"""Run every model on every dataset: ask, score, summarise, report."""
+"""Run every model on every dataset: ask, score, summarise, report.
+
+Ask servers, before a run, for the values that the config leaves to them: the name of their only model.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,19 @@ from functools import partial
 from typing import Literal, TypeAlias
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from ais_prompt.checks.warning import PromptWarning, TranslationNote
+from ais_prompt.config.custom_imports import Surroundings
 from ais_prompt.config.render import hidden_again
-from ais_prompt.config.surroundings import Surroundings
 from ais_prompt.engine.infer import AskingOptions, ShardTask
 from ais_prompt.engine.meters import Spending
 from ais_prompt.engine.workers import ModelWorkers
 from ais_prompt.errors import AisPromptError, ConfigError, Paused
+from ais_prompt.models.api.model import ApiModel
 from ais_prompt.models.base import BatchModel, Model, address_of
 from ais_prompt.models.server.started import StartedServers, StartsServer
+from ais_prompt.plan.build import build_model
 from ais_prompt.plan.plan import Plan, PlannedModel, record_of
 from ais_prompt.report.speed import write_speed
 from ais_prompt.report.summary import write_summary
@@ -37,7 +43,7 @@ from ais_prompt.store.made_here import is_made_here
 from ais_prompt.store.results import read_questions
 from ais_prompt.store.run_record import RunRecord, RunStatus, recorded, write_config
 from ais_prompt.store.writer_lock import hold_writer_lock
-from ais_prompt.types import Gate, Speed, TaskSpec, Used
+from ais_prompt.types import DatasetSpec, Gate, ModelSpec, Speed, TaskSpec, Used
 from ais_prompt.utils.log import logging_to
 from ais_prompt.utils.temporary import remove_leftovers
 from ais_prompt.verbs.tasks import ask_and_score, stored_outcomes
@@ -309,3 +315,42 @@ def _started(
 
 def _questions(folder: RunFolder, row: Row) -> list[tuple[str, float]]:
     return list(read_questions(folder.results(row.model, row.dataset), row.metric or ""))
+
+
+def with_found_models(plan: Plan, mode: RunMode) -> Plan:
+    """Return the plan with the names of the models and judges that are asked; the same plan if the config has them.
+
+    Args:
+        plan: of a checked config.
+        mode: as in `run`.
+
+    Raises:
+        ConfigError: a server has several models.
+        ModelError: a server does not answer or lists no models, or its key or address cannot be used.
+    """
+    if not any(_is_unnamed(planned.spec) for planned in asked(plan, mode)):
+        return plan
+    spec = plan.whole.spec
+    if mode != "eval":
+        spec = replace(spec, models=tuple(map(_named, spec.models)))
+    if mode != "infer":
+        spec = replace(spec, datasets=tuple(map(_with_named_judges, spec.datasets)))
+    named = Plan(spec)
+    return named if plan is plan.whole else named.only({task.name for task in plan.tasks})
+
+
+def _with_named_judges(dataset: DatasetSpec) -> DatasetSpec:
+    if (judge := dataset.eval.judge) is None:
+        return dataset
+    judge = replace(judge, models=tuple(map(_named, judge.models)))
+    return replace(dataset, eval=replace(dataset.eval, judge=judge))
+
+
+def _is_unnamed(spec: ModelSpec) -> bool:
+    return spec.part.args.get("model") == ""
+
+
+def _named(spec: ModelSpec) -> ModelSpec:
+    if not _is_unnamed(spec) or not isinstance(model := build_model(spec), ApiModel):
+        return spec
+    return replace(spec, part=replace(spec.part, args={**spec.part.args, "model": model.only_model()}))

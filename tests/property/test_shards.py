@@ -24,7 +24,7 @@ from ais_prompt.store import RunFolder
 from ais_prompt.store.partitions import EVERYTHING, HeldTasks
 from ais_prompt.store.shards import open_shard, shard_folders
 from ais_prompt.types import Partition, Shard
-from ais_prompt.verbs.shard import shard_tasks
+from ais_prompt.verbs.shards import shard_tasks
 from tests.support.parts import task_spec, write_rows
 
 ANSWERS = {r"^0": "zero", r"^[1-4]": "some"}

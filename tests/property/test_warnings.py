@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.checks.warning import probe_prompts
 from ais_prompt.checks.warnings import prompt_warnings
-from ais_prompt.config.parse.meta_template import parse_meta_template
+from ais_prompt.config.parse.model import parse_meta_template
 from ais_prompt.inferencers import InferenceContext
 from ais_prompt.inferencers.gen import GenInferencer
 from ais_prompt.models.scripted import ScriptedModel

@@ -13,7 +13,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from ais_prompt.config.notes import Note
+from ais_prompt.config.foreign import Note
 from ais_prompt.errors import AisPromptError, ConfigFaults
 from ais_prompt.extensions.peers.parts import REGISTRIES
 from ais_prompt.extensions.peers.translate import translate

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ais_prompt.config.parse.meta_template import parse_meta_template
+from ais_prompt.config.parse.model import parse_meta_template
 from ais_prompt.models import ScriptedModel
 from ais_prompt.plan.plan import PlannedDataset, PlannedModel, Task
 from ais_prompt.readers.base import Dataset

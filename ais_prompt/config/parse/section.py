@@ -1,16 +1,20 @@
-"""Typed access to a dict of the config while it is parsed; faults are noted instead of raised."""
+"""Typed access to a dict of the config while it is parsed; faults are noted instead of raised.
+
+``abbr``: the short name of a model or dataset, which also names its files in a run folder.
+"""
 
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any, Final
 
-from ais_prompt.config.keys import near_miss
 from ais_prompt.config.schema import KeyTable
 from ais_prompt.errors import ConfigError, ConfigFaults
 from ais_prompt.types import PartSpec
 from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.utils.text import near_miss
 
 REQUIRED: Final = object()
 """As a default: the key must be there."""
@@ -142,3 +146,57 @@ def shown(value: Any) -> str:
     """Return a value as errors show it: cut to one line."""
     # Hide secrets first: what is left of one that was cut would not be recognised.
     return f"{reprlib.repr(SECRETS.hide_in_value(value))} ({type(value).__name__})" if value is not None else "None"
+
+
+LONGEST = 200
+"""Bytes of UTF-8; file systems take 255 for a name, and the run folder adds an ending."""
+
+
+def parse_abbr(section: ConfigSection, derived: str) -> str | None:
+    """Return the section's ``abbr``, or the derived one; None after a fault."""
+    abbr = section.get("abbr", (str,), "a short name", derived)
+    if not isinstance(abbr, str):
+        return None
+    if "abbr" not in section.values and not abbr:
+        section.faults.add(f"{section.where} has no 'abbr'", section.where, "add abbr = 'a-short-name'")
+        return None
+    if fault := name_fault(abbr):
+        section.fault("abbr", f"the abbr {shown(abbr)} {fault}", "it names files: use letters, digits, - _ and .")
+        return None
+    return abbr
+
+
+def derived_abbr(values: Mapping[str, Any], keys: Sequence[str]) -> str:
+    """Return the last part of the first key with a path or name, without a data file's ending."""
+    for key in keys:
+        value = values.get(key)
+        if isinstance(value, str) and (name := PurePath(value).name):
+            for ending in (".jsonl", ".json", ".csv", ".tsv", ".parquet"):
+                if name.endswith(ending) and name != ending:
+                    return name.removesuffix(ending)
+            return name
+    return ""
+
+
+def refuse_duplicates(kind: str, abbrs: Sequence[tuple[str, str]], faults: Faults) -> None:
+    """Note every ``abbr`` that occurs twice; ``abbrs`` are pairs of abbr and config path."""
+    owners: dict[str, str] = {}
+    for abbr, where in abbrs:
+        if abbr in owners:
+            faults.add(
+                f"two {kind} have the abbr {abbr!r}: {owners[abbr]} and {where}", where, "give each its own abbr"
+            )
+        owners.setdefault(abbr, where)
+
+
+def name_fault(abbr: str) -> str:
+    """Return why a text cannot be the name of a file or folder; empty if it can."""
+    if not abbr or abbr in (".", ".."):
+        return "is not a name"
+    if "/" in abbr or "\\" in abbr:
+        return "contains a path separator"
+    if not abbr.isprintable():
+        return "contains characters that cannot be printed"
+    if len(abbr.encode()) > LONGEST:
+        return f"is longer than {LONGEST} bytes"
+    return ""

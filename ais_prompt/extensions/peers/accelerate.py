@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from ais_prompt.config.notes import Note
+from ais_prompt.config.foreign import Note
 from ais_prompt.config.paths import resolve_data_path
 from ais_prompt.errors import ConfigError
 from ais_prompt.extensions.peers.table.served import lmdeploy_engine, vllm_engine

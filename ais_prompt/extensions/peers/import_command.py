@@ -8,11 +8,8 @@ from pathlib import Path
 
 import click
 
-from ais_prompt.cli.options import shown_command
-from ais_prompt.cli.output import hanging
-from ais_prompt.cli.peer_folders import PEER_PATH
-from ais_prompt.cli.peer_options import PEER_SCORES
-from ais_prompt.cli.verb import Verb
+from ais_prompt.cli.options import PEER_PATH, PEER_SCORES, shown_command
+from ais_prompt.cli.verb import Verb, hanging
 
 
 @click.command("import", cls=Verb)

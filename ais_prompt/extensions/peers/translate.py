@@ -8,7 +8,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
-from ais_prompt.config.notes import Note
+from ais_prompt.config.foreign import Note
 from ais_prompt.config.parse.section import Faults
 from ais_prompt.errors import ConfigError
 from ais_prompt.extensions.peers.chatml import chatml_dataset, with_paths

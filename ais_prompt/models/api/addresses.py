@@ -16,13 +16,12 @@ from typing import Annotated, Final, NamedTuple, TypeAlias
 from pydantic import AfterValidator
 
 from ais_prompt.catalog import PROVIDERS, Api, Provider
-from ais_prompt.config.keys import advice
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.transport import Reply, Server, TransportSpec, check_environment, read_client, request_headers
 from ais_prompt.models.transport.credentials import DEFAULT_VARIABLE, read_key
 from ais_prompt.models.transport.network import check_address, public_address, without_login
 from ais_prompt.types import Failure
-from ais_prompt.utils.text import listed
+from ais_prompt.utils.text import advice, listed
 
 
 class Defaults(NamedTuple):

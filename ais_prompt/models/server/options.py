@@ -14,7 +14,6 @@ import msgspec
 from msgspec import Struct, field
 from pydantic import AfterValidator
 
-from ais_prompt.config.keys import advice
 from ais_prompt.config.redact import shown_command
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.flat_options import read_value
@@ -22,6 +21,7 @@ from ais_prompt.models.options import check_at_least, check_more_than_0
 from ais_prompt.models.transport.credentials import resolve_variables
 from ais_prompt.utils.gpus import visible_gpus
 from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.utils.text import advice
 
 HOST: Final = "127.0.0.1"
 _PORT: Final = "{port}"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.config.parse.meta_template import parse_meta_template
+from ais_prompt.config.parse.model import parse_meta_template
 from ais_prompt.plan.plan import Task
 from ais_prompt.preview.preview import preview
 from ais_prompt.types import PartSpec, TaskSpec

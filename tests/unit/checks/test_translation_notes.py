@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ais_prompt.checks.warning import translation_notes
-from ais_prompt.config.notes import Note
+from ais_prompt.config.foreign import Note
 
 
 def test_a_note_of_many_datasets_is_shown_once() -> None:

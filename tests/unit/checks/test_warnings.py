@@ -14,7 +14,7 @@ from ais_prompt.checks.warning import MisspeltPlaceholder, probe_prompts
 from ais_prompt.checks.warnings import prompt_warnings
 from ais_prompt.config.load import load_config
 from ais_prompt.config.locate import list_shipped
-from ais_prompt.config.parse.meta_template import parse_meta_template
+from ais_prompt.config.parse.model import parse_meta_template
 from ais_prompt.inferencers import InferenceContext, Preview
 from ais_prompt.inferencers.gen import GenInferencer
 from ais_prompt.plan.build import build_model

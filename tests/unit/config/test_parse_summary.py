@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from ais_prompt.config.parse.run import parse_summary
 from ais_prompt.config.parse.section import ConfigSection, Faults
-from ais_prompt.config.parse.summary import parse_summary
 from ais_prompt.errors import ConfigFaults
 from ais_prompt.types import SummaryEntry, SummaryGroup, SummarySpec
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.config.parse.meta_template import parse_meta_template
+from ais_prompt.config.parse.model import parse_meta_template
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.prompts import PromptBuilder, PromptTemplate
 from ais_prompt.prompts.api_format import ApiFormat

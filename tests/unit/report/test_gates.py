@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.comparison.gates import Verdict, check_gates
-from ais_prompt.config.parse.gates import parse_gate
+from ais_prompt.config.parse.run import parse_gate
 from ais_prompt.errors import ConfigError
 from ais_prompt.report.gates import gate_lines, to_junit, to_pull_request
 from ais_prompt.scoring.rows import Row

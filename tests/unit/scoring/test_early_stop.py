@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from ais_prompt.comparison.gates import check_gates
-from ais_prompt.config.parse.gates import parse_gate
+from ais_prompt.config.parse.run import parse_gate
 from ais_prompt.errors import AisPromptError
 from ais_prompt.plan.plan import Task
 from ais_prompt.scoring.early_stop import GateWatch

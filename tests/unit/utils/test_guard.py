@@ -12,7 +12,7 @@ from ais_prompt.errors import ConfigError, DataError, PartError
 from ais_prompt.models import ScriptedModel
 from ais_prompt.types import Activity
 from ais_prompt.utils.guard import guarded
-from ais_prompt.verbs.shown import _activity
+from ais_prompt.verbs.tasks import _activity
 
 
 @runtime_checkable

@@ -1,9 +1,14 @@
-"""Tell a config in terms of this program from one that has to be translated first."""
+"""Tell a config in terms of this program from one that has to be translated first.
+
+Notes: what a translated config drops, or means differently here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
+
+from msgspec import Struct
 
 from ais_prompt.catalog import PARTS
 from ais_prompt.config.schema import CONFIG
@@ -41,3 +46,25 @@ def _types(value: Any) -> Iterator[Any]:
     elif isinstance(value, list | tuple):
         for inner in value:
             yield from _types(inner)
+
+
+class Note(Struct, frozen=True):
+    """One thing that differs from what OpenCompass or AISBench would do.
+
+    Attributes:
+        what: one sentence.
+        where: config path.
+        fix: what the user can do about it; may be empty.
+    """
+
+    what: str
+    where: str
+    fix: str = ""
+
+
+class NoteList(list[Note]):
+    """The notes of a config, in its order."""
+
+    def note(self, what: str, where: str, fix: str = "") -> None:
+        """Add a note."""
+        self.append(Note(what, where, fix))
