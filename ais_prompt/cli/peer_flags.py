@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import click
 
-_SLURM: Final = "see docs/scale.md: --set runner.partition=…, runner.qos=…"
+_SLURM: Final = "see docs/runners.md: --set runner.partition=…, runner.qos=…"
 _STATION: Final = "results stay in their run folder; aisprompt compare, baseline and import read it"
 _PEFT: Final = "merge the adapter into the weights, or serve both with vLLM and give --url"
 ANSWERS: Final = {
@@ -40,14 +40,14 @@ ANSWERS: Final = {
     "--partition": _SLURM,
     "--peft-kwargs": _PEFT,
     "--peft-path": _PEFT,
-    "--pressure": "set request_rate of the model; see docs/api-models.md",
-    "--pressure-time": "set request_rate of the model, and --num-prompts; see docs/api-models.md",
+    "--pressure": "set request_rate of the model; see docs/api-limits.md",
+    "--pressure-time": "set request_rate of the model, and --num-prompts; see docs/api-limits.md",
     "--qos": _SLURM,
     "--quotatype": _SLURM,
     "--read-from-station": _STATION,
     "--retry": "set retry of the model: --set models.0.retry=2",
     "--search": "aisprompt list PATTERN… shows the configs with their paths",
-    "--slurm": "--runner slurm, with --set runner.num_shards=8 --set runner.partition=…; see docs/scale.md",
+    "--slurm": "--runner slurm, with --set runner.num_shards=8 --set runner.partition=…; see docs/runners.md",
     "--station-overwrite": _STATION,
     "--station-path": _STATION,
     "--stop-words": "--set \"models.0.stop_words=['Q:']\"",

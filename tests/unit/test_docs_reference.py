@@ -92,6 +92,13 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert not part or part in anchors(file), f"{page.name} links to {target}: no such heading"
 
 
+def test_pages_that_the_program_names_are_there() -> None:
+    files = (ROOT / "ais_prompt").rglob("*.py")
+    named = {page for file in files for page in re.findall(r"\bdocs/[\w/-]+\.md", file.read_text("utf-8"))}
+    assert len(named) > 5
+    assert [page for page in sorted(named) if not (ROOT / page).exists()] == []
+
+
 def test_descriptions_of_arguments_refer_to_parts_that_are_described() -> None:
     described = {name for kind in PARTS.values() for name in kind}
     for kind in PARTS:

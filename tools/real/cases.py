@@ -26,7 +26,7 @@ class Case(Struct, frozen=True):
         files: path below the folder of data → its content: text, or rows of a JSONL file.
         tokens: words that the demo model gets as tokens of their own.
         answers: text in a question → what the mock server answers.
-        known: column of the table → why it differs, as `docs/migrating.md` says.
+        known: column of the table → why it differs, as `docs/peer-results.md` says.
     """
 
     peer: Peer

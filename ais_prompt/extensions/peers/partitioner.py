@@ -28,6 +28,6 @@ def translate_partitioner(section: Mapping[str, Any], translation: Translation) 
     if name not in PARTS["partitioners"]:
         translation.notes.note(f"{name} is not used: each shard asks a part of every dataset", where)
         return None
-    translation.notes.note("the partitioner is used in runs with shards only: see docs/scale.md", where)
+    translation.notes.note("the partitioner is used in runs with shards only: see docs/runners.md", where)
     kept = [key for key in partitioner if key not in _OWN_FILES]
     return {**translation.known(partitioner, kept, _OWN_FILES, where), "type": name}

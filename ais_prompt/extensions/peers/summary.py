@@ -17,7 +17,7 @@ _KEYS: Final = tuple(name for name in SUMMARIZER.names if name not in ("attr", "
 DROPPED: Final = {
     "prompt_db": NO_EFFECT,
     "attr": "speed is always measured, beside the scores",
-    "calculator": "speed is always measured; see docs/generation.md",
+    "calculator": "speed is always measured; see docs/api-limits.md",
     "metric_types": "the rows of every metric are shown",
 }
 """Keys of a summarizer that mean nothing here → why."""

@@ -121,7 +121,7 @@ def _translate_running(
     if isinstance(evaluation, Mapping) and (is_peer or {"partitioner", "runner"} & evaluation.keys()):
         notes.note("'eval' is not used: scoring runs beside the asking", "eval")
     if isinstance(runner, Mapping) and _is_peer(runner.get("type")):
-        notes.note("the runner of a peer is not used: see docs/scale.md", "runner")
+        notes.note("the runner of a peer is not used: see docs/runners.md", "runner")
         del translated["runner"]
     for key in values.keys() & _OF_RUN.keys() if is_peer else ():
         notes.note(f"{key!r} is not used: {_OF_RUN[key]}", key)

@@ -45,7 +45,7 @@ _SERVED: Final = {
     "logprobs": _LOGPROBS,
     "mode": _CUT,
     "openai_proxy_url": _PROXY,
-    "status_code_mappings": "what a status means is known: see docs/api-models.md",
+    "status_code_mappings": "what a status means is known: see docs/api-failures.md",
     "think_tag": "thoughts are kept apart from the answer",
     "top_logprobs": _LOGPROBS,
 }
