@@ -23,8 +23,7 @@ from ais_prompt.models.base import full_identity
 from ais_prompt.plan.plan import Plan, Task, record_of
 from ais_prompt.scoring.stored import check_answers
 from ais_prompt.store.disk import writing
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.links import refuse_links
+from ais_prompt.store.layout import RunFolder, refuse_links
 from ais_prompt.store.predictions import PredictionSorter, prediction_sorter, stored_lines
 from ais_prompt.store.request_keys import RequestKeys
 from ais_prompt.store.run_file import read_run_file

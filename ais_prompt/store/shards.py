@@ -24,8 +24,7 @@ from msgspec import Struct
 
 from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.store.disk import writing
-from ais_prompt.store.layout import RunFolder, safe_name
-from ais_prompt.store.links import refuse_links
+from ais_prompt.store.layout import RunFolder, refuse_links, safe_name
 from ais_prompt.store.partitions import EVERYTHING, HeldTasks, read_held, write_held
 from ais_prompt.store.results import read_json, write_json_atomic
 from ais_prompt.store.run_file import read_run_file

@@ -13,8 +13,7 @@ from filelock import FileLock, Timeout
 
 from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.store.disk import unwritable, writing
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.links import refuse_links
+from ais_prompt.store.layout import RunFolder, refuse_links
 
 _REFUSED: Final = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.ENOTDIR, errno.EISDIR}
 """Errors of a folder that does not exist or cannot be written."""

@@ -22,8 +22,7 @@ from ais_prompt.report.web.overview import TaskTotals, overview
 from ais_prompt.report.web.rows import COLUMNS, samples_of
 from ais_prompt.report.web.run_files import shown_tasks, summary_of, time_of_summary
 from ais_prompt.store.disk import reading, writing
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.links import refuse_links
+from ais_prompt.store.layout import RunFolder, refuse_links
 from ais_prompt.store.made_here import is_own
 from ais_prompt.store.predictions import ASK_FIRST, NO_ANSWERS
 from ais_prompt.store.results import detail_starts

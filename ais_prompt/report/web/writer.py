@@ -18,8 +18,7 @@ from ais_prompt.report.web.run_files import shown_tasks, summary_of
 from ais_prompt.report.web.run_prompts import prompts_part
 from ais_prompt.report.web.sample import sample_json
 from ais_prompt.store.disk import replacing, writing
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.links import refuse_links
+from ais_prompt.store.layout import RunFolder, refuse_links
 from ais_prompt.types import Prediction
 
 MOST_SAMPLES: Final = 100_000
