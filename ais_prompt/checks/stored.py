@@ -1,6 +1,6 @@
 """Open a run folder: to read it, or to score its answers again.
 
-A run that this user made here (`ais_prompt.store.made_here`) may name modules of its own, a judge, or a command for the
+A run that this user made here (`ais_prompt.store.runs`) may name modules of its own, a judge, or a command for the
 sandbox, as its config did when it ran. Of all other runs only data is used; see
 `ais_prompt.config.stored.without_permissions`.
 """
@@ -26,9 +26,8 @@ from ais_prompt.config.stored import Dropped, load_stored, unusable_parts
 from ais_prompt.errors import ConfigError, raise_all
 from ais_prompt.plan.plan import Plan
 from ais_prompt.store.disk import reading
-from ais_prompt.store.find import locate_run
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.made_here import is_made_here
+from ais_prompt.store.runs import is_made_here, locate_run
 from ais_prompt.types import RunSpec
 from ais_prompt.utils.files import read_regular
 

@@ -199,7 +199,7 @@ def status(run: str, work_dir: str | None, debug: bool) -> None:  # noqa: ARG001
     """Show how far a run is: its shards, on which machine, running, finished, dead or missing, and its servers."""
     from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
     from ais_prompt.config.paths import expand
-    from ais_prompt.store.find import locate_run
+    from ais_prompt.store.runs import locate_run
 
     folder = locate_run(expand(work_dir or DEFAULT_WORK_DIR), run)
     for lines in (_shards(folder), _servers(folder), _whole(folder)):
@@ -239,7 +239,7 @@ def _servers(folder: RunFolder) -> Iterator[str]:
 
 def _whole(folder: RunFolder) -> Iterator[str]:
     """Yield how the run is as a whole, and what to do next."""
-    from ais_prompt.store.run_file import read_run_file
+    from ais_prompt.store.runs import read_run_file
     from ais_prompt.store.shards import is_merged, latest_shards
 
     shards = latest_shards(folder)

@@ -46,7 +46,7 @@ def view(
     from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
     from ais_prompt.config.paths import expand
     from ais_prompt.report.web.server import ReportServer
-    from ais_prompt.store.find import locate_run
+    from ais_prompt.store.runs import locate_run
     from ais_prompt.utils.temporary import temporary_folder
 
     runs = expand(work_dir or DEFAULT_WORK_DIR)

@@ -14,10 +14,9 @@ from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
 from ais_prompt.config.paths import expand
 from ais_prompt.errors import AisPromptError
 from ais_prompt.metrics.paired import holm
-from ais_prompt.store.find import locate_run
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.results import check_scored
-from ais_prompt.store.run_file import read_run_file
+from ais_prompt.store.runs import locate_run, read_run_file
 from ais_prompt.types import TaskFacts
 from ais_prompt.utils.text import listed
 

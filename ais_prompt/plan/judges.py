@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.plan.plan import PlannedDataset, Task
-from ais_prompt.store.find import locate_run
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
+from ais_prompt.store.runs import locate_run
 from ais_prompt.types import (
     BaselineSpec,
     ChatMessage,

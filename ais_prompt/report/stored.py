@@ -13,7 +13,7 @@ from ais_prompt.errors import DataError, StoreError
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import BROKEN_FIX, read_predictions
 from ais_prompt.store.results import read_details, read_scores
-from ais_prompt.store.run_file import read_run_file
+from ais_prompt.store.runs import read_run_file
 from ais_prompt.types import ChatMessage, Prediction, SampleScore, Score, TaskFacts, TaskSpec
 from ais_prompt.types.request import prompt_to_json
 

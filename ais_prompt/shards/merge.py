@@ -26,8 +26,8 @@ from ais_prompt.store.disk import writing
 from ais_prompt.store.layout import RunFolder, refuse_links
 from ais_prompt.store.predictions import PredictionSorter, prediction_sorter, stored_lines
 from ais_prompt.store.request_keys import RequestKeys
-from ais_prompt.store.run_file import read_run_file
 from ais_prompt.store.run_record import addresses_of, done_tasks
+from ais_prompt.store.runs import read_run_file
 from ais_prompt.store.shards import shard_folders, stored_agreements
 from ais_prompt.store.writer_lock import hold_writer_lock, try_file_lock
 from ais_prompt.types import Request, TaskFacts

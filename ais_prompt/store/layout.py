@@ -47,7 +47,7 @@ class RunFolder(Struct, frozen=True):
 
     @property
     def made_here_file(self) -> Path:
-        """The mark of the user who made the run, see `ais_prompt.store.made_here`."""
+        """The mark of the user who made the run, see `ais_prompt.store.runs`."""
         return self.root / ".made-here"
 
     @property

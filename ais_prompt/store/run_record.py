@@ -15,9 +15,8 @@ from msgspec import to_builtins
 from ais_prompt.errors import StoreError
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.made_here import note_made_here
 from ais_prompt.store.results import write_json_atomic
-from ais_prompt.store.run_file import SCHEMA_VERSION, next_number, read_run_file
+from ais_prompt.store.runs import SCHEMA_VERSION, next_number, note_made_here, read_run_file
 from ais_prompt.types import Speed, TaskFacts, TaskSpec, Used
 from ais_prompt.utils.digest import digest
 from ais_prompt.utils.signals import Termination, interruption

@@ -27,7 +27,7 @@ from ais_prompt.store.disk import writing
 from ais_prompt.store.layout import RunFolder, refuse_links, safe_name
 from ais_prompt.store.partitions import EVERYTHING, HeldTasks, read_held, write_held
 from ais_prompt.store.results import read_json, write_json_atomic
-from ais_prompt.store.run_file import read_run_file
+from ais_prompt.store.runs import read_run_file
 from ais_prompt.types import Shard
 from ais_prompt.utils.digest import canonical
 

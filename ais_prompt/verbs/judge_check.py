@@ -12,7 +12,7 @@ from ais_prompt.metrics.agreement import krippendorff_alpha
 from ais_prompt.metrics.judging import Confusion, Estimated
 from ais_prompt.readers.formats import read_file
 from ais_prompt.report.stored import StoredTask, read_stored_results
-from ais_prompt.store.find import locate_run
+from ais_prompt.store.runs import locate_run
 from ais_prompt.utils.text import listed
 
 _LABELS: Mapping[str, bool] = {

@@ -27,9 +27,8 @@ from ais_prompt.report.formats import LONG_HEADER, long_cells
 from ais_prompt.report.frames import samples_table, scores_table, to_pandas
 from ais_prompt.report.stored import read_stored_results
 from ais_prompt.scoring.rows import Row
-from ais_prompt.store.find import locate_run
 from ais_prompt.store.layout import RunFolder, refuse_links
-from ais_prompt.store.run_file import read_run_file
+from ais_prompt.store.runs import locate_run, read_run_file
 from ais_prompt.types import RunSpec
 from ais_prompt.utils.jsonl import decode_own
 from ais_prompt.utils.secrets import SECRETS

@@ -37,11 +37,10 @@ from ais_prompt.scoring.stored import check_stored
 from ais_prompt.scoring.watches import Watches
 from ais_prompt.shards.merge import forget_partial
 from ais_prompt.store.disk import reading
-from ais_prompt.store.find import find_run_folder
 from ais_prompt.store.layout import RunFolder, create_run_folder
-from ais_prompt.store.made_here import is_made_here
 from ais_prompt.store.results import read_questions
 from ais_prompt.store.run_record import RunRecord, RunStatus, recorded, write_config
+from ais_prompt.store.runs import find_run_folder, is_made_here
 from ais_prompt.store.writer_lock import hold_writer_lock
 from ais_prompt.types import DatasetSpec, Gate, ModelSpec, Speed, TaskSpec, Used
 from ais_prompt.utils.log import logging_to

@@ -17,8 +17,8 @@ from ais_prompt.config.locate import find_config
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.base import Model
 from ais_prompt.preview.values import TaskPrompts
-from ais_prompt.store.find import locate_run
 from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.runs import locate_run
 
 
 class SideTask(Struct, frozen=True):

@@ -23,9 +23,9 @@ from ais_prompt.report.web.rows import COLUMNS, samples_of
 from ais_prompt.report.web.run_files import shown_tasks, summary_of, time_of_summary
 from ais_prompt.store.disk import reading, writing
 from ais_prompt.store.layout import RunFolder, refuse_links
-from ais_prompt.store.made_here import is_own
 from ais_prompt.store.predictions import ASK_FIRST, NO_ANSWERS
 from ais_prompt.store.results import detail_starts
+from ais_prompt.store.runs import is_own
 from ais_prompt.types import Prediction
 from ais_prompt.types.request import prompts_to_json
 from ais_prompt.utils.guard import exception_line

@@ -16,7 +16,7 @@ from ais_prompt.checks.stored import stored_spec
 from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.report.web.run_files import newest_scores, status_of, summary_of, time_of_summary
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.run_file import read_run_file
+from ais_prompt.store.runs import read_run_file
 
 SHORTEST_PAUSE: Final = 2.0
 """Seconds between two scorings of a run."""

@@ -18,7 +18,7 @@ from ais_prompt.report.web.run_files import ShownTask
 from ais_prompt.scoring.rows import Row
 from ais_prompt.store.disk import reading
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.run_file import read_run_file
+from ais_prompt.store.runs import read_run_file
 from ais_prompt.types import SampleScore, TaskFacts
 
 UNITS: Final = ("tokens", "characters")

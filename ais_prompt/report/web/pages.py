@@ -20,7 +20,7 @@ from ais_prompt.report.web.packing import finite_json, packed_text
 from ais_prompt.report.web.prompt_page import QUESTIONS_STYLE
 from ais_prompt.report.web.run_files import has_scores, newest_scores, status_of, summary_of
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.run_file import read_run_file
+from ais_prompt.store.runs import read_run_file
 from ais_prompt.utils.language import language
 from ais_prompt.utils.text import printable
 

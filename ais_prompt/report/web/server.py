@@ -28,8 +28,8 @@ from ais_prompt.report.web.pages import comparison_page, runs_page
 from ais_prompt.report.web.run_files import newest_scores
 from ais_prompt.report.web.served import ServedReport
 from ais_prompt.store.disk import reading
-from ais_prompt.store.find import all_runs
 from ais_prompt.store.layout import RunFolder, refuse_links
+from ais_prompt.store.runs import all_runs
 from ais_prompt.utils.jsonl import encode_finite
 from ais_prompt.utils.secrets import SECRETS
 

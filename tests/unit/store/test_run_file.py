@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import Interrupted, StoreError
-from ais_prompt.store.find import find_run_folder
 from ais_prompt.store.layout import RunFolder, create_run_folder
-from ais_prompt.store.run_file import SCHEMA_VERSION, in_order, read_run_file
 from ais_prompt.store.run_record import RunRecord, recorded
+from ais_prompt.store.runs import SCHEMA_VERSION, find_run_folder, in_order, read_run_file
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
