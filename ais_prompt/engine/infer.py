@@ -26,8 +26,7 @@ from ais_prompt.models.base import AsyncModel, Model, cache_identity, full_ident
 from ais_prompt.models.scripted import ScriptedModel
 from ais_prompt.plan.cluster import check_cluster
 from ais_prompt.plan.plan import PlannedDataset, Task
-from ais_prompt.store.cache import open_cache
-from ais_prompt.store.journal import Journal, JournalView
+from ais_prompt.store.journal import Journal, JournalView, open_cache
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import prediction_sorter
 from ais_prompt.store.request_keys import FormerKeys, RequestKeys

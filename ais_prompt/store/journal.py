@@ -7,24 +7,31 @@ cut off when the journal is opened again. The file is flushed to the disk when i
 system writes it within about half a minute, which a power failure can lose. Answers are read from the disk when they
 are needed. Memory holds only the positions of answers from earlier sessions, because no request is made twice in one
 run.
+
+The cache of answers across runs: a folder of journals, one for each model and dataset.
+
+The keys are those of the journal of a run, so an answer is used only for the same model, prompt and settings.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Final, Self
+from typing import Any, BinaryIO, Final, Self
 
 from msgspec import Raw, Struct, convert
 from msgspec.json import Decoder
 
 from ais_prompt.store.disk import reading, unwritable, writing
+from ais_prompt.store.layout import safe_name
 from ais_prompt.store.request_keys import is_former_key
+from ais_prompt.store.writer_lock import try_file_lock
 from ais_prompt.types import Completion, FinishReason, Request
+from ais_prompt.utils.digest import digest
 from ais_prompt.utils.files import open_in_folder
 from ais_prompt.utils.jsonl import decode_own, encode, encode_plain
 from ais_prompt.utils.media import noted_files
@@ -323,3 +330,34 @@ def _completion(content: bytes | Raw) -> Completion:
         return _COMPLETION.decode(content)
     except ValueError:  # a lone surrogate or NaN
         return Completion.from_json(decode_own(bytes(content)))
+
+
+@contextmanager
+def open_cache(folder: Path | None, identity: Mapping[str, Any], name: str) -> Iterator[Journal | None]:
+    """Open the cached answers of a model.
+
+    Args:
+        folder: of the cache; created if needed. None for no cache.
+        identity: of the model.
+        name: of what is asked, such as the dataset.
+
+    Yields:
+        A journal to read and to write; None without a folder, or if another run uses it, which is logged.
+
+    Raises:
+        StoreError: it cannot be read or written.
+    """
+    if folder is None:
+        yield None
+        return
+    path = folder / f"{safe_name(name)}-{digest(identity, 12)}.jsonl"
+    with ExitStack() as stack:
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            is_ours = stack.enter_context(try_file_lock(path.with_suffix(".lock")))
+        if not is_ours:
+            logger.warning("another run uses the cache %s: this one goes without it", path)
+            yield None
+            return
+        with Journal.open(path) as journal:
+            yield journal
