@@ -24,9 +24,8 @@ from ais_prompt.shards.merge import agreement
 from ais_prompt.shards.partition import held_tasks, prepare_partition
 from ais_prompt.store.disk import writing
 from ais_prompt.store.layout import RunFolder, safe_name
-from ais_prompt.store.partitions import HeldTasks, read_held
 from ais_prompt.store.run_record import write_config
-from ais_prompt.store.shards import BEAT, latest_shards, open_shard, shard_folders
+from ais_prompt.store.shards import BEAT, HeldTasks, latest_shards, open_shard, read_held, shard_folders
 from ais_prompt.types import Failure, Shard
 from ais_prompt.verbs.run import RunResult, run
 

@@ -21,8 +21,7 @@ from ais_prompt.models import ScriptedModel
 from ais_prompt.plan.plan import Task
 from ais_prompt.shards.merge import collect
 from ais_prompt.store import RunFolder
-from ais_prompt.store.partitions import EVERYTHING, HeldTasks
-from ais_prompt.store.shards import open_shard, shard_folders
+from ais_prompt.store.shards import EVERYTHING, HeldTasks, open_shard, shard_folders
 from ais_prompt.types import Partition, Shard
 from ais_prompt.verbs.shards import shard_tasks
 from tests.support.parts import task_spec, write_rows
