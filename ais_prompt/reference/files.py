@@ -16,8 +16,8 @@ from ais_prompt.reference.docstring import read_docstring
 from ais_prompt.reference.entry import Argument, Entry
 from ais_prompt.scoring.rows import Row
 from ais_prompt.store.baseline_file import FORMAT as BASELINE_FORMAT
+from ais_prompt.store.results import BaselineFile, JournalLine, PredictionLine, Results, RunFile
 from ais_prompt.store.runs import SCHEMA_VERSION
-from ais_prompt.store.shapes import BaselineFile, JournalLine, PredictionLine, Results, RunFile
 from ais_prompt.types import Speed
 from ais_prompt.utils.type_words import type_words
 

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.store.disk import reading, replacing
-from ais_prompt.store.shapes import BaselineFile, check_shape
+from ais_prompt.store.results import BaselineFile, check_shape
 from ais_prompt.utils.files import read_regular
 from ais_prompt.utils.guard import exception_line
 from ais_prompt.utils.jsonl import decode, encode

@@ -1,4 +1,10 @@
-"""Read and write the JSON files of a run folder, always whole: results, ``run.json``, ``summary.json``."""
+"""Read and write the JSON files of a run folder, always whole: results, ``run.json``, ``summary.json``.
+
+Check the shapes of the JSON files of the program when they are read.
+
+A person or another program may have changed them. A wrong shape is an error with file and key, instead of an exception
+in later code.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +13,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from itertools import dropwhile, takewhile
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NotRequired, TypedDict, TypeVar
+
+import msgspec
 
 from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.shapes import Results, check_scores, check_shape, from_shape
-from ais_prompt.types import SampleScore, Score, TaskSpec
+from ais_prompt.types import Completion, SampleScore, Score, TaskFacts, TaskSpec, Used
 from ais_prompt.types.score import Sensitivity
 from ais_prompt.utils.files import open_regular, read_regular
 from ais_prompt.utils.jsonl import decode_own, encode
@@ -198,3 +205,205 @@ def _object(content: bytes, path: Path) -> dict[str, Any]:
 
 def _no_results(path: Path, why: str) -> StoreError:
     return StoreError(f"the file has no results: {why}", where=str(path), fix="score again: aisprompt score RUN")
+
+
+Value = TypeVar("Value")
+
+
+class Session(TypedDict, total=False):
+    """One session in ``run.json``: one command that worked in the folder.
+
+    Attributes:
+        status: ``running``, ``finished``, ``failed``, ``interrupted``, ``partial`` or ``paused``.
+        command: the command line, without secrets.
+        started, ended: times in UTC; ``ended`` is null while the session runs, and if it was killed.
+        addresses: model → the address where it was asked, without secrets.
+        isolation: task → how the programs of its answers were kept apart from the machine.
+        done: tasks whose inference this session completed.
+        notes: what a config of OpenCompass or AISBench means differently here.
+        used: what this session asked.
+    """
+
+    status: str
+    command: str
+    started: str
+    ended: str | None
+    addresses: dict[str, str]
+    isolation: dict[str, str]
+    done: list[str]
+    notes: list[str]
+    used: Used
+
+
+class RunFile(TypedDict, total=False):
+    """``run.json``: what was run, with which versions, when, and how it ended.
+
+    Attributes:
+        schema_version: version of the run folder; missing in version 1.
+        run_number: one more than that of the runs of the same config before.
+        status: how the last session ended.
+        sessions: the sessions, in order.
+        config_digest: digest of ``config.py``.
+        versions: package → its version, and that of Python.
+        tasks: ``model/dataset`` → what is known of the task.
+        used: what all sessions asked.
+    """
+
+    schema_version: int
+    run_number: int
+    status: str
+    sessions: list[Session]
+    config_digest: str
+    versions: dict[str, Any]
+    tasks: dict[str, TaskFacts]
+    used: Used
+
+
+class JournalLine(TypedDict):
+    """A line of a journal: a finished request.
+
+    Attributes:
+        key: digest of what decides the answer.
+        former: the key of an earlier version under which the answer was found.
+        sample_id: the sample that was asked first with this key.
+        turn: number of the turn in a dialogue, from 0.
+        repeat: number of the answer to this prompt, from 0.
+        files: the media files that were sent: path, media type, size in bytes, SHA-256.
+        completion: the answer, or why there is none.
+    """
+
+    key: str
+    former: NotRequired[str]
+    sample_id: str
+    turn: int
+    repeat: int
+    files: NotRequired[list[dict[str, Any]]]
+    completion: Completion
+
+
+class PredictionLine(TypedDict):
+    """A line of the predictions: a sample with its prompt and answer.
+
+    Attributes:
+        id: digest of the input columns; the same on every machine.
+        row: digest of the whole row; missing in version 1, whose ``id`` it is.
+        index: number of the row after its range, from 0.
+        origin_prompt: what was sent: a text, a list of messages, or a list of these in a dialogue.
+        prediction: the answer before postprocessing; null if there is none.
+        gold: the value of the output column.
+        labels: label → its measured values, where the answer is chosen from labels.
+        shots_used: in-context examples in the prompt.
+        cluster: column and value that the question shares with others.
+        columns: numbers and short texts of the row, except the gold answer.
+        completions: the answers of the model, in the order of the requests.
+        failed_turn: number of the turn whose failure ended a dialogue, from 1.
+    """
+
+    id: str
+    row: NotRequired[str]
+    index: int
+    origin_prompt: Any
+    prediction: Any
+    gold: Any
+    labels: NotRequired[dict[str, dict[str, Any]]]
+    shots_used: int
+    cluster: NotRequired[tuple[str, str]]
+    columns: NotRequired[dict[str, Any]]
+    completions: list[Completion]
+    failed_turn: NotRequired[int]
+
+
+class Results(TypedDict):
+    """A file of results: the scores of a task, and those of its samples.
+
+    Attributes:
+        model, dataset: their ``abbr``.
+        scores: one for each metric, the main one first.
+        isolation: how programs of answers were kept apart from the machine.
+        repeatability: how much the answers to one question differ, where it is asked several times.
+        extraction: the scores under other plausible postprocessors.
+        details: one for each sample, one a line.
+    """
+
+    model: NotRequired[str]
+    dataset: NotRequired[str]
+    scores: list[Score]
+    isolation: NotRequired[str]
+    repeatability: NotRequired[dict[str, Any]]
+    extraction: NotRequired[Sensitivity | None]
+    details: list[SampleScore]
+
+
+class BaselineTaskFile(TypedDict):
+    """One task in a baseline.
+
+    Attributes:
+        model, dataset: their ``abbr``.
+        metric: the main metric.
+        fraction: whether its values are fractions of 1.
+        samples: value → the ids of the samples that have it, separated by blanks.
+        n: answers to each question; null if they differ.
+        noise: how far the score differs between runs of the same config.
+        sums: id → the summands of a metric that is computed from sums.
+    """
+
+    model: str
+    dataset: str
+    metric: str
+    fraction: bool
+    samples: dict[str, str]
+    n: NotRequired[int | None]
+    noise: NotRequired[float | None]
+    sums: NotRequired[dict[str, str]]
+
+
+class BaselineFile(TypedDict):
+    """A baseline: the values that later runs are held against.
+
+    Attributes:
+        format: version of the file.
+        samples_by: ``id`` or ``row``: what identifies samples.
+        run: the run that it was made of.
+        runs: how many runs it was made of.
+        tasks: each model on each dataset.
+    """
+
+    format: int
+    run: str
+    tasks: list[BaselineTaskFile]
+    samples_by: NotRequired[str]
+    runs: NotRequired[int]
+
+
+def check_shape(values: Any, shape: Any) -> Any:
+    """Return what was read from a file if it has the shape; unknown keys are allowed.
+
+    Raises:
+        ValueError: it has another one; the message names the key.
+    """
+    from_shape(values, shape)
+    return values
+
+
+def from_shape(values: Any, shape: type[Value]) -> Value:
+    """Return what was read from a file as a value of the shape.
+
+    Raises:
+        ValueError: as `check_shape`.
+    """
+    try:
+        return msgspec.convert(values, shape)
+    except msgspec.ValidationError as error:
+        raise ValueError(str(error).replace("`$.", "`").replace("`", "'")) from None
+
+
+def check_scores(values: Mapping[str, Any]) -> list[Score]:
+    """Return the scores in a file of results, of which there is at least one.
+
+    Raises:
+        ValueError: they have another shape.
+    """
+    scores = [Score.from_json(score) for score in check_shape(values.get("scores"), list[Score])]
+    if not scores:
+        raise ValueError("there is not one score")
+    return scores

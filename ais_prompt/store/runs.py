@@ -25,8 +25,7 @@ from typing import Any, Final
 from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.layout import RUN_NAME, RunFolder, safe_name
-from ais_prompt.store.results import read_json
-from ais_prompt.store.shapes import RunFile, check_shape
+from ais_prompt.store.results import RunFile, check_shape, read_json
 from ais_prompt.utils.files import read_regular
 
 LATEST = "latest"

@@ -12,8 +12,7 @@ from ais_prompt.errors import StoreError
 from ais_prompt.scoring.rows import Row
 from ais_prompt.store.disk import reading
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.results import read_details, read_head
-from ais_prompt.store.shapes import check_shape
+from ais_prompt.store.results import check_shape, read_details, read_head
 from ais_prompt.store.writer_lock import try_file_lock
 from ais_prompt.types import SampleScore
 from ais_prompt.types.score import Sensitivity
