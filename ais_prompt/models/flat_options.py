@@ -15,9 +15,9 @@ from pydantic import AfterValidator
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.options import Batching, Limits, Loading, LogprobsVia, MaxTokensField, Retry, Sampling, Wire
+from ais_prompt.utils.protocols import type_words
 from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.text import advice, listed
-from ais_prompt.utils.type_words import type_words
 
 Value = TypeVar("Value", bound=Struct)
 Fields: TypeAlias = dict[str, Any]

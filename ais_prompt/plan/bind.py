@@ -12,9 +12,9 @@ from msgspec import Struct
 from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 
 from ais_prompt.errors import ConfigError
+from ais_prompt.utils.protocols import type_words
 from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.text import listed
-from ais_prompt.utils.type_words import type_words
 
 PARTS_KEPT: Final = 512
 """Signatures of parts, and checks of types, that are kept."""

@@ -19,7 +19,7 @@ from ais_prompt.store.baseline_file import FORMAT as BASELINE_FORMAT
 from ais_prompt.store.results import BaselineFile, JournalLine, PredictionLine, Results, RunFile
 from ais_prompt.store.runs import SCHEMA_VERSION
 from ais_prompt.types import Speed
-from ais_prompt.utils.type_words import type_words
+from ais_prompt.utils.protocols import type_words
 
 
 class FileKind(Struct, frozen=True):

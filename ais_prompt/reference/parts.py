@@ -19,7 +19,7 @@ from ais_prompt.models.server.options import ServerOptions
 from ais_prompt.reference.docstring import read_docstring
 from ais_prompt.reference.entry import REQUIRED, Argument, Entry, default_text, field_defaults, hints_of
 from ais_prompt.utils.plugins import load_plugins
-from ais_prompt.utils.type_words import type_words
+from ais_prompt.utils.protocols import type_words
 
 OPTIONS: Final[dict[str, type[Struct]]] = {
     "sampling": Sampling,

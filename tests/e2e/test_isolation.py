@@ -19,7 +19,7 @@ from ais_prompt.plan.plan import Plan
 from ais_prompt.registry import import_dotted
 from ais_prompt.shards import Runner
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.utils.shapes import members
+from ais_prompt.utils.protocols import members
 from ais_prompt.verbs import run as pipeline
 from ais_prompt.verbs.run import RunResult
 from tests.support import breakable

@@ -29,7 +29,7 @@ from ais_prompt.registry import import_dotted
 from ais_prompt.retrievers import CharacterNgramEncoder, FixKRetriever
 from ais_prompt.shards import LocalRunner, SizePartitioner
 from ais_prompt.types import Completion, Likelihood, LikelihoodQuery, Request, SampleScore
-from ais_prompt.utils.shapes import members
+from ais_prompt.utils.protocols import members
 
 TEST_PROCESS = "BREAKABLE_IN_PROCESS"
 """The variable of the environment with the number of the test process."""
