@@ -67,7 +67,7 @@ def _score_so_far(folder: RunFolder) -> None:
     """Score what a run has answered so far, in a process of its own."""
     import subprocess
 
-    from ais_prompt.utils.interpreter import module_command, module_environment
+    from ais_prompt.utils.watchdog import module_command, module_environment
 
     command = [*module_command("ais_prompt"), "score", str(folder.root.resolve()), "--quiet"]
     silent, variables = subprocess.DEVNULL, module_environment()

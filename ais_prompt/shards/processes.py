@@ -17,7 +17,7 @@ from ais_prompt.registry import RUNNERS
 from ais_prompt.shards.runner import ShardWork
 from ais_prompt.types import Shard
 from ais_prompt.utils.gpus import VARIABLE, GpuPool, visible_gpus
-from ais_prompt.utils.interpreter import module_command, module_environment
+from ais_prompt.utils.watchdog import module_command, module_environment
 
 STOP_SECONDS: Final = 45.0
 """Time that shards have to end after SIGTERM: their servers have 10 seconds of it. Then SIGKILL ends them."""

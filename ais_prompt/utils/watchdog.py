@@ -1,4 +1,6 @@
-"""Run a command, and end everything that it started as soon as the program that wants it is gone.
+"""Run modules of this package in new processes of the same Python.
+
+Run a command, and end everything that it started as soon as the program that wants it is gone.
 
 The program holds the other end of this process's standard input. It closes when the program stops the command, ends, or
 is killed, ``kill -9`` included. A command's processes may be in sessions of their own, and outlive their parents; as
@@ -18,14 +20,32 @@ import ctypes
 import os
 import select
 import signal
+import site
 import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
+
+PACKAGE_FOLDER: Final = Path(__file__).resolve().parents[2]
+
+
+def module_command(module: str) -> list[str]:
+    """Return the command that runs a module. Files of the working directory do not hide modules that it imports."""
+    return [sys.executable, "-P", "-m", module]
+
+
+def module_environment() -> Mapping[str, str]:
+    """Return this process's environment; the search path has the folder of this package, if it is not installed."""
+    installed = {Path(folder).resolve() for folder in (*site.getsitepackages(), site.getusersitepackages())}
+    if PACKAGE_FOLDER in installed:
+        return os.environ
+    path = os.pathsep.join(filter(None, (str(PACKAGE_FOLDER), os.environ.get("PYTHONPATH"))))
+    return {**os.environ, "PYTHONPATH": path}
+
 
 GRACE_SECONDS: Final = 10.0
 """Time that a server has to end after SIGTERM; then SIGKILL ends it."""

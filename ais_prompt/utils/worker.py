@@ -24,9 +24,8 @@ from contextlib import contextmanager, suppress
 from typing import Final
 
 from ais_prompt.utils.hidden import hide, unhide
-from ais_prompt.utils.interpreter import module_command, module_environment
 from ais_prompt.utils.steady_output import STDERR_PATIENCE, standard_stream
-from ais_prompt.utils.watchdog import watched
+from ais_prompt.utils.watchdog import module_command, module_environment, watched
 
 _FOR_THE_PARENT: Final = [getattr(signal, name) for name in ("SIGINT", "SIGUSR1") if hasattr(signal, name)]
 """Ctrl-C goes to all processes of a terminal, SIGUSR1 of Slurm to all of a job: the parent decides what it means."""

@@ -27,10 +27,9 @@ from ais_prompt.types import Failure
 from ais_prompt.utils.clean_log import first_line
 from ais_prompt.utils.files import last_lines
 from ais_prompt.utils.gpus import VARIABLE
-from ais_prompt.utils.interpreter import module_command, module_environment
 from ais_prompt.utils.progress import waiting
 from ais_prompt.utils.secrets import SECRETS
-from ais_prompt.utils.watchdog import GRACE_SECONDS, watched
+from ais_prompt.utils.watchdog import GRACE_SECONDS, module_command, module_environment, watched
 
 logger = logging.getLogger(__name__)
 
