@@ -12,8 +12,8 @@ from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.readers.batches import ArrowBatches
 from ais_prompt.readers.table import Table
 from ais_prompt.registry import READERS
+from ais_prompt.utils.hub import lookup
 from ais_prompt.utils.imports import require
-from ais_prompt.utils.lookups import lookup
 
 if TYPE_CHECKING:
     import datasets

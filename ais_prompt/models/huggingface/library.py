@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from ais_prompt.errors import AisPromptError, ModelError
 from ais_prompt.types import Failure
-from ais_prompt.utils.lookups import lookup
+from ais_prompt.utils.hub import lookup
 
 
 @contextmanager

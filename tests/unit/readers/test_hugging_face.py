@@ -90,8 +90,8 @@ def test_without_a_connection_the_second_subset_does_not_wait_again(monkeypatch:
         raise ConnectionError(f"Couldn't reach {path!r} on the Hub")
 
     monkeypatch.setattr("datasets.load_dataset", load_dataset)
-    monkeypatch.setattr("ais_prompt.utils.lookups.SLOW_SECONDS", -1.0)
-    monkeypatch.setattr("ais_prompt.utils.lookups._failed", {})
+    monkeypatch.setattr("ais_prompt.utils.hub.SLOW_SECONDS", -1.0)
+    monkeypatch.setattr("ais_prompt.utils.hub._failed", {})
     for name in ("one", "two"):
         with pytest.raises(DataError, match="Couldn't reach 'owner/dataset' on the Hub"):
             HuggingFaceDataset("owner/dataset", name).splits()

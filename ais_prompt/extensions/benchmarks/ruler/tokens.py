@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.extensions.benchmarks.ruler.grammar import REFRAIN, Language
-from ais_prompt.utils.lookups import lookup
+from ais_prompt.utils.hub import lookup
 
 BYTES_PER_TOKEN: Final = 4
 """The rule without a tokenizer: four bytes of UTF-8 are a token, about right for English and for Chinese."""
