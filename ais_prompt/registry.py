@@ -28,7 +28,7 @@ from mmengine.registry import Registry
 from ais_prompt.catalog import PARTS, PROTOCOLS, public_names
 from ais_prompt.errors import AisPromptError, ConfigError, MissingExtra
 from ais_prompt.utils.guard import ends_program, exception_line, guarded, guarded_call, refuse_other_kind
-from ais_prompt.utils.imports import installed
+from ais_prompt.utils.packages import installed
 from ais_prompt.utils.peer_imports import foreign_part, line_for, peer_of
 from ais_prompt.utils.places import defined_at, users_line
 from ais_prompt.utils.plugins import load_plugins

@@ -16,7 +16,7 @@ from ais_prompt.metrics.aggregate import AnswerCounts
 from ais_prompt.metrics.bootstrap import bootstrap
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
-from ais_prompt.utils.imports import require
+from ais_prompt.utils.packages import require
 
 _ORDERS = 4
 _WITHOUT_BLANKS = re.compile(r"[\u0e00-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")

@@ -11,7 +11,7 @@ from ais_prompt.evaluators.base import golds_of, letters_of
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
-from ais_prompt.utils.imports import require
+from ais_prompt.utils.packages import require
 
 Rouge: TypeAlias = Literal["rouge1", "rouge2", "rougeL", "rougeLsum"]
 

@@ -13,7 +13,7 @@ from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.metrics.squad import counted_f1, exact_match, token_f1
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
-from ais_prompt.utils.imports import require
+from ais_prompt.utils.packages import require
 
 _CHINESE_PUNCTUATION: Final = frozenset(
     string.punctuation

@@ -12,7 +12,7 @@ from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.evaluators.base import golds_of
 from ais_prompt.evaluators.mean import MeanEvaluator
 from ais_prompt.registry import EVALUATORS
-from ais_prompt.utils.imports import require, require_installed
+from ais_prompt.utils.packages import require, require_installed
 from ais_prompt.utils.written_json import parse_written
 
 

@@ -13,7 +13,7 @@ from typing import Final
 from ais_prompt.postprocess.source import said
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types.score import Extraction
-from ais_prompt.utils.imports import require
+from ais_prompt.utils.packages import require
 
 _NUMBER: Final = re.compile(r"-?\d*\.?/?\d+")
 _YES_NO: Final = re.compile(r"(yes|no|true|false)\b", re.IGNORECASE)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.registry import ENCODERS
 from ais_prompt.utils.hub import lookup
-from ais_prompt.utils.imports import require, require_installed
+from ais_prompt.utils.packages import require, require_installed
 from ais_prompt.utils.progress import tracked, tracking
 
 Embeddings: TypeAlias = npt.NDArray[np.float32]

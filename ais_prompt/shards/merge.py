@@ -34,8 +34,8 @@ from ais_prompt.types import Request, TaskFacts
 from ais_prompt.utils.digest import canonical
 from ais_prompt.utils.jsonl import decode_own, encode
 from ais_prompt.utils.log import logging_to
+from ais_prompt.utils.packages import versions
 from ais_prompt.utils.secrets import SECRETS
-from ais_prompt.utils.versions import versions
 
 logger = logging.getLogger(__name__)
 

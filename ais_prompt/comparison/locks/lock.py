@@ -16,8 +16,8 @@ from ais_prompt.plan.plan import Plan
 from ais_prompt.preview.values import PromptLock, TaskPrompts
 from ais_prompt.store.layout import safe_name
 from ais_prompt.types import RunSpec
+from ais_prompt.utils.packages import versions
 from ais_prompt.utils.secrets import SECRETS
-from ais_prompt.utils.versions import versions
 
 _MADE_WITH: Final = ("ais-prompt", "transformers", "tokenizers")
 """The packages that can change the prompts of an unchanged config."""

@@ -13,7 +13,7 @@ from ais_prompt.evaluators.base import golds_of
 from ais_prompt.metrics.aggregate import incident_shares, mean_scores
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
-from ais_prompt.utils.imports import require_installed
+from ais_prompt.utils.packages import require_installed
 from ais_prompt.utils.worker import Worker, WorkerDied
 
 START_SECONDS: Final = 60

@@ -12,7 +12,7 @@ from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
-from ais_prompt.utils.imports import require, require_installed
+from ais_prompt.utils.packages import require, require_installed
 from ais_prompt.utils.text import listed
 
 Benchmark = Literal["ifeval", "ifbench"]

@@ -21,7 +21,7 @@ from ais_prompt.models.options import check_at_least
 from ais_prompt.registry import RUNNERS
 from ais_prompt.shards.runner import ShardWork
 from ais_prompt.types import Shard
-from ais_prompt.utils.imports import require
+from ais_prompt.utils.packages import require
 from ais_prompt.utils.watchdog import GRACE_SECONDS, module_command, module_environment, watched
 
 logger = logging.getLogger(__name__)

@@ -22,7 +22,7 @@ from ais_prompt.registry import RUNNERS
 from ais_prompt.shards.runner import ShardWork
 from ais_prompt.types import Shard
 from ais_prompt.utils.digest import digest
-from ais_prompt.utils.imports import require, require_installed
+from ais_prompt.utils.packages import require, require_installed
 from ais_prompt.utils.watchdog import module_command
 
 logger = logging.getLogger(__name__)

@@ -10,8 +10,8 @@ from ais_prompt.errors import ModelError
 from ais_prompt.models.huggingface.library import first_line, loading, quiet
 from ais_prompt.models.huggingface.weights import hub_options, local_folder, media_class
 from ais_prompt.types import ChatMessage, Prompt
-from ais_prompt.utils.imports import require, require_installed
 from ais_prompt.utils.media import KINDS, local_file, part_bytes
+from ais_prompt.utils.packages import require, require_installed
 
 _FILES: Final = ("processor_config.json", "preprocessor_config.json")
 """A model folder with media has one of them."""

@@ -13,7 +13,7 @@ from typing import Any, Final
 from ais_prompt.errors import ModelError
 from ais_prompt.models.huggingface.library import first_line, loading
 from ais_prompt.utils.digest import file_digest
-from ais_prompt.utils.imports import require
+from ais_prompt.utils.packages import require
 
 _WHY = "a local Hugging Face model"
 

@@ -15,7 +15,7 @@ import pytest
 
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.sandbox import Isolation, Task, choose, end_spares, find_isolation, launch, run_program, runner
-from ais_prompt.utils.imports import install_command
+from ais_prompt.utils.packages import install_command
 
 pytestmark = pytest.mark.process
 

@@ -9,7 +9,7 @@ from typing import Final
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from ais_prompt.utils.imports import install_command
+from ais_prompt.utils.packages import install_command
 
 PIP_NAMES: Final = {
     "Levenshtein": "levenshtein",

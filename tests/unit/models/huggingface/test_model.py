@@ -23,7 +23,7 @@ from ais_prompt.plan.bind import argument_faults
 from ais_prompt.prompts.chat_formats import make_chat_format
 from ais_prompt.registry import MODELS
 from ais_prompt.types import ChatMessage, Completion, Decoding, Request
-from ais_prompt.utils.imports import install_command
+from ais_prompt.utils.packages import install_command
 
 pytestmark = pytest.mark.torch
 
