@@ -10,7 +10,7 @@ from typing import Final
 from ais_prompt.postprocess.source import said
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types.score import Extraction
-from ais_prompt.utils.written_json import DECODER, parse_written
+from ais_prompt.utils.jsonl import DECODER, parse_written
 
 _FENCE: Final = re.compile(r"```(?:json|JSON)?[ \t]*\n(.*?)```", re.DOTALL)
 _START: Final = re.compile(r"[{\[]")

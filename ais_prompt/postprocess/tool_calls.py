@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeAlias
 from ais_prompt.postprocess.source import said
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import ToolCall
-from ais_prompt.utils.written_json import DECODER, parse_written
+from ais_prompt.utils.jsonl import DECODER, parse_written
 
 ToolFormat: TypeAlias = Literal["hermes", "qwen", "llama3", "mistral"]
 """How a model writes calls:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from ais_prompt.types import ChatMessage, ToolCall
 from ais_prompt.types.request import message_to_json
-from ais_prompt.utils.written_json import parse_written
+from ais_prompt.utils.jsonl import parse_written
 
 CALL: Final = "tool_call"
 RESULT: Final = "tool_result"

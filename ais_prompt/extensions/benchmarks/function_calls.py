@@ -12,8 +12,8 @@ from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.evaluators.mean import MeanEvaluator
 from ais_prompt.extensions.benchmarks.foreign_values import READERS
 from ais_prompt.registry import EVALUATORS
+from ais_prompt.utils.jsonl import parse_written
 from ais_prompt.utils.text import advice
-from ais_prompt.utils.written_json import parse_written
 
 Language: TypeAlias = Literal["python", "java", "javascript"]
 _TYPES: Final[Mapping[Language, Mapping[str, type]]] = {
