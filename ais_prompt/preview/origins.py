@@ -24,7 +24,7 @@ from ais_prompt.prompts.chat_formats import ChatFormat, Mode
 from ais_prompt.prompts.prompt_list import Item
 from ais_prompt.prompts.text_format import TokenizerChatFormat
 from ais_prompt.types import ChatMessage, Prompt, Sample
-from ais_prompt.utils.silence import silence
+from ais_prompt.utils.log import silence
 
 Origins: TypeAlias = tuple[tuple[Span, ...], ...]
 """The spans of a prompt that is one text, or of each message in order; a message with media has those of its texts."""

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol, TypeAlias
 
 from ais_prompt.errors import PromptError
-from ais_prompt.utils.silence import SILENCE
+from ais_prompt.utils.log import SILENCE
 
 Part: TypeAlias = dict[str, Any]
 """``{"type": "text", "content": "..."}``, or ``{"type": "image", "content": ...}``."""

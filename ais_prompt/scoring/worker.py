@@ -21,8 +21,7 @@ from ais_prompt.scoring.judges.verdicts import Question
 from ais_prompt.scoring.score import isolation_of, score
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import Prediction, Score, TaskSpec
-from ais_prompt.utils.log import ROOT
-from ais_prompt.utils.log_once import OnceFilter
+from ais_prompt.utils.log import ROOT, OnceFilter
 from ais_prompt.utils.progress import Advance, shown_on
 from ais_prompt.utils.worker import serve
 

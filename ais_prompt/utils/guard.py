@@ -16,7 +16,7 @@ from functools import partial, wraps
 from typing import Any, get_args, get_origin
 
 from ais_prompt.errors import AisPromptError, ConfigError, PartError
-from ais_prompt.utils.log_once import ONCE
+from ais_prompt.utils.log import ONCE
 from ais_prompt.utils.places import defined_at, is_raised_in_code, users_line
 from ais_prompt.utils.protocols import members, misfit, type_hints
 

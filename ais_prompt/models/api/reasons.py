@@ -20,7 +20,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from ais_prompt.types import Completion, Failure
-from ais_prompt.utils.log_once import ONCE
+from ais_prompt.utils.log import ONCE
 
 logger = logging.getLogger(__name__)
 

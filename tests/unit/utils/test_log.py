@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.utils.log import logging_to
-from ais_prompt.utils.log_once import ONCE
+from ais_prompt.utils.log import ONCE, logging_to
 
 logger = logging.getLogger("ais_prompt.test")
 
