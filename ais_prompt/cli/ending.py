@@ -28,7 +28,7 @@ def show(result: RunResult, root: Path) -> None:
     from ais_prompt.report.summary import print_summary
     from ais_prompt.report.unread import unread_answers
     from ais_prompt.store.layout import RunFolder
-    from ais_prompt.utils.verbosity import is_quiet
+    from ais_prompt.utils.progress import is_quiet
 
     offer(
         folder=str(root),

@@ -178,7 +178,7 @@ class Output:
 
     Attributes:
         as_json: print one document, and nothing else, on standard output.
-        level: of `ais_prompt.utils.verbosity`.
+        level: of `ais_prompt.utils.progress`.
         with_speed: print how fast the servers answered.
         fields: of the document, as far as they are known.
         error: why the command failed.
@@ -280,7 +280,7 @@ def printed(ctx: click.Context) -> Iterator[None]:
     if not output.as_json and not output.level:
         yield
         return
-    from ais_prompt.utils.verbosity import verbosity
+    from ais_prompt.utils.progress import verbosity
 
     with verbosity(output.level):
         if not output.as_json:

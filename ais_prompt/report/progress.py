@@ -20,9 +20,8 @@ from rich.text import Text
 from ais_prompt.engine.session import Progress
 from ais_prompt.report.run_tally import RunTally
 from ais_prompt.report.tally import Tally
-from ais_prompt.utils.progress import Advance, in_notebook, shown_on, tracking
+from ais_prompt.utils.progress import Advance, in_notebook, is_quiet, shown_on, tracking
 from ais_prompt.utils.text import counted, printable
-from ais_prompt.utils.verbosity import is_quiet
 
 LOG_INTERVAL = 10.0
 """Seconds between two lines of a log."""

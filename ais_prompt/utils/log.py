@@ -15,10 +15,9 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Final
 
-from ais_prompt.utils.progress import above_bars
+from ais_prompt.utils.progress import above_bars, is_quiet, is_verbose
 from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.text import escaped
-from ais_prompt.utils.verbosity import is_quiet, is_verbose
 
 ROOT = logging.getLogger("ais_prompt")
 

@@ -2,6 +2,8 @@
 
 It is shown on the progress display of a run, if there is one. Otherwise a terminal or notebook shows a tqdm bar, and a
 log gets a line now and then. Short work shows nothing. Nothing is written to standard output.
+
+How much is printed besides results: ``-q``, ``-v``.
 """
 
 from __future__ import annotations
@@ -14,10 +16,9 @@ from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import lru_cache
 from threading import RLock
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from ais_prompt.utils.text import printable
-from ais_prompt.utils.verbosity import is_quiet
 
 T = TypeVar("T")
 
@@ -223,3 +224,32 @@ _displays: list[Display] = []
 """Displays that own the terminal. The last one shows all work."""
 _bars: list[_Bar] = []
 """Bars of unfinished work."""
+
+
+QUIET: Final = -1
+"""Results and errors only: no progress, no warnings, no hints."""
+NORMAL: Final = 0
+VERBOSE: Final = 1
+"""All messages of the log of a run too."""
+
+_levels: Final = [NORMAL]
+
+
+@contextmanager
+def verbosity(level: int) -> Iterator[None]:
+    """Print as much as ``level`` says while the body runs, in all threads of this process."""
+    _levels.append(level)
+    try:
+        yield
+    finally:
+        _levels.pop()
+
+
+def is_quiet() -> bool:
+    """Return whether only results and errors are printed."""
+    return _levels[-1] <= QUIET
+
+
+def is_verbose() -> bool:
+    """Return whether all messages are printed."""
+    return _levels[-1] >= VERBOSE

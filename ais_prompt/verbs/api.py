@@ -28,8 +28,8 @@ from ais_prompt.errors import ConfigError
 from ais_prompt.plan.plan import Plan
 from ais_prompt.preview.preview import PromptView, previews
 from ais_prompt.shards.merge import open_partial
+from ais_prompt.utils.progress import NORMAL, QUIET, verbosity
 from ais_prompt.utils.text import listed
-from ais_prompt.utils.verbosity import NORMAL, QUIET, verbosity
 from ais_prompt.verbs import check as check_workflow
 from ais_prompt.verbs import run as run_workflow
 from ais_prompt.verbs.check import CheckResult

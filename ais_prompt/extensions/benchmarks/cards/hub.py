@@ -18,8 +18,8 @@ from ais_prompt.extensions.benchmarks.cards.sources import Found, hub_patterns, 
 from ais_prompt.utils.digest import file_digest
 from ais_prompt.utils.hub import HUB, guard_hub
 from ais_prompt.utils.packages import require
+from ais_prompt.utils.progress import is_quiet
 from ais_prompt.utils.text import listed
-from ais_prompt.utils.verbosity import is_quiet
 
 T = TypeVar("T")
 
