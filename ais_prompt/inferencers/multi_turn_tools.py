@@ -16,8 +16,8 @@ from ais_prompt.prompts.text_format import TokenizerChatFormat
 from ais_prompt.registry import INFERENCERS
 from ais_prompt.types import ChatMessage, Completion, Prediction, Prompt, Request, Sample, ToolCall
 from ais_prompt.utils.jsonl import parse_written
+from ais_prompt.utils.messages import call_messages
 from ais_prompt.utils.text import counted
-from ais_prompt.utils.tool_messages import call_messages
 
 NO_RESULT: Final = '{"error": "no result of this call is known"}'
 """The result of a call that the data does not expect."""

@@ -17,7 +17,7 @@ from ais_prompt.models.huggingface.library import loading
 from ais_prompt.models.huggingface.weights import local_folder
 from ais_prompt.types import Content, Failure, Prompt
 from ais_prompt.utils.digest import digest, file_digest
-from ais_prompt.utils.roles import role_fix
+from ais_prompt.utils.messages import role_fix
 
 CONTEXT_TOKENS: Final = 8
 """Number of tokens before a continuation that are decoded with it; see `continuation`."""

@@ -21,9 +21,9 @@ from ais_prompt.preview.tokens import Token
 from ais_prompt.prompts import PromptList
 from ais_prompt.prompts.prompt_list import PromptSection, Turn
 from ais_prompt.utils.media import describe_part
+from ais_prompt.utils.messages import describe_call
 from ais_prompt.utils.tables import print_heading
 from ais_prompt.utils.text import counted, printable
-from ais_prompt.utils.tool_messages import describe_call
 
 END: Final = "⟨end⟩"
 """Printed after the last character, so that trailing white space is visible."""

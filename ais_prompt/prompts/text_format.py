@@ -17,8 +17,7 @@ from ais_prompt.prompts.meta_template import EMPTY_TURN, WHERE, MetaTemplate, Sl
 from ais_prompt.prompts.prompt_list import Item, PromptList, PromptSection, split_at_sentinels, text_of
 from ais_prompt.prompts.sections import Fill, Round, Sections, chat_turns, format_chat, last_round, split_rounds
 from ais_prompt.types import ChatMessage, Prompt
-from ais_prompt.utils.roles import role_fix
-from ais_prompt.utils.tool_messages import openai_json
+from ais_prompt.utils.messages import openai_json, role_fix
 
 
 def join_texts(prompt: PromptList) -> str:

@@ -17,7 +17,7 @@ from ais_prompt.report.web.packing import Lines, Text, finite
 from ais_prompt.types import Completion, Prediction, SampleScore
 from ais_prompt.types.score import Reading
 from ais_prompt.utils.media import FILE_NOTE, KINDS, describe_part, local_file, source_of
-from ais_prompt.utils.tool_messages import describe_call
+from ais_prompt.utils.messages import describe_call
 
 SHOWN_MEDIA: Final = frozenset(
     [

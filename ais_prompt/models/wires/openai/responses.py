@@ -18,7 +18,7 @@ from ais_prompt.models.api.wire import BadBody, StreamReader, embed_files, field
 from ais_prompt.models.options import Wire
 from ais_prompt.models.wires.openai.wire import chat_messages, usage_of
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Prompt, Request, ToolCall, Usage
-from ais_prompt.utils.tool_messages import CALL, RESULT, parts_of, text_of_calls
+from ais_prompt.utils.messages import CALL, RESULT, parts_of, text_of_calls
 
 _ROLES: Final = {"system", "developer", "user", "assistant"}
 _CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input"}

@@ -16,7 +16,7 @@ from ais_prompt.models.wires.anthropic import MESSAGES, MessageStream
 from ais_prompt.testing.answers import Reply
 from ais_prompt.testing.apis import error_of_messages, message_body, message_events, message_fault
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Request, ToolCall, Usage
-from ais_prompt.utils.tool_messages import call_messages
+from ais_prompt.utils.messages import call_messages
 from tests.unit.models.package_types import PackageTypes
 
 TYPES = PackageTypes("anthropic.types")

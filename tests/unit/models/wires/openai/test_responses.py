@@ -15,7 +15,7 @@ from ais_prompt.models.wires.openai.responses import RESPONSES, ResponseStream
 from ais_prompt.testing.answers import Reply
 from ais_prompt.testing.apis import response_body, response_events, response_fault
 from ais_prompt.types import ChatMessage, Completion, Decoding, Request, ToolCall, Usage
-from ais_prompt.utils.tool_messages import call_messages
+from ais_prompt.utils.messages import call_messages
 from tests.unit.models.package_types import PackageTypes
 
 TYPES = PackageTypes("openai.types.responses")

@@ -12,7 +12,7 @@ from ais_prompt.models.api.wire import read_reply
 from ais_prompt.models.wires.openai.wire import CHAT, COMPLETIONS, STREAMED, ChatStream, request_body
 from ais_prompt.testing.answers import Reply, answer_body
 from ais_prompt.types import ChatMessage, Decoding, Request, ToolCall
-from ais_prompt.utils.tool_messages import call_messages
+from ais_prompt.utils.messages import call_messages
 from tests.unit.models.package_types import PackageTypes
 
 TEXTS, CHATS = PackageTypes("openai.types"), PackageTypes("openai.types.chat")
