@@ -20,8 +20,8 @@ from ais_prompt.prompts import PromptBuilder
 from ais_prompt.prompts.media import check_taken
 from ais_prompt.types import ChatMessage, Failure, LikelihoodQuery, Prompt, Request, Sample, prompt_to_json
 from ais_prompt.utils.digest import canonical
+from ais_prompt.utils.equal_rows import Occurrences
 from ais_prompt.utils.media import check_part
-from ais_prompt.utils.occurrences import Occurrences
 
 NO_VALUE: Final = "no_value"
 """Kind of the failure."""

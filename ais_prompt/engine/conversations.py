@@ -27,7 +27,7 @@ from ais_prompt.plan.plan import Task
 from ais_prompt.store.journal import JournalView
 from ais_prompt.store.request_keys import FormerKeys, RequestKeys
 from ais_prompt.types import Budget, Completion, Decoding, Failure, Portion, Prediction, Price, Request, Sample
-from ais_prompt.utils.occurrences import Occurrences
+from ais_prompt.utils.equal_rows import Occurrences
 
 LONGEST_NAME: Final = 60
 """Longest text of a column that counts as a name, such as a subject or a level; longer ones are content."""

@@ -14,8 +14,8 @@ from typing import Protocol, TypeAlias, overload, runtime_checkable
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.types import Sample
+from ais_prompt.utils.equal_rows import RowIndex, row_key
 from ais_prompt.utils.protocols import KeptChecks
-from ais_prompt.utils.row_index import RowIndex, row_key
 from ais_prompt.utils.text import counted, listed
 
 ShotIds: TypeAlias = tuple[int, ...]

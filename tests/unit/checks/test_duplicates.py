@@ -20,7 +20,7 @@ from ais_prompt.types import (
     prompt_to_json,
 )
 from ais_prompt.utils.digest import digest
-from ais_prompt.utils.occurrences import Occurrences
+from ais_prompt.utils.equal_rows import Occurrences
 
 texts = st.sampled_from(["a", "b"])
 parts = st.lists(st.fixed_dictionaries({"type": st.just("text"), "text": texts}), max_size=2).map(tuple)
