@@ -29,7 +29,7 @@ from ais_prompt.catalog import PARTS, PROTOCOLS, public_names
 from ais_prompt.errors import AisPromptError, ConfigError, MissingExtra
 from ais_prompt.utils.guard import ends_program, exception_line, guarded, guarded_call, refuse_other_kind
 from ais_prompt.utils.packages import installed
-from ais_prompt.utils.peer_imports import foreign_part, line_for, peer_of
+from ais_prompt.utils.peers import foreign_part, line_for, peer_of
 from ais_prompt.utils.places import defined_at, users_line
 from ais_prompt.utils.plugins import load_plugins
 from ais_prompt.utils.text import listed

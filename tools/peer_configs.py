@@ -27,7 +27,7 @@ from msgspec.structs import asdict, replace
 from ais_prompt.errors import AisPromptError
 from ais_prompt.extensions.peers.code.sources import DISTRIBUTIONS
 from ais_prompt.utils.jsonl import encode
-from ais_prompt.utils.peer_packages import PEER_PATH
+from ais_prompt.utils.peers import PEER_PATH
 from tools.peer_files import (
     SECONDS,
     FileResult,

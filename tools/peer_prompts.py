@@ -36,7 +36,7 @@ from ais_prompt.types import (
     prompt_to_json,
 )
 from ais_prompt.utils.digest import digest
-from ais_prompt.utils.peer_packages import peer_package
+from ais_prompt.utils.peers import peer_package
 from ais_prompt.utils.worker import Worker, WorkerDied
 from tools.made_up_rows import MEDIA_ROOTS, MadeUpRows, made_up
 from tools.peer_files import FileResult, cause

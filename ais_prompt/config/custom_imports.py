@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.utils.guard import ends_program
-from ais_prompt.utils.peer_imports import line_for, peer_of
+from ais_prompt.utils.peers import line_for, peer_of
 from ais_prompt.utils.places import last_line_in
 from ais_prompt.utils.secrets import SECRETS
 

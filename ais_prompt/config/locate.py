@@ -22,7 +22,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils.files import check_regular, open_regular
-from ais_prompt.utils.peer_packages import peer_package
+from ais_prompt.utils.peers import peer_package
 from ais_prompt.utils.places import place
 from ais_prompt.utils.text import advice, listed, near_miss
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from ais_prompt.config.paths import expand
 from ais_prompt.errors import DataError
-from ais_prompt.utils.peer_packages import peer_package
+from ais_prompt.utils.peers import peer_package
 from ais_prompt.utils.text import listed
 
 CACHES: Final = ("COMPASS_DATA_CACHE", "AIS_BENCH_DATASETS_CACHE")

@@ -28,7 +28,7 @@ from ais_prompt.extensions.peers.table.evaluators import EVALUATORS
 from ais_prompt.extensions.peers.table.postprocessors import POSTPROCESSORS as FUNCTIONS
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import SampleScore
-from ais_prompt.utils.peer_packages import peer_package
+from ais_prompt.utils.peers import peer_package
 from tests.support.real_data import BBH, REAL_DATA, needs
 
 Pair = tuple[str, Any]

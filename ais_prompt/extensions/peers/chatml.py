@@ -12,7 +12,7 @@ from typing import Any, Final
 from ais_prompt.config.load import load_config
 from ais_prompt.errors import ConfigError
 from ais_prompt.extensions.peers.parts import NO_EFFECT, Translation
-from ais_prompt.utils.peer_packages import peer_package
+from ais_prompt.utils.peers import peer_package
 
 SHARED: Final = "configs/datasets/chatobj_custom/chatobj_custom_gen.py"
 """The config with the prompt and the evaluators, below the package of OpenCompass."""

@@ -11,7 +11,7 @@ import pytest
 from ais_prompt.config.compose import compose
 from ais_prompt.config.parse.run import parse_run
 from ais_prompt.errors import ConfigError, ConfigFaults
-from ais_prompt.utils.peer_packages import PEER_PATH
+from ais_prompt.utils.peers import PEER_PATH
 
 Write = Callable[[str, str], Path]
 

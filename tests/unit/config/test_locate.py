@@ -17,7 +17,7 @@ from ais_prompt.config.locate import (
     shipped_root,
 )
 from ais_prompt.errors import ConfigError
-from ais_prompt.utils.peer_packages import PEER_PATH
+from ais_prompt.utils.peers import PEER_PATH
 
 Write = Callable[[str, str], Path]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from ais_prompt.utils.peer_packages import PEER_PATH
+from ais_prompt.utils.peers import PEER_PATH
 from tests.support.peer_package import write_peer
 from tools.peer_configs import main
 

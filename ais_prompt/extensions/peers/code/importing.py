@@ -23,7 +23,7 @@ from ais_prompt.extensions.peers.code.definitions import find_definition, find_r
 from ais_prompt.extensions.peers.code.releases import MODULES as RELEASE_MODULES
 from ais_prompt.extensions.peers.code.releases import load_release
 from ais_prompt.extensions.peers.code.sources import DISTRIBUTIONS
-from ais_prompt.utils.peer_packages import peer_package
+from ais_prompt.utils.peers import peer_package
 
 REGISTRY_MODULES: Final = {"opencompass.registry": "opencompass", "ais_bench.benchmark.registry": "ais_bench"}
 """Module with the registries of a peer → package of the peer."""

@@ -19,8 +19,7 @@ from ais_prompt.errors import AisPromptError, ConfigError, DataError, MissingExt
 from ais_prompt.extensions.peers.code.calls import NO_NETWORK, Call, Fault, Reply, StartCall
 from ais_prompt.extensions.peers.code.sources import DISTRIBUTIONS, is_complete
 from ais_prompt.readers.data_path import CACHES
-from ais_prompt.utils.peer_imports import peer_of
-from ais_prompt.utils.peer_packages import PEER_PATH, peer_package
+from ais_prompt.utils.peers import PEER_PATH, peer_of, peer_package
 from ais_prompt.utils.worker import Worker, WorkerDied
 
 PEER_NETWORK: Final = "AISPROMPT_PEER_NETWORK"

@@ -7,7 +7,7 @@ from typing import Final
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from ais_prompt.utils.peer_packages import peer_package, peer_paths
+from ais_prompt.utils.peers import peer_package, peer_paths
 
 DISTRIBUTIONS: Final = {"opencompass": "opencompass", "ais_bench": "ais_bench_benchmark"}
 """Package of a peer → the distribution that pip installs."""

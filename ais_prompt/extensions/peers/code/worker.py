@@ -43,7 +43,7 @@ from ais_prompt.extensions.peers.code.running import (
 )
 from ais_prompt.extensions.peers.code.verdicts import NoVerdict
 from ais_prompt.utils.guard import exception_line
-from ais_prompt.utils.peer_packages import PEER_PATH
+from ais_prompt.utils.peers import PEER_PATH
 from ais_prompt.utils.places import users_line
 from ais_prompt.utils.worker import serve
 

@@ -21,7 +21,7 @@ from ais_prompt.extensions.peers.code.dataset import PeerDataset
 from ais_prompt.extensions.peers.code.evaluator import PeerEvaluator
 from ais_prompt.extensions.peers.code.postprocessor import peer_postprocessor
 from ais_prompt.readers.data_path import find_data
-from ais_prompt.utils.peer_packages import PEER_PATH
+from ais_prompt.utils.peers import PEER_PATH
 from tests.support.peer_package import write_peer
 
 pytestmark = pytest.mark.process
