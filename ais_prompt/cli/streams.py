@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, BinaryIO, TextIO, cast
 
-from ais_prompt.utils.secrets import SECRET_VARIABLE, SECRETS, SHORTEST
+from ais_prompt.utils.secrets import SECRET_VARIABLE, SECRETS, SHORTEST, secrets_in_url
 from ais_prompt.utils.steady_output import STDERR_PATIENCE, open_standard_descriptors, standard_stream
-from ais_prompt.utils.urls import secrets_in_url
 
 
 @contextmanager

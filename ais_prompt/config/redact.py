@@ -16,8 +16,17 @@ from typing import Any, Final, Literal, TypeAlias
 
 from ais_prompt.utils.command_secrets import is_reference, secrets_in_command, takes_secret
 from ais_prompt.utils.secret_names import SECRET_KEY
-from ais_prompt.utils.secrets import SECRET_VARIABLE, SECRETS, SHORTEST
-from ais_prompt.utils.urls import HIDDEN, VARIABLE, hide_in_url, hide_in_urls, secrets_in_url, secrets_in_urls
+from ais_prompt.utils.secrets import (
+    HIDDEN,
+    SECRET_VARIABLE,
+    SECRETS,
+    SHORTEST,
+    VARIABLE,
+    hide_in_url,
+    hide_in_urls,
+    secrets_in_url,
+    secrets_in_urls,
+)
 
 VISIBLE_HEADERS: Final = {"accept", "api-version", "content-type", "user-agent"}
 """Headers whose values are no secrets."""

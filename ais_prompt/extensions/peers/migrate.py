@@ -11,7 +11,7 @@ from ais_prompt.checks.warning import PromptWarning, TranslationNote
 from ais_prompt.config.render import render_config
 from ais_prompt.config.schema import CONFIG
 from ais_prompt.store.disk import replacing
-from ais_prompt.utils.urls import HIDDEN
+from ais_prompt.utils.secrets import HIDDEN
 
 _SECRETS: Final = TranslationNote(
     f"a key of the config is not written, but {HIDDEN}",

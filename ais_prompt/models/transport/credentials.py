@@ -18,8 +18,7 @@ from ais_prompt.models.transport.base import ENCODINGS
 from ais_prompt.models.transport.network import is_loopback, public_address
 from ais_prompt.utils.digest import digest
 from ais_prompt.utils.environment import is_named_somewhere, named_variable
-from ais_prompt.utils.secrets import SECRETS
-from ais_prompt.utils.urls import HIDDEN, VARIABLE
+from ais_prompt.utils.secrets import HIDDEN, SECRETS, VARIABLE
 
 DEFAULT_VARIABLE: Final = "OPENAI_API_KEY"
 _UNSET_IS_NONE: Final = (DEFAULT_VARIABLE, "ANTHROPIC_API_KEY")
