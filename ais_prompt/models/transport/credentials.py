@@ -1,10 +1,20 @@
-"""Keys and headers: read from environment variables, and kept out of everything that is stored or shown."""
+"""Keys and headers: read from environment variables, and kept out of everything that is stored or shown.
+
+Variables that a config names: from the environment, or else from ``.env`` in the working directory.
+
+Only the variables that are asked for are taken from the file. They are not put into the environment, so that no other
+process gets them.
+"""
 
 from __future__ import annotations
 
 import base64
+import io
+import os
 import re
 from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
@@ -17,7 +27,7 @@ from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.transport.base import ENCODINGS
 from ais_prompt.models.transport.network import is_loopback, public_address
 from ais_prompt.utils.digest import digest
-from ais_prompt.utils.environment import is_named_somewhere, named_variable
+from ais_prompt.utils.files import read_regular
 from ais_prompt.utils.secrets import HIDDEN, SECRETS, VARIABLE
 
 DEFAULT_VARIABLE: Final = "OPENAI_API_KEY"
@@ -224,3 +234,53 @@ def _login(base_url: str, key: str | None, api: Api) -> dict[str, str]:
         return {}
     login = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
     return {"Authorization": "Basic " + base64.b64encode(login.encode()).decode("ascii")}
+
+
+DOT_ENV: Final = ".env"
+
+
+def named_variable(name: str) -> str:
+    """Return the value of a variable, without white space around it; an empty text if it is not set anywhere.
+
+    The environment wins. A value of ``.env`` is hidden in everything that is shown or stored from then on.
+
+    Raises:
+        ConfigError: there is a ``.env``, and it cannot be read.
+    """
+    if value := os.environ.get(name, "").strip():
+        return value
+    value = (_dot_env().get(name) or "").strip()
+    if value:
+        SECRETS.add(value)
+    return value
+
+
+def is_named_somewhere(name: str) -> bool:
+    """Return whether the environment or ``.env`` has a variable.
+
+    Raises:
+        ConfigError: as `named_variable`.
+    """
+    return name in os.environ or name in _dot_env()
+
+
+def _dot_env() -> dict[str, str | None]:
+    path = Path(DOT_ENV)
+    try:
+        status = path.stat()
+        return _parsed(str(path.absolute()), status.st_mtime_ns, status.st_size)
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        fix = "correct or remove it, or export the variable"
+        raise ConfigError(f"the file with variables cannot be read: {reason}", where=str(path), fix=fix) from None
+
+
+@lru_cache(maxsize=1)
+def _parsed(path: str, _modified_ns: int, _size: int) -> dict[str, str | None]:
+    """Parse a file of this age and size. Values are taken as they are: ``$NAME`` in them means nothing."""
+    from dotenv import dotenv_values
+
+    text = read_regular(Path(path)).decode("utf-8-sig")
+    return dotenv_values(stream=io.StringIO(text), interpolate=False)

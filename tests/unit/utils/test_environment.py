@@ -8,8 +8,14 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models.transport.credentials import check_variable_name, read_key, resolve_address, resolve_headers
-from ais_prompt.utils.environment import is_named_somewhere, named_variable
+from ais_prompt.models.transport.credentials import (
+    check_variable_name,
+    is_named_somewhere,
+    named_variable,
+    read_key,
+    resolve_address,
+    resolve_headers,
+)
 from ais_prompt.utils.secrets import SECRETS
 
 URL = "http://127.0.0.1:8000/v1"
