@@ -18,7 +18,7 @@ import pytest
 
 from ais_prompt.errors import DataError
 from ais_prompt.extensions.benchmarks.cards.dataset import CatalogDataset
-from ais_prompt.utils.unpack import unpack
+from ais_prompt.extensions.benchmarks.get import unpack
 from tests.support.cli import run_cli
 from tests.support.hub import FakeHub, fake_hub
 
