@@ -7,11 +7,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+from ais_prompt.report.formats import csv_lines
 from ais_prompt.report.frames import METRIC_PREFIX, sample_rows, sample_schema, scores_table
 from ais_prompt.report.stored import StoredResults
 from ais_prompt.scoring.rows import TaskOutcome, summary_rows
 from ais_prompt.store.disk import replacing
-from ais_prompt.utils.csv_lines import csv_lines
 
 _AT_A_TIME: Final = 2000
 """Samples in memory at most, besides the scores of one task."""

@@ -1,19 +1,21 @@
 """The summary as CSV, JSON and Markdown, and the notes below its tables.
 
 CSV and JSON have full precision, Markdown rounded numbers.
+
+Write lines of CSV that spreadsheets take as data, never as formulas.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from typing import Any
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from ais_prompt.scoring.numbers import bare, plain, span, value
 from ais_prompt.scoring.pivot import cell, models_of, pivot
 from ais_prompt.scoring.rows import Row
 from ais_prompt.types import STATUSES
-from ais_prompt.utils.csv_lines import csv_lines
 from ais_prompt.utils.jsonl import encode
 from ais_prompt.utils.text import printable
 
@@ -145,3 +147,33 @@ def _unscored(row: Row) -> str:
 def text_or_json(value: Any) -> str:
     """Return a text as it is, and anything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+# https://owasp.org/www-community/attacks/CSV_Injection; East Asian editions also take the wide forms.
+_FORMULA: Final = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")
+_NEEDS_QUOTES: Final = re.compile(r'[",\r\n]')
+_NUMBER: Final = re.compile(r"[+-]?(\d[\d,_]*\.?\d*|\.\d+)([eE][+-]?\d+)?\s?%?", re.ASCII)
+
+
+def csv_lines(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], *, header: bool = True) -> str:
+    """Return rows as CSV.
+
+    A text that a spreadsheet would compute (``=1+1``, ``@SUM(A1)``, ``-x``, a tab or line break in front) gets an
+    apostrophe in front, which spreadsheets show as text. Numbers, also those in texts, stay as they are.
+
+    Args:
+        columns: names of the columns, and keys of the rows.
+        rows: None and missing values are empty fields.
+        header: whether the names are the first line.
+    """
+    lines: list[Sequence[Any]] = [columns] if header else []
+    lines += [[row.get(name) for name in columns] for row in rows]
+    return "".join(f"{','.join(map(_field, line))}\n" for line in lines)
+
+
+def _field(cell: Any) -> str:
+    """Return a field as RFC 4180 has it. Before Python 3.13, csv puts no quotes around a carriage return."""
+    text = "" if cell is None else str(cell)
+    if isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell):
+        text = f"'{text}"
+    return '"{}"'.format(text.replace('"', '""')) if _NEEDS_QUOTES.search(text) else text

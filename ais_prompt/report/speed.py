@@ -8,10 +8,10 @@ from typing import Any
 
 from rich.console import Console
 
+from ais_prompt.report.formats import csv_lines
 from ais_prompt.store.disk import replacing
 from ais_prompt.store.results import write_json_atomic
 from ais_prompt.types import Speed, Times
-from ais_prompt.utils.csv_lines import csv_lines
 from ais_prompt.utils.tables import Column, print_table
 
 _COLUMNS = {
