@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from ais_prompt.scoring.process import read_values
 from ais_prompt.types import SampleScore
-from ais_prompt.utils.pickled_values import read_values
 
 VALUES = [
     *([1, "a", None, True, 1.5, b"x"], {"a": (1, [2]), 3: {4}}, Decimal("1.5"), Fraction(1, 3), datetime.now(UTC)),
