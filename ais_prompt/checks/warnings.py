@@ -5,6 +5,8 @@ Find what a config writes but the model is not sent: texts, turns, frames, token
 Warn of prompts that follow the rules of the peers, but surprise people.
 
 Nothing here stops a run: each warning says what was seen, where it comes from and what can be done about it.
+
+Compare names that differ by one slip of the fingers.
 """
 
 from __future__ import annotations
@@ -30,7 +32,6 @@ from ais_prompt.prompts.meta_template import MetaTemplate, Slot
 from ais_prompt.prompts.multimodal import has_marker
 from ais_prompt.prompts.prompt_list import Item, PromptList, PromptSection, text_of
 from ais_prompt.prompts.sections import CHAT, split_rounds
-from ais_prompt.utils.edits import is_one_edit
 from ais_prompt.utils.text import listed
 
 PLACEHOLDER: Final = re.compile(r"(\\[A-Za-z]+)?(\{[^\W\d]\w*\})")
@@ -419,3 +420,19 @@ def _silent_in_round(said: Container[int], meta: MetaTemplate, *, is_asked: bool
 def _model_template(probe: PromptProbe) -> str:
     key = "meta_template" if probe.task.model.prompt_template is None else "prompt_template"
     return f"{probe.task.model.where}.{key}"
+
+
+def is_one_edit(one: str, other: str) -> bool:
+    """Return whether two texts are equal, or one character was added, left out, replaced, or swapped with the next.
+
+    Source: the optimal string alignment distance of Damerau and Levenshtein, at most 1.
+    """
+    if abs(len(one) - len(other)) > 1:
+        return False
+    start = 0
+    while start < min(len(one), len(other)) and one[start] == other[start]:
+        start += 1
+    one, other = one[start:], other[start:]
+    while one and other and one[-1] == other[-1]:
+        one, other = one[:-1], other[:-1]
+    return (len(one) <= 1 and len(other) <= 1) or (len(one) == len(other) == 2 and one == other[::-1])
