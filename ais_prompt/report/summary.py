@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.text import Text
 
 from ais_prompt.report.formats import LONG_HEADER, long_cells, notes, to_csv, to_json, to_markdown
+from ais_prompt.report.language import term
 from ais_prompt.scoring.pivot import cell, models_of, pivot
 from ais_prompt.scoring.rows import Row
 from ais_prompt.store.disk import replacing
-from ais_prompt.utils.language import term
 from ais_prompt.utils.tables import Cell, Column, fits, print_table
 from ais_prompt.utils.text import printable
 

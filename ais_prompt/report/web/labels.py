@@ -10,9 +10,9 @@ import json
 from collections.abc import Mapping
 from functools import cache
 
+from ais_prompt.report.language import language
 from ais_prompt.report.web.frame import asset
 from ais_prompt.utils import text
-from ais_prompt.utils.language import language
 
 
 def labels() -> Mapping[str, str]:

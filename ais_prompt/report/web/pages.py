@@ -14,6 +14,7 @@ from string import Template
 from typing import Any, Final
 
 from ais_prompt.errors import StoreError
+from ais_prompt.report.language import language
 from ais_prompt.report.web.frame import asset, source_hash
 from ais_prompt.report.web.labels import labels
 from ais_prompt.report.web.packing import finite_json, packed_text
@@ -21,7 +22,6 @@ from ais_prompt.report.web.prompt_page import QUESTIONS_STYLE
 from ais_prompt.report.web.run_files import has_scores, newest_scores, status_of, summary_of
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.runs import read_run_file
-from ais_prompt.utils.language import language
 from ais_prompt.utils.text import printable
 
 REPORT_SCRIPTS: Final = (

@@ -10,10 +10,10 @@ from typing import Final
 from msgspec import Struct
 
 from ais_prompt.preview.preview import PromptView
+from ais_prompt.report.language import language
 from ais_prompt.report.web.frame import asset, source_hash
 from ais_prompt.report.web.labels import say
 from ais_prompt.report.web.prompt_view import PROMPT_STYLE, prompt_html
-from ais_prompt.utils.language import language
 from ais_prompt.utils.text import printable
 
 QUESTIONS_STYLE: Final = asset("prompt_questions.css") + PROMPT_STYLE

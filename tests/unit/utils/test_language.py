@@ -7,9 +7,9 @@ import io
 import pytest
 from rich.console import Console
 
+from ais_prompt.report.language import language, term
 from ais_prompt.report.summary import print_summary
 from ais_prompt.scoring.rows import Row
-from ais_prompt.utils.language import language, term
 
 NAMES = ("AISPROMPT_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
 
