@@ -27,8 +27,8 @@ from ais_prompt.checks.leaks.chance import (
     p_of_positions,
     value_text,
 )
+from ais_prompt.checks.leaks.words import words_of
 from ais_prompt.types import Sample
-from ais_prompt.utils.words import words_of
 
 MAX_ROWS: Final = 2_000
 """Questions that are looked at, drawn with a seed if there are more."""

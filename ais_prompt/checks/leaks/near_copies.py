@@ -29,9 +29,9 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from ais_prompt.checks.leaks.chance import value_text
+from ais_prompt.checks.leaks.words import words_and_signs_of
 from ais_prompt.types import Sample
 from ais_prompt.utils.progress import tracked
-from ais_prompt.utils.words import words_and_signs_of
 
 LEAST_OVERLAP: Final = 0.4
 """Weighted Jaccard index of near copies, at least."""

@@ -17,6 +17,7 @@ from ais_prompt.checks.leaks.chance import alarming, drawn, value_text
 from ais_prompt.checks.leaks.clues import find_clues, strange_golds
 from ais_prompt.checks.leaks.near_copies import copies_beyond_form, find_near_copies, likeliest
 from ais_prompt.checks.leaks.proof import question_key, shown_columns, with_other_value
+from ais_prompt.checks.leaks.words import words_of
 from ais_prompt.checks.warning import PromptWarning
 from ais_prompt.inferencers import DialogueInferencer
 from ais_prompt.plan.plan import PlannedDataset
@@ -24,7 +25,6 @@ from ais_prompt.readers.base import Dataset
 from ais_prompt.retrievers import Retriever
 from ais_prompt.retrievers.base import ComparesTexts
 from ais_prompt.types import DatasetSpec, Sample
-from ais_prompt.utils.words import words_of
 
 MAX_ROWS: Final = 10_000
 """Rows of a split among which near copies are looked for, drawn with a seed if there are more."""
