@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Final
 
 from ais_prompt.errors import ModelError, StoreError
+from ais_prompt.models.server.clean_log import first_line
 from ais_prompt.models.server.options import HOST, ServerToStart
 from ais_prompt.models.transport import Reply, Server, Sink, Transport, read_client
 from ais_prompt.store.disk import replacing
 from ais_prompt.types import Failure
-from ais_prompt.utils.clean_log import first_line
 from ais_prompt.utils.files import last_lines
 from ais_prompt.utils.gpus import VARIABLE
 from ais_prompt.utils.progress import waiting
@@ -249,7 +249,7 @@ class GuardedProcess:
             self._log_start = file.tell()
         # Sessions of their own: Ctrl-C in a terminal reaches this program, which then stops the server.
         self._logging = subprocess.Popen(
-            [*module_command("ais_prompt.utils.clean_log"), str(log)],
+            [*module_command("ais_prompt.models.server.clean_log"), str(log)],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
