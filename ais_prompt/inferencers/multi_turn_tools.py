@@ -21,7 +21,7 @@ from ais_prompt.utils.text import counted
 
 NO_RESULT: Final = '{"error": "no result of this call is known"}'
 """The result of a call that the data does not expect."""
-_FORM: Final = '[{"answers": [{"name": {"parameter": ["accepted value"]}}], "results": ["..."], "user": "..."}]'
+_TURNS_FORM: Final = '[{"answers": [{"name": {"parameter": ["accepted value"]}}], "results": ["..."], "user": "..."}]'
 
 
 @INFERENCERS.register_module()
@@ -148,9 +148,9 @@ class MultiTurnToolCallInferencer(ToolCallInferencer):
             found = [_turn(one) for one in turns]
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             what = f"the column {self.turns!r} holds no turns: {error}"
-            raise PromptError(what, fix=f"write {_FORM}") from None
+            raise PromptError(what, fix=f"write {_TURNS_FORM}") from None
         if not found:
-            raise PromptError(f"the column {self.turns!r} has no turn", fix=f"write {_FORM}")
+            raise PromptError(f"the column {self.turns!r} has no turn", fix=f"write {_TURNS_FORM}")
         return found
 
 

@@ -25,7 +25,7 @@ from ais_prompt.postprocess.stated import Statement, statements
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types.score import Extraction
 
-_FRACTION: Final = re.compile(r"\\[dt]?frac\{(\d+)\}\{(\d+)\}")
+_LATEX_FRACTION: Final = re.compile(r"\\[dt]?frac\{(\d+)\}\{(\d+)\}")
 _MARK: Final = re.compile(r"####[^\n]*")
 _CONTRAST: Final = re.compile(
     r"(?:\bbut(?:\s+rather)?|\brather|\binstead|;\s*it\s+is|而是|应该?是|应为|其实是|,是)\s*[$¥￥]?\s*(?=[-−–\d])"
@@ -51,7 +51,7 @@ def gsm8k_postprocess(text: str) -> Extraction | None:
     '4'
     """
     source = said(text).before_next_question()
-    plain = _FRACTION.sub(lambda one: f"{one[1]}/{one[2]}".ljust(len(one.group())), source.text)
+    plain = _LATEX_FRACTION.sub(lambda one: f"{one[1]}/{one[2]}".ljust(len(one.group())), source.text)
     marked = list(_marked(plain))
     result = None if marked else stated_result(plain, VALUE, _DOUBTS)
     found = strongest([_candidate(Rank.ALONE, "the last sentence", result)] if result else marked, plain)
