@@ -37,12 +37,12 @@ PARTS: Final[dict[str, dict[str, str]]] = {
     },
     "retrievers": {
         "BM25Retriever": "ais_prompt.retrievers.bm25",
-        "FixKRetriever": "ais_prompt.retrievers.fix_k",
+        "FixKRetriever": "ais_prompt.retrievers.plain",
         "PeerRetriever": "ais_prompt.extensions.peers.code.retriever",
-        "RandomRetriever": "ais_prompt.retrievers.random",
-        "SlidingWindowRetriever": "ais_prompt.retrievers.sliding_window",
+        "RandomRetriever": "ais_prompt.retrievers.plain",
+        "SlidingWindowRetriever": "ais_prompt.retrievers.plain",
         "TopkRetriever": "ais_prompt.retrievers.topk",
-        "ZeroRetriever": "ais_prompt.retrievers.zero",
+        "ZeroRetriever": "ais_prompt.retrievers.plain",
     },
     "encoders": {
         "CharacterNgramEncoder": "ais_prompt.retrievers.encoders",
