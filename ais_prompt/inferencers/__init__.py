@@ -18,14 +18,16 @@ from ais_prompt.registry import INFERENCERS
 
 if TYPE_CHECKING:
     from ais_prompt.inferencers.chat import ChatInferencer
-    from ais_prompt.inferencers.choices import ChoicesInferencer
-    from ais_prompt.inferencers.clp import CLPInferencer
     from ais_prompt.inferencers.gen import GenInferencer
-    from ais_prompt.inferencers.ll import LLInferencer
+    from ais_prompt.inferencers.likelihoods import (
+        ChoicesInferencer,
+        CLPInferencer,
+        LLInferencer,
+        PPLInferencer,
+        PPLOnlyInferencer,
+    )
     from ais_prompt.inferencers.multi_turn import MultiTurnGenInferencer
     from ais_prompt.inferencers.multi_turn_tools import MultiTurnToolCallInferencer
-    from ais_prompt.inferencers.ppl import PPLInferencer
-    from ais_prompt.inferencers.ppl_only import PPLOnlyInferencer
     from ais_prompt.inferencers.tool_calls import ToolCallInferencer
 
 __all__ = [

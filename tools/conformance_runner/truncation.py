@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.inferencers import GenInferencer, InferenceContext, Inferencer
-from ais_prompt.inferencers.ppl import PPLInferencer
+from ais_prompt.inferencers.likelihoods import PPLInferencer
 from ais_prompt.models import ScriptedModel
 from ais_prompt.models.tokenizer import estimate_tokens
 from ais_prompt.plan.shots import fitting_shots

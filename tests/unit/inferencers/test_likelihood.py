@@ -13,12 +13,14 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, ModelError, PromptError
 from ais_prompt.inferencers import InferenceContext, Inferencer, RunningConversation
-from ais_prompt.inferencers.choices import ChoicesInferencer
-from ais_prompt.inferencers.clp import CLPInferencer
 from ais_prompt.inferencers.labels import lowest
-from ais_prompt.inferencers.ll import LLInferencer
-from ais_prompt.inferencers.ppl import PPLInferencer
-from ais_prompt.inferencers.ppl_only import PPLOnlyInferencer
+from ais_prompt.inferencers.likelihoods import (
+    ChoicesInferencer,
+    CLPInferencer,
+    LLInferencer,
+    PPLInferencer,
+    PPLOnlyInferencer,
+)
 from ais_prompt.models import ScriptedModel
 from ais_prompt.prompts import PromptBuilder, PromptTemplate
 from ais_prompt.prompts.chat_formats import make_chat_format

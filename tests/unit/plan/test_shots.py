@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.inferencers import GenInferencer, InferenceContext
 from ais_prompt.inferencers.base import Preview
-from ais_prompt.inferencers.ppl import PPLInferencer
-from ais_prompt.inferencers.ppl_only import PPLOnlyInferencer
+from ais_prompt.inferencers.likelihoods import PPLInferencer, PPLOnlyInferencer
 from ais_prompt.models import ScriptedModel
 from ais_prompt.plan.shots import fitting_shots
 from ais_prompt.prompts import PromptBuilder, PromptTemplate
