@@ -79,13 +79,13 @@ from ais_prompt.extensions.peers.code.retriever import PeerRetriever as PeerRetr
 from ais_prompt.inferencers import InferenceContext as InferenceContext
 from ais_prompt.inferencers import Preview as Preview
 from ais_prompt.inferencers.base import Inferencer as Inferencer
-from ais_prompt.inferencers.chat import ChatInferencer as ChatInferencer
 from ais_prompt.inferencers.gen import GenInferencer as GenInferencer
 from ais_prompt.inferencers.likelihoods import ChoicesInferencer as ChoicesInferencer
 from ais_prompt.inferencers.likelihoods import CLPInferencer as CLPInferencer
 from ais_prompt.inferencers.likelihoods import LLInferencer as LLInferencer
 from ais_prompt.inferencers.likelihoods import PPLInferencer as PPLInferencer
 from ais_prompt.inferencers.likelihoods import PPLOnlyInferencer as PPLOnlyInferencer
+from ais_prompt.inferencers.multi_turn import ChatInferencer as ChatInferencer
 from ais_prompt.inferencers.multi_turn import MultiTurnGenInferencer as MultiTurnGenInferencer
 from ais_prompt.inferencers.multi_turn_tools import MultiTurnToolCallInferencer as MultiTurnToolCallInferencer
 from ais_prompt.inferencers.tool_calls import ToolCallInferencer as ToolCallInferencer

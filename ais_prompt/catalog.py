@@ -56,7 +56,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
     },
     "inferencers": {
         "CLPInferencer": "ais_prompt.inferencers.likelihoods",
-        "ChatInferencer": "ais_prompt.inferencers.chat",
+        "ChatInferencer": "ais_prompt.inferencers.multi_turn",
         "ChoicesInferencer": "ais_prompt.inferencers.likelihoods",
         "GenInferencer": "ais_prompt.inferencers.gen",
         "LLInferencer": "ais_prompt.inferencers.likelihoods",

@@ -17,7 +17,6 @@ from ais_prompt.inferencers.running_conversation import RunningConversation
 from ais_prompt.registry import INFERENCERS
 
 if TYPE_CHECKING:
-    from ais_prompt.inferencers.chat import ChatInferencer
     from ais_prompt.inferencers.gen import GenInferencer
     from ais_prompt.inferencers.likelihoods import (
         ChoicesInferencer,
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
         PPLInferencer,
         PPLOnlyInferencer,
     )
-    from ais_prompt.inferencers.multi_turn import MultiTurnGenInferencer
+    from ais_prompt.inferencers.multi_turn import ChatInferencer, MultiTurnGenInferencer
     from ais_prompt.inferencers.multi_turn_tools import MultiTurnToolCallInferencer
     from ais_prompt.inferencers.tool_calls import ToolCallInferencer
 
