@@ -87,7 +87,7 @@ from ais_prompt.inferencers.likelihoods import PPLInferencer as PPLInferencer
 from ais_prompt.inferencers.likelihoods import PPLOnlyInferencer as PPLOnlyInferencer
 from ais_prompt.inferencers.multi_turn import ChatInferencer as ChatInferencer
 from ais_prompt.inferencers.multi_turn import MultiTurnGenInferencer as MultiTurnGenInferencer
-from ais_prompt.inferencers.multi_turn_tools import MultiTurnToolCallInferencer as MultiTurnToolCallInferencer
+from ais_prompt.inferencers.tool_calls import MultiTurnToolCallInferencer as MultiTurnToolCallInferencer
 from ais_prompt.inferencers.tool_calls import ToolCallInferencer as ToolCallInferencer
 from ais_prompt.metrics.aggregate import AnswerCounts as AnswerCounts
 from ais_prompt.metrics.aggregate import mean_scores as mean_scores

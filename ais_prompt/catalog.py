@@ -61,7 +61,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "GenInferencer": "ais_prompt.inferencers.gen",
         "LLInferencer": "ais_prompt.inferencers.likelihoods",
         "MultiTurnGenInferencer": "ais_prompt.inferencers.multi_turn",
-        "MultiTurnToolCallInferencer": "ais_prompt.inferencers.multi_turn_tools",
+        "MultiTurnToolCallInferencer": "ais_prompt.inferencers.tool_calls",
         "PPLInferencer": "ais_prompt.inferencers.likelihoods",
         "PPLOnlyInferencer": "ais_prompt.inferencers.likelihoods",
         "ToolCallInferencer": "ais_prompt.inferencers.tool_calls",

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
         PPLOnlyInferencer,
     )
     from ais_prompt.inferencers.multi_turn import ChatInferencer, MultiTurnGenInferencer
-    from ais_prompt.inferencers.multi_turn_tools import MultiTurnToolCallInferencer
-    from ais_prompt.inferencers.tool_calls import ToolCallInferencer
+    from ais_prompt.inferencers.tool_calls import MultiTurnToolCallInferencer, ToolCallInferencer
 
 __all__ = [
     "CLPInferencer",

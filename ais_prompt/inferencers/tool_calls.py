@@ -1,11 +1,15 @@
-"""`ToolCallInferencer`: offer tools to the model; the prediction is what it calls."""
+"""`ToolCallInferencer`: offer tools to the model; the prediction is what it calls.
+
+`MultiTurnToolCallInferencer`: conversations in which the model calls tools, with results that the data has.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, PromptError
@@ -14,7 +18,10 @@ from ais_prompt.inferencers.fields import refuse_fields, with_fields
 from ais_prompt.postprocess.tool_calls import ToolFormat, calls_as_text, written_calls
 from ais_prompt.prompts.text_format import TokenizerChatFormat
 from ais_prompt.registry import INFERENCERS
-from ais_prompt.types import Completion, Decoding, Prediction, Prompt, Request, Sample
+from ais_prompt.types import ChatMessage, Completion, Decoding, Prediction, Prompt, Request, Sample, ToolCall
+from ais_prompt.utils.jsonl import parse_written
+from ais_prompt.utils.messages import call_messages
+from ais_prompt.utils.text import counted
 
 _FORM: Final = "{'type': 'function', 'function': {'name': …, 'parameters': {…}}}"
 
@@ -145,3 +152,214 @@ def _checked(tools: Any, error: type[ConfigError] | type[PromptError]) -> list[M
         if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
             raise error(f"this is no tool: {str(tool)[:80]}", fix=f"write {_FORM}")
     return list(tools)
+
+
+NO_RESULT: Final = '{"error": "no result of this call is known"}'
+"""The result of a call that the data does not expect."""
+_TURNS_FORM: Final = '[{"answers": [{"name": {"parameter": ["accepted value"]}}], "results": ["..."], "user": "..."}]'
+
+
+@INFERENCERS.register_module()
+class MultiTurnToolCallInferencer(ToolCallInferencer):
+    """Lets the model call tools turn by turn. The prediction of each turn is the JSON of its calls.
+
+    The prompt template is the first question. After each turn the model sees its own calls with the results from the
+    data, then what the user says next, if anything. Nothing is carried out. A call gets the result of the expected call
+    of the same function; if several are expected, of the one that shares most arguments with it. A call that is not
+    expected gets an error as its result. A turn without an answer ends the conversation.
+
+    Each turn is scored by itself: `ToolCallEvaluator` with `tool_calls_postprocess` needs no ``gold_columns``.
+
+    Args:
+        turns: the column with the turns, a list or JSON, each a mapping with ``answers``, the expected calls in BFCL's
+            form ``{function: {parameter: [accepted values]}}``, ``results``, one for each of them, and ``user``, what
+            the user says before the turn. All may be missing; a turn without ``answers`` expects no call.
+        tools, tool_choice, parser, max_out_len: as in `ToolCallInferencer`.
+
+    Raises:
+        ConfigError: a tool has another form.
+    """
+
+    def __init__(
+        self,
+        turns: str = "turns",
+        tools: str | Sequence[Mapping[str, Any]] = "tools",
+        tool_choice: str | Mapping[str, Any] | None = None,
+        parser: ToolFormat | None = None,
+        max_out_len: int | None = None,
+    ) -> None:
+        super().__init__(tools, tool_choice, parser, max_out_len)
+        self.turns = turns
+
+    @classmethod
+    def asks_every_turn(cls, arguments: Mapping[str, Any]) -> bool:  # noqa: ARG003
+        """Return True: predictions and golds are lists with one entry for each turn."""
+        return True
+
+    def converse(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> Conversation:
+        """Ask turn by turn, until a turn fails."""
+        turns, tools = self._turns_of(sample), self._tools_of(sample)
+        decoding = self._decoding(context, tools)
+        history: list[ChatMessage] = []
+        prompts: list[Prompt] = []
+        completions: list[Completion] = []
+        for number, turn in enumerate(turns):
+            history += turn.opening
+            prompts.append(self._prompt(sample, shots, context, tools, history))
+            [completion] = yield [Request(sample.id, prompts[-1], decoding, number)]
+            completions.append(self._with_written_calls(completion))
+            if completion.failure:
+                break
+            history += self._reply(completion, completions[-1].tool_calls, turn, number)
+        said = [None if one.failure else self._said(one) for one in completions]
+        functions = [tool["function"] for tool in tools]
+        return Prediction(
+            sample_id=sample.id,
+            index=sample.index,
+            origin_prompt=tuple(prompts),
+            prediction=[*said, *[None] * (len(turns) - len(said))],
+            gold=[{"functions": functions, "answers": turn.answers} for turn in turns],
+            completions=tuple(completions),
+            failed_turn=len(completions) if completions[-1].failure else None,
+        )
+
+    def preview(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> list[Preview]:
+        """Return the prompt of each turn, with the expected calls in place of the model's."""
+        turns, tools = self._turns_of(sample), self._tools_of(sample)
+        filled = context.builder.generation(sample, shots)
+        history: list[ChatMessage] = []
+        previews = []
+        for number, turn in enumerate(turns):
+            history += turn.opening
+            names = ", ".join(tool["function"]["name"] for tool in tools) or "none"
+            guessed = ", expected calls in place of the model's" if number else ""
+            prompt = self._prompt(sample, shots, context, tools, history)
+            previews.append(Preview(f"turn {number + 1}, tools: {names}{guessed}", filled, prompt))
+            history += call_messages("", list(turn.expected()), turn.results, number)
+        return previews
+
+    def _reply(
+        self, completion: Completion, calls: Sequence[ToolCall], turn: _Turn, number: int
+    ) -> Iterator[ChatMessage]:
+        """Return what follows an answer: the answer itself, and the results of its calls."""
+        # Calls that were read from the text are not shown a second time.
+        text = completion.text if completion.tool_calls or not calls else ""
+        return call_messages(text, calls, turn.results_of(calls), number)
+
+    def _prompt(
+        self,
+        sample: Sample,
+        shots: Sequence[Sample],
+        context: InferenceContext,
+        tools: list[Mapping[str, Any]],
+        history: Sequence[ChatMessage] = (),
+    ) -> Prompt:
+        """Return the prompt of a turn.
+
+        Raises:
+            PromptError: the model takes a text, which has no place for calls.
+        """
+        filled = context.builder.generation(sample, shots)
+        if isinstance(context.chat, TokenizerChatFormat):
+            return context.chat.with_tools(tools, tuple(history)).render(filled, "gen")
+        first = context.chat.render(filled, "gen")
+        if isinstance(first, str):
+            fix = "use a chat model"
+            raise PromptError("calls of tools in several turns need messages, and this model takes a text", fix=fix)
+        return (*first, *history)
+
+    def _turns_of(self, sample: Sample) -> list[_Turn]:
+        """Return the turns of a sample.
+
+        Raises:
+            PromptError: there is no such column, or it holds no turns.
+        """
+        if self.turns not in sample.fields:
+            fix = "name the column that has the turns: turns='…'"
+            raise PromptError(f"there is no column {self.turns!r} with turns", fix=fix)
+        value = sample.fields[self.turns]
+        try:
+            turns = json.loads(value) if isinstance(value, str) else value
+            found = [_turn(one) for one in turns]
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            what = f"the column {self.turns!r} holds no turns: {error}"
+            raise PromptError(what, fix=f"write {_TURNS_FORM}") from None
+        if not found:
+            raise PromptError(f"the column {self.turns!r} has no turn", fix=f"write {_TURNS_FORM}")
+        return found
+
+
+class _Turn(Struct, frozen=True):
+    """What the data says of one turn.
+
+    Attributes:
+        user: what the user says before it; empty if nothing.
+        answers: the expected calls in BFCL's form.
+        results: one for each of them, as texts.
+    """
+
+    user: str
+    answers: list[Mapping[str, Mapping[str, Any]]]
+    results: list[str]
+
+    @property
+    def opening(self) -> list[ChatMessage]:
+        """What is said before the model is asked."""
+        return [ChatMessage("user", self.user)] if self.user else []
+
+    def expected(self) -> Iterator[ToolCall]:
+        """Yield the expected calls, each argument with its first accepted value; an empty text means none."""
+        for answer in self.answers:
+            for name, accepted in answer.items():
+                given = {key: values[0] for key, values in accepted.items() if values and values[0] != ""}
+                yield ToolCall(_sent(name), json.dumps(given, ensure_ascii=False))
+
+    def results_of(self, calls: Sequence[ToolCall]) -> list[str]:
+        """Return the result of each call; each result is given once."""
+        left = list(zip((_only_item(answer) for answer in self.answers), self.results, strict=True))
+        found = []
+        for call in calls:
+            same = [one for one in left if _sent(one[0][0]) == _sent(call.name)]
+            best = max(same, key=lambda one: _shared(call, one[0][1]), default=None)
+            if best is not None:
+                left.remove(best)
+            found.append(NO_RESULT if best is None else best[1])
+        return found
+
+
+def _turn(value: Mapping[str, Any]) -> _Turn:
+    """Read a turn.
+
+    Raises:
+        ValueError, TypeError, AttributeError: it has another form.
+    """
+    answers, results = list(value.get("answers") or ()), list(value.get("results") or ())
+    for answer in answers:
+        _only_item(answer)
+    if len(results) not in (0, len(answers)):
+        raise ValueError(f"{counted(len(results), 'result')} for {counted(len(answers), 'answer')}")
+    texts = [one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in results]
+    return _Turn(str(value.get("user") or ""), answers, texts or [NO_RESULT] * len(answers))
+
+
+def _only_item(answer: Mapping[str, Mapping[str, Any]]) -> tuple[str, Mapping[str, Any]]:
+    [(name, accepted)] = answer.items()
+    if not isinstance(accepted, Mapping):
+        raise TypeError(f"the parameters of {name!r} are no mapping")
+    return name, accepted
+
+
+def _sent(name: str) -> str:
+    """Return the name of a function as APIs take it, without dots."""
+    return name.replace(".", "_")
+
+
+def _shared(call: ToolCall, accepted: Mapping[str, Any]) -> int:
+    """Return how many arguments of a call have an accepted value."""
+    try:
+        arguments = parse_written(call.arguments or "{}")
+    except ValueError:
+        return 0
+    if not isinstance(arguments, dict):
+        return 0
+    return sum(value in accepted.get(name, ()) for name, value in arguments.items())
