@@ -9,6 +9,8 @@ A conversation yields requests, is sent their completions, and returns the predi
 Concurrency, batches, retries and resume are not its concern: `ais_prompt.engine` runs many conversations at
 once, and answers requests from the journal where possible. A single request, labels, repeats and multi-turn dialogues
 are all conversations.
+
+Fields of a request that only servers understand: ``response_format``, ``tools``.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.models.base import Model
+from ais_prompt.errors import PromptError
+from ais_prompt.models.base import Model, SendsFields
 from ais_prompt.prompts import Filled, PromptBuilder, Template
 from ais_prompt.prompts.chat_formats import ChatFormat
 from ais_prompt.types import Completion, Decoding, Prediction, Prompt, ReaderSpec, Request, Sample
@@ -167,3 +170,28 @@ class RepeatingInferencer(Inferencer, Protocol):
     """
 
     n: int
+
+
+def with_fields(decoding: Decoding, model: Model, **fields: Any) -> Decoding:
+    """Return decoding with further fields of the request; those that are None are left out.
+
+    Raises:
+        PromptError: the model has no server that understands fields.
+    """
+    given: Mapping[str, Any] = {name: value for name, value in fields.items() if value is not None}
+    for name in given:
+        refuse_fields(model, name)
+    return replace(decoding, extra={**decoding.extra, **given})
+
+
+def refuse_fields(model: Model, name: str) -> None:
+    """Raise an error unless a model passes fields on to a server, in the form of the OpenAI API.
+
+    Raises:
+        PromptError: it does not.
+    """
+    if not isinstance(model, SendsFields) or name not in model.sends_fields:
+        raise PromptError(
+            f"{type(model).__name__} cannot send {name}",
+            fix=f"use OpenAIChatModel, for which a local model needs a server, or take {name} out of the inferencer",
+        )

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.inferencers.base import Conversation, InferenceContext, Preview
-from ais_prompt.inferencers.fields import refuse_fields, with_fields
+from ais_prompt.inferencers.base import Conversation, InferenceContext, Preview, refuse_fields, with_fields
 from ais_prompt.registry import INFERENCERS
 from ais_prompt.types import Prediction, Request, Sample
 

@@ -13,8 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, PromptError
-from ais_prompt.inferencers.base import Conversation, InferenceContext, Preview
-from ais_prompt.inferencers.fields import refuse_fields, with_fields
+from ais_prompt.inferencers.base import Conversation, InferenceContext, Preview, refuse_fields, with_fields
 from ais_prompt.postprocess.tool_calls import ToolFormat, calls_as_text, written_calls
 from ais_prompt.prompts.text_format import TokenizerChatFormat
 from ais_prompt.registry import INFERENCERS
