@@ -1,7 +1,7 @@
 r"""Answers of GSM8K, and its gold. What counts as a number: `ais_prompt.postprocess.numbers`.
 
 The strongest marker decides: ``#### 42`` and ``\boxed{42}``, then "final answer", then "the answer is 42", then
-what the last sentence says (`ais_prompt.postprocess.conclusion`). Of equal markers the last counts. A
+what the last sentence says (`ais_prompt.postprocess.stated`). Of equal markers the last counts. A
 number that is denied ("not 42") counts for nothing.
 
 Source: Cobbe et al. 2021, "Training Verifiers to Solve Math Word Problems" (the ``####`` mark), and OpenCompass,
@@ -15,13 +15,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from ais_prompt.errors import DataError
-from ais_prompt.postprocess.boxed import marked_spans
-from ais_prompt.postprocess.conclusion import OPERAND_AFTER, stated_result
 from ais_prompt.postprocess.negation import doubts
 from ais_prompt.postprocess.numbers import NUMBER, VALUE, plain_number
 from ais_prompt.postprocess.rules import Candidate, Rank, strongest
 from ais_prompt.postprocess.source import said
-from ais_prompt.postprocess.stated import Statement, statements
+from ais_prompt.postprocess.stated import OPERAND_AFTER, Statement, marked_spans, stated_result, statements
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types.score import Extraction
 

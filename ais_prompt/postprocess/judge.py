@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from ais_prompt.postprocess.boxed import boxed_spans
 from ais_prompt.postprocess.negation import REACH, Doubts, doubts
 from ais_prompt.postprocess.rules import Candidate, Rank, strongest
 from ais_prompt.postprocess.source import said
+from ais_prompt.postprocess.stated import boxed_spans
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types.score import Extraction
 

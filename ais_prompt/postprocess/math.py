@@ -11,13 +11,22 @@ from collections.abc import Iterator
 from typing import Final
 
 from ais_prompt.errors import DataError
-from ais_prompt.postprocess.boxed import last_boxed, marked_spans
-from ais_prompt.postprocess.conclusion import EQUATION, FORMULA, TERM, is_label, sentences, stated_result
 from ais_prompt.postprocess.negation import doubts, is_undecided
 from ais_prompt.postprocess.numbers import NUMBER, plain_number
 from ais_prompt.postprocess.rules import Candidate, Rank, strongest
 from ais_prompt.postprocess.source import said
-from ais_prompt.postprocess.stated import Statement, statements
+from ais_prompt.postprocess.stated import (
+    EQUATION,
+    FORMULA,
+    TERM,
+    Statement,
+    is_label,
+    last_boxed,
+    marked_spans,
+    sentences,
+    stated_result,
+    statements,
+)
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types.score import Extraction
 
@@ -80,7 +89,7 @@ def math_postprocess_v2(text: str) -> Extraction | None:
 
     It is, of what is said after any thinking: the last ``\boxed{}`` or ``####``; else what the last "the answer is" or
     "答案是" announces; else all of a text of one line that holds no sentence; else the formula between dollars or
-    ``\( \)``, or the number, that the last sentence states (`ais_prompt.postprocess.conclusion`).
+    ``\( \)``, or the number, that the last sentence states (`ais_prompt.postprocess.stated`).
 
     >>> math_postprocess_v2(r"So $x = 2$. The answer is \boxed{\frac{1}{2}}.")
     '\\frac{1}{2}'

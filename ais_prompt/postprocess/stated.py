@@ -1,15 +1,31 @@
-"""The sentence in which a solution states its result: "The answer is ...", "答案是…", "答：…"."""
+"""The sentence in which a solution states its result: "The answer is ...", "答案是…", "答：…".
+
+The result of a solution without a marker: "16 - 3 = 13", "So she has 13.", "Total: 42 apples".
+
+A number or formula is read only for a reason. Of the last sentence that has one, in a text that does not break off, it
+
+- follows the last "=",
+- follows a conclusion ("so", "thus", "所以", "得"),
+- fills a line with its label and unit,
+- repeats the result of the last calculation: "16 - 3 = 13. She has 13 eggs.",
+- or is all that a text of one sentence states.
+
+All else is unparsed: numbers of premises, plans, questions and steps look like results.
+
+What marks a result for programs: ``\boxed{...}``, ``<answer>...</answer>``, and ``"answer": ...`` in JSON.
+"""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
 from msgspec import Struct
 
-from ais_prompt.postprocess.negation import is_reported
+from ais_prompt.postprocess.negation import Doubts, is_reported, is_undecided
 from ais_prompt.postprocess.rules import Rank, Rule
 
 _IS = (
@@ -91,3 +107,224 @@ def statements(text: str) -> Iterator[Statement]:
         if is_reported(text, one.start()) or _WOULD_IF.match(text, one.start(), line_end):
             continue
         yield Statement(rule, start, stop.start() if stop else line_end, line_end)
+
+
+Match = re.Match[str]
+
+TERM: Final = "\ue000"
+EQUATION: Final = "\ue002"
+"""What replaces each character of a formula, so that a sentence with formulas reads like one with numbers."""
+FORMULA: Final = f"[{TERM}{EQUATION}]"
+LONGEST: Final = 2_000
+"""Characters of a sentence that are looked at, from its end: a hostile text may be one sentence."""
+
+_NOT_PROSE: Final = re.compile(
+    r"```(?!\w*\s*[^\w\s]?[\d.,]+\s*```)(?s:.*?)(?:```|\Z)|\x1b\[[\d;]*[A-Za-z]"  # code; colours of a terminal
+    r"|^[ \t]*\|(?!.*(?i:total|answer|合计|答)).*$"  # rows of a table
+    r"|^[ \t>*#-]*(?:[Ss]tep\s*|[(\[])?\d{1,2}[.)、\]:](?=[ \t*]*[^\s\d.,;])",  # numbers of steps
+    re.MULTILINE,
+)
+_END: Final = re.compile(rf"\n+(?!\s*{FORMULA})|[。!?;…]+['\"”’)*]*|\.(?![\w.])['\"”’)*]*(?=\s*(?:\Z|[^a-z\s]))")
+_ENDED: Final = re.compile(r"[.!?。…][\s'\"”’)*|]*\Z")
+_DANGLING: Final = re.compile(
+    r"(?:\b(?i:an?|then|and|so|but|or|the|of|to|is|are|was|has|have|that|which|with|if|because|since|by|we|he|she|it|per|for|in|at|from)"
+    r"|[-:;+/×÷=(、]|(?<!\d),|\s\*|[加减乘]|除以|然后|则|那么|所以|因为|而|和|是|为|得|需要|再|把|将|当|接着|接下来|不|其|也|就|被|与|及|或|从|在|向|于|这|那|该|并|但|我们)\s*\Z"
+    r"|“[^”\n]*\Z|[(（][^)）\n]*\Z|,\s*\.{3}\Z|\$[^$\n]*[\\^_][^$\n]*\Z"
+)
+_ASKS: Final = re.compile(
+    r"\?\W*\Z|\b(?:please|(?:could|can|would|do)\s+you)\b|\A\W*(?:what|which|how|why|who|where)\b|[吗呢么]\W*\Z|请|(?:几|多少)[^,。]{0,12}\W*\Z"
+    r"|n['’]t\s+(?:match|make)|\b(?:contradict\w*|wrong|stuck|known|denote|geometric|cannot|work\s+out|figure\s+out)\b|矛盾|不对|[错漏]|回忆|代换|如图|\bformula\b|公式"
+    r"|\A\W*(?:(?:an?|one|1|each|every)\s[a-z]+|[一每](?!共)[\u4e00-\u9fff]{1,3})\s*(?:=|≈|is\b|equals|是|等于|约)[^,;]{1,40}\Z",
+    re.IGNORECASE,
+)
+"""What a sentence does that states no result: it asks, takes something back, or gives a law or a unit."""
+_BEGINS: Final = re.compile(
+    r"\W*(?:given|let|suppose|assume|denote|recall|remember|note|hint|tip|fun\s+fact|wait|next|first|我?们?[设记]|已知|注意|别忘|(?:要|请)?记住|提示|小知识|等等|[还只]需)",
+    re.IGNORECASE,
+)
+"""How a sentence begins that gives, plans or recalls something."""
+_STATES_NOTHING: Final = re.compile(
+    r"\b(?:such\s+as|without|goal|task|question|problem|unknown|error|limit|budget|tokens?|contest|know|steps?|unknowns?|timeout|wants?|we|you|should|may|might|could|maybe|perhaps"
+    r"|either|not|never|cannot|nothing|twice|half|than|times|(?:a|per|each|every)\s+(?:day|week|month|year|hour|minute))\b|n['’]t\b"
+    r"|\A\W*(?:then|now|to|step|if|when|each|every|one|an?|by|using|find|multiply|add|divide|subtract|use|consider|calculate|compute|solve|i|my)\s"
+    r"|假|如果|若|先|接下来|下面|然后|题|每|例如|可能|也许|大概|[没无倍各]|知道|最多|只能|超时|上限|步骤|未知|不会|超过|考虑|把|将|用|代入|思路|想|\A\W*[我一1](?!共)[\u4e00-\u9fff]",
+    re.IGNORECASE,
+)
+"""What a sentence says that only supposes, plans, denies, or gives a rate."""
+_REMARK: Final = re.compile(
+    r"\W*(?:let\s+me\s+know|feel\s+free|(?:i\s+)?hope|if\s+you\s+(?:have|need|want)|check|verif\w+|note|confidence|explanation|this\s+took|that\s+took"
+    r"|希望|如有|验算|检验|说明|解析|(?:让我们)?验证)",
+    re.IGNORECASE,
+)
+_CUE: Final = re.compile(
+    r"\b(?:so(?!\s+(?:that|many|much|far))|therefore|thus|hence|consequently|i\.e\.|that['’]s|(?:which|this|that)\s+(?:is|means|gives|leaves|makes|equals)|the\s+(?:total|sum)\s+is|"
+    r"meaning|equals|is\s+equal\s+to|gives\s+us|yields|(?:we|i)\s+(?:get|obtain|find|conclude)|altogether|in\s+(?:total|all))\b"
+    r"|所以|因此|因而|从而|于是|(?:^|[,;\s])故|(?:[,;求算可解]|我们|^)得[到出]?|得(?=[:=])|,即|也就是|等于|应该?是|而是|\A\W*答",
+    re.IGNORECASE,
+)
+"""What begins a conclusion."""
+_TOTAL: Final = re.compile(r"\b(?:total|(?:al)?together|in\s+all)\b|[一总]共|合计", re.IGNORECASE)
+_EQUALS: Final = re.compile(r"(?<![<>!=])[=≈](?!=)")
+_LABEL: Final = re.compile(
+    r"(?:\b(?:step|error|code|example|question|problem|exercise|page|figure|table|equation|chapter|section|line|room|rule|method|version|theorem|part|grade|case|item)|[例式图表第]|步骤)\s*[(#]?\s*\Z",
+    re.IGNORECASE,
+)
+_OPERAND: Final = re.compile(
+    r"[\d)a-z%]\s*(?:[-+*/×÷−]|\bx\b|\bby\b)\s*\$?\Z|(?:加上?|减去?|乘以?|除以)\s*\Z|\b(?:add|subtract|plus|minus|times)\s+\$?\Z"
+    r"|\d\s?[\u4e00-\u9fff]?(?:\s(?:to|and)\s|[到至和与、~:])\s?\$?\Z|\b(?:the|these|those|all|both|other|same|row)\s*\Z|[这那]\s*\Z"
+    r"|\b(?:after|before|within|during|until|per|at|than|from|in|since)\s+\$?\Z|[比第]\s?\Z",
+    re.IGNORECASE,
+)
+"""What comes before a number of a calculation or a circumstance: "after 2 days"."""
+OPERAND_AFTER: Final = re.compile(r"\s*(?:[-+*/×÷−]|\bx\b)\s*\$?\d|\s*[和与]\s?\d|\s+(?:and|to)\s+\$?\d|\s?[到至~、]")
+_SAYS: Final = re.compile(
+    r"(?:\b(?:is|are|was|be|equals?|means?|gives?|by|get|obtain|have|has|find|becomes?|as|to|conclude|that|value|so|thus|therefore|hence)|[=≈:]|[是为得到于即成填有取应余共约]|所以|因此)[\s,:*(]*\Z"
+    r"|(?:\A|\n)[\s>*#-]*\Z",
+    re.IGNORECASE,
+)
+"""What comes before a formula that is stated, not mentioned."""
+_LINE: Final = re.compile(
+    rf"[\s>*#|_•-]*(?:[^\W\d][^\n,。;:=|\d]{{0,40}}[:=|–—-])?[\s*_$¥(]*(?:[-−–$\d.,/]+|{FORMULA}+|[A-Z](?![A-Za-z]))[\s*_$)%°|]*"
+    r"(?:[A-Za-z]+(?:\s[a-z]+)?|[\u4e00-\u9fff]{1,3})?[\s*)|]*[.。!✓]*\s*"
+)
+"""A line that holds nothing but an item, its label and its unit: "**Total:** 42 apples"."""
+_MOST_WORDS: Final = 3
+"""Words of a text of one sentence that needs no full stop: "she has 42"."""
+
+
+def stated_result(text: str, items: re.Pattern[str], doubts: Doubts) -> Match | None:
+    """Return the number or formula that a text without a marker gives as its result; None if it gives none.
+
+    Args:
+        text: an answer.
+        items: finds what can be a result.
+        doubts: for the same.
+    """
+    text = _NOT_PROSE.sub(lambda found: " " * len(found.group()), text)
+    every = [(start, end) for start, end in sentences(text) if not _REMARK.match(text, start, end)]
+    if not every or _breaks_off(text, every):
+        return None
+    for start, end in reversed(every):
+        start = max(start, end - LONGEST)
+        sentence = text[start:end]
+        begins = _BEGINS.match(sentence) and not _CUE.search(sentence)
+        if begins or is_undecided(sentence) or _ASKS.search(sentence):
+            return None
+        found = [
+            one
+            for one in items.finditer(text, start, end)
+            if text[one.start()] != TERM or _SAYS.search(text[max(start, one.start() - 40) : one.start()])
+        ]
+        if found:
+            stated = [one for one in found if _is_stated(text, one, doubts)]
+            return _concluded(text, start, stated) or _evident(
+                text, start, end, stated, alone=len(every) == len(found) == 1
+            )
+    return None
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """Return start and end of each sentence that is not blank."""
+    ends = [0, *(end.end() for end in _END.finditer(text)), len(text)]
+    return [(start, end) for start, end in pairwise(ends) if text[start:end].strip()]
+
+
+def _breaks_off(text: str, every: list[tuple[int, int]]) -> bool:
+    """Return whether a text ends in the middle of a sentence, as its last word or the end of its other lines shows."""
+    last = text[slice(*every[-1])]
+    if _DANGLING.search(text.rstrip()[-200:]):
+        return True
+    if _ENDED.search(text) or _LINE.fullmatch(last):
+        return False
+    if len(every) == 1:
+        return "otal is" not in last and len(re.findall(r"[A-Za-z]{2,}|[\u4e00-\u9fff]{2}", text)) > _MOST_WORDS
+    sums_up = _TOTAL.search(last) and re.search(r"=[^=]*\d\W*\w*\s*\Z", last)
+    return "=" not in last or bool(_ENDED.search(text[slice(*every[-2])]) and not sums_up)
+
+
+def is_label(text: str, start: int) -> bool:
+    """Return whether a number names something and counts nothing: "step 2", "Error 404", "第2步"."""
+    return _LABEL.search(text[max(0, start - 24) : start]) is not None
+
+
+def _is_stated(text: str, item: Match, doubts: Doubts) -> bool:
+    begin, end = item.span()
+    return not (
+        doubts.denies(text, begin, end)
+        or is_label(text, begin)
+        or _OPERAND.search(text[max(0, begin - 40) : begin])
+        or OPERAND_AFTER.match(text, end)
+    )
+
+
+def _concluded(text: str, start: int, stated: list[Match]) -> Match | None:
+    """The first item after the last "=" of a sentence, or the last one after a conclusion."""
+    for item in reversed(stated):
+        cues = [cue for pattern in (_CUE, _EQUALS) for cue in pattern.finditer(text, start, item.start())]
+        if not cues:
+            return None
+        last = max(cues, key=re.Match.end)
+        if last.group() in "=≈":
+            return next(one for one in stated if last.end() <= one.start())
+        return item
+    return None
+
+
+def _evident(text: str, start: int, end: int, stated: list[Match], *, alone: bool) -> Match | None:
+    """The last item of a sentence, if it fills its line, repeats a result, or is all that the text states."""
+    if not stated:
+        return None
+    item = stated[-1]
+    line_start, line_end = text.rfind("\n", 0, item.start()) + 1, text.find("\n", item.end())
+    if _LINE.fullmatch(text, line_start, len(text) if line_end < 0 else line_end):
+        return item
+    if _STATES_NOTHING.search(text, start, end):
+        return None
+    before = text[:start].rpartition("=")
+    repeats = before[1] and re.match(rf"\s*[$¥]?{re.escape(item.group())}(?![\d.]*\d)", before[2])
+    return item if repeats or alone else None
+
+
+_TAGGED: Final = re.compile(r"<(answer|答案)>((?:(?!<).){0,2000})</\1>", re.DOTALL | re.IGNORECASE)
+_KEYED: Final = re.compile(
+    r"""["'](?:final_?|correct_?)?(?:answer|choice|result|答案|最终答案)["']\s*:\s*(?:"([^"\n]{0,500})"|'([^'\n]{0,500})'|([^"'\s,{}\[\]]{1,80}(?:,\d{3}\b)*))""",
+    re.IGNORECASE,
+)
+_TOKEN: Final = re.compile(r"(?P<box>\\f?box(?:ed)?\s*\{)|\\.|[{}]", re.DOTALL)
+
+
+def last_boxed(text: str) -> str | None:
+    r"""Return what the last ``\boxed{}`` or ``\fbox{}`` holds; None if there is none, or its braces never close.
+
+    >>> last_boxed(r"\boxed{1} or rather \boxed{\frac{1}{2}}")
+    '\\frac{1}{2}'
+    """
+    spans = boxed_spans(text)
+    return text[slice(*spans[-1])].strip() if spans else None
+
+
+def boxed_spans(text: str) -> list[tuple[int, int]]:
+    """Return where the content of each box begins and ends, in order; of boxes in boxes the innermost.
+
+    Every brace is looked at once, so text of any kind takes linear time.
+    """
+    found: list[tuple[int, int]] = []
+    open_braces: list[int | None] = []  # where the content of a box begins; None for other braces
+    for token in _TOKEN.finditer(text):
+        if token["box"]:
+            open_braces.append(token.end())
+        elif token.group() == "{":
+            open_braces.append(None)
+        elif token.group() == "}" and open_braces:
+            start = open_braces.pop()
+            if start is not None and not (found and found[-1][0] > start):
+                found.append((start, token.start()))
+    return found
+
+
+def marked_spans(text: str) -> list[tuple[str, int, int]]:
+    """Return name and place of the content of every mark, in order."""
+    found = [("boxed", *span) for span in boxed_spans(text)]
+    found += [("<answer>", *tag.span(2)) for tag in _TAGGED.finditer(text)]
+    found += [("JSON", *pair.span(pair.lastindex or 0)) for pair in _KEYED.finditer(text)]
+    return sorted(found, key=lambda mark: mark[1])
