@@ -15,9 +15,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from ais_prompt.errors import DataError
-from ais_prompt.postprocess.negation import doubts
 from ais_prompt.postprocess.numbers import NUMBER, VALUE, plain_number
-from ais_prompt.postprocess.rules import Candidate, Rank, strongest
+from ais_prompt.postprocess.rules import Candidate, Rank, doubts, strongest
 from ais_prompt.postprocess.source import said
 from ais_prompt.postprocess.stated import OPERAND_AFTER, Statement, marked_spans, stated_result, statements
 from ais_prompt.registry import POSTPROCESSORS

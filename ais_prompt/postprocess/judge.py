@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from ais_prompt.postprocess.negation import REACH, Doubts, doubts
-from ais_prompt.postprocess.rules import Candidate, Rank, strongest
+from ais_prompt.postprocess.rules import REACH, Candidate, Doubts, Rank, doubts, strongest
 from ais_prompt.postprocess.source import said
 from ais_prompt.postprocess.stated import boxed_spans
 from ais_prompt.registry import POSTPROCESSORS

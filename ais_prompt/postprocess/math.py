@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from ais_prompt.errors import DataError
-from ais_prompt.postprocess.negation import doubts, is_undecided
 from ais_prompt.postprocess.numbers import NUMBER, plain_number
-from ais_prompt.postprocess.rules import Candidate, Rank, strongest
+from ais_prompt.postprocess.rules import Candidate, Rank, doubts, is_undecided, strongest
 from ais_prompt.postprocess.source import said
 from ais_prompt.postprocess.stated import (
     EQUATION,

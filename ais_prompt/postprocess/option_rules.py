@@ -12,8 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from ais_prompt.postprocess.negation import Doubts, doubts
-from ais_prompt.postprocess.rules import Rank, Rule
+from ais_prompt.postprocess.rules import Doubts, Rank, Rule, doubts
 
 # No run of these is unbounded: on a long one, patterns that begin with it would take quadratic time.
 _OPENING, _CLOSING = r"\s(\[【{<'\"“‘「", r")\]】}>'\"”’」"

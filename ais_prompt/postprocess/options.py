@@ -14,9 +14,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from ais_prompt.postprocess.negation import is_reported, is_undecided
 from ais_prompt.postprocess.option_rules import OptionPatterns, option_patterns
-from ais_prompt.postprocess.rules import Candidate, Rank, strongest
+from ais_prompt.postprocess.rules import Candidate, Rank, is_reported, is_undecided, strongest
 from ais_prompt.postprocess.source import Source, said
 from ais_prompt.postprocess.stated import marked_spans, sentences
 from ais_prompt.registry import POSTPROCESSORS

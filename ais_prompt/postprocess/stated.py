@@ -25,8 +25,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from ais_prompt.postprocess.negation import Doubts, is_reported, is_undecided
-from ais_prompt.postprocess.rules import Rank, Rule
+from ais_prompt.postprocess.rules import Doubts, Rank, Rule, is_reported, is_undecided
 
 _IS = (
     r"(?:\s*\b(?:is|are|was|would\s+be|should\s+be|must\s+be|will\s+be|equals?|comes\s+(?:out\s+)?to)\b\s*:?"
