@@ -120,13 +120,13 @@ from ais_prompt.postprocess.code import humaneval_postprocess_v3 as humaneval_po
 from ais_prompt.postprocess.code import mbpp_postprocess as mbpp_postprocess
 from ais_prompt.postprocess.general import first_number_postprocess as first_number_postprocess
 from ais_prompt.postprocess.general import general_postprocess as general_postprocess
-from ais_prompt.postprocess.gsm8k import gsm8k_dataset_postprocess as gsm8k_dataset_postprocess
-from ais_prompt.postprocess.gsm8k import gsm8k_postprocess as gsm8k_postprocess
 from ais_prompt.postprocess.json import json_postprocess as json_postprocess
 from ais_prompt.postprocess.judge import generic_llmjudge_postprocess as generic_llmjudge_postprocess
 from ais_prompt.postprocess.judge import judge_rating_postprocess as judge_rating_postprocess
 from ais_prompt.postprocess.math import math_dataset_postprocess as math_dataset_postprocess
 from ais_prompt.postprocess.math import math_postprocess_v2 as math_postprocess_v2
+from ais_prompt.postprocess.numbers import gsm8k_dataset_postprocess as gsm8k_dataset_postprocess
+from ais_prompt.postprocess.numbers import gsm8k_postprocess as gsm8k_postprocess
 from ais_prompt.postprocess.options import first_option_postprocess as first_option_postprocess
 from ais_prompt.postprocess.options import last_option_postprocess as last_option_postprocess
 from ais_prompt.postprocess.options import multiple_select_postprocess as multiple_select_postprocess

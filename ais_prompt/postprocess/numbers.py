@@ -16,13 +16,30 @@ What counts as a number:
 ``1/2``                        `VALUE` reads fractions, ``2 1/2`` too; `NUMBER` reads 1 and 2
 ``٣``, ``１８``                decimal digits of every script are read: 3, 18
 =============================  =======================================================================
+
+Answers of GSM8K, and its gold. What counts as a number: `ais_prompt.postprocess.numbers`.
+
+The strongest marker decides: ``#### 42`` and ``\boxed{42}``, then "final answer", then "the answer is 42", then
+what the last sentence says (`ais_prompt.postprocess.stated`). Of equal markers the last counts. A
+number that is denied ("not 42") counts for nothing.
+
+Source: Cobbe et al. 2021, "Training Verifiers to Solve Math Word Problems" (the ``####`` mark), and OpenCompass,
+``opencompass/datasets/gsm8k.py`` (the last number of the answer).
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
+
+from ais_prompt.errors import DataError
+from ais_prompt.postprocess.rules import Candidate, Rank, doubts, strongest
+from ais_prompt.postprocess.source import said
+from ais_prompt.postprocess.stated import OPERAND_AFTER, Statement, marked_spans, stated_result, statements
+from ais_prompt.registry import POSTPROCESSORS
+from ais_prompt.types.score import Extraction
 
 NUMBER: Final = re.compile(
     r"""
@@ -76,3 +93,104 @@ def plain_number(written: str) -> str:
     if scale := _SCALE.search(plain):
         return f"{Decimal(plain[: scale.start()]).scaleb(_SCALES[scale[1]]):f}"
     return plain
+
+
+_LATEX_FRACTION: Final = re.compile(r"\\[dt]?frac\{(\d+)\}\{(\d+)\}")
+_MARK: Final = re.compile(r"####[^\n]*")
+_CONTRAST: Final = re.compile(
+    r"(?:\bbut(?:\s+rather)?|\brather|\binstead|;\s*it\s+is|而是|应该?是|应为|其实是|,是)\s*[$¥￥]?\s*(?=[-−–\d])"
+)
+_IS: Final = re.compile(r"=|\bwhich\s+(?:is|equals|makes|gives)\b|\bequals\b|等于|也就是")
+_DOUBTS: Final = doubts(r"[-−–]?\d(?:[\d,.]*\d)?")
+_MOST_WORDS: Final = 40
+"""Characters that may follow a number after "Answer:", such as its unit; more of them are a solution."""
+
+
+@POSTPROCESSORS.register_module()
+def gsm8k_postprocess(text: str) -> Extraction | None:
+    r"""Return the number that an answer gives, e.g. ``1250.50``; None if there is none.
+
+    A base model goes on with a next "Question:" of its own; what follows is not part of the answer.
+    OpenCompass reads "1,000" as 000 and "16-18" as -18; here they are 1000 and 18.
+
+    >>> gsm8k_postprocess("6 * 7 = 42\n#### 42\nThat took 3 steps.")
+    '42'
+    >>> gsm8k_postprocess("The answer is not 42 but 43, as 40 + 3 shows.")
+    '43'
+    >>> gsm8k_postprocess("2 + 2 = 4")
+    '4'
+    """
+    source = said(text).before_next_question()
+    plain = _LATEX_FRACTION.sub(lambda one: f"{one[1]}/{one[2]}".ljust(len(one.group())), source.text)
+    marked = list(_marked(plain))
+    result = None if marked else stated_result(plain, VALUE, _DOUBTS)
+    found = strongest([_candidate(Rank.ALONE, "the last sentence", result)] if result else marked, plain)
+    return source.extraction(found[-1].rule, found[-1].start, found[-1].end, found[-1].text) if found else None
+
+
+@POSTPROCESSORS.register_module()
+def gsm8k_dataset_postprocess(text: str) -> str:
+    """Return the gold: what follows ``####``, without thousands commas.
+
+    Raises:
+        DataError: there is no ``####``, or nothing after it.
+    """
+    _, mark, gold = str(text).rpartition("####")
+    gold = gold.strip().replace(",", "")
+    if not (mark and gold):
+        raise DataError(
+            f"the gold answer {str(text)[-40:]!r} has no '#### <number>'",
+            fix="leave out dataset_postprocessor if the output column holds the plain answer",
+        )
+    return gold
+
+
+def _marked(text: str) -> Iterator[Candidate]:
+    """The numbers with a marker."""
+    for mark in _MARK.finditer(text):
+        if number := next(_numbers(text, mark.start() + 4, mark.end()), None):
+            yield _candidate(Rank.MARKED, "####", number)
+    for rule, start, end in marked_spans(text):
+        if numbers := list(_numbers(text, start, end)):
+            yield _candidate(Rank.MARKED, rule, numbers[-1])
+    for statement in statements(text):
+        if number := _stated(text, statement):
+            yield _candidate(statement.rule.rank, statement.rule.name, number)
+    for cue in _CONTRAST.finditer(text):
+        denied = list(NUMBER.finditer(text, max(0, cue.start() - 40), cue.start()))[-1:]
+        if denied and _DOUBTS.denies(text, *denied[0].span()) and (number := VALUE.match(text, cue.end())):
+            yield _candidate(Rank.ANNOUNCED, "not … but", number)
+
+
+def _stated(text: str, statement: Statement) -> re.Match[str] | None:
+    """The number that an announcement states: the result of its calculation, else the first that is not denied."""
+    start, end = statement.start, statement.end
+    if statement.rule.name == "answer:":
+        return _only_number(text, statement)
+    numbers = list(_numbers(text, start, end))
+    if "=" in text[start:end] or (numbers and OPERAND_AFTER.match(text, numbers[0].end())):
+        result = max((sign.end() for sign in _IS.finditer(text, start, end)), default=end)
+        numbers = [number for number in numbers if number.start() >= result]
+    return numbers[-1 if statement.rule.name == "答：" else 0] if numbers else None
+
+
+def _only_number(text: str, statement: Statement) -> re.Match[str] | None:
+    """The number of "Answer: 42 apples"; None for "Answer: She has 3 apples. ...", where a solution begins."""
+    end = statement.line_end
+    equals = text.rfind("=", statement.start, end)
+    start = statement.start if equals < 0 else equals + 1
+    number = VALUE.search(text, start, end)
+    if number is None or re.search(r"[^\W\d_]{2}", text[start : number.start()].replace("\\text", "")):
+        return None
+    after = text[number.end() : end]
+    return number if len(after) <= _MOST_WORDS and not re.search(r"[\d+*/×÷]|\.\s+\S", after) else None
+
+
+def _numbers(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
+    """The numbers between two places that are not denied."""
+    found = VALUE.finditer(text, start, end)
+    return (number for number in found if not _DOUBTS.denies(text, number.start(), number.end()))
+
+
+def _candidate(rank: Rank, rule: str, number: re.Match[str]) -> Candidate:
+    return Candidate(rank, rule, number.start(), number.end(), plain_number(number.group()))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ais_prompt.postprocess.gsm8k import gsm8k_postprocess
 from ais_prompt.postprocess.math import math_postprocess_v2
+from ais_prompt.postprocess.numbers import gsm8k_postprocess
 
 
 @pytest.mark.parametrize(
