@@ -1,21 +1,27 @@
-r"""The option that an answer in words chooses: "The answer is **(B)**.", "\boxed{B}", "答案是B", "B. Paris".
+"""The option that an answer in words chooses: "The answer is **(B)**.", "\boxed{B}", "答案是B", "B. Paris".
 
-`ais_prompt.postprocess.option_rules` lists the ways in which an answer names an option, `Rank` how strong each is. What
+`ais_prompt.postprocess.options` lists the ways in which an answer names an option, `Rank` how strong each is. What
 follows a label is the text of the option, whatever it says. A label does not count where the words before it deny it
 ("not A"), suppose it ("if A ...") or report it ("many choose A"); "A or B" chooses nothing. Bold, dollars and LaTeX are
 looked through, full-width letters are letters. The words "A" and "I" are no options.
+
+The ways in which an answer names an option, as regular expressions.
+
+In a pattern LABEL is an option, bare, in brackets, or small where nothing follows it in its line; with several right
+options a list of them. FREE is a label that the end of a clause or a word of grammar follows. NEXT is any letter.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.postprocess.option_rules import OptionPatterns, option_patterns
-from ais_prompt.postprocess.rules import Candidate, Rank, is_reported, is_undecided, strongest
+from ais_prompt.postprocess.rules import Candidate, Doubts, Rank, Rule, doubts, is_reported, is_undecided, strongest
 from ais_prompt.postprocess.source import Source, said
 from ais_prompt.postprocess.stated import marked_spans, sentences
 from ais_prompt.registry import POSTPROCESSORS
@@ -187,3 +193,204 @@ def _mentioned(text: str, place: int, patterns: OptionPatterns) -> set[str]:
     """The letters in the sentence of a place that are not denied."""
     span = next(span for span in sentences(text) if span[0] <= place < span[1])
     return {one[1] for one in patterns.mention.finditer(text, *span) if not patterns.doubts.denies(text, *one.span(1))}
+
+
+# No run of these is unbounded: on a long one, patterns that begin with it would take quadratic time.
+_OPENING, _CLOSING = r"\s(\[【{<'\"“‘「", r")\]】}>'\"”’」"
+_OPEN, _CLOSE = f"[{_OPENING}]{{0,8}}", f"[{_CLOSING}]{{0,8}}"
+
+_BE = r"(?:is|are|was|(?:would|should|must|will|has\s+to)\s+(?:(?!not\b)\w+\s+)?be)"
+_IS = rf"\s*(?:\b{_BE}|['’]s\b|[:=→]|[^\S\n]?[-–—](?=[^\S\n]))\s*:?\s*"
+_HEAD = r"(?:\b(?i:options?|choices?|answers?|statements?|letter)\s+|选项|说法)?"
+_NOUN = (
+    r"(?:(?:indeed|clearly|therefore|thus|definitely|simply|then|only|both|probably|likely|most\s+likely)\s+)?"
+    r"(?:(?:the\s+)?(?:correct\s+|right\s+|best\s+)?(?:options?|choices?|letters?|answers?)\s*:?)?"
+)
+_GOOD = (
+    r"(?:(?!part|near)\w+ly\s+|indeed\s+|thus\s+)?(?:the\s+|an?\s+)?(?:only\s+|most\s+|more\s+|single\s+)?"
+    r"(?:correct|right|true|best|better|accurate|appropriate|suitable|plausible|precise|likely|valid|answer)\b"
+)
+_CHECK = r"(?:[✓✔√☑✅]|(?i:correct|right|true|yes)\b|正确|对(?!于))"
+_IS_ZH = r"(?:应该|应当|应|一定)?(?:就)?(?:是|为|有|选(?!项)|择|项|:)+:?(?:选项)?"
+_KIND_ZH = r"(?:选项|一项|说法|表述|答案)?"
+
+RULES: Final = (
+    Rule(
+        "final answer",
+        rf"(?:(?i:\b(?:final|overall)\s+(?:answer|choice|option|decision){_IS}{_NOUN})|(?:(?:最终|最后)的?(?:答案|选项|选择)|故(?=选)){_IS_ZH})LABEL",
+        Rank.FINAL,
+    ),
+    Rule("【答案】", r"(?:[\[【](?:正确|最终|参考)?(?:答案|解答)[\]】]\s*:?|^\W{0,4}答案)\s*LABEL", Rank.FINAL),
+    Rule(
+        "the answer is",
+        r"(?i:(?<!wrong )(?<!incorrect )(?<!each )(?<!every )(?<!no )(?<!no correct )"
+        r"(?<!these )(?<!following )(?<!given )\b"
+        r"(?:answers?|choice|option|(?<!the )(?:options|choices)|solutions?|conclusion|pick|ans|"
+        r"response|letter|verdict|correct(?=\s?[:-])|final(?=\s?:))"
+        r"(?:,?\s+(?:to|for|of|here|that|which|left|consistent|among|in|i|however)\b[^.:\n]{0,80}?)?"
+        rf"{_IS}{_NOUN})LABEL",
+        Rank.ANNOUNCED,
+    ),
+    Rule(
+        "the right one is",
+        r"(?i:\b(?:correct|right|true|false|incorrect|wrong|accurate|best|odd)\s+(?:statement|one|sentence|claim|description|item)s?"
+        rf"(?:\s+out)?{_IS}{_NOUN})LABEL",
+        Rank.ANNOUNCED,
+    ),
+    Rule(
+        "I choose",
+        r"(?i:\b(?:choose|choosing|chose|select(?:ed)?|pick(?:ed)?|prefer|mark|tick|circle|answer|"
+        rf"(?:go|going|went)\s+(?:with|for)|opt\s+for|vote\s+for|settled?\s+on)\s+{_NOUN}\s*)LABEL",
+        Rank.ANNOUNCED,
+    ),
+    Rule(
+        "not A but B",
+        r"(?:(?i:\b(?:not|n['’]t)\b[^.\n]{0,20}\b)NEXT\W{1,4}(?i:(?:but|rather)\b[^.,\n]{0,20}?)"
+        r"|(?:不是|不选|并非|不在)(?:选项)?NEXT(?:项|选项)?[,;]?(?:而是|而选|而应选|应该?是|是|选)(?:选项)?)FREE",
+        Rank.ANNOUNCED,
+    ),
+    Rule(
+        "答案是",
+        r"(?<!没有)(?<!没有正确)(?:(?:答案|选项|选择|结论|回答|判断|^答"
+        rf"|(?:正确|错误|不对|有误|对|符合(?:题意|要求)?|可能)的{_KIND_ZH}){_IS_ZH}|答案(?=[A-Z]\s*(?:[,。;]|$)))LABEL",
+        Rank.ANNOUNCED,
+    ),
+    Rule("选", r"选(?!项)(?:择|定|:|的是|了)*(?:选项)?LABEL(?!的人|的同学|还是)", Rank.ANNOUNCED),
+    Rule("B is correct", rf"(?<![A-Za-z])LABEL{_CLOSE}(?i:\s*(?:{_BE}|seems|looks)\s+{_GOOD})", Rank.VERDICT),
+    Rule(
+        "B ✓",
+        rf"(?<![A-Za-z])LABEL{_CLOSE}[ :|→=–—?-]{{0,6}}(?:[✓✔√☑✅]|(?<=[:|→=–—?-] ){_CHECK})\W{{0,4}}$",
+        Rank.VERDICT,
+    ),
+    Rule(
+        "B正确",
+        rf"(?<![A-Za-z])LABEL{_CLOSE}\s*(?:选项|[两三四]?项)?(?:的?(?:说法|表述|描述|叙述|内容))?(?:才|就|都|均|也|显然){{0,2}}(?:是)?"
+        r"(?:唯一)?(?:最为?|更)?(?:(?:正确|对|恰当|合适|准确|全面|合理|贴切|严谨|佳|好)(?:的|答案|选项|选择|$|[。,.!;\n])|符合|成立)",
+        Rank.VERDICT,
+    ),
+    Rule(
+        "so B",
+        r"(?i:\b(?:so|thus|hence|therefore|consequently|accordingly|leaving|leaves|means|makes|only|arrive\s+at)\b,?\s*(?:with\s+)?"
+        rf"(?:(?:it|this|that)(?:\s+{_BE}|['’]s)\s+)?{_NOUN})FREE",
+        Rank.CONCLUDED,
+    ),
+    Rule(
+        "it is B",
+        rf"(?i:\b(?:(?:it|this|that)(?:\s+{_BE}|['’]s)|think|believe|guess|say)\s+(?:that\s+)?(?:(?:it|this|that)(?:\s+{_BE}|['’]s)\s+)?{_NOUN})FREE",
+        Rank.CONCLUDED,
+    ),
+    Rule(
+        "B fits",
+        rf"(?<![A-Za-z])LABEL{_CLOSE}\s+(?i:best\b|it\s+is\b(?=\W{{0,3}}$)|(?:\w+ly\s+)?(?:fits|matches|works|remains|satisfies|comes\s+closest|is\s+(?:what|left))\b)",
+        Rank.CONCLUDED,
+    ),
+    Rule(
+        "所以B",
+        r"(?:所以|因此|因而|于是|故|那么|只能是|只剩(?:下)?|只有|应该?是|就是|我?(?:认为|觉得|猜))(?:就)?(?:是|为)?(?:选项|答案)?[,:]?FREE",
+        Rank.CONCLUDED,
+    ),
+    Rule("a line with nothing but B", rf"^\W{{0,4}}{_HEAD}LABEL{_CLOSE}[ \t]*[.。!,]?[ \t]*$", Rank.LINE),
+    Rule(
+        "a label",
+        rf"^\W{{0,4}}{_HEAD}LABEL{_CLOSE}(?:[ \t]*(?:[.。、:,)!–—-]|(?<=[)\]】])(?!选?项)|(?=\((?:not|不是)))"
+        r"|[ \t]+(?=[\u4e00-\u9fff]|(?:because|since)\b))",
+        Rank.LABEL,
+    ),
+    Rule(
+        "a label",
+        rf"\A\W{{0,4}}{_HEAD}(?!A(?!\s+(?:An?|The)\s)|I(?!\s+(?:An?|The|I)\s))LABEL[ \t]+(?=[A-Z\d]|(?:an?|the)\s)",
+        Rank.LABEL,
+    ),
+    Rule("(B)", r"(?<![A-Za-z])(?=[(\[【][A-Za-z][)\]】,])LABEL", Rank.ALONE),
+    Rule(
+        "B alone",
+        r"\A(?:(?i:probably|definitely|clearly|certainly|surely|obviously|maybe|perhaps|likely|sure|well)[,:]?\s)?FREE[^\w\n]{0,3}\Z",
+        Rank.ALONE,
+    ),
+    Rule(
+        "B at the end",
+        r"(?:(?<![A-Za-z])(?i:is|be|to|towards?|by|with|under|in|for|on|only)\s+(?:(?:the\s+)?(?i:options?|choices?|statements?|graph|sentence|number)\s+)?"
+        r"|[→:—]\s?|[,.]\s(?=.{1,3}\Z)|(?:[是选为填即向指有合]|对应)(?:选项)?)LABEL(?=[\s)\]】}'\"”]*(?:$|[。.,;:!?(“–—]|(?i:because|since|as)\b))",
+        Rank.ALONE,
+    ),
+)
+"""From "final answer: B" to a letter alone."""
+
+
+class OptionPatterns(Struct, frozen=True):
+    """What finds some options.
+
+    Attributes:
+        rules: each with its pattern.
+        in_mark: the option at the beginning of what a box holds.
+        further: what makes a label one of several: "A or B", "A、B".
+        alternative: what comes before the last of several.
+        listed: a label in a list of all options: "A) red B) blue".
+        mention: any letter that may be one.
+        doubts: what denies an option.
+    """
+
+    rules: tuple[tuple[Rule, re.Pattern[str]], ...]
+    in_mark: re.Pattern[str]
+    further: re.Pattern[str]
+    alternative: re.Pattern[str]
+    listed: re.Pattern[str]
+    mention: re.Pattern[str]
+    doubts: Doubts
+
+
+@lru_cache(maxsize=64)
+def option_patterns(options: str, several: bool) -> OptionPatterns:
+    """Compile the rules for the letters ``options``; for questions with several right ones if ``several``."""
+    letters, small = re.escape(options), re.escape(options.lower())
+    most = len(options) if several else 1
+    # "A" and "I" are words before a small letter; a letter may be part of a name: "B超", "A型", "C++", "A = 3".
+    is_word = (
+        r"(?!A\s+(?!(?:and|or|nor|is|are|was|because|since|as|for|while|with)\b)[a-z]"
+        r"|I\s+(?!(?:is|because|since)\b)[a-z])"
+    )
+    end = r"(?![A-Za-z]|['’][a-z]|[型级股超轮座套班组地点市]|\+\+|\s?=\s?[^=\s])"
+    one = rf"{is_word}[{letters}]{{1,{most}}}{end}"
+    # After a letter of a list its end comes, or what is said of all of them: not "D、C不是…", "C, A house".
+    closed = r"[\s)\]】}'\"”]*"
+    ends = (
+        rf"(?={closed}(?:$|[^\w\s]|(?:and|or|are|were|all|both)\b|[A-Z]"
+        r"|[都均全项选正对符两三四五等和与或以及中之还]))"
+    )
+    between = (
+        rf"(?:{_CLOSE}\s*(?:[,、/&;+|]|\.(?=[A-Z])|\band\b|和|与|及|以及)+(?:\s*and\b)?\s*{_HEAD}[{_OPENING}]{{0,4}}"
+        r"|[)\]】]\s?[(\[【]|[ \t]*)"
+    )
+    more = f"(?>(?:{between}{one}{ends}){{0,{most}}})" if several else ""
+    bracketed = rf"[(\[【]\s?(?P<bracketed>[{letters}{small}])\s?[)\]】]"
+    if several:
+        bracketed = rf"[(\[【]\s?(?P<bracketed>[{letters}{small}]{end}{more})\s?[)\]】]?"
+    line_end = rf"(?=[{_CLOSING}]{{0,4}}[.。,;:]?[ \t]*$|\)\s|\.\s(?=[A-Z\u4e00-\u9fff]))"
+    small_list = rf"[{small}](?:\s?[,、;/&]\s?[{small}]){{0,{most - 1}}}"
+    lower = rf"{_OPEN}(?P<small>{small_list})(?:{line_end}|(?<=[Oo]ption .)(?!['’\w]))"
+    after = (
+        rf"(?={closed}(?:$|[。.,;:!?、(–—-](?![A-Za-z0-9])|[是为更最符正因所选项都均才就比而吧的也了]"
+        r"|(?:is|because|since|as|for|here|but|seems|would|then|too|instead|rather|not|which|that|with|in|when|at)\b))"
+    )
+    label = rf"(?:\s*{bracketed}|{_OPEN}(?P<option>{one}{more})|{lower})"
+    forms = {"LABEL": label, "FREE": label + after, "NEXT": rf"[(\[【]?[{letters}][)\]】]?(?![A-Za-z])"}
+    form = re.compile("FREE|LABEL|NEXT")
+    compiled = tuple(
+        (rule, re.compile(form.sub(lambda found: forms[found.group()], rule.pattern), re.MULTILINE)) for rule in RULES
+    )
+    either = r"(?:\bor\b|或者?选?|还是选?)"
+    joint = (
+        rf"\s*[\u4e00-\u9fff]{{0,2}}(?:[,、/&;+~–-]|\b(?:and|to)\b|和|与|以?及|就是|[到至]|{either}){{1,3}}"
+        r"\s*(?:and\b|or\b)?\s*"
+    )
+    further = rf"{_CLOSE}\s*{either}\s*{_HEAD}{_OPEN}{one}" if several else rf"{_CLOSE}{joint}{_HEAD}{_OPEN}{one}{ends}"
+    alternative = rf"(?<![A-Za-z])[{letters}]{_CLOSE}(?!,){joint}{_HEAD}{_OPEN}\Z"
+    return OptionPatterns(
+        compiled,
+        re.compile(rf"^\s*{label}", re.MULTILINE),
+        re.compile(further),
+        re.compile(rf"(?:\bto|{either}|到)\s*\Z" if several else alternative),
+        re.compile(rf"(?<![A-Za-z])([{letters}])[).、.:](?=\s?\w)(?!\s?[{letters}](?![A-Za-z]))"),
+        re.compile(rf"(?<![A-Za-z])(?<![A-Za-z]['’])({one})"),
+        doubts(rf"(?<![A-Za-z])[{letters}](?![A-Za-z])"),
+    )
