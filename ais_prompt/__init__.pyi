@@ -112,9 +112,6 @@ from ais_prompt.models.wires.openai.model import OpenAIChatModel as OpenAIChatMo
 from ais_prompt.models.wires.openai.model import OpenAICompletionModel as OpenAICompletionModel
 from ais_prompt.models.wires.openai.model import OpenAIResponsesModel as OpenAIResponsesModel
 from ais_prompt.models.wires.triton import TritonModel as TritonModel
-from ais_prompt.postprocess.choice import first_capital_postprocess as first_capital_postprocess
-from ais_prompt.postprocess.choice import first_capital_postprocess_multi as first_capital_postprocess_multi
-from ais_prompt.postprocess.choice import last_capital_postprocess as last_capital_postprocess
 from ais_prompt.postprocess.code import humaneval_postprocess_v2 as humaneval_postprocess_v2
 from ais_prompt.postprocess.code import humaneval_postprocess_v3 as humaneval_postprocess_v3
 from ais_prompt.postprocess.code import mbpp_postprocess as mbpp_postprocess
@@ -148,9 +145,13 @@ from ais_prompt.postprocess.peer import multiple_select_postprocess_peer as mult
 from ais_prompt.postprocess.phrases import after_phrase_postprocess as after_phrase_postprocess
 from ais_prompt.postprocess.phrases import bbh_freeform_postprocess as bbh_freeform_postprocess
 from ais_prompt.postprocess.phrases import bbh_mcq_postprocess as bbh_mcq_postprocess
+from ais_prompt.postprocess.phrases import extract_non_reasoning_content as extract_non_reasoning_content
+from ais_prompt.postprocess.phrases import first_capital_postprocess as first_capital_postprocess
+from ais_prompt.postprocess.phrases import first_capital_postprocess_multi as first_capital_postprocess_multi
 from ais_prompt.postprocess.phrases import first_line_postprocess as first_line_postprocess
 from ais_prompt.postprocess.phrases import general_cn_postprocess as general_cn_postprocess
 from ais_prompt.postprocess.phrases import gsm100_postprocess as gsm100_postprocess
+from ais_prompt.postprocess.phrases import last_capital_postprocess as last_capital_postprocess
 from ais_prompt.postprocess.phrases import match_answer_pattern as match_answer_pattern
 from ais_prompt.postprocess.phrases import mathbench_postprocess as mathbench_postprocess
 from ais_prompt.postprocess.phrases import mgsm_postprocess as mgsm_postprocess
@@ -158,7 +159,6 @@ from ais_prompt.postprocess.phrases import strategyqa_dataset_postprocess as str
 from ais_prompt.postprocess.phrases import strategyqa_pred_postprocess as strategyqa_pred_postprocess
 from ais_prompt.postprocess.phrases import without_commas_postprocess as without_commas_postprocess
 from ais_prompt.postprocess.phrases import xml_tag_postprocessor as xml_tag_postprocessor
-from ais_prompt.postprocess.reasoning import extract_non_reasoning_content as extract_non_reasoning_content
 from ais_prompt.postprocess.tool_calls import tool_calls_postprocess as tool_calls_postprocess
 from ais_prompt.preview.preview import PromptView as PromptView
 from ais_prompt.prompts import PromptList as PromptList

@@ -2,6 +2,12 @@
 
 They do what functions of the same names do in OpenCompass, but for one thing: where nothing is found they return None,
 and the answer counts as unparsed. Thoughts are left out first.
+
+Answers to multiple-choice questions by capital letters, for prompts after which a model answers with the letter.
+
+An answer in words is the matter of `ais_prompt.postprocess.options`.
+
+What a model says after it has thought.
 """
 
 from __future__ import annotations
@@ -10,7 +16,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from ais_prompt.postprocess.source import said
+from ais_prompt.postprocess.source import THINK_END, THINK_START, said
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types.score import Extraction
 from ais_prompt.utils.packages import require
@@ -222,3 +228,80 @@ def general_cn_postprocess(text: str) -> str | None:
     jieba = require("jieba", extra="metrics", why="general_cn_postprocess")
     jieba.setLogLevel("WARNING")
     return " ".join(jieba.cut(said(text, fold=False).text)) or None
+
+
+_CAPITAL = re.compile("[A-Z]")
+_RUN = re.compile("[A-D]+")
+
+
+@POSTPROCESSORS.register_module(name=["first_capital_postprocess", "first-capital"])
+def first_capital_postprocess(text: str) -> Extraction | None:
+    """Return the first letter A to Z in capitals; None if there is none.
+
+    Any capital counts, also that of a sentence.
+
+    >>> first_capital_postprocess("(c) is wrong, D is right")
+    'D'
+    >>> first_capital_postprocess("The answer is B")
+    'T'
+
+    Source: OpenCompass, ``first_capital_postprocess`` (which takes capitals of every script).
+    """
+    return _capital(text, _CAPITAL, which=0)
+
+
+@POSTPROCESSORS.register_module(name=["last_capital_postprocess", "last-capital"])
+def last_capital_postprocess(text: str) -> Extraction | None:
+    """Return the last letter A to Z in capitals; None if there is none.
+
+    >>> last_capital_postprocess("First A, but in the end it is B.")
+    'B'
+
+    Source: OpenCompass, ``last_capital_postprocess``.
+    """
+    return _capital(text, _CAPITAL, which=-1)
+
+
+@POSTPROCESSORS.register_module(name=["first_capital_postprocess_multi", "first-capital-multi"])
+def first_capital_postprocess_multi(text: str) -> Extraction | None:
+    """Return the first run of letters A to D, for questions with several right options; None if there is none.
+
+    >>> first_capital_postprocess_multi("ACD are right")
+    'ACD'
+
+    Source: OpenCompass, ``first_capital_postprocess_multi``.
+    """
+    return _capital(text, _RUN, which=0)
+
+
+def _capital(text: str, pattern: re.Pattern[str], which: int) -> Extraction | None:
+    source = said(text)
+    found = list(pattern.finditer(source.text))
+    name = "the first capital" if which == 0 else "the last capital"
+    return source.extraction(name, *found[which].span()) if found else None
+
+
+@POSTPROCESSORS.register_module(name=["extract_non_reasoning_content", "extract-non-reasoning-content"])
+def extract_non_reasoning_content(
+    text: str, think_start_token: str = THINK_START, think_end_token: str = THINK_END
+) -> str | None:
+    """Return the text without its thoughts; None if nothing is left, as when a thought never ended.
+
+    Args:
+        text: the answer of the model.
+        think_start_token, think_end_token: the texts around a thought.
+
+    Many chat templates write the start themselves, so an answer may have the end only; what comes before it is thought.
+
+    >>> extract_non_reasoning_content("<think>2+2, that is 4</think>4")
+    '4'
+    >>> extract_non_reasoning_content("that is 4</think> 4")
+    '4'
+    >>> extract_non_reasoning_content("Well. <think>a</think>So 4 <think>b</think>it is.")
+    'Well. So 4 it is.'
+    >>> extract_non_reasoning_content("<think>that is 4, or is it")
+
+    Source: OpenCompass and AISBench, ``extract_non_reasoning_content``; there a thought that never ended is the answer.
+    """
+    rest = said(text, fold=False, start=think_start_token, end=think_end_token)
+    return rest.stripped("after thinking", 0, len(rest.text))

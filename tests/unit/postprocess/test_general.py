@@ -2,9 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from ais_prompt.postprocess.choice import first_capital_postprocess_multi, last_capital_postprocess
 from ais_prompt.postprocess.general import first_number_postprocess, general_postprocess
-from ais_prompt.postprocess.reasoning import extract_non_reasoning_content
+from ais_prompt.postprocess.phrases import (
+    extract_non_reasoning_content,
+    first_capital_postprocess_multi,
+    last_capital_postprocess,
+)
 from ais_prompt.registry import POSTPROCESSORS
 
 
