@@ -114,10 +114,10 @@ from ais_prompt.models.wires.openai.model import OpenAIResponsesModel as OpenAIR
 from ais_prompt.models.wires.triton import TritonModel as TritonModel
 from ais_prompt.postprocess.code import humaneval_postprocess_v2 as humaneval_postprocess_v2
 from ais_prompt.postprocess.code import humaneval_postprocess_v3 as humaneval_postprocess_v3
+from ais_prompt.postprocess.code import json_postprocess as json_postprocess
 from ais_prompt.postprocess.code import mbpp_postprocess as mbpp_postprocess
 from ais_prompt.postprocess.general import first_number_postprocess as first_number_postprocess
 from ais_prompt.postprocess.general import general_postprocess as general_postprocess
-from ais_prompt.postprocess.json import json_postprocess as json_postprocess
 from ais_prompt.postprocess.judge import generic_llmjudge_postprocess as generic_llmjudge_postprocess
 from ais_prompt.postprocess.judge import judge_rating_postprocess as judge_rating_postprocess
 from ais_prompt.postprocess.math import math_dataset_postprocess as math_dataset_postprocess

@@ -99,7 +99,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "humaneval_postprocess_v2_peer": "ais_prompt.postprocess.peer",
         "humaneval_postprocess_v3": "ais_prompt.postprocess.code",
         "humaneval_postprocess_v3_peer": "ais_prompt.postprocess.peer",
-        "json_postprocess": "ais_prompt.postprocess.json",
+        "json_postprocess": "ais_prompt.postprocess.code",
         "judge_rating_postprocess": "ais_prompt.postprocess.judge",
         "last-capital": "ais_prompt.postprocess.phrases",
         "last_capital_postprocess": "ais_prompt.postprocess.phrases",

@@ -6,17 +6,21 @@ does not know: indented by four blanks and more, or after a text in the same lin
 
 The indentation of the first line is kept in any case: a base model goes on in the middle of a function. (OpenCompass'
 ``humaneval_postprocess_v2`` strips it, and the function no longer parses.)
+
+JSON in an answer.
 """
 
 from __future__ import annotations
 
 import re
-from itertools import accumulate
+from collections.abc import Iterator
+from itertools import accumulate, islice
 from typing import Final, NamedTuple
 
 from ais_prompt.postprocess.source import Source, said
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types.score import Extraction
+from ais_prompt.utils.jsonl import DECODER, parse_written
 
 _FENCE_AFTER_TEXT: Final = re.compile(
     # > and the marks of lists may stand before a fence
@@ -128,3 +132,51 @@ def _after_thinking(text: str) -> Source:
     # Without thoughts the text is left as it is: its first line may be indented. Programs keep every character.
     source = said(text, fold=False)
     return source if source.text == text else source.without(_ENDS)
+
+
+_FENCE: Final = re.compile(r"```(?:json|JSON)?[ \t]*\n(.*?)```", re.DOTALL)
+_START: Final = re.compile(r"[{\[]")
+_MOST_STARTS: Final = 1000
+"""Places at which JSON may begin that are tried."""
+
+
+@POSTPROCESSORS.register_module()
+def json_postprocess(text: str) -> Extraction | None:
+    r"""Return the JSON of an answer: all of it, a code block, or the longest object or list in it. None without one.
+
+    >>> json_postprocess('Here it is: {"city": "Rome"}. Is it right?')
+    '{"city": "Rome"}'
+    >>> json_postprocess("Rome, of course.")
+    """
+    source = said(text, fold=False)
+    if _is_json(source.text):
+        return source.stripped("all of it", 0, len(source.text))
+    blocks = (found for found in _FENCE.finditer(source.text) if _is_json(found[1]))
+    if block := next(blocks, None):
+        return source.stripped("a code block", *block.span(1))
+    longest = max(_values(source.text), key=lambda span: span[1] - span[0], default=None)
+    return source.extraction("JSON in the text", *longest) if longest else None
+
+
+def _values(text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of the objects and lists in a text that are not inside of others."""
+    end = 0
+    # Each failure reads on to the first fault, so that text of brackets would take time by its length squared.
+    for found in islice(_START.finditer(text), _MOST_STARTS):
+        if found.start() < end:
+            continue
+        try:
+            _, end = DECODER.raw_decode(text, found.start())
+        except RecursionError:
+            return
+        except ValueError:
+            continue
+        yield found.start(), end
+
+
+def _is_json(text: str) -> bool:
+    try:
+        parse_written(text)
+    except ValueError:
+        return False
+    return True
