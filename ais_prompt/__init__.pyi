@@ -26,9 +26,9 @@ from ais_prompt.errors import ReadError as ReadError
 from ais_prompt.errors import StoreError as StoreError
 from ais_prompt.errors import Terminated as Terminated
 from ais_prompt.evaluators.accuracy import AccEvaluator as AccEvaluator
+from ais_prompt.evaluators.base import BatchEvaluator as BatchEvaluator
 from ais_prompt.evaluators.base import CorpusEvaluator as CorpusEvaluator
 from ais_prompt.evaluators.base import Evaluator as Evaluator
-from ais_prompt.evaluators.batch import BatchEvaluator as BatchEvaluator
 from ais_prompt.evaluators.bleu import BleuEvaluator as BleuEvaluator
 from ais_prompt.evaluators.cascade import CascadeEvaluator as CascadeEvaluator
 from ais_prompt.evaluators.choices import ChoicesAccEvaluator as ChoicesAccEvaluator

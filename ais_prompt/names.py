@@ -37,7 +37,7 @@ RESULTS: Final = {
 
 PROTOCOLS: Final = {
     "AsyncModel": "ais_prompt.models.base",
-    "BatchEvaluator": "ais_prompt.evaluators.batch",
+    "BatchEvaluator": "ais_prompt.evaluators.base",
     "BatchModel": "ais_prompt.models.base",
     "CorpusEvaluator": "ais_prompt.evaluators.base",
     "Encoder": "ais_prompt.retrievers.encoders",

@@ -28,8 +28,7 @@ from ais_prompt.checks.rows import check_media, taken_kinds
 from ais_prompt.checks.warning import PromptProbe, PromptWarning, probe_prompts
 from ais_prompt.checks.warnings import label_warnings, prompt_warnings
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, PartError, PromptError, without_index
-from ais_prompt.evaluators.base import DoubtsGolds
-from ais_prompt.evaluators.batch import AnswerBatch, JudgedBatchEvaluator
+from ais_prompt.evaluators.base import AnswerBatch, DoubtsGolds, JudgedBatchEvaluator
 from ais_prompt.inferencers import (
     DialogueInferencer,
     InferenceContext,

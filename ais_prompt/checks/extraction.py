@@ -10,8 +10,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.evaluators.base import Evaluator
-from ais_prompt.evaluators.batch import BatchEvaluator
+from ais_prompt.evaluators.base import BatchEvaluator, Evaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.plan.build import Postprocessor
 from ais_prompt.plan.plan import PlannedDataset

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Final
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.evaluators.batch import BatchEvaluator
+from ais_prompt.evaluators.base import BatchEvaluator
 from ais_prompt.metrics.agreement import ALPHA
 from ais_prompt.plan.plan import Plan, PlannedDataset
 from ais_prompt.registry import EVALUATORS, is_shipped

@@ -7,8 +7,7 @@ import string
 from collections.abc import Sequence
 from typing import Any, Final
 
-from ais_prompt.evaluators.base import golds_of
-from ais_prompt.evaluators.mean import MeanEvaluator
+from ais_prompt.evaluators.base import MeanEvaluator, golds_of
 from ais_prompt.metrics.squad import normalize
 from ais_prompt.postprocess.general import plain_phrase
 from ais_prompt.postprocess.peer import general_postprocess_peer

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ais_prompt.errors import DataError
-from ais_prompt.evaluators.mean import MeanEvaluator
+from ais_prompt.evaluators.base import MeanEvaluator
 from ais_prompt.registry import EVALUATORS
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from ais_prompt.evaluators.base import golds_of
-from ais_prompt.evaluators.mean import MeanEvaluator
+from ais_prompt.evaluators.base import MeanEvaluator, golds_of
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.utils.text import contains
 

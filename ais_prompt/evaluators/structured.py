@@ -9,8 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.evaluators.base import golds_of
-from ais_prompt.evaluators.mean import MeanEvaluator
+from ais_prompt.evaluators.base import MeanEvaluator, golds_of
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.utils.jsonl import parse_written
 from ais_prompt.utils.packages import require, require_installed

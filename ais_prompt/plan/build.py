@@ -14,8 +14,7 @@ from msgspec.structs import replace
 
 from ais_prompt.config.paths import expand
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
-from ais_prompt.evaluators.base import Evaluator
-from ais_prompt.evaluators.batch import JudgedBatchEvaluator
+from ais_prompt.evaluators.base import Evaluator, JudgedBatchEvaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator, PanelEvaluator
 from ais_prompt.evaluators.own import make_evaluator
 from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import DataError, PartError
-from ais_prompt.evaluators.batch import AnswerBatch, JudgedBatchEvaluator, JudgeQuestion
+from ais_prompt.evaluators.base import AnswerBatch, JudgedBatchEvaluator, JudgeQuestion
 from ais_prompt.plan.plan import PlannedDataset, Task
 from ais_prompt.scoring.scorer import Scorer, failure_kind
 from ais_prompt.types import Prediction, Sample, SampleScore

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ais_prompt.evaluators.batch import Verdict
+from ais_prompt.evaluators.base import Verdict
 from ais_prompt.metrics.aggregate import AnswerCounts, mean_scores
 from ais_prompt.scoring.answer_batches import JudgedAnswers, read
 from ais_prompt.scoring.judges.panel import by_judge

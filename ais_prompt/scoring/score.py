@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from ais_prompt.checks.faults import check_k
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, GoldError, MissingGoldError, PartError
-from ais_prompt.evaluators.base import Evaluator
-from ais_prompt.evaluators.batch import BatchEvaluator, JudgedBatchEvaluator
+from ais_prompt.evaluators.base import BatchEvaluator, Evaluator, JudgedBatchEvaluator
 from ais_prompt.evaluators.code.evaluator import CodeEvaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.metrics.repeated import Repeatability

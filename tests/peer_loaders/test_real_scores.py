@@ -17,7 +17,7 @@ import pytest
 
 from ais_prompt.config.parse.section import Faults
 from ais_prompt.errors import MissingExtra
-from ais_prompt.evaluators.batch import AnswerBatch
+from ais_prompt.evaluators.base import AnswerBatch
 from ais_prompt.evaluators.own import make_evaluator
 from ais_prompt.extensions.peers.code.calls import PostprocessCall
 from ais_prompt.extensions.peers.code.evaluator import PeerEvaluator

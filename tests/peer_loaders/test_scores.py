@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import MissingExtra
-from ais_prompt.evaluators.batch import AnswerBatch
+from ais_prompt.evaluators.base import AnswerBatch
 from ais_prompt.extensions.peers.code.evaluator import PeerEvaluator
 from ais_prompt.utils.peers import PEER_PATH
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.evaluators.mean import MeanEvaluator
+from ais_prompt.evaluators.base import MeanEvaluator
 from ais_prompt.extensions.benchmarks.foreign_values import READERS
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.utils.jsonl import parse_written

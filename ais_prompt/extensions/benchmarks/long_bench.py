@@ -12,8 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from ais_prompt.errors import DataError
-from ais_prompt.evaluators.base import golds_of
-from ais_prompt.evaluators.mean import MeanEvaluator
+from ais_prompt.evaluators.base import MeanEvaluator, golds_of
 from ais_prompt.registry import EVALUATORS
 
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from ais_prompt.errors import DataError, PartError
-from ais_prompt.evaluators.batch import JudgedBatchEvaluator
+from ais_prompt.evaluators.base import JudgedBatchEvaluator
 from ais_prompt.plan.judges import ShownAnswer, baseline_answers, judge_fields, pair_fields, shown_answer
 from ais_prompt.plan.plan import Task
 from ais_prompt.scoring.answer_batches import batch_question_id

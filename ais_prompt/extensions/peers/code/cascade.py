@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.evaluators.batch import AnswerBatch, JudgeQuestion, Verdict
+from ais_prompt.evaluators.base import AnswerBatch, JudgeQuestion, Verdict
 from ais_prompt.evaluators.judge import GenericLLMEvaluator, make_postprocessor
 from ais_prompt.extensions.peers.code.evaluator import PeerEvaluator
 from ais_prompt.metrics.aggregate import mean_scores

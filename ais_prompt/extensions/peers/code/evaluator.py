@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.evaluators.batch import AnswerBatch, Verdict
+from ais_prompt.evaluators.base import AnswerBatch, Verdict
 from ais_prompt.extensions.peers.code.arrow_file import write_rows
 from ais_prompt.extensions.peers.code.calls import CheckCall, ScoreCall
 from ais_prompt.extensions.peers.code.session import CHECK_SECONDS, SCORE_SECONDS, call_peer

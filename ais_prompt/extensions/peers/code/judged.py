@@ -11,7 +11,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.evaluators.batch import AnswerBatch, JudgeQuestion, Verdict
+from ais_prompt.evaluators.base import AnswerBatch, JudgeQuestion, Verdict
 from ais_prompt.extensions.peers.code.arrow_file import write_rows
 from ais_prompt.extensions.peers.code.baselines import Baseline
 from ais_prompt.extensions.peers.code.calls import CheckCall, JudgedCall

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
 
-from ais_prompt.evaluators.batch import Verdict
+from ais_prompt.evaluators.base import Verdict
 from ais_prompt.extensions.peers.code.arrow_file import read_table, write_table
 from ais_prompt.extensions.peers.code.calls import (
     PROMPT,

@@ -7,7 +7,7 @@ import numbers
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from ais_prompt.evaluators.batch import Verdict
+from ais_prompt.evaluators.base import Verdict
 
 RIGHT: Final = ("correct", "is_correct", "cascade_correct")
 """Keys of a detail that say whether an answer is right, in the order in which the peers look for them."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, MissingExtra, PartError
-from ais_prompt.evaluators.batch import AnswerBatch
+from ais_prompt.evaluators.base import AnswerBatch
 from ais_prompt.extensions.peers.code import session
 from ais_prompt.extensions.peers.code.arrow_file import read_table, write_rows
 from ais_prompt.extensions.peers.code.calls import LoadCall
