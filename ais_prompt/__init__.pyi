@@ -26,6 +26,9 @@ from ais_prompt.errors import ReadError as ReadError
 from ais_prompt.errors import StoreError as StoreError
 from ais_prompt.errors import Terminated as Terminated
 from ais_prompt.evaluators.accuracy import AccEvaluator as AccEvaluator
+from ais_prompt.evaluators.accuracy import EDAccEvaluator as EDAccEvaluator
+from ais_prompt.evaluators.accuracy import EMEvaluator as EMEvaluator
+from ais_prompt.evaluators.accuracy import Gsm8kEvaluator as Gsm8kEvaluator
 from ais_prompt.evaluators.base import BatchEvaluator as BatchEvaluator
 from ais_prompt.evaluators.base import CorpusEvaluator as CorpusEvaluator
 from ais_prompt.evaluators.base import Evaluator as Evaluator
@@ -42,12 +45,9 @@ from ais_prompt.evaluators.contained import FuzzyMatchEvaluator as FuzzyMatchEva
 from ais_prompt.evaluators.contained import LambadaEvaluator as LambadaEvaluator
 from ais_prompt.evaluators.contained import OptionOrTextEvaluator as OptionOrTextEvaluator
 from ais_prompt.evaluators.drop import DropEvaluator as DropEvaluator
-from ais_prompt.evaluators.exact_match import EMEvaluator as EMEvaluator
-from ais_prompt.evaluators.gsm8k import Gsm8kEvaluator as Gsm8kEvaluator
 from ais_prompt.evaluators.judge import GenericLLMEvaluator as GenericLLMEvaluator
 from ais_prompt.evaluators.judge import LLMRatingEvaluator as LLMRatingEvaluator
 from ais_prompt.evaluators.math.evaluator import MATHVerifyEvaluator as MATHVerifyEvaluator
-from ais_prompt.evaluators.nearest_option import EDAccEvaluator as EDAccEvaluator
 from ais_prompt.evaluators.pairwise import PairwiseEvaluator as PairwiseEvaluator
 from ais_prompt.evaluators.perplexity import AveragePPLEvaluator as AveragePPLEvaluator
 from ais_prompt.evaluators.rouge import JiebaRougeEvaluator as JiebaRougeEvaluator

@@ -1,12 +1,23 @@
-"""Accuracy by equal text."""
+"""Accuracy by equal text.
+
+Exact match after normalization.
+
+Accuracy by equal number.
+
+Accuracy where an answer counts as the option whose text it is most like.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
-from ais_prompt.evaluators.base import golds_of
+from ais_prompt.errors import DataError
+from ais_prompt.evaluators.base import MeanEvaluator, golds_of
 from ais_prompt.metrics.aggregate import mean_scores
+from ais_prompt.postprocess.general import first_phrase, phrases
+from ais_prompt.postprocess.numbers import to_decimal
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
 
@@ -47,3 +58,120 @@ class AccEvaluator:
     def _text(self, value: Any) -> str:
         text = str(value).strip()
         return text.casefold() if self.ignore_case else text
+
+
+@EVALUATORS.register_module()
+class EMEvaluator:
+    """Exact match: 1 where the first phrase of the answer equals a gold, 0 elsewhere.
+
+    What a phrase is: `general_postprocess`, which also reads announcements; here "The answer is Paris" is not "Paris".
+    A full stop ends no gold, so abbreviations need not be known: "Rte. 5. It is long." equals "Rte. 5", not "Rte. 6".
+
+    Source: OpenCompass, ``EMEvaluator`` (which compares with the letters of a gold that is no list).
+
+    Args:
+        ignore_case: whether "Paris" equals "PARIS".
+    """
+
+    metrics: tuple[str, ...] = ("exact_match",)
+
+    def __init__(self, ignore_case: bool = False) -> None:
+        self.ignore_case = ignore_case
+
+    def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
+        """Return ``exact_match``, 0 or 1.
+
+        Raises:
+            DataError: there is no gold.
+        """
+        golds = {self._normal(phrases(one)[-1], one) for one in golds_of(gold)}
+        if extracted is None:
+            return {"exact_match": 0.0}
+        answers = {self._normal(phrase, str(extracted)) for phrase in phrases(str(extracted))}
+        return {"exact_match": float(not golds.isdisjoint(answers))}
+
+    def same_answer(self, first: Any, second: Any) -> bool:
+        """Return whether two answers are the same text after normalization."""
+        one, other = (self._normal(first_phrase(str(answer)), str(answer)) for answer in (first, second))
+        return one == other
+
+    def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
+        """Return the mean over the answered samples."""
+        return mean_scores(self.metrics, scores)
+
+    def _normal(self, phrase: str, text: str) -> str:
+        # A text without words, such as "-", is compared as it is.
+        normal = phrase or text.strip()
+        return normal.casefold() if self.ignore_case else normal
+
+
+@EVALUATORS.register_module()
+class Gsm8kEvaluator:
+    """Accuracy by exact numeric equality: 18, 18.00 and $18 are the same, and so are 1,000 and 1000.
+
+    Decimal numbers are compared without tolerance (OpenCompass allows 1e-6; all golds of GSM8K are whole numbers).
+    An answer that is not a number is wrong; use it with ``gsm8k_postprocess``, which finds the number.
+    """
+
+    metrics: tuple[str, ...] = ("accuracy",)
+
+    def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
+        """Return ``accuracy``, 0 or 1.
+
+        Raises:
+            DataError: the gold is not a number.
+        """
+        numbers = [self._number(one) for one in golds_of(gold)]
+        return {"accuracy": float(to_decimal(extracted) in numbers)}
+
+    def _number(self, gold: str) -> Decimal:
+        if (number := to_decimal(gold)) is None:
+            raise DataError(
+                f"the gold answer {gold[-40:]!r} is not a number",
+                fix="set dataset_postprocessor=dict(type='gsm8k_dataset_postprocess'), or use AccEvaluator",
+            )
+        return number
+
+    def same_answer(self, first: Any, second: Any) -> bool:
+        """Return whether two answers are the same number."""
+        return (number := to_decimal(first)) is not None and number == to_decimal(second)
+
+    def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
+        """Return the mean over the answered samples."""
+        return mean_scores(self.metrics, scores)
+
+
+@EVALUATORS.register_module()
+class EDAccEvaluator(MeanEvaluator):
+    """Accuracy: 1 where the right option has a text with the smallest edit distance to the answer.
+
+    The gold is a mapping: ``candidates`` has for each option its text, or several ways to write it; ``label`` is the
+    number of the right one, from 0. Of equally near options the first counts. Source: OpenCompass, ``EDAccEvaluator``.
+    """
+
+    def value(self, answer: str, gold: Any) -> float:
+        """Return 1 if the nearest option is the right one, else 0.
+
+        Raises:
+            DataError: the gold has no candidates or no label.
+        """
+        if not isinstance(gold, Mapping) or not gold.get("candidates") or gold.get("label") is None:
+            raise DataError("the gold has no candidates and label", fix="set output_column to the column that has them")
+        distances = [
+            min(edit_distance(answer, text) for text in ([option] if isinstance(option, str) else option))
+            for option in gold["candidates"]
+        ]
+        return float(distances.index(min(distances)) == gold["label"])
+
+
+def edit_distance(first: str, second: str) -> int:
+    """Return how many characters must be inserted, deleted or replaced to turn one text into the other.
+
+    Source: Levenshtein 1966, "Binary codes capable of correcting deletions, insertions, and reversals".
+    """
+    row = list(range(len(second) + 1))
+    for number, character in enumerate(first, 1):
+        before, row = row, [number]
+        for place, other in enumerate(second):
+            row.append(min(before[place + 1] + 1, row[place] + 1, before[place] + (character != other)))
+    return row[-1]

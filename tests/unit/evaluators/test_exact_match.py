@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import DataError
+from ais_prompt.evaluators.accuracy import EMEvaluator
 from ais_prompt.evaluators.base import Evaluator
-from ais_prompt.evaluators.exact_match import EMEvaluator
 from ais_prompt.registry import EVALUATORS
 
 

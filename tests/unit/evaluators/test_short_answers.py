@@ -21,7 +21,7 @@ from ais_prompt.evaluators import (
     OptionOrTextEvaluator,
     SquadEvaluator,
 )
-from ais_prompt.evaluators.nearest_option import edit_distance
+from ais_prompt.evaluators.accuracy import edit_distance
 from ais_prompt.types import SampleScore
 
 OF_TEXTS = (

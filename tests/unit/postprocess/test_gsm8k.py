@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.errors import DataError
-from ais_prompt.evaluators.gsm8k import Gsm8kEvaluator
+from ais_prompt.evaluators.accuracy import Gsm8kEvaluator
 from ais_prompt.postprocess.numbers import gsm8k_dataset_postprocess, gsm8k_postprocess, to_decimal
 from ais_prompt.registry import POSTPROCESSORS
 from tests.support.real_data import GSM8K, needs
