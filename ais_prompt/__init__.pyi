@@ -44,6 +44,7 @@ from ais_prompt.evaluators.contained import ContainedAnswerEvaluator as Containe
 from ais_prompt.evaluators.contained import FuzzyMatchEvaluator as FuzzyMatchEvaluator
 from ais_prompt.evaluators.contained import LambadaEvaluator as LambadaEvaluator
 from ais_prompt.evaluators.contained import OptionOrTextEvaluator as OptionOrTextEvaluator
+from ais_prompt.evaluators.contained import StringMatchEvaluator as StringMatchEvaluator
 from ais_prompt.evaluators.drop import DropEvaluator as DropEvaluator
 from ais_prompt.evaluators.judge import GenericLLMEvaluator as GenericLLMEvaluator
 from ais_prompt.evaluators.judge import LLMRatingEvaluator as LLMRatingEvaluator
@@ -53,7 +54,6 @@ from ais_prompt.evaluators.perplexity import AveragePPLEvaluator as AveragePPLEv
 from ais_prompt.evaluators.rouge import JiebaRougeEvaluator as JiebaRougeEvaluator
 from ais_prompt.evaluators.rouge import RougeEvaluator as RougeEvaluator
 from ais_prompt.evaluators.squad import SquadEvaluator as SquadEvaluator
-from ais_prompt.evaluators.string_match import StringMatchEvaluator as StringMatchEvaluator
 from ais_prompt.evaluators.structured import JsonSchemaEvaluator as JsonSchemaEvaluator
 from ais_prompt.evaluators.structured import RegexEvaluator as RegexEvaluator
 from ais_prompt.extensions.benchmarks.cards.dataset import CatalogDataset as CatalogDataset

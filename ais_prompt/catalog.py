@@ -161,7 +161,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "RegexEvaluator": "ais_prompt.evaluators.structured",
         "RougeEvaluator": "ais_prompt.evaluators.rouge",
         "SquadEvaluator": "ais_prompt.evaluators.squad",
-        "StringMatchEvaluator": "ais_prompt.evaluators.string_match",
+        "StringMatchEvaluator": "ais_prompt.evaluators.contained",
         "ToolCallEvaluator": "ais_prompt.extensions.benchmarks.function_calls",
     },
     "partitioners": {
