@@ -32,7 +32,6 @@ from ais_prompt.evaluators.accuracy import Gsm8kEvaluator as Gsm8kEvaluator
 from ais_prompt.evaluators.base import BatchEvaluator as BatchEvaluator
 from ais_prompt.evaluators.base import CorpusEvaluator as CorpusEvaluator
 from ais_prompt.evaluators.base import Evaluator as Evaluator
-from ais_prompt.evaluators.bleu import BleuEvaluator as BleuEvaluator
 from ais_prompt.evaluators.cascade import CascadeEvaluator as CascadeEvaluator
 from ais_prompt.evaluators.choices import ChoicesAccEvaluator as ChoicesAccEvaluator
 from ais_prompt.evaluators.choices import ChoicesMassEvaluator as ChoicesMassEvaluator
@@ -51,11 +50,12 @@ from ais_prompt.evaluators.judge import LLMRatingEvaluator as LLMRatingEvaluator
 from ais_prompt.evaluators.math.evaluator import MATHVerifyEvaluator as MATHVerifyEvaluator
 from ais_prompt.evaluators.pairwise import PairwiseEvaluator as PairwiseEvaluator
 from ais_prompt.evaluators.perplexity import AveragePPLEvaluator as AveragePPLEvaluator
-from ais_prompt.evaluators.rouge import JiebaRougeEvaluator as JiebaRougeEvaluator
-from ais_prompt.evaluators.rouge import RougeEvaluator as RougeEvaluator
 from ais_prompt.evaluators.squad import SquadEvaluator as SquadEvaluator
 from ais_prompt.evaluators.structured import JsonSchemaEvaluator as JsonSchemaEvaluator
 from ais_prompt.evaluators.structured import RegexEvaluator as RegexEvaluator
+from ais_prompt.evaluators.text_overlap import BleuEvaluator as BleuEvaluator
+from ais_prompt.evaluators.text_overlap import JiebaRougeEvaluator as JiebaRougeEvaluator
+from ais_prompt.evaluators.text_overlap import RougeEvaluator as RougeEvaluator
 from ais_prompt.extensions.benchmarks.cards.dataset import CatalogDataset as CatalogDataset
 from ais_prompt.extensions.benchmarks.function_calls import ToolCallEvaluator as ToolCallEvaluator
 from ais_prompt.extensions.benchmarks.instructions import InstructionEvaluator as InstructionEvaluator

@@ -4,7 +4,7 @@ import pytest
 
 from ais_prompt.errors import DataError
 from ais_prompt.evaluators.base import Evaluator
-from ais_prompt.evaluators.rouge import JiebaRougeEvaluator, RougeEvaluator
+from ais_prompt.evaluators.text_overlap import JiebaRougeEvaluator, RougeEvaluator
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore
 from tests.unit.evaluators.random_text import pairs
