@@ -33,6 +33,7 @@ from ais_prompt.evaluators.base import BatchEvaluator as BatchEvaluator
 from ais_prompt.evaluators.base import CorpusEvaluator as CorpusEvaluator
 from ais_prompt.evaluators.base import Evaluator as Evaluator
 from ais_prompt.evaluators.cascade import CascadeEvaluator as CascadeEvaluator
+from ais_prompt.evaluators.choices import AveragePPLEvaluator as AveragePPLEvaluator
 from ais_prompt.evaluators.choices import ChoicesAccEvaluator as ChoicesAccEvaluator
 from ais_prompt.evaluators.choices import ChoicesMassEvaluator as ChoicesMassEvaluator
 from ais_prompt.evaluators.circular import CircularEvaluator as CircularEvaluator
@@ -49,7 +50,6 @@ from ais_prompt.evaluators.judge import GenericLLMEvaluator as GenericLLMEvaluat
 from ais_prompt.evaluators.judge import LLMRatingEvaluator as LLMRatingEvaluator
 from ais_prompt.evaluators.math.evaluator import MATHVerifyEvaluator as MATHVerifyEvaluator
 from ais_prompt.evaluators.pairwise import PairwiseEvaluator as PairwiseEvaluator
-from ais_prompt.evaluators.perplexity import AveragePPLEvaluator as AveragePPLEvaluator
 from ais_prompt.evaluators.squad import SquadEvaluator as SquadEvaluator
 from ais_prompt.evaluators.structured import JsonSchemaEvaluator as JsonSchemaEvaluator
 from ais_prompt.evaluators.structured import RegexEvaluator as RegexEvaluator

@@ -125,7 +125,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
     },
     "evaluators": {
         "AccEvaluator": "ais_prompt.evaluators.accuracy",
-        "AveragePPLEvaluator": "ais_prompt.evaluators.perplexity",
+        "AveragePPLEvaluator": "ais_prompt.evaluators.choices",
         "BBHEvaluator": "ais_prompt.evaluators.contained",
         "BleuEvaluator": "ais_prompt.evaluators.text_overlap",
         "CascadeEvaluator": "ais_prompt.evaluators.cascade",

@@ -1,4 +1,7 @@
-"""Scores of the log-likelihoods of choices, of which several may be right."""
+"""Scores of the log-likelihoods of choices, of which several may be right.
+
+The mean perplexity of texts.
+"""
 
 from __future__ import annotations
 
@@ -82,3 +85,21 @@ class ChoicesMassEvaluator(ChoicesEvaluator):
         top = max([*right, *wrong])  # the largest becomes 1, so that the sum is never 0
         masses = [math.fsum(math.exp(value - top) for value in values) for values in (right, wrong)]
         return masses[0] / math.fsum(masses)
+
+
+@EVALUATORS.register_module()
+class AveragePPLEvaluator:
+    """The mean of what `PPLOnlyInferencer` measures: by default the negative log-likelihood in nats per token.
+
+    Lower is better, and there is no gold. Source: OpenCompass, ``AveragePPLEvaluator``.
+    """
+
+    metrics: tuple[str, ...] = ("average_ppl",)
+
+    def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:  # noqa: ARG002  # a text has no gold
+        """Return ``average_ppl``, the value of one text."""
+        return {"average_ppl": float(extracted)}
+
+    def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
+        """Return the mean over the texts."""
+        return mean_scores(self.metrics, scores, best=None)
