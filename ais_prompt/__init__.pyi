@@ -32,7 +32,6 @@ from ais_prompt.evaluators.accuracy import Gsm8kEvaluator as Gsm8kEvaluator
 from ais_prompt.evaluators.base import BatchEvaluator as BatchEvaluator
 from ais_prompt.evaluators.base import CorpusEvaluator as CorpusEvaluator
 from ais_prompt.evaluators.base import Evaluator as Evaluator
-from ais_prompt.evaluators.cascade import CascadeEvaluator as CascadeEvaluator
 from ais_prompt.evaluators.choices import AveragePPLEvaluator as AveragePPLEvaluator
 from ais_prompt.evaluators.choices import ChoicesAccEvaluator as ChoicesAccEvaluator
 from ais_prompt.evaluators.choices import ChoicesMassEvaluator as ChoicesMassEvaluator
@@ -46,10 +45,11 @@ from ais_prompt.evaluators.contained import LambadaEvaluator as LambadaEvaluator
 from ais_prompt.evaluators.contained import OptionOrTextEvaluator as OptionOrTextEvaluator
 from ais_prompt.evaluators.contained import StringMatchEvaluator as StringMatchEvaluator
 from ais_prompt.evaluators.drop import DropEvaluator as DropEvaluator
+from ais_prompt.evaluators.judge import CascadeEvaluator as CascadeEvaluator
 from ais_prompt.evaluators.judge import GenericLLMEvaluator as GenericLLMEvaluator
 from ais_prompt.evaluators.judge import LLMRatingEvaluator as LLMRatingEvaluator
+from ais_prompt.evaluators.judge import PairwiseEvaluator as PairwiseEvaluator
 from ais_prompt.evaluators.math.evaluator import MATHVerifyEvaluator as MATHVerifyEvaluator
-from ais_prompt.evaluators.pairwise import PairwiseEvaluator as PairwiseEvaluator
 from ais_prompt.evaluators.squad import SquadEvaluator as SquadEvaluator
 from ais_prompt.evaluators.structured import JsonSchemaEvaluator as JsonSchemaEvaluator
 from ais_prompt.evaluators.structured import RegexEvaluator as RegexEvaluator

@@ -18,8 +18,7 @@ import numpy as np
 from ais_prompt.catalog import PROTOCOLS
 from ais_prompt.evaluators import AccEvaluator
 from ais_prompt.evaluators.base import AnswerBatch, JudgeQuestion, Verdict
-from ais_prompt.evaluators.judge import GenericLLMEvaluator
-from ais_prompt.evaluators.pairwise import PairwiseEvaluator
+from ais_prompt.evaluators.judge import GenericLLMEvaluator, PairwiseEvaluator
 from ais_prompt.inferencers import GenInferencer, MultiTurnGenInferencer
 from ais_prompt.models import ScriptedModel
 from ais_prompt.models.transport import Reply, Server, Sink
