@@ -44,7 +44,7 @@ class MathProcess:
                 return None
 
     def _start(self) -> Worker:
-        worker = Worker("ais_prompt.evaluators.math.worker")
+        worker = Worker("ais_prompt.evaluators.math_worker")
         weakref.finalize(self, worker.stop)
         try:
             worker.call(json.dumps(["1", "1"]).encode(), START_SECONDS)

@@ -4,16 +4,24 @@ The library reads everything as a formula of LaTeX. Some answers are none, or lo
 here: words ("no" is not the product of n and o), numbers of another base (the subscript is dropped), formulas in plain
 notation (``pi/2``, ``2**3``, ``6.63e-34``, ``x²``), small numbers (it compares six decimals, which 6.63e-34 does not
 have), and texts of which it reads the first or the last number only ("3 hours 20 minutes", "x = 3 (mod 5)").
+
+Compare mathematical answers in a process of its own (`ais_prompt.utils.worker`), with a limit on its memory.
 """
 
 from __future__ import annotations
 
+import json
+import logging
+import os
 import re
 import unicodedata
+from pathlib import Path
 from typing import Any, Final
 
 from math_verify import ExprExtractionConfig, LatexExtractionConfig, parse, verify
 from sympy import Basic, FiniteSet, Max, Number, Tuple, UnevaluatedExpr
+
+from ais_prompt.utils.worker import serve
 
 _CLOSE: Final = 2e-6
 """Relative difference of numbers that are equal: 1/3 and 0.333333."""
@@ -238,3 +246,37 @@ def _is_close(first: Any, second: Any) -> bool:
         return True  # percentages equal their number and their share
     one, other = first.evalf(15), second.evalf(15)  # floats of sympy: those of Python end at 1e-324
     return first == second or bool(abs(one - other) <= _CLOSE * Max(abs(one), abs(other)))
+
+
+MEMORY = 4 * 2**30
+"""Maximum number of bytes of address space: ``9^{9^{9^9}}`` is a short answer."""
+
+
+def answer(message: bytes) -> bytes:
+    """Return whether a gold answer and an answer are equal: a list of two texts, and a flag, in JSON."""
+    gold, given = json.loads(message)
+    try:
+        return json.dumps(bool(is_equal(gold, given))).encode()
+    except Exception:  # sympy raises any exception; unreadable answers are not equal
+        return b"false"
+
+
+def _limit_memory() -> None:
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def _silence() -> None:
+    """Hide what the libraries write, such as a warning at every comparison that it has no time limit."""
+    logging.disable(logging.WARNING)
+    with Path(os.devnull).open("wb") as nothing:
+        os.dup2(nothing.fileno(), 2)
+
+
+if __name__ == "__main__":
+    _limit_memory()
+    _silence()
+    serve(answer)
