@@ -49,7 +49,7 @@ from ais_prompt.evaluators.judge import CascadeEvaluator as CascadeEvaluator
 from ais_prompt.evaluators.judge import GenericLLMEvaluator as GenericLLMEvaluator
 from ais_prompt.evaluators.judge import LLMRatingEvaluator as LLMRatingEvaluator
 from ais_prompt.evaluators.judge import PairwiseEvaluator as PairwiseEvaluator
-from ais_prompt.evaluators.math.evaluator import MATHVerifyEvaluator as MATHVerifyEvaluator
+from ais_prompt.evaluators.math import MATHVerifyEvaluator as MATHVerifyEvaluator
 from ais_prompt.evaluators.squad import SquadEvaluator as SquadEvaluator
 from ais_prompt.evaluators.structured import JsonSchemaEvaluator as JsonSchemaEvaluator
 from ais_prompt.evaluators.structured import RegexEvaluator as RegexEvaluator
