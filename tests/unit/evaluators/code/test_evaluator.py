@@ -10,8 +10,7 @@ import pytest
 
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.evaluators.base import Evaluator
-from ais_prompt.evaluators.code.evaluator import HumanEvalEvaluator, MBPPEvaluator
-from ais_prompt.evaluators.code.programs import humaneval_program
+from ais_prompt.evaluators.code.evaluator import HumanEvalEvaluator, MBPPEvaluator, humaneval_program
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore
 from tests.support.real_data import HUMANEVAL, needs
