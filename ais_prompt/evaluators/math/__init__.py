@@ -1,1 +1,0 @@
-"""Accuracy by mathematical equivalence."""
