@@ -1,7 +1,4 @@
-"""The conversations of a task: what is asked about each of its samples.
-
-RequestEstimate what a task asks, before anything is asked.
-"""
+"""The conversations of a task: the questions about each of its samples, and an estimate of their number and cost."""
 
 from __future__ import annotations
 
@@ -31,6 +28,9 @@ from ais_prompt.utils.equal_rows import Occurrences
 
 LONGEST_NAME: Final = 60
 """Longest text of a column that counts as a name, such as a subject or a level; longer ones are content."""
+SAMPLES: Final = 100
+"""Samples of a dataset whose prompts are made; the others are taken to be like them."""
+_NOT_MEASURED: Final = Completion(failure=Failure("not_asked", ""))
 
 
 def conversations(
@@ -64,17 +64,6 @@ def conversations(
             raise
 
 
-def former_keys_of(task: Task, addresses: Sequence[str]) -> FormerKeys:
-    """Return what makes the keys that an earlier version gave to a task's requests.
-
-    Args:
-        task: which model is asked what.
-        addresses: where earlier sessions asked; version 1 had the address in its keys.
-    """
-    rows = {sample.id: sample.row_id for sample in task.data.test}
-    return FormerKeys(former_identities(task.model, addresses), rows)
-
-
 def stored_predictions(task: Task, journals: Sequence[Path], addresses: Sequence[str]) -> Iterator[Prediction]:
     """Yield the predictions of the samples that journals answer to their end, in sample order; nothing is asked.
 
@@ -101,52 +90,20 @@ def stored_predictions(task: Task, journals: Sequence[Path], addresses: Sequence
                 yield conversation.prediction
 
 
-def _conversation(task: Task, sample: Sample, openings: Occurrences, cluster: str | None) -> Conversation:
-    shots: Sequence[Sample] = ()
-    try:
-        shots = task.shots(sample)
-        if gap := shown_gap(task.inferencer, sample, shots, task.context):
-            prediction = _without_answer(task, sample, gap)
-        else:
-            prediction = yield from numbered(task.inferencer.converse(sample, shots, task.context), openings)
-    except (DataError, PromptError) as error:
-        what = f"row {sample.index} cannot be asked: {error.what}; {error.fix}"
-        failure = Failure(UNUSABLE_ROW, what, where=error.where)
-        prediction = _without_answer(task, sample, failure)
-    except Exception as error:
-        if ends_task(error):
-            raise
-        prediction = _without_answer(task, sample, failure_of(error, type(task.inferencer).__name__))
-    return replace(
-        prediction,
-        shots_used=len(shots),
-        row_id=sample.row_id,
-        cluster=cluster_of(sample, cluster),
-        columns=columns_of(sample, task.spec.dataset.reader.output_column),
-    )
+def former_keys_of(task: Task, addresses: Sequence[str]) -> FormerKeys:
+    """Return what makes the keys that an earlier version gave to a task's requests.
+
+    Args:
+        task: which model is asked what.
+        addresses: where earlier sessions asked; version 1 had the address in its keys.
+    """
+    rows = {sample.id: sample.row_id for sample in task.data.test}
+    return FormerKeys(former_identities(task.model, addresses), rows)
 
 
 def columns_of(sample: Sample, gold: str | None) -> dict[str, Any]:
     """Return the columns of a row that reports filter by: with a number, a flag or a name, except the gold column."""
     return {name: value for name, value in sample.fields.items() if name != gold and _is_name(value)}
-
-
-def _is_name(value: Any) -> bool:
-    if isinstance(value, str):
-        return 0 < len(value) <= LONGEST_NAME and "\n" not in value
-    return isinstance(value, bool | int | float)
-
-
-def _without_answer(task: Task, sample: Sample, failure: Failure) -> Prediction:
-    """The prediction for a sample about which nothing could be asked, as many answers as the others have."""
-    n = task.inferencer.n if isinstance(task.inferencer, RepeatingInferencer) else 1
-    answers = (Completion(failure=failure),) * n
-    return Prediction(sample.id, sample.index, "", [None] * n if n > 1 else None, sample.gold, answers)
-
-
-SAMPLES: Final = 100
-"""Samples of a dataset whose prompts are made; the others are taken to be like them."""
-_NOT_MEASURED: Final = Completion(failure=Failure("not_asked", ""))
 
 
 class RequestEstimate(Struct, frozen=True):
@@ -186,7 +143,7 @@ class RequestEstimate(Struct, frozen=True):
 
 
 def estimate(task: Task) -> RequestEstimate:
-    """RequestEstimate what a task asks: requests, tokens, cost. No weights are loaded and nothing is sent.
+    """Estimate what a task asks: requests, tokens, cost. No weights are loaded and nothing is sent.
 
     Raises:
         AisPromptError: the data cannot be read, or a prompt cannot be made.
@@ -236,6 +193,44 @@ def exceeded(budget: Budget, estimates: list[RequestEstimate]) -> list[str]:
         if limit is not None and high > limit:
             found.append(f"{name}={limit:,} {'is not enough' if low > limit else 'may not be enough'}")
     return found
+
+
+def _conversation(task: Task, sample: Sample, openings: Occurrences, cluster: str | None) -> Conversation:
+    shots: Sequence[Sample] = ()
+    try:
+        shots = task.shots(sample)
+        if gap := shown_gap(task.inferencer, sample, shots, task.context):
+            prediction = _without_answer(task, sample, gap)
+        else:
+            prediction = yield from numbered(task.inferencer.converse(sample, shots, task.context), openings)
+    except (DataError, PromptError) as error:
+        what = f"row {sample.index} cannot be asked: {error.what}; {error.fix}"
+        failure = Failure(UNUSABLE_ROW, what, where=error.where)
+        prediction = _without_answer(task, sample, failure)
+    except Exception as error:
+        if ends_task(error):
+            raise
+        prediction = _without_answer(task, sample, failure_of(error, type(task.inferencer).__name__))
+    return replace(
+        prediction,
+        shots_used=len(shots),
+        row_id=sample.row_id,
+        cluster=cluster_of(sample, cluster),
+        columns=columns_of(sample, task.spec.dataset.reader.output_column),
+    )
+
+
+def _is_name(value: Any) -> bool:
+    if isinstance(value, str):
+        return 0 < len(value) <= LONGEST_NAME and "\n" not in value
+    return isinstance(value, bool | int | float)
+
+
+def _without_answer(task: Task, sample: Sample, failure: Failure) -> Prediction:
+    """The prediction for a sample about which nothing could be asked, as many answers as the others have."""
+    n = task.inferencer.n if isinstance(task.inferencer, RepeatingInferencer) else 1
+    answers = (Completion(failure=failure),) * n
+    return Prediction(sample.id, sample.index, "", [None] * n if n > 1 else None, sample.gold, answers)
 
 
 def _tokens(request: Request) -> int:

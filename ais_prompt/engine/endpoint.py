@@ -13,8 +13,6 @@ closed. It looks again whenever something has changed. A job passes through thes
 
 An error takes a job from any state straight to closing, as soon as its conversations have been cancelled. A paused job
 finishes its requests first.
-
-Blocking work beside an event loop, such as reading data and closing files.
 """
 
 from __future__ import annotations
@@ -38,16 +36,15 @@ from ais_prompt.models.base import AsyncModel
 from ais_prompt.types import Completion, Request
 
 logger = logging.getLogger(__name__)
-
 Ended: TypeAlias = Callable[[Job, AisPromptError | None], None]
 """Called in any thread when a job is over, with the error that ended it, or None."""
-
 READY: Final = 2
 """Jobs that are ready at a time: the next one is opened while one is asked."""
 UNDER_WAY: Final = 64
 """Jobs that are open at a time, the slow answers of the last ones included; each has files open."""
 PASSED: Final = 32
 """Conversations that were answered before and pass without waiting, until other work has its turn."""
+T = TypeVar("T")
 
 
 class Endpoint:
@@ -262,6 +259,31 @@ class Endpoint:
         self._ended(job, error)
 
 
+async def in_thread(work: Callable[[], T]) -> T:
+    """Do some work in a thread of its own, and return what it returns or raise what it raises.
+
+    The thread is a daemon, unlike those of `asyncio.to_thread`: Ctrl-C waits for no dataset that is still being read.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+
+    def settle(set_outcome: Callable[[Any], None], outcome: Any) -> None:
+        if not done.done():  # nothing waits for it any more
+            set_outcome(outcome)
+
+    def do() -> None:
+        outcome: tuple[Callable[[Any], None], Any]
+        try:
+            outcome = (done.set_result, work())
+        except BaseException as error:
+            outcome = (done.set_exception, error)
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(settle, *outcome)
+
+    threading.Thread(target=do, name="aisprompt-files", daemon=True).start()
+    return await done
+
+
 class _OpenModel:
     """A model that is open.
 
@@ -324,31 +346,3 @@ async def _complete(model: AsyncModel, request: Request) -> Completion:
         if ends_task(error):
             raise
         return Completion(failure=failure_of(error, type(model).__name__))
-
-
-T = TypeVar("T")
-
-
-async def in_thread(work: Callable[[], T]) -> T:
-    """Do some work in a thread of its own, and return what it returns or raise what it raises.
-
-    The thread is a daemon, unlike those of `asyncio.to_thread`: Ctrl-C waits for no dataset that is still being read.
-    """
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[T] = loop.create_future()
-
-    def settle(set_outcome: Callable[[Any], None], outcome: Any) -> None:
-        if not done.done():  # nothing waits for it any more
-            set_outcome(outcome)
-
-    def do() -> None:
-        outcome: tuple[Callable[[Any], None], Any]
-        try:
-            outcome = (done.set_result, work())
-        except BaseException as error:
-            outcome = (done.set_exception, error)
-        with suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(settle, *outcome)
-
-    threading.Thread(target=do, name="aisprompt-files", daemon=True).start()
-    return await done

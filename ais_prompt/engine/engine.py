@@ -1,6 +1,7 @@
-"""Ask all jobs of a run: served models side by side, local models beside them.
+"""Ask all jobs of a run: served models side by side on one event loop, local models beside them in this thread.
 
-Ask for a whole run: every served model at the same time, each endpoint with places of its own.
+Each endpoint has places of its own (`ais_prompt.engine.endpoint`). A model in memory is closed before the next one is
+loaded (`ais_prompt.engine.in_memory`).
 """
 
 from __future__ import annotations
@@ -73,26 +74,6 @@ def run_local(jobs: Sequence[TaskJob], ended: JobEnded, workers: ModelWorkers | 
     finally:
         for model in served.values():
             close(model)
-
-
-class _RowsInUse:
-    """Releases the rows of a dataset when the last job that needs them is over."""
-
-    def __init__(self, jobs: Iterable[TaskJob]) -> None:
-        self._jobs: Counter[int] = Counter()  # id of the dataset → jobs that need it
-        self._lock = threading.Lock()
-        self.keep(jobs)
-
-    def keep(self, jobs: Iterable[TaskJob]) -> None:
-        with self._lock:
-            self._jobs.update(id(dataset) for job in jobs for dataset in job.datasets)
-
-    def release(self, job: TaskJob) -> None:
-        with self._lock:
-            for dataset in job.datasets:
-                self._jobs[id(dataset)] -= 1
-                if not self._jobs[id(dataset)]:
-                    dataset.release()
 
 
 class Engine:
@@ -228,6 +209,26 @@ class Engine:
     def _raise_error(self) -> None:
         if self._error is not None:
             raise self._error
+
+
+class _RowsInUse:
+    """Releases the rows of a dataset when the last job that needs them is over."""
+
+    def __init__(self, jobs: Iterable[TaskJob]) -> None:
+        self._jobs: Counter[int] = Counter()  # id of the dataset → jobs that need it
+        self._lock = threading.Lock()
+        self.keep(jobs)
+
+    def keep(self, jobs: Iterable[TaskJob]) -> None:
+        with self._lock:
+            self._jobs.update(id(dataset) for job in jobs for dataset in job.datasets)
+
+    def release(self, job: TaskJob) -> None:
+        with self._lock:
+            for dataset in job.datasets:
+                self._jobs[id(dataset)] -= 1
+                if not self._jobs[id(dataset)]:
+                    dataset.release()
 
 
 def _endpoint_of(model: Model) -> str:

@@ -1,8 +1,6 @@
 """Ask models in memory: one job after the other in this thread, and with workers several at a time.
 
-Ask all conversations of one task, in this thread.
-
-Ask a batch model, such as one in this process's memory: one task after the other.
+A batch model gets batches of requests from up to `WINDOW` batches of open conversations.
 """
 
 from __future__ import annotations
@@ -28,6 +26,9 @@ from ais_prompt.models.base import AsyncModel, BatchModel, LikelihoodModel, Mode
 from ais_prompt.types import Completion, LikelihoodQuery, Request
 
 logger = logging.getLogger(__name__)
+_ONE_EACH: Final = "return one completion for each request, in their order"
+WINDOW = 16
+"""Conversations of a batch model that are open at a time, in batches: enough to put prompts of like length together."""
 
 
 class InMemory:
@@ -133,29 +134,6 @@ class InMemory:
             close(model)
 
 
-def _ended_with(job: TaskJob) -> AisPromptError | None:
-    """Ask a job, and return the error that ended it.
-
-    Raises:
-        StoreError: answers can no longer be written down.
-    """
-    try:
-        ask_alone(job)
-    except Exception as error:
-        if ends_run(error):
-            raise
-        return error_of(error)
-    return None
-
-
-def close(model: Model) -> None:
-    """Close a model. Its answers are there already, so that nothing it raises matters to them."""
-    try:
-        model.close()
-    except PartError as error:
-        logger.warning("%s", "\n  ".join(error.lines()))
-
-
 def ask_alone(job: Job) -> None:
     """Ask all of one job in this thread, whatever kind of model it asks.
 
@@ -179,29 +157,6 @@ def ask_alone(job: Job) -> None:
         job.abandon(error)
         raise
     job.close()
-
-
-def _ask_served(job: Job) -> None:
-    errors: list[AisPromptError] = []
-
-    def ended(_: Job, error: AisPromptError | None) -> None:
-        if error is not None:
-            errors.append(error)
-
-    async def ask() -> None:
-        endpoint = Endpoint(ended)
-        endpoint.submit(job)
-        endpoint.finish()
-        await endpoint.run()
-
-    asyncio.run(ask())
-    if errors:
-        raise errors[0]
-
-
-_ONE_EACH: Final = "return one completion for each request, in their order"
-WINDOW = 16
-"""Conversations of a batch model that are open at a time, in batches: enough to put prompts of like length together."""
 
 
 def ask_in_batches(job: Job, model: BatchModel) -> None:
@@ -231,6 +186,47 @@ def ask_in_batches(job: Job, model: BatchModel) -> None:
             if conversation.prediction is not None:
                 job.finished(conversation)
         window = [conversation for conversation in window if conversation.prediction is None]
+
+
+def close(model: Model) -> None:
+    """Close a model. Its answers are there already, so that nothing it raises matters to them."""
+    try:
+        model.close()
+    except PartError as error:
+        logger.warning("%s", "\n  ".join(error.lines()))
+
+
+def _ended_with(job: TaskJob) -> AisPromptError | None:
+    """Ask a job, and return the error that ended it.
+
+    Raises:
+        StoreError: answers can no longer be written down.
+    """
+    try:
+        ask_alone(job)
+    except Exception as error:
+        if ends_run(error):
+            raise
+        return error_of(error)
+    return None
+
+
+def _ask_served(job: Job) -> None:
+    errors: list[AisPromptError] = []
+
+    def ended(_: Job, error: AisPromptError | None) -> None:
+        if error is not None:
+            errors.append(error)
+
+    async def ask() -> None:
+        endpoint = Endpoint(ended)
+        endpoint.submit(job)
+        endpoint.finish()
+        await endpoint.run()
+
+    asyncio.run(ask())
+    if errors:
+        raise errors[0]
 
 
 def _answers(model: BatchModel, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:

@@ -1,6 +1,7 @@
 """Inference of one task: every sample is asked about once, and every answer is kept.
 
-The answers of a task: those of earlier sessions and runs, and each new one as soon as it is there.
+`TaskJob.record` is where an answer arrives: it is counted, written to the journal and the cache (`Memory`), shown, and
+checked for failures that end the task.
 """
 
 from __future__ import annotations
@@ -33,20 +34,8 @@ from ais_prompt.store.request_keys import FormerKeys, RequestKeys
 from ais_prompt.types import Completion, Portion, Prediction, Request, Sample, TaskFacts
 
 logger = logging.getLogger(__name__)
-
 ORDER_SEED: Final = 0
 """Seed of the order in which samples are asked if asking may stop early, or the first ones are refused."""
-
-
-class Watch(Protocol):
-    """Looks at the predictions of a task as they come, and says when enough was asked."""
-
-    @property
-    def decided(self) -> bool:
-        """Whether enough was asked."""
-
-    def see(self, prediction: Prediction) -> None:
-        """Take the next prediction into account."""
 
 
 class AskingOptions(Struct, frozen=True):
@@ -79,6 +68,17 @@ class ShardTask(Struct, frozen=True):
 
     portion: Portion
     others: Sequence[RunFolder] = ()
+
+
+class Watch(Protocol):
+    """Looks at the predictions of a task as they come, and says when enough was asked."""
+
+    @property
+    def decided(self) -> bool:
+        """Whether enough was asked."""
+
+    def see(self, prediction: Prediction) -> None:
+        """Take the next prediction into account."""
 
 
 class TaskJob:
@@ -285,40 +285,6 @@ class TaskJob:
             vars(self).pop(name, None)
 
 
-def is_known(conversation: RunningConversation) -> bool:
-    """Return whether all of it was answered before. What cannot be asked never was answered."""
-    return conversation.recalled and conversation.prediction is not None and not conversation.prediction.failed
-
-
-def _has_speed(model: Model) -> bool:
-    """Return whether the speed of a model means anything: it is served, and its answers are not from a script."""
-    return isinstance(model, AsyncModel) and not isinstance(model, ScriptedModel)
-
-
-def _in_random_order(samples: Sequence[Sample], start: int = 0) -> Iterator[Sample]:
-    order = np.random.default_rng(ORDER_SEED).permutation(range(start, len(samples)))
-    return (samples[int(index)] for index in order)
-
-
-def _known(task: Task, memory: Memory, portion: Portion | None) -> tuple[int, int]:
-    """How many samples the journal answers completely, and with how many of its answers."""
-    known = used = 0
-    for conversation in conversations(task, memory.recall, task.data.test, portion=portion):
-        if conversation.prediction is not None and is_known(conversation):
-            known += 1
-            used += len(conversation.prediction.completions)
-    return known, used
-
-
-def _reuse_note(task: Task, known: int, total: int, unused: int, from_cache: int) -> str:
-    note = f"[{task.name}] {known} of {total} samples are answered already, {total - known} will be asked"
-    if from_cache:
-        note += f"; {from_cache} answers come from the cache"
-    if unused > 0:
-        note += f"; {unused} stored answers belong to other prompts or settings, or to unfinished samples"
-    return note
-
-
 class Memory:
     """Finds answers by their requests.
 
@@ -385,3 +351,37 @@ class Memory:
         self._journal.append(key, request, completion)
         if self._cache is not None and completion.failure is None:
             self._cache.append(key, request, completion)
+
+
+def is_known(conversation: RunningConversation) -> bool:
+    """Return whether all of it was answered before. What cannot be asked never was answered."""
+    return conversation.recalled and conversation.prediction is not None and not conversation.prediction.failed
+
+
+def _has_speed(model: Model) -> bool:
+    """Return whether the speed of a model means anything: it is served, and its answers are not from a script."""
+    return isinstance(model, AsyncModel) and not isinstance(model, ScriptedModel)
+
+
+def _in_random_order(samples: Sequence[Sample], start: int = 0) -> Iterator[Sample]:
+    order = np.random.default_rng(ORDER_SEED).permutation(range(start, len(samples)))
+    return (samples[int(index)] for index in order)
+
+
+def _known(task: Task, memory: Memory, portion: Portion | None) -> tuple[int, int]:
+    """How many samples the journal answers completely, and with how many of its answers."""
+    known = used = 0
+    for conversation in conversations(task, memory.recall, task.data.test, portion=portion):
+        if conversation.prediction is not None and is_known(conversation):
+            known += 1
+            used += len(conversation.prediction.completions)
+    return known, used
+
+
+def _reuse_note(task: Task, known: int, total: int, unused: int, from_cache: int) -> str:
+    note = f"[{task.name}] {known} of {total} samples are answered already, {total - known} will be asked"
+    if from_cache:
+        note += f"; {from_cache} answers come from the cache"
+    if unused > 0:
+        note += f"; {unused} stored answers belong to other prompts or settings, or to unfinished samples"
+    return note

@@ -1,6 +1,6 @@
-"""Count what a session asks, and pause it when its budget or the quota of a provider is used up.
+"""Meters of a session: what it asks and spends, and how fast a served model answers.
 
-Measures a served model while it answers.
+`Spending` pauses a session whose budget, or the quota of a provider, is used up.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from ais_prompt.types import Budget, Completion, Failure, Price, Request, Speed,
 QUOTA: Final = "quota"
 """The kind of a failure that says that the account may ask nothing more."""
 GO_ON: Final = "every answer so far is kept; go on with -r"
+FEW: Final = 1_000
+"""Values that are sorted without handing Python's lock to other threads."""
 
 
 class Spending:
@@ -119,24 +121,6 @@ class Spending:
         return ""
 
 
-def _words(failure: Failure) -> str:
-    return f"the provider's quota is used up: {failure.message}"
-
-
-def _tokens(request: Request, completion: Completion) -> tuple[int, int]:
-    """Return the tokens of a prompt and of its answer, estimated where the server did not count them."""
-    sent, received = completion.usage.prompt_tokens, completion.usage.completion_tokens
-    if sent is None:
-        sent = 0 if completion.failure else approximate_tokens(request.prompt)
-    if received is None:
-        received = approximate_tokens(completion.reasoning + completion.text)
-    return sent, received
-
-
-FEW: Final = 1_000
-"""Values that are sorted without handing Python's lock to other threads."""
-
-
 class SpeedMeter:
     """Adds up what is known of each request, some 30 bytes of memory each.
 
@@ -192,6 +176,20 @@ class SpeedMeter:
             _times(self._tokens),
             dict(sorted(self._replicas.items())),
         )
+
+
+def _words(failure: Failure) -> str:
+    return f"the provider's quota is used up: {failure.message}"
+
+
+def _tokens(request: Request, completion: Completion) -> tuple[int, int]:
+    """Return the tokens of a prompt and of its answer, estimated where the server did not count them."""
+    sent, received = completion.usage.prompt_tokens, completion.usage.completion_tokens
+    if sent is None:
+        sent = 0 if completion.failure else approximate_tokens(request.prompt)
+    if received is None:
+        received = approximate_tokens(completion.reasoning + completion.text)
+    return sent, received
 
 
 def _times(values: array[float]) -> Times | None:

@@ -1,7 +1,4 @@
-"""Count the samples of a task that are over, and tell what the user should know of them.
-
-What a task tells about its progress; `ais_prompt.report` shows it.
-"""
+"""Count the finished samples of a task, and tell its progress, which `ais_prompt.report` shows."""
 
 from __future__ import annotations
 
@@ -19,6 +16,32 @@ from ais_prompt.types import Completion, Failure, Prediction
 GAPS_NAMED: Final = 5
 """Most rows that cannot be asked that are named while a task runs; the predictions name all."""
 logger = logging.getLogger(__name__)
+
+
+class Progress(Protocol):
+    """Told by a task while it works."""
+
+    def advance(self, failed: bool = False) -> None:
+        """One more sample is done."""
+
+    def answered(self, completion: Completion) -> None:
+        """One more request has come to its end."""
+
+    def note(self, text: str) -> None:
+        """Something that the user should know now."""
+
+
+class OpenProgress(Protocol):
+    """Opens the progress of one task."""
+
+    def __call__(self, name: str, total: int, done: int) -> AbstractContextManager[Progress]:
+        """The task has ``total`` samples, ``done`` of them finished by an earlier run."""
+
+
+@contextmanager
+def silent_progress(name: str, total: int, done: int) -> Iterator[Progress]:  # noqa: ARG001
+    """Show nothing of a task."""
+    yield _Silent()
 
 
 class TaskSession:
@@ -110,26 +133,6 @@ class TaskSession:
             self.first_raised = self.first_raised or raised
 
 
-class Progress(Protocol):
-    """Told by a task while it works."""
-
-    def advance(self, failed: bool = False) -> None:
-        """One more sample is done."""
-
-    def answered(self, completion: Completion) -> None:
-        """One more request has come to its end."""
-
-    def note(self, text: str) -> None:
-        """Something that the user should know now."""
-
-
-class OpenProgress(Protocol):
-    """Opens the progress of one task."""
-
-    def __call__(self, name: str, total: int, done: int) -> AbstractContextManager[Progress]:
-        """The task has ``total`` samples, ``done`` of them finished by an earlier run."""
-
-
 class _Silent:
     """Shows nothing."""
 
@@ -138,9 +141,3 @@ class _Silent:
     def answered(self, completion: Completion) -> None: ...
 
     def note(self, text: str) -> None: ...
-
-
-@contextmanager
-def silent_progress(name: str, total: int, done: int) -> Iterator[Progress]:  # noqa: ARG001
-    """Show nothing of a task."""
-    yield _Silent()

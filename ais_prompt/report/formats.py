@@ -1,8 +1,7 @@
 """The summary as CSV, JSON and Markdown, and the notes below its tables.
 
-CSV and JSON have full precision, Markdown rounded numbers.
-
-Write lines of CSV that spreadsheets take as data, never as formulas.
+CSV and JSON have full precision, Markdown rounded numbers. Spreadsheets take every field of CSV as data, never as a
+formula.
 """
 
 from __future__ import annotations
@@ -22,6 +21,12 @@ from ais_prompt.utils.text import printable
 COLUMNS = Row.__struct_fields__
 LONG_HEADER = ("dataset", "model", "metric", "score", "±", "95 %", "bounds", "n", *STATUSES)
 """Titles of the table with one line for each metric of each task, as `long_cells` fills it."""
+NOT_ALL_ASKED = "Not every sample was asked, so there is no interval; in brackets the possible final scores:"
+LEGEND = "Not every answer was scored{star}; in brackets the score if all others were wrong – were right:"
+# https://owasp.org/www-community/attacks/CSV_Injection; East Asian editions also take the wide forms.
+_FORMULA: Final = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")
+_NEEDS_QUOTES: Final = re.compile(r'[",\r\n]')
+_NUMBER: Final = re.compile(r"[+-]?(\d[\d,_]*\.?\d*|\.\d+)([eE][+-]?\d+)?\s?%?", re.ASCII)
 
 
 def long_cells(row: Row) -> list[str]:
@@ -65,20 +70,25 @@ def to_markdown(rows: Sequence[Row]) -> str:
     return "\n".join(table for table in tables if table)
 
 
-def _table(header: Sequence[str], lines: Sequence[Sequence[str]], texts: int) -> str:
-    """Return a table; the first columns hold texts, the others numbers, aligned to the right."""
-    aligned = ["---"] * texts + ["---:"] * (len(header) - texts)
-    rows = [[escaped(text) for text in header], aligned, *([escaped(text) for text in line] for line in lines)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in rows)
+def csv_lines(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], *, header: bool = True) -> str:
+    """Return rows as CSV.
+
+    A text that a spreadsheet would compute (``=1+1``, ``@SUM(A1)``, ``-x``, a tab or line break in front) gets an
+    apostrophe in front, which spreadsheets show as text. Numbers, also those in texts, stay as they are.
+
+    Args:
+        columns: names of the columns, and keys of the rows.
+        rows: None and missing values are empty fields.
+        header: whether the names are the first line.
+    """
+    lines: list[Sequence[Any]] = [columns] if header else []
+    lines += [[row.get(name) for name in columns] for row in rows]
+    return "".join(f"{','.join(map(_field, line))}\n" for line in lines)
 
 
 def escaped(text: str) -> str:
     """Escape a text for a cell of a Markdown table."""
     return " ".join(printable(text).replace("|", "\\|").replace("<", "&lt;").split())
-
-
-NOT_ALL_ASKED = "Not every sample was asked, so there is no interval; in brackets the possible final scores:"
-LEGEND = "Not every answer was scored{star}; in brackets the score if all others were wrong – were right:"
 
 
 def notes(rows: Sequence[Row], *, starred: bool) -> list[str]:
@@ -119,6 +129,18 @@ def precision_notes(rows: Iterable[Row]) -> list[str]:
     return found
 
 
+def text_or_json(value: Any) -> str:
+    """Return a text as it is, and anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _table(header: Sequence[str], lines: Sequence[Sequence[str]], texts: int) -> str:
+    """Return a table; the first columns hold texts, the others numbers, aligned to the right."""
+    aligned = ["---"] * texts + ["---:"] * (len(header) - texts)
+    rows = [[escaped(text) for text in header], aligned, *([escaped(text) for text in line] for line in lines)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in rows)
+
+
 def _width(width: float, *, fraction: bool) -> str:
     """Format a half width: ``1.6 points`` of a fraction, ``0.05 points`` if it is less than a tenth of a point."""
     if not fraction:
@@ -142,33 +164,6 @@ def _refused(row: Row) -> str:
 def _unscored(row: Row) -> str:
     bounds = span(row.bound_low, row.bound_high, fraction=row.fraction)
     return f"{row.unscored} of {row.n}" + (f"  [{bounds}]" if bounds else "")
-
-
-def text_or_json(value: Any) -> str:
-    """Return a text as it is, and anything else as JSON."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-
-
-# https://owasp.org/www-community/attacks/CSV_Injection; East Asian editions also take the wide forms.
-_FORMULA: Final = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")
-_NEEDS_QUOTES: Final = re.compile(r'[",\r\n]')
-_NUMBER: Final = re.compile(r"[+-]?(\d[\d,_]*\.?\d*|\.\d+)([eE][+-]?\d+)?\s?%?", re.ASCII)
-
-
-def csv_lines(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], *, header: bool = True) -> str:
-    """Return rows as CSV.
-
-    A text that a spreadsheet would compute (``=1+1``, ``@SUM(A1)``, ``-x``, a tab or line break in front) gets an
-    apostrophe in front, which spreadsheets show as text. Numbers, also those in texts, stay as they are.
-
-    Args:
-        columns: names of the columns, and keys of the rows.
-        rows: None and missing values are empty fields.
-        header: whether the names are the first line.
-    """
-    lines: list[Sequence[Any]] = [columns] if header else []
-    lines += [[row.get(name) for name in columns] for row in rows]
-    return "".join(f"{','.join(map(_field, line))}\n" for line in lines)
 
 
 def _field(cell: Any) -> str:

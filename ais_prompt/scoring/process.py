@@ -1,8 +1,7 @@
 """The worker processes that score (`ais_prompt.scoring.worker`), as their parent sees them.
 
-Read pickled values of another process without running code: only frozen values of this package and plain ones.
-
-A pickle names classes and functions, and reading it calls them. What runs code of others may write any pickle.
+Replies are pickles. A pickle names classes and functions, and reading it calls them; and a process that runs code of
+others may write any pickle. So only frozen values of this package and plain ones are read (`read_values`).
 """
 
 from __future__ import annotations
@@ -25,6 +24,19 @@ from ais_prompt.store.layout import RunFolder
 from ais_prompt.utils.worker import Worker, WorkerDied
 
 logger = logging.getLogger(__name__)
+_PLAIN: Final = {
+    "array": {"_array_reconstructor", "array"},
+    "builtins": {"bytearray", "complex", "frozenset", "range", "set", "slice"},
+    "collections": {"OrderedDict", "Counter", "deque"},
+    "datetime": {"date", "datetime", "time", "timedelta", "timezone"},
+    "decimal": {"Decimal"},
+    "fractions": {"Fraction"},
+    "pathlib": {"PosixPath", "PurePosixPath"},
+    "uuid": {"UUID"},
+}
+"""Module → its classes, and functions for them, that do nothing but hold values."""
+_REBUILD: Final = {("ais_prompt.errors", "_rebuild"), ("msgspec._utils", "rebuild"), ("msgspec._core", "rebuild")}
+"""Functions that call a class with values; the class is one of those that may be read."""
 
 
 class ScoringProcess:
@@ -119,19 +131,14 @@ class AnswerReader:
         return found
 
 
-_PLAIN: Final = {
-    "array": {"_array_reconstructor", "array"},
-    "builtins": {"bytearray", "complex", "frozenset", "range", "set", "slice"},
-    "collections": {"OrderedDict", "Counter", "deque"},
-    "datetime": {"date", "datetime", "time", "timedelta", "timezone"},
-    "decimal": {"Decimal"},
-    "fractions": {"Fraction"},
-    "pathlib": {"PosixPath", "PurePosixPath"},
-    "uuid": {"UUID"},
-}
-"""Module → its classes, and functions for them, that do nothing but hold values."""
-_REBUILD: Final = {("ais_prompt.errors", "_rebuild"), ("msgspec._utils", "rebuild"), ("msgspec._core", "rebuild")}
-"""Functions that call a class with values; the class is one of those that may be read."""
+def read_values(content: bytes) -> Any:
+    """Read a pickle.
+
+    Raises:
+        pickle.UnpicklingError: it names something that is no plain value.
+        Exception: it is no pickle.
+    """
+    return _Values(io.BytesIO(content)).load()
 
 
 class _Values(pickle.Unpickler):
@@ -143,13 +150,3 @@ class _Values(pickle.Unpickler):
             if isinstance(found, type) and issubclass(found, (msgspec.Struct, AisPromptError)):
                 return found
         raise pickle.UnpicklingError(f"{module}.{name} is no plain value")
-
-
-def read_values(content: bytes) -> Any:
-    """Read a pickle.
-
-    Raises:
-        pickle.UnpicklingError: it names something that is no plain value.
-        Exception: it is no pickle.
-    """
-    return _Values(io.BytesIO(content)).load()

@@ -1,8 +1,7 @@
-"""Collect what a run holds that is not finished, so that it can be scored and shown before it ends.
+"""Merge the answers of a run and its shards into predictions, also while the run is not finished.
 
-Make predictions of what the journals of a run and its shards hold.
-
-What all shards of a run must agree on, and what the config of a merge must agree with.
+Predictions are made of journals, or taken from shards that asked the same (`agreement`). A run that is not finished is
+collected in the subfolder ``partial``, so that it can be scored and shown before it ends.
 """
 
 from __future__ import annotations
@@ -38,7 +37,6 @@ from ais_prompt.utils.packages import versions
 from ais_prompt.utils.secrets import SECRETS
 
 logger = logging.getLogger(__name__)
-
 _ENDED = {"finished", "failed"}
 """How a session ends that has tried every task."""
 
@@ -92,15 +90,6 @@ def open_partial(plan: Plan, folder: RunFolder, command: str) -> RunFolder | Non
     return partial
 
 
-def _left(plan: Plan, folder: RunFolder, record: Mapping[str, Any]) -> list[Task]:
-    """Return the tasks that are not asked to their end; none if a session has tried all and nothing is in a journal."""
-    done = done_tasks(record)
-    left = [task for task in plan.tasks if task.name not in done]
-    if record.get("status") in _ENDED and not any(journals_of(task, folder) for task in left):
-        return []
-    return left
-
-
 def forget_partial(folder: RunFolder) -> None:
     """Remove the scores of the unfinished run, which are outdated; what judges were asked for them is kept.
 
@@ -114,50 +103,6 @@ def forget_partial(folder: RunFolder) -> None:
         if is_free:  # else they are being made right now
             _copy_judgements(partial, folder)
             shutil.rmtree(partial.root)
-
-
-def _predictions(task: Task, folder: RunFolder) -> Path:
-    return folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr)
-
-
-def _clear(partial: RunFolder, keep: Collection[Path]) -> None:
-    """Remove what an earlier call made, except the journals of judges, the lock and some predictions."""
-    with writing(partial.root):
-        partial.run_file.unlink(missing_ok=True)
-        partial.report.unlink(missing_ok=True)
-        for path in partial.root.glob("predictions/*/*"):
-            if path not in keep:
-                path.unlink()
-        for name in ("results", "summary"):
-            shutil.rmtree(partial.root / name, ignore_errors=True)
-
-
-def _copy_judgements(source: RunFolder, target: RunFolder) -> None:
-    """Add what judges answered in one run folder to the journals of another, so that no verdict is asked twice."""
-    for journal in source.root.glob("judge/*/journal/*/*.jsonl"):
-        path = target.root / journal.relative_to(source.root)
-        with writing(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            lines = journal.read_bytes().splitlines(keepends=True)
-            with path.open("a+b") as file:
-                file.seek(0)
-                known = set(file)
-                if known and not all(line.endswith(b"\n") for line in known):
-                    file.write(b"\n")  # after a torn line
-                file.writelines(line for line in lines if line.endswith(b"\n") and line not in known)
-
-
-def _share(source: Path, target: Path) -> bool:
-    """Make a file appear in another folder as well; False if it is not there. Its owner only ever replaces it."""
-    with writing(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            os.link(source, target)
-        except FileNotFoundError:
-            return False
-        except OSError:  # a file system without hard links
-            shutil.copyfile(source, target)
-    return True
 
 
 def merge_journals(
@@ -246,6 +191,99 @@ def collect(
             task.dataset.release()
 
 
+def journals_of(task: Task, folder: RunFolder) -> list[Path]:
+    """Return the journals of a task: of the run itself, then of its shards, the oldest first."""
+    folders = [folder, *(one.folder for one in shard_folders(folder))]
+    found = (one.journal(task.spec.model.abbr, task.spec.dataset.abbr) for one in folders)
+    return [journal for journal in found if journal.exists()]
+
+
+def agreement(plan: Plan, tasks: Iterable[Task]) -> dict[str, Any]:
+    """Return what is asked of which rows in some tasks of a plan; not where a server is, or how fast.
+
+    Parts that cannot be used are None: they end their tasks. Secrets are hidden, and all values are those that
+    their JSON is read back as, so that they can be compared with what other shards have written.
+    """
+    names = [task.name for task in plan.spec.tasks]
+    agreed: dict[str, Any] = {"version": versions().get("ais-prompt", ""), "tasks": names}
+    agreed |= {"models": {}, "datasets": {}, "decoding": {}, "rows": {}, "requests": {}}
+    sections = dict(zip((dataset.abbr for dataset in plan.spec.datasets), plan.spec.resolved["datasets"], strict=True))
+    for task in tasks:
+        model, dataset = task.spec.model.abbr, task.spec.dataset.abbr
+        agreed["datasets"][dataset] = {key: value for key, value in sections[dataset].items() if key != "eval_cfg"}
+        agreed["models"][model] = agreed["rows"][dataset] = None
+        agreed["decoding"][task.name] = agreed["requests"][task.name] = None
+        with suppress(AisPromptError):
+            agreed["models"][model] = dict(task.model.identity())
+        with suppress(AisPromptError):
+            agreed["rows"][dataset] = task.data.digest
+        with suppress(AisPromptError):
+            first, key_of = _first_requests(task), RequestKeys(task.model.identity())
+            agreed["decoding"][task.name] = asdict(first[0].decoding) if first else {}
+            agreed["requests"][task.name] = [key_of(request) for request in first]
+    return dict(decode_own(SECRETS.hide_in_json(encode(agreed))))
+
+
+def agreement_on(agreed: Mapping[str, Any], task: Task) -> dict[str, Any]:
+    """Return the part of an agreement that one task is about."""
+    model, dataset = task.spec.model.abbr, task.spec.dataset.abbr
+    places = {"models": model, "datasets": dataset, "decoding": task.name, "rows": dataset, "requests": task.name}
+    return {"version": agreed.get("version"), **{kind: agreed.get(kind, {}).get(name) for kind, name in places.items()}}
+
+
+def _left(plan: Plan, folder: RunFolder, record: Mapping[str, Any]) -> list[Task]:
+    """Return the tasks that are not asked to their end; none if a session has tried all and nothing is in a journal."""
+    done = done_tasks(record)
+    left = [task for task in plan.tasks if task.name not in done]
+    if record.get("status") in _ENDED and not any(journals_of(task, folder) for task in left):
+        return []
+    return left
+
+
+def _predictions(task: Task, folder: RunFolder) -> Path:
+    return folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr)
+
+
+def _clear(partial: RunFolder, keep: Collection[Path]) -> None:
+    """Remove what an earlier call made, except the journals of judges, the lock and some predictions."""
+    with writing(partial.root):
+        partial.run_file.unlink(missing_ok=True)
+        partial.report.unlink(missing_ok=True)
+        for path in partial.root.glob("predictions/*/*"):
+            if path not in keep:
+                path.unlink()
+        for name in ("results", "summary"):
+            shutil.rmtree(partial.root / name, ignore_errors=True)
+
+
+def _copy_judgements(source: RunFolder, target: RunFolder) -> None:
+    """Add what judges answered in one run folder to the journals of another, so that no verdict is asked twice."""
+    for journal in source.root.glob("judge/*/journal/*/*.jsonl"):
+        path = target.root / journal.relative_to(source.root)
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lines = journal.read_bytes().splitlines(keepends=True)
+            with path.open("a+b") as file:
+                file.seek(0)
+                known = set(file)
+                if known and not all(line.endswith(b"\n") for line in known):
+                    file.write(b"\n")  # after a torn line
+                file.writelines(line for line in lines if line.endswith(b"\n") and line not in known)
+
+
+def _share(source: Path, target: Path) -> bool:
+    """Make a file appear in another folder as well; False if it is not there. Its owner only ever replaces it."""
+    with writing(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.link(source, target)
+        except FileNotFoundError:
+            return False
+        except OSError:  # a file system without hard links
+            shutil.copyfile(source, target)
+    return True
+
+
 def _join(task: Task, shards: Sequence[RunFolder], sorter: PredictionSorter) -> bool:
     """Add the predictions that shards have written, and return whether they are those of the whole task.
 
@@ -285,46 +323,6 @@ def _add_unseen(path: Path, sorter: PredictionSorter, seen: bytearray, *, failed
             seen[index] = True
             sorter.add_line(index, line, failed=failed)
     return any_failed
-
-
-def journals_of(task: Task, folder: RunFolder) -> list[Path]:
-    """Return the journals of a task: of the run itself, then of its shards, the oldest first."""
-    folders = [folder, *(one.folder for one in shard_folders(folder))]
-    found = (one.journal(task.spec.model.abbr, task.spec.dataset.abbr) for one in folders)
-    return [journal for journal in found if journal.exists()]
-
-
-def agreement(plan: Plan, tasks: Iterable[Task]) -> dict[str, Any]:
-    """Return what is asked of which rows in some tasks of a plan; not where a server is, or how fast.
-
-    Parts that cannot be used are None: they end their tasks. Secrets are hidden, and all values are those that
-    their JSON is read back as, so that they can be compared with what other shards have written.
-    """
-    names = [task.name for task in plan.spec.tasks]
-    agreed: dict[str, Any] = {"version": versions().get("ais-prompt", ""), "tasks": names}
-    agreed |= {"models": {}, "datasets": {}, "decoding": {}, "rows": {}, "requests": {}}
-    sections = dict(zip((dataset.abbr for dataset in plan.spec.datasets), plan.spec.resolved["datasets"], strict=True))
-    for task in tasks:
-        model, dataset = task.spec.model.abbr, task.spec.dataset.abbr
-        agreed["datasets"][dataset] = {key: value for key, value in sections[dataset].items() if key != "eval_cfg"}
-        agreed["models"][model] = agreed["rows"][dataset] = None
-        agreed["decoding"][task.name] = agreed["requests"][task.name] = None
-        with suppress(AisPromptError):
-            agreed["models"][model] = dict(task.model.identity())
-        with suppress(AisPromptError):
-            agreed["rows"][dataset] = task.data.digest
-        with suppress(AisPromptError):
-            first, key_of = _first_requests(task), RequestKeys(task.model.identity())
-            agreed["decoding"][task.name] = asdict(first[0].decoding) if first else {}
-            agreed["requests"][task.name] = [key_of(request) for request in first]
-    return dict(decode_own(SECRETS.hide_in_json(encode(agreed))))
-
-
-def agreement_on(agreed: Mapping[str, Any], task: Task) -> dict[str, Any]:
-    """Return the part of an agreement that one task is about."""
-    model, dataset = task.spec.model.abbr, task.spec.dataset.abbr
-    places = {"models": model, "datasets": dataset, "decoding": task.name, "rows": dataset, "requests": task.name}
-    return {"version": agreed.get("version"), **{kind: agreed.get(kind, {}).get(name) for kind, name in places.items()}}
 
 
 def _first_requests(task: Task) -> list[Request]:

@@ -1,8 +1,7 @@
-"""Prepare a run for a runner, which starts its shards.
+"""Decide which shards ask which tasks, and prepare the run for the runner that starts the shards.
 
-Decide which shards ask which tasks, where the config has a partitioner.
-
-Distribute the groups of a partitioner over a number of shards.
+Without a partitioner in the config, every shard asks a part of each dataset. With a partitioner, its groups of tasks
+are distributed over the shards, the costliest group first.
 """
 
 from __future__ import annotations
@@ -40,52 +39,6 @@ def open_runner(plan: Plan, max_num_workers: int | None = None) -> Runner:
     return runner
 
 
-def work_of(plan: Plan, words: Sequence[str]) -> ShardWork:
-    """Return what a runner starts, with a name in place of the run folder that is still to be made.
-
-    Args:
-        plan: of a checked config.
-        words: the arguments of ``aisprompt`` that name the config, without those that are a shard's own.
-    """
-    root = plan.spec.work_dir.absolute() / safe_name(plan.spec.name) / "NEW"
-    gpus = max((_gpus(model) for model in plan.models), default=0)
-    return ShardWork(RunFolder(root), plan.spec.name, tuple(words), gpus, len(groups_of(plan)))
-
-
-def share_of(budget: Budget, count: int) -> Budget:
-    """Return the part of a budget that each of several shards has, so that all of them together keep to it.
-
-    Raises:
-        ConfigError: there are more shards than requests or tokens.
-    """
-    shares = {
-        "max_requests": None if budget.max_requests is None else budget.max_requests // count,
-        "max_tokens_total": None if budget.max_tokens_total is None else budget.max_tokens_total // count,
-    }
-    if short := [name for name, share in shares.items() if share == 0]:
-        what = f"{short[0]} is smaller than the number of shards, {count}"
-        raise ConfigError(what, where="budget", fix="use fewer shards, or a larger budget")
-    return Budget(**shares, max_cost=None if budget.max_cost is None else budget.max_cost / count)
-
-
-def _gpus(planned: PlannedModel) -> int:
-    """Return how many GPUs a shard needs for a model; 0 for one behind a server that runs elsewhere."""
-    with suppress(AisPromptError):  # one that cannot be built ends its tasks
-        model = planned.model
-        if isinstance(model, BatchModel) or (isinstance(model, StartsServer) and model.server):
-            return gpus_of(planned.spec)
-    return 0
-
-
-def groups_of(plan: Plan) -> Sequence[Sequence[Chunk]]:
-    """Return the groups of tasks that the partitioner makes; none without a partitioner.
-
-    Raises:
-        AisPromptError: the partitioner raises.
-    """
-    return _divided(plan)[1] if plan.spec.partitioner is not None else ()
-
-
 def prepare_partition(plan: Plan, folder: RunFolder, count: int) -> None:
     """Record which shards ask which tasks, unless it is recorded already or there is no partitioner.
 
@@ -118,30 +71,41 @@ def held_tasks(spec: RunSpec, folder: RunFolder, shard: Shard) -> HeldTasks | No
     return None if partition is None else HeldTasks(key, partition.portions(shard.index))
 
 
-def _key(spec: RunSpec, count: int) -> str:
-    part = spec.partitioner
-    assert part is not None
-    return partition_key([part.type, part.args], [task.name for task in spec.tasks], count)
+def groups_of(plan: Plan) -> Sequence[Sequence[Chunk]]:
+    """Return the groups of tasks that the partitioner makes; none without a partitioner.
+
+    Raises:
+        AisPromptError: the partitioner raises.
+    """
+    return _divided(plan)[1] if plan.spec.partitioner is not None else ()
 
 
-def _divided(plan: Plan) -> tuple[list[TaskSize], Sequence[Sequence[Chunk]]]:
-    """Return how much each task asks, and the groups that the partitioner makes of them."""
-    assert plan.spec.partitioner is not None
-    sizes = [_size(task) for task in plan.tasks]
-    return sizes, build_partitioner(plan.spec.partitioner).groups(sizes)
+def work_of(plan: Plan, words: Sequence[str]) -> ShardWork:
+    """Return what a runner starts, with a name in place of the run folder that is still to be made.
+
+    Args:
+        plan: of a checked config.
+        words: the arguments of ``aisprompt`` that name the config, without those that are a shard's own.
+    """
+    root = plan.spec.work_dir.absolute() / safe_name(plan.spec.name) / "NEW"
+    gpus = max((_gpus(model) for model in plan.models), default=0)
+    return ShardWork(RunFolder(root), plan.spec.name, tuple(words), gpus, len(groups_of(plan)))
 
 
-def _size(task: Task) -> TaskSize:
-    """Return how much a task asks; nothing for one that cannot be asked, which ends it in its shard."""
-    samples = requests = answer_tokens = 0
-    try:
-        found = estimate(task)
-    except AisPromptError:
-        pass
-    else:
-        samples, requests = found.samples, found.requests
-        answer_tokens = found.output_tokens // max(1, requests)
-    return TaskSize(task.name, task.spec.model.abbr, samples, requests, answer_tokens)
+def share_of(budget: Budget, count: int) -> Budget:
+    """Return the part of a budget that each of several shards has, so that all of them together keep to it.
+
+    Raises:
+        ConfigError: there are more shards than requests or tokens.
+    """
+    shares = {
+        "max_requests": None if budget.max_requests is None else budget.max_requests // count,
+        "max_tokens_total": None if budget.max_tokens_total is None else budget.max_tokens_total // count,
+    }
+    if short := [name for name, share in shares.items() if share == 0]:
+        what = f"{short[0]} is smaller than the number of shards, {count}"
+        raise ConfigError(what, where="budget", fix="use fewer shards, or a larger budget")
+    return Budget(**shares, max_cost=None if budget.max_cost is None else budget.max_cost / count)
 
 
 def distribute(groups: Sequence[Sequence[Chunk]], tasks: Sequence[TaskSize], count: int) -> Partition:
@@ -166,6 +130,41 @@ def distribute(groups: Sequence[Sequence[Chunk]], tasks: Sequence[TaskSize], cou
             found.setdefault(chunk.task, {})[chunk.index] = shard
     _check(chunks, tasks, found)
     return Partition({task: tuple(shards[index] for index in sorted(shards)) for task, shards in found.items()})
+
+
+def _gpus(planned: PlannedModel) -> int:
+    """Return how many GPUs a shard needs for a model; 0 for one behind a server that runs elsewhere."""
+    with suppress(AisPromptError):  # one that cannot be built ends its tasks
+        model = planned.model
+        if isinstance(model, BatchModel) or (isinstance(model, StartsServer) and model.server):
+            return gpus_of(planned.spec)
+    return 0
+
+
+def _key(spec: RunSpec, count: int) -> str:
+    part = spec.partitioner
+    assert part is not None
+    return partition_key([part.type, part.args], [task.name for task in spec.tasks], count)
+
+
+def _divided(plan: Plan) -> tuple[list[TaskSize], Sequence[Sequence[Chunk]]]:
+    """Return how much each task asks, and the groups that the partitioner makes of them."""
+    assert plan.spec.partitioner is not None
+    sizes = [_size(task) for task in plan.tasks]
+    return sizes, build_partitioner(plan.spec.partitioner).groups(sizes)
+
+
+def _size(task: Task) -> TaskSize:
+    """Return how much a task asks; nothing for one that cannot be asked, which ends it in its shard."""
+    samples = requests = answer_tokens = 0
+    try:
+        found = estimate(task)
+    except AisPromptError:
+        pass
+    else:
+        samples, requests = found.samples, found.requests
+        answer_tokens = found.output_tokens // max(1, requests)
+    return TaskSize(task.name, task.spec.model.abbr, samples, requests, answer_tokens)
 
 
 def _check(chunks: Sequence[Chunk], tasks: Sequence[TaskSize], found: dict[str, dict[int, int]]) -> None:

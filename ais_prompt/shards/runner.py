@@ -1,6 +1,6 @@
-"""What starts the shards of a run. What they have done is read from the run folder, never from a runner.
+"""Start the shards of a run, follow them, and start those again that died.
 
-Start all shards of a run, follow what the run folder shows of them, and start those again that died.
+A `Runner` starts shards. Their progress is read from the run folder, never from the runner.
 """
 
 from __future__ import annotations
@@ -19,6 +19,12 @@ from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.shards import ShardFolder, shard_folders
 from ais_prompt.types import Shard
 from ais_prompt.utils.progress import tracking
+
+logger = logging.getLogger(__name__)
+ENDED: Final = ("finished", "failed", "paused")
+"""States of a shard that is not started again: it asked everything it could."""
+_STOPPED: Final = (143, 130)
+"""Exit codes of a shard that was stopped before its end."""
 
 
 class ShardWork(Struct, frozen=True):
@@ -104,14 +110,6 @@ class Runner(Protocol):
 
     def stop(self) -> None:
         """Stop everything that was started, and wait for its end where that is possible."""
-
-
-logger = logging.getLogger(__name__)
-
-ENDED: Final = ("finished", "failed", "paused")
-"""States of a shard that is not started again: it asked everything it could."""
-_STOPPED: Final = (143, 130)
-"""Exit codes of a shard that was stopped before its end."""
 
 
 def run_shards(runner: Runner, work: ShardWork, count: int) -> dict[Shard, str]:

@@ -8,9 +8,8 @@ system writes it within about half a minute, which a power failure can lose. Ans
 are needed. Memory holds only the positions of answers from earlier sessions, because no request is made twice in one
 run.
 
-The cache of answers across runs: a folder of journals, one for each model and dataset.
-
-The keys are those of the journal of a run, so an answer is used only for the same model, prompt and settings.
+The cache of answers across runs is a folder of journals with the same keys, a journal for each model and dataset. So
+an answer is used only for the same model, prompt and settings.
 """
 
 from __future__ import annotations
@@ -289,6 +288,37 @@ class JournalView:
             logger.warning("%s: %d unreadable line(s) are not used; the file is kept", path, unreadable)
 
 
+@contextmanager
+def open_cache(folder: Path | None, identity: Mapping[str, Any], name: str) -> Iterator[Journal | None]:
+    """Open the cached answers of a model.
+
+    Args:
+        folder: of the cache; created if needed. None for no cache.
+        identity: of the model.
+        name: of what is asked, such as the dataset.
+
+    Yields:
+        A journal to read and to write; None without a folder, or if another run uses it, which is logged.
+
+    Raises:
+        StoreError: it cannot be read or written.
+    """
+    if folder is None:
+        yield None
+        return
+    path = folder / f"{safe_name(name)}-{digest(identity, 12)}.jsonl"
+    with ExitStack() as stack:
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            is_ours = stack.enter_context(try_file_lock(path.with_suffix(".lock")))
+        if not is_ours:
+            logger.warning("another run uses the cache %s: this one goes without it", path)
+            yield None
+            return
+        with Journal.open(path) as journal:
+            yield journal
+
+
 class _Line(Struct):
     """A line of a journal."""
 
@@ -330,34 +360,3 @@ def _completion(content: bytes | Raw) -> Completion:
         return _COMPLETION.decode(content)
     except ValueError:  # a lone surrogate or NaN
         return Completion.from_json(decode_own(bytes(content)))
-
-
-@contextmanager
-def open_cache(folder: Path | None, identity: Mapping[str, Any], name: str) -> Iterator[Journal | None]:
-    """Open the cached answers of a model.
-
-    Args:
-        folder: of the cache; created if needed. None for no cache.
-        identity: of the model.
-        name: of what is asked, such as the dataset.
-
-    Yields:
-        A journal to read and to write; None without a folder, or if another run uses it, which is logged.
-
-    Raises:
-        StoreError: it cannot be read or written.
-    """
-    if folder is None:
-        yield None
-        return
-    path = folder / f"{safe_name(name)}-{digest(identity, 12)}.jsonl"
-    with ExitStack() as stack:
-        with writing(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            is_ours = stack.enter_context(try_file_lock(path.with_suffix(".lock")))
-        if not is_ours:
-            logger.warning("another run uses the cache %s: this one goes without it", path)
-            yield None
-            return
-        with Journal.open(path) as journal:
-            yield journal

@@ -1,6 +1,6 @@
 """The paths of a run folder: ``<work_dir>/<name>/<YYYYmmdd_HHMMSS>Z/``.
 
-Refuse to write through symbolic links in a run folder: they may lead to files elsewhere.
+A run folder may come from elsewhere. Nothing is written through symbolic links in it: they may lead to other files.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from ais_prompt.utils.digest import digest
 
 RUN_NAME: Final = re.compile(r"(?P<start>\d{8}_\d{6})(?P<utc>Z?)(?:_(?P<suffix>\d+))?")
 """The name of a run folder: its start in UTC. Earlier versions wrote local time, without the ``Z``."""
-
 _PLAIN = frozenset("-_.+=,@()[]")
 """Characters besides letters and digits that a file name keeps."""
 _LONGEST = 150
@@ -125,30 +124,6 @@ class RunFolder(Struct, frozen=True):
         return self.root / f"{kind}/{safe_name(model_abbr)}/{safe_name(dataset_abbr)}{ending}"
 
 
-@lru_cache(NAMES_KEPT)
-def safe_name(abbr: str) -> str:
-    """Return a readable file name for an abbr. Different abbrs have different names.
-
-    Letters and digits of any script stay, other characters become ``%XX`` as in a URL: ``org/model:8b`` →
-    ``org%2Fmodel%3A8b``. A long name is cut, and ends with ``%-`` (which no other name contains) and a digest.
-    """
-    name = "".join(character if _is_plain(character) else _percent(character) for character in abbr)
-    if name.startswith("."):
-        name = _percent(".") + name[1:]
-    encoded = name.encode()
-    if len(encoded) > _LONGEST:
-        name = f"{encoded[:_LONGEST].decode(errors='ignore')}%-{digest(abbr)}"
-    return name
-
-
-def _is_plain(character: str) -> bool:
-    return character.isalnum() or character in _PLAIN
-
-
-def _percent(character: str) -> str:
-    return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogatepass"))
-
-
 def create_run_folder(work_dir: Path, name: str, now: datetime | None = None) -> RunFolder:
     """Create the folder of a new run; a second run in the same second gets ``_2``.
 
@@ -175,13 +150,20 @@ def create_run_folder(work_dir: Path, name: str, now: datetime | None = None) ->
     return RunFolder(root)
 
 
-def _made(folder: Path) -> bool:
-    """Create a folder; False if it exists already, perhaps from another run."""
-    try:
-        folder.mkdir()
-    except FileExistsError:
-        return False
-    return True
+@lru_cache(NAMES_KEPT)
+def safe_name(abbr: str) -> str:
+    """Return a readable file name for an abbr. Different abbrs have different names.
+
+    Letters and digits of any script stay, other characters become ``%XX`` as in a URL: ``org/model:8b`` →
+    ``org%2Fmodel%3A8b``. A long name is cut, and ends with ``%-`` (which no other name contains) and a digest.
+    """
+    name = "".join(character if _is_plain(character) else _percent(character) for character in abbr)
+    if name.startswith("."):
+        name = _percent(".") + name[1:]
+    encoded = name.encode()
+    if len(encoded) > _LONGEST:
+        name = f"{encoded[:_LONGEST].decode(errors='ignore')}%-{digest(abbr)}"
+    return name
 
 
 def refuse_links(folder: RunFolder) -> None:
@@ -199,6 +181,23 @@ def refuse_links(folder: RunFolder) -> None:
             where=str(link),
             fix="remove the link, or put the file or folder itself there",
         )
+
+
+def _is_plain(character: str) -> bool:
+    return character.isalnum() or character in _PLAIN
+
+
+def _percent(character: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogatepass"))
+
+
+def _made(folder: Path) -> bool:
+    """Create a folder; False if it exists already, perhaps from another run."""
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        return False
+    return True
 
 
 def _links(folder: Path | str, but: Path, root: str) -> Iterator[str]:

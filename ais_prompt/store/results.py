@@ -1,9 +1,7 @@
-"""Read and write the JSON files of a run folder, always whole: results, ``run.json``, ``summary.json``.
+"""The JSON files of a run folder, always written whole: results, ``run.json``, ``summary.json``; and their shapes.
 
-Check the shapes of the JSON files of the program when they are read.
-
-A person or another program may have changed them. A wrong shape is an error with file and key, instead of an exception
-in later code.
+A person or another program may have changed a file. A wrong shape is an error with file and key, instead of an
+exception in later code.
 """
 
 from __future__ import annotations
@@ -27,6 +25,7 @@ from ais_prompt.utils.jsonl import decode_own, encode
 
 _DETAILS: Final = b'  "details": ['
 """The line between the scores and the details of a results file."""
+Value = TypeVar("Value")
 
 
 def write_json_atomic(path: Path, value: Mapping[str, Any]) -> None:
@@ -51,6 +50,20 @@ def write_results(path: Path, head: Mapping[str, Any], details: Iterable[Mapping
         for number, detail in enumerate(details):
             stream.write((b",\n    " if number else b"\n    ") + encode(detail).rstrip(b"\n"))
         stream.write(b"\n  ]\n}\n")
+
+
+def read_results(path: Path) -> tuple[list[Score], list[SampleScore]]:
+    """Read the scores and the details of a file of `write_results`, all of it at once.
+
+    Raises:
+        StoreError: as `read_scores`.
+    """
+    with _reading(path):
+        values = _object(read_regular(path), path)
+    try:
+        return check_scores(values), from_shape(values, Results)["details"]
+    except ValueError as error:
+        raise _no_results(path, str(error)) from None
 
 
 def read_scores(path: Path) -> list[Score]:
@@ -149,20 +162,6 @@ def read_questions(path: Path, metric: str) -> Iterator[tuple[str, float]]:
             yield detail.sample_id if detail.cluster is None else detail.cluster, values.get(metric, 0.0)
 
 
-def read_results(path: Path) -> tuple[list[Score], list[SampleScore]]:
-    """Read the scores and the details of a file of `write_results`, all of it at once.
-
-    Raises:
-        StoreError: as `read_scores`.
-    """
-    with _reading(path):
-        values = _object(read_regular(path), path)
-    try:
-        return check_scores(values), from_shape(values, Results)["details"]
-    except ValueError as error:
-        raise _no_results(path, str(error)) from None
-
-
 def read_json(path: Path) -> dict[str, Any]:
     """Read a file of `write_json_atomic` or `write_results`, all of it at once.
 
@@ -174,40 +173,28 @@ def read_json(path: Path) -> dict[str, Any]:
     return _object(content, path)
 
 
-def _head(path: Path) -> dict[str, Any]:
-    """Return what a results file has before the details."""
-    with _reading(path), open_regular(path) as lines:
-        head: list[bytes] = list(takewhile(_is_head, lines))
-    return _object(b"".join(head).rstrip().removesuffix(b",") + b"}", path)
+class RunFile(TypedDict, total=False):
+    """``run.json``: what was run, with which versions, when, and how it ended.
 
+    Attributes:
+        schema_version: version of the run folder; missing in version 1.
+        run_number: one more than that of the runs of the same config before.
+        status: how the last session ended.
+        sessions: the sessions, in order.
+        config_digest: digest of ``config.py``.
+        versions: package → its version, and that of Python.
+        tasks: ``model/dataset`` → what is known of the task.
+        used: what all sessions asked.
+    """
 
-def _reading(path: Path) -> AbstractContextManager[None]:
-    return reading(path, fix=_score_command(path.parent.parent.parent), absent="there are no scores yet")
-
-
-def _score_command(run: Path) -> str:
-    return f"make them: aisprompt score {shlex.quote(str(run))}"
-
-
-def _is_head(line: bytes) -> bool:
-    return line.rstrip() != _DETAILS
-
-
-def _object(content: bytes, path: Path) -> dict[str, Any]:
-    try:
-        value = decode_own(content)
-    except ValueError as error:
-        raise StoreError(f"the file is not JSON: {error}", where=str(path), fix="remove it and go on with -r") from None
-    if not isinstance(value, dict):
-        raise StoreError("the file is not a JSON object", where=str(path), fix="remove it and go on with -r")
-    return value
-
-
-def _no_results(path: Path, why: str) -> StoreError:
-    return StoreError(f"the file has no results: {why}", where=str(path), fix="score again: aisprompt score RUN")
-
-
-Value = TypeVar("Value")
+    schema_version: int
+    run_number: int
+    status: str
+    sessions: list[Session]
+    config_digest: str
+    versions: dict[str, Any]
+    tasks: dict[str, TaskFacts]
+    used: Used
 
 
 class Session(TypedDict, total=False):
@@ -235,28 +222,25 @@ class Session(TypedDict, total=False):
     used: Used
 
 
-class RunFile(TypedDict, total=False):
-    """``run.json``: what was run, with which versions, when, and how it ended.
+class Results(TypedDict):
+    """A file of results: the scores of a task, and those of its samples.
 
     Attributes:
-        schema_version: version of the run folder; missing in version 1.
-        run_number: one more than that of the runs of the same config before.
-        status: how the last session ended.
-        sessions: the sessions, in order.
-        config_digest: digest of ``config.py``.
-        versions: package → its version, and that of Python.
-        tasks: ``model/dataset`` → what is known of the task.
-        used: what all sessions asked.
+        model, dataset: their ``abbr``.
+        scores: one for each metric, the main one first.
+        isolation: how programs of answers were kept apart from the machine.
+        repeatability: how much the answers to one question differ, where it is asked several times.
+        extraction: the scores under other plausible postprocessors.
+        details: one for each sample, one a line.
     """
 
-    schema_version: int
-    run_number: int
-    status: str
-    sessions: list[Session]
-    config_digest: str
-    versions: dict[str, Any]
-    tasks: dict[str, TaskFacts]
-    used: Used
+    model: NotRequired[str]
+    dataset: NotRequired[str]
+    scores: list[Score]
+    isolation: NotRequired[str]
+    repeatability: NotRequired[dict[str, Any]]
+    extraction: NotRequired[Sensitivity | None]
+    details: list[SampleScore]
 
 
 class JournalLine(TypedDict):
@@ -313,25 +297,22 @@ class PredictionLine(TypedDict):
     failed_turn: NotRequired[int]
 
 
-class Results(TypedDict):
-    """A file of results: the scores of a task, and those of its samples.
+class BaselineFile(TypedDict):
+    """A baseline: the values that later runs are held against.
 
     Attributes:
-        model, dataset: their ``abbr``.
-        scores: one for each metric, the main one first.
-        isolation: how programs of answers were kept apart from the machine.
-        repeatability: how much the answers to one question differ, where it is asked several times.
-        extraction: the scores under other plausible postprocessors.
-        details: one for each sample, one a line.
+        format: version of the file.
+        samples_by: ``id`` or ``row``: what identifies samples.
+        run: the run that it was made of.
+        runs: how many runs it was made of.
+        tasks: each model on each dataset.
     """
 
-    model: NotRequired[str]
-    dataset: NotRequired[str]
-    scores: list[Score]
-    isolation: NotRequired[str]
-    repeatability: NotRequired[dict[str, Any]]
-    extraction: NotRequired[Sensitivity | None]
-    details: list[SampleScore]
+    format: int
+    run: str
+    tasks: list[BaselineTaskFile]
+    samples_by: NotRequired[str]
+    runs: NotRequired[int]
 
 
 class BaselineTaskFile(TypedDict):
@@ -355,24 +336,6 @@ class BaselineTaskFile(TypedDict):
     n: NotRequired[int | None]
     noise: NotRequired[float | None]
     sums: NotRequired[dict[str, str]]
-
-
-class BaselineFile(TypedDict):
-    """A baseline: the values that later runs are held against.
-
-    Attributes:
-        format: version of the file.
-        samples_by: ``id`` or ``row``: what identifies samples.
-        run: the run that it was made of.
-        runs: how many runs it was made of.
-        tasks: each model on each dataset.
-    """
-
-    format: int
-    run: str
-    tasks: list[BaselineTaskFile]
-    samples_by: NotRequired[str]
-    runs: NotRequired[int]
 
 
 def check_shape(values: Any, shape: Any) -> Any:
@@ -407,3 +370,36 @@ def check_scores(values: Mapping[str, Any]) -> list[Score]:
     if not scores:
         raise ValueError("there is not one score")
     return scores
+
+
+def _head(path: Path) -> dict[str, Any]:
+    """Return what a results file has before the details."""
+    with _reading(path), open_regular(path) as lines:
+        head: list[bytes] = list(takewhile(_is_head, lines))
+    return _object(b"".join(head).rstrip().removesuffix(b",") + b"}", path)
+
+
+def _reading(path: Path) -> AbstractContextManager[None]:
+    return reading(path, fix=_score_command(path.parent.parent.parent), absent="there are no scores yet")
+
+
+def _score_command(run: Path) -> str:
+    return f"make them: aisprompt score {shlex.quote(str(run))}"
+
+
+def _is_head(line: bytes) -> bool:
+    return line.rstrip() != _DETAILS
+
+
+def _object(content: bytes, path: Path) -> dict[str, Any]:
+    try:
+        value = decode_own(content)
+    except ValueError as error:
+        raise StoreError(f"the file is not JSON: {error}", where=str(path), fix="remove it and go on with -r") from None
+    if not isinstance(value, dict):
+        raise StoreError("the file is not a JSON object", where=str(path), fix="remove it and go on with -r")
+    return value
+
+
+def _no_results(path: Path, why: str) -> StoreError:
+    return StoreError(f"the file has no results: {why}", where=str(path), fix="score again: aisprompt score RUN")

@@ -1,11 +1,8 @@
-"""Find the folder of an earlier run.
+"""Find earlier runs, read their ``run.json``, and sort the runs by it.
 
-Read ``run.json``, and sort runs by it.
-
-Tell the runs that this user made on this machine from those of others.
-
-A run folder has a file ``.made-here``: an HMAC of the folder's path and its ``config.py``, with a key that only this
-user can read. A folder that was moved, copied, unpacked from an archive or changed by hand counts as one of others.
+The runs that this user made on this machine have a file ``.made-here``: an HMAC of the folder's path and its
+``config.py``, with a key that only this user can read. A folder that was moved, copied, unpacked from an archive or
+changed by hand counts as a run of others.
 """
 
 from __future__ import annotations
@@ -31,6 +28,12 @@ from ais_prompt.utils.files import read_regular
 LATEST = "latest"
 _SHOWN = 5
 """Maximum number of names that an error lists."""
+SCHEMA_VERSION: Final = 2
+"""Version of run folders. Version 1 does not write it; its keys contain the id of the row and the address."""
+_FIX: Final = "undo the change to that file, or start a new run without -r"
+STATE: Final = "XDG_STATE_HOME"
+"""Environment variable with the folder for such files; ``~/.local/state`` without it."""
+KEY_BYTES: Final = 32
 
 
 def locate_run(work_dir: Path, run: str) -> RunFolder:
@@ -61,20 +64,10 @@ def locate_run(work_dir: Path, run: str) -> RunFolder:
     raise ConfigError(what, where=str(work_dir), fix=fix)
 
 
-def _called(run: str, every: list[Path]) -> list[Path]:
-    if run == LATEST:
-        return sorted(every, key=started)[-1:]
-    return [folder for folder in every if folder.name == run]
-
-
 def all_runs(work_dir: Path) -> Iterator[Path]:
     """Return the folders of all runs, the newest of each name first."""
     for parent in sorted(_folders(work_dir)):
         yield from (parent / name for name in reversed(_runs(parent)))
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
 
 
 def find_run_folder(work_dir: Path, name: str, which: str = LATEST) -> RunFolder:
@@ -97,42 +90,6 @@ def find_run_folder(work_dir: Path, name: str, which: str = LATEST) -> RunFolder
     if os.sep in which:
         return _run_folder_at(Path(which))
     raise _no_such_run(work_dir, parent, runs, which)
-
-
-def _runs(parent: Path) -> list[str]:
-    """Return the names of run folders, oldest first. The user names those that shards share."""
-    runs = in_order([one for one in _folders(parent) if RUN_NAME.fullmatch(one.name) or RunFolder(one).shards.is_dir()])
-    return [folder.name for folder in runs]
-
-
-def _folders(parent: Path) -> list[Path]:
-    """Return the folders in a folder; none if it does not exist."""
-    with reading(parent, fix="check its permissions, or choose another place with -w DIR"):
-        return [folder for folder in parent.iterdir() if folder.is_dir()] if parent.is_dir() else []
-
-
-def _run_folder_at(root: Path) -> RunFolder:
-    folder = RunFolder(root)
-    if not root.is_dir():
-        raise ConfigError("there is no such run folder", where=str(root), fix="check the path, or use -r latest")
-    if not folder.config_file.is_file():
-        raise ConfigError("this is not a run folder: it has no config.py", where=str(root), fix="use -r latest")
-    return folder
-
-
-def _no_such_run(work_dir: Path, parent: Path, runs: list[str], which: str) -> ConfigError:
-    if runs:
-        fix = f"runs, the newest first: {_listed(runs[::-1])}"
-        return ConfigError(f"there is no run {which!r}", where=str(parent), fix=fix)
-    others = sorted(folder.name for folder in _folders(work_dir))
-    known = f"; there are runs of: {', '.join(others[:_SHOWN])}" if others else ""
-    return ConfigError("there is no earlier run", where=str(parent), fix=f"start one without -r{known}")
-
-
-SCHEMA_VERSION: Final = 2
-"""Version of run folders. Version 1 does not write it; its keys contain the id of the row and the address."""
-
-_FIX: Final = "undo the change to that file, or start a new run without -r"
 
 
 def read_run_file(folder: RunFolder) -> dict[str, Any]:
@@ -180,36 +137,6 @@ def started(root: Path) -> tuple[float, float, int]:
     return start, number, suffix
 
 
-def _place(root: Path) -> tuple[float, float, int]:
-    """Return the sort key of a run: its number, its start in seconds since 1970, and the suffix of its name."""
-    name = RUN_NAME.fullmatch(root.name)
-    suffix = int(name["suffix"] or 1) if name else 1
-    folder = RunFolder(root)
-    if not folder.run_file.exists():
-        return 0, _start_by_name(root.name), suffix
-    try:
-        record = read_run_file(folder)
-        start = datetime.fromisoformat(record["sessions"][0]["started"]).timestamp()
-        return int(record.get("run_number", 0)), start, suffix
-    except (StoreError, ValueError, LookupError, TypeError, OverflowError):
-        return math.inf, math.inf, suffix
-
-
-def _start_by_name(name: str) -> float:
-    """Return the start in the name of a folder: UTC with a ``Z``, local time without it, as in earlier versions."""
-    found = RUN_NAME.fullmatch(name)
-    try:
-        start = datetime.strptime(found["start"], "%Y%m%d_%H%M%S") if found else datetime.min
-        return (start.replace(tzinfo=UTC) if found and found["utc"] else start).timestamp()
-    except (ValueError, OverflowError):  # 20260231_000000 is not a time
-        return 0
-
-
-STATE: Final = "XDG_STATE_HOME"
-"""Environment variable with the folder for such files; ``~/.local/state`` without it."""
-KEY_BYTES: Final = 32
-
-
 def note_made_here(folder: RunFolder, config: bytes) -> None:
     """Note that this user made a run with this ``config.py``. Nothing is noted if the key cannot be kept.
 
@@ -234,6 +161,71 @@ def is_own(folder: RunFolder) -> bool:
     with suppress(OSError):
         return is_made_here(folder, read_regular(folder.config_file))
     return False
+
+
+def _called(run: str, every: list[Path]) -> list[Path]:
+    if run == LATEST:
+        return sorted(every, key=started)[-1:]
+    return [folder for folder in every if folder.name == run]
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
+
+
+def _runs(parent: Path) -> list[str]:
+    """Return the names of run folders, oldest first. The user names those that shards share."""
+    runs = in_order([one for one in _folders(parent) if RUN_NAME.fullmatch(one.name) or RunFolder(one).shards.is_dir()])
+    return [folder.name for folder in runs]
+
+
+def _folders(parent: Path) -> list[Path]:
+    """Return the folders in a folder; none if it does not exist."""
+    with reading(parent, fix="check its permissions, or choose another place with -w DIR"):
+        return [folder for folder in parent.iterdir() if folder.is_dir()] if parent.is_dir() else []
+
+
+def _run_folder_at(root: Path) -> RunFolder:
+    folder = RunFolder(root)
+    if not root.is_dir():
+        raise ConfigError("there is no such run folder", where=str(root), fix="check the path, or use -r latest")
+    if not folder.config_file.is_file():
+        raise ConfigError("this is not a run folder: it has no config.py", where=str(root), fix="use -r latest")
+    return folder
+
+
+def _no_such_run(work_dir: Path, parent: Path, runs: list[str], which: str) -> ConfigError:
+    if runs:
+        fix = f"runs, the newest first: {_listed(runs[::-1])}"
+        return ConfigError(f"there is no run {which!r}", where=str(parent), fix=fix)
+    others = sorted(folder.name for folder in _folders(work_dir))
+    known = f"; there are runs of: {', '.join(others[:_SHOWN])}" if others else ""
+    return ConfigError("there is no earlier run", where=str(parent), fix=f"start one without -r{known}")
+
+
+def _place(root: Path) -> tuple[float, float, int]:
+    """Return the sort key of a run: its number, its start in seconds since 1970, and the suffix of its name."""
+    name = RUN_NAME.fullmatch(root.name)
+    suffix = int(name["suffix"] or 1) if name else 1
+    folder = RunFolder(root)
+    if not folder.run_file.exists():
+        return 0, _start_by_name(root.name), suffix
+    try:
+        record = read_run_file(folder)
+        start = datetime.fromisoformat(record["sessions"][0]["started"]).timestamp()
+        return int(record.get("run_number", 0)), start, suffix
+    except (StoreError, ValueError, LookupError, TypeError, OverflowError):
+        return math.inf, math.inf, suffix
+
+
+def _start_by_name(name: str) -> float:
+    """Return the start in the name of a folder: UTC with a ``Z``, local time without it, as in earlier versions."""
+    found = RUN_NAME.fullmatch(name)
+    try:
+        start = datetime.strptime(found["start"], "%Y%m%d_%H%M%S") if found else datetime.min
+        return (start.replace(tzinfo=UTC) if found and found["utc"] else start).timestamp()
+    except (ValueError, OverflowError):  # 20260231_000000 is not a time
+        return 0
 
 
 def _mark(folder: RunFolder, config: bytes) -> bytes | None:

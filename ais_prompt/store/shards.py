@@ -1,13 +1,12 @@
-"""Record which shards ask which tasks, where a partitioner decides it.
-
-``shards/partitions/<digest>/`` has the division for one number of shards; a process that finds none writes it.
-``portions.json`` in the folder of a shard has what that session asks: another session may divide the tasks differently.
-
-The shards of a run: processes on any machine that each ask a part of the samples.
+"""The shards of a run: processes on any machine that each ask a part of the samples.
 
 Each works in ``shards/<time>_<i>-of-<N>_<host>_<pid>/``, a run folder of its own. Only its process writes there, so
 shards need no locks between machines. The journals decide what is answered: the number of shards may change between
 sessions, and a request that two of them answered counts once.
+
+A partitioner may divide the tasks. ``shards/partitions/<digest>/`` then has the division for one number of shards; a
+process that finds none writes it. ``portions.json`` in the folder of a shard has the division of its session: another
+session may divide the tasks differently.
 """
 
 from __future__ import annotations
@@ -34,85 +33,6 @@ from ais_prompt.store.results import read_json, write_json_atomic
 from ais_prompt.store.runs import read_run_file
 from ais_prompt.types import Partition, Portion, Shard
 from ais_prompt.utils.digest import canonical, digest
-
-
-class HeldTasks(Struct, frozen=True):
-    """What one session of a shard asks.
-
-    Attributes:
-        key: of its partition; empty without a partitioner.
-        portions: name of a task → the part of its samples.
-    """
-
-    key: str = ""
-    portions: Mapping[str, Portion] = field(default_factory=dict)
-
-    def of(self, task: str, shard: Shard) -> Portion | None:
-        """Return what the session asks of a task; None for nothing."""
-        return self.portions.get(task) if self.key else shard.portion
-
-
-EVERYTHING: Final = HeldTasks()
-"""A part of every dataset, as without a partitioner."""
-
-
-def partition_key(partitioner: Any, tasks: list[str], count: int) -> str:
-    """Return what a partition is recorded under.
-
-    Args:
-        partitioner: its part of the config, as JSON values.
-        tasks: names of all tasks of the run.
-        count: number of shards.
-    """
-    return digest([partitioner, tasks, count], 16)
-
-
-def read_partition(run: RunFolder, key: str) -> Partition | None:
-    """Return a partition that was recorded; None if there is none that can be read."""
-    for path in sorted(_folder(run, key).glob("*.json")):
-        with suppress(OSError, ValueError):
-            return json.decode(path.read_bytes(), type=Partition)
-    return None
-
-
-def record_partition(run: RunFolder, key: str, partition: Partition) -> None:
-    """Record a partition, in a file of this process alone. Processes that compute it at once find the same.
-
-    Raises:
-        StoreError: it cannot be written.
-    """
-    name = f"{safe_name(socket.gethostname())}_{os.getpid()}.json"
-    write_json_atomic(_folder(run, key) / name, to_builtins(partition))
-
-
-def write_held(session: RunFolder, held: HeldTasks) -> None:
-    """Write what a session of a shard asks, before it asks.
-
-    Raises:
-        StoreError: it cannot be written.
-    """
-    write_json_atomic(session.portions_file, to_builtins(held))
-
-
-def read_held(session: RunFolder) -> HeldTasks:
-    """Return what a session of a shard asks; without a partitioner there is no file.
-
-    Raises:
-        StoreError: the file cannot be read, or is none of `write_held`.
-    """
-    try:
-        return json.decode(session.portions_file.read_bytes(), type=HeldTasks)
-    except FileNotFoundError:
-        return EVERYTHING
-    except (OSError, ValueError) as error:
-        raise StoreError(
-            f"cannot read what a shard asks: {error}", where=str(session.portions_file), fix="repair the disk"
-        ) from error
-
-
-def _folder(run: RunFolder, key: str) -> Path:
-    return run.shards / "partitions" / key
-
 
 BEAT: Final = 10.0
 """Seconds between two heartbeats of a shard."""
@@ -163,6 +83,26 @@ class ShardFolder(Struct, frozen=True):
         return sum(_lines(path) for path in self.folder.root.glob("journal/*/*.jsonl"))
 
 
+class HeldTasks(Struct, frozen=True):
+    """What one session of a shard asks.
+
+    Attributes:
+        key: of its partition; empty without a partitioner.
+        portions: name of a task → the part of its samples.
+    """
+
+    key: str = ""
+    portions: Mapping[str, Portion] = field(default_factory=dict)
+
+    def of(self, task: str, shard: Shard) -> Portion | None:
+        """Return what the session asks of a task; None for nothing."""
+        return self.portions.get(task) if self.key else shard.portion
+
+
+EVERYTHING: Final = HeldTasks()
+"""A part of every dataset, as without a partitioner."""
+
+
 def parse_shard(text: str, environment: Mapping[str, str] = os.environ) -> Shard:
     """Read ``3/8``, or ``auto/8``, whose number comes from the array job of Slurm or the indexed job of Kubernetes.
 
@@ -179,27 +119,6 @@ def parse_shard(text: str, environment: Mapping[str, str] = os.environ) -> Shard
             f"there is no shard {index} of {count}", where="--shard", fix=f"they are numbered 0 to {int(count) - 1}"
         )
     return Shard(index, int(count))
-
-
-def _job_index(environment: Mapping[str, str]) -> int:
-    """Return the number of this job in its array, from 0.
-
-    Sources: sbatch(1), ``SLURM_ARRAY_TASK_ID``, ``_MIN`` and ``_STEP``; Kubernetes, "Indexed Job".
-    """
-    fix = "give the number: --shard 0/8"
-    try:
-        if task := environment.get("SLURM_ARRAY_TASK_ID"):
-            first, step = (int(environment.get(f"SLURM_ARRAY_TASK_{name}", n)) for name, n in (("MIN", 0), ("STEP", 1)))
-            return (int(task) - first) // step
-        if index := environment.get("JOB_COMPLETION_INDEX"):
-            return int(index)
-    except (ValueError, ZeroDivisionError) as error:
-        raise ConfigError(
-            f"the variable of the array job is not a number: {error}", where="--shard auto", fix=fix
-        ) from None
-    raise ConfigError(
-        "there is no array job: SLURM_ARRAY_TASK_ID and JOB_COMPLETION_INDEX are not set", where="--shard auto", fix=fix
-    )
 
 
 def shared_run_folder(work_dir: Path, name: str, run: str) -> RunFolder:
@@ -228,59 +147,6 @@ def shared_run_folder(work_dir: Path, name: str, run: str) -> RunFolder:
             f"cannot make a run folder: {error.strerror}", where=str(root), fix="choose another place with -w DIR"
         ) from error
     return RunFolder(root)
-
-
-def shard_folders(run: RunFolder) -> list[ShardFolder]:
-    """Return the sessions of all shards of a run, oldest first. Other folders are ignored."""
-    try:
-        names = sorted(path.name for path in run.shards.iterdir())
-    except OSError:
-        return []
-    found = []
-    for name in names:
-        if match := _NAME.fullmatch(name):
-            shard = Shard(int(match["index"]), int(match["count"]))
-            found.append(ShardFolder(RunFolder(run.shards / name), shard, match["start"], match["host"]))
-    return found
-
-
-def stored_agreements(run: RunFolder) -> list[dict[str, Any]]:
-    """Return what the shards of a run agreed on: one value, unless shards of different runs were copied together."""
-    found: dict[bytes, dict[str, Any]] = {}
-    for one in shard_folders(run):
-        with suppress(StoreError, OSError):  # it is starting, or was killed at once
-            content = one.folder.shard_file.read_bytes()
-            if content not in found:
-                found[content] = read_json(one.folder.shard_file)
-    return list(found.values())
-
-
-def latest_shards(run: RunFolder) -> dict[Shard, ShardFolder | None]:
-    """Return the latest session of each shard; None for one that was not started.
-
-    The latest session decides how many there are. Sessions that divided the tasks differently do not count: what they
-    asked is not what the shard of this number is to ask.
-    """
-    found = shard_folders(run)
-    if not found:
-        return {}
-    newest = max(found, key=_began)
-    count, key = newest.shard.count, read_held(newest.folder).key
-    latest = {one.shard: one for one in found if one.shard.count == count and read_held(one.folder).key == key}
-    return {shard: latest.get(shard) for shard in (Shard(index, count) for index in range(count))}
-
-
-def is_merged(run: RunFolder) -> bool:
-    """Return whether all shards are done, and `aisprompt merge` has put together what they answered."""
-    sessions = list(latest_shards(run).values())
-    done = [one.folder.run_file for one in sessions if one is not None and one.is_finished]
-    if not done or len(done) < len(sessions):
-        return False
-    with suppress(StoreError, OSError):
-        # All are written on one file system, whose clock is that of no machine.
-        is_newest = run.run_file.stat().st_mtime_ns >= max(path.stat().st_mtime_ns for path in done)
-        return is_newest and read_run_file(run).get("status") in ("finished", "failed")
-    return False
 
 
 @contextmanager
@@ -354,6 +220,138 @@ def join_shards(run: RunFolder, parts: Sequence[Path]) -> list[int]:
             with writing(target):
                 shutil.copytree(one.folder.root, target, dirs_exist_ok=True)
     return list(map(len, found))
+
+
+def shard_folders(run: RunFolder) -> list[ShardFolder]:
+    """Return the sessions of all shards of a run, oldest first. Other folders are ignored."""
+    try:
+        names = sorted(path.name for path in run.shards.iterdir())
+    except OSError:
+        return []
+    found = []
+    for name in names:
+        if match := _NAME.fullmatch(name):
+            shard = Shard(int(match["index"]), int(match["count"]))
+            found.append(ShardFolder(RunFolder(run.shards / name), shard, match["start"], match["host"]))
+    return found
+
+
+def latest_shards(run: RunFolder) -> dict[Shard, ShardFolder | None]:
+    """Return the latest session of each shard; None for one that was not started.
+
+    The latest session decides how many there are. Sessions that divided the tasks differently do not count: what they
+    asked is not what the shard of this number is to ask.
+    """
+    found = shard_folders(run)
+    if not found:
+        return {}
+    newest = max(found, key=_began)
+    count, key = newest.shard.count, read_held(newest.folder).key
+    latest = {one.shard: one for one in found if one.shard.count == count and read_held(one.folder).key == key}
+    return {shard: latest.get(shard) for shard in (Shard(index, count) for index in range(count))}
+
+
+def stored_agreements(run: RunFolder) -> list[dict[str, Any]]:
+    """Return what the shards of a run agreed on: one value, unless shards of different runs were copied together."""
+    found: dict[bytes, dict[str, Any]] = {}
+    for one in shard_folders(run):
+        with suppress(StoreError, OSError):  # it is starting, or was killed at once
+            content = one.folder.shard_file.read_bytes()
+            if content not in found:
+                found[content] = read_json(one.folder.shard_file)
+    return list(found.values())
+
+
+def is_merged(run: RunFolder) -> bool:
+    """Return whether all shards are done, and `aisprompt merge` has put together what they answered."""
+    sessions = list(latest_shards(run).values())
+    done = [one.folder.run_file for one in sessions if one is not None and one.is_finished]
+    if not done or len(done) < len(sessions):
+        return False
+    with suppress(StoreError, OSError):
+        # All are written on one file system, whose clock is that of no machine.
+        is_newest = run.run_file.stat().st_mtime_ns >= max(path.stat().st_mtime_ns for path in done)
+        return is_newest and read_run_file(run).get("status") in ("finished", "failed")
+    return False
+
+
+def partition_key(partitioner: Any, tasks: list[str], count: int) -> str:
+    """Return what a partition is recorded under.
+
+    Args:
+        partitioner: its part of the config, as JSON values.
+        tasks: names of all tasks of the run.
+        count: number of shards.
+    """
+    return digest([partitioner, tasks, count], 16)
+
+
+def read_partition(run: RunFolder, key: str) -> Partition | None:
+    """Return a partition that was recorded; None if there is none that can be read."""
+    for path in sorted(_folder(run, key).glob("*.json")):
+        with suppress(OSError, ValueError):
+            return json.decode(path.read_bytes(), type=Partition)
+    return None
+
+
+def record_partition(run: RunFolder, key: str, partition: Partition) -> None:
+    """Record a partition, in a file of this process alone. Processes that compute it at once find the same.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    name = f"{safe_name(socket.gethostname())}_{os.getpid()}.json"
+    write_json_atomic(_folder(run, key) / name, to_builtins(partition))
+
+
+def write_held(session: RunFolder, held: HeldTasks) -> None:
+    """Write what a session of a shard asks, before it asks.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    write_json_atomic(session.portions_file, to_builtins(held))
+
+
+def read_held(session: RunFolder) -> HeldTasks:
+    """Return what a session of a shard asks; without a partitioner there is no file.
+
+    Raises:
+        StoreError: the file cannot be read, or is none of `write_held`.
+    """
+    try:
+        return json.decode(session.portions_file.read_bytes(), type=HeldTasks)
+    except FileNotFoundError:
+        return EVERYTHING
+    except (OSError, ValueError) as error:
+        raise StoreError(
+            f"cannot read what a shard asks: {error}", where=str(session.portions_file), fix="repair the disk"
+        ) from error
+
+
+def _folder(run: RunFolder, key: str) -> Path:
+    return run.shards / "partitions" / key
+
+
+def _job_index(environment: Mapping[str, str]) -> int:
+    """Return the number of this job in its array, from 0.
+
+    Sources: sbatch(1), ``SLURM_ARRAY_TASK_ID``, ``_MIN`` and ``_STEP``; Kubernetes, "Indexed Job".
+    """
+    fix = "give the number: --shard 0/8"
+    try:
+        if task := environment.get("SLURM_ARRAY_TASK_ID"):
+            first, step = (int(environment.get(f"SLURM_ARRAY_TASK_{name}", n)) for name, n in (("MIN", 0), ("STEP", 1)))
+            return (int(task) - first) // step
+        if index := environment.get("JOB_COMPLETION_INDEX"):
+            return int(index)
+    except (ValueError, ZeroDivisionError) as error:
+        raise ConfigError(
+            f"the variable of the array job is not a number: {error}", where="--shard auto", fix=fix
+        ) from None
+    raise ConfigError(
+        "there is no array job: SLURM_ARRAY_TASK_ID and JOB_COMPLETION_INDEX are not set", where="--shard auto", fix=fix
+    )
 
 
 def _make_folder(run: RunFolder, name: str) -> RunFolder:

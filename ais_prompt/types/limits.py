@@ -1,7 +1,4 @@
-"""What answers cost, how much may be asked, and how much was.
-
-Gates: conditions on scores and counts that a run must meet to pass CI.
-"""
+"""Limits that a config sets: budgets for requests, tokens and costs, and gates that a run must meet to pass CI."""
 
 from __future__ import annotations
 
@@ -13,6 +10,11 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import Struct, convert, field
 
 MILLION: Final = 1_000_000
+Comparator: TypeAlias = Literal[">=", ">", "<=", "<"]
+COUNTS: Final = ("failed", "truncated", "unparsed")
+"""Sample states whose number a gate can limit."""
+DROP: Final = "drop"
+"""Name of the gate that limits the drop of a metric against the baseline."""
 
 
 class Price(Struct, frozen=True):
@@ -94,15 +96,6 @@ class Used(Struct, frozen=True):
             ValueError: they are not those of this class.
         """
         return convert(values, cls)
-
-
-Comparator: TypeAlias = Literal[">=", ">", "<=", "<"]
-
-COUNTS: Final = ("failed", "truncated", "unparsed")
-"""Sample states whose number a gate can limit."""
-
-DROP: Final = "drop"
-"""Name of the gate that limits the drop of a metric against the baseline."""
 
 
 class Gate(Struct, frozen=True):

@@ -1,7 +1,4 @@
-"""The prompt of a request: what the model sees after the chat format was applied.
-
-A request to a model: a prompt, and how to generate or what to measure.
-"""
+"""A request to a model: the prompt as the model sees it, and how to generate or what to measure."""
 
 from __future__ import annotations
 
@@ -32,7 +29,6 @@ class ChatMessage(Struct, frozen=True, repr_omit_defaults=True):
 
 Prompt: TypeAlias = str | tuple[ChatMessage, ...]
 """A prompt as it is sent: one text, or messages."""
-
 Prompts: TypeAlias = Prompt | tuple[Prompt, ...]
 """One prompt, or the prompts of a dialogue in the order in which they are sent."""
 

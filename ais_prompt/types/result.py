@@ -1,9 +1,4 @@
-"""A sample: one row of a dataset, as every later stage sees it.
-
-The results of inference: the prediction of a sample, and the facts about a task.
-
-Speed of a served model, so that an evaluation doubles as a benchmark of its server.
-"""
+"""Samples and the results of inference: predictions, the facts about a task, and the speed of its server."""
 
 from __future__ import annotations
 
@@ -36,36 +31,6 @@ class Sample(Struct, frozen=True):
     fields: Mapping[str, Any]
     gold: Any = None
     row_id: str = ""
-
-
-_FAILURE, _FINISH_REASON, _REFUSED = attrgetter("failure"), attrgetter("finish_reason"), attrgetter("refused")
-
-
-class _Line(Struct):
-    """A line of the predictions file without its prompt."""
-
-    id: str
-    index: int
-    prediction: Any
-    gold: Any
-    completions: list[dict[str, Any]]
-    failed_turn: int | None = None
-    labels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    shots_used: int = 0
-    row: str = ""
-    cluster: tuple[str, str] | None = None
-    columns: Mapping[str, Any] = field(default_factory=dict)
-
-
-class _WholeLine(_Line, kw_only=True):
-    """A line of the predictions file; its prompt is decoded later."""
-
-    origin_prompt: Raw
-
-
-_LINE: Final = Decoder(_Line)
-_WHOLE_LINE: Final = Decoder(_WholeLine)
-_PROMPT: Final[Decoder[Prompts]] = Decoder(str | tuple[ChatMessage, ...])
 
 
 class Prediction(Struct, frozen=True):
@@ -306,3 +271,31 @@ class Speed(Struct, frozen=True):
     def from_json(cls, values: Mapping[str, Any]) -> Speed:
         """Read back the values of `to_json`."""
         return convert(values, cls)
+
+
+class _Line(Struct):
+    """A line of the predictions file without its prompt."""
+
+    id: str
+    index: int
+    prediction: Any
+    gold: Any
+    completions: list[dict[str, Any]]
+    failed_turn: int | None = None
+    labels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    shots_used: int = 0
+    row: str = ""
+    cluster: tuple[str, str] | None = None
+    columns: Mapping[str, Any] = field(default_factory=dict)
+
+
+class _WholeLine(_Line, kw_only=True):
+    """A line of the predictions file; its prompt is decoded later."""
+
+    origin_prompt: Raw
+
+
+_FAILURE, _FINISH_REASON, _REFUSED = attrgetter("failure"), attrgetter("finish_reason"), attrgetter("refused")
+_LINE: Final = Decoder(_Line)
+_WHOLE_LINE: Final = Decoder(_WholeLine)
+_PROMPT: Final[Decoder[Prompts]] = Decoder(str | tuple[ChatMessage, ...])

@@ -1,8 +1,6 @@
-"""The answer that a postprocessor found in a text, and its position.
+"""Scores of a sample and of a dataset.
 
-Scores of a sample and of a dataset.
-
-Sensitivity of a score to the choice of the postprocessor.
+A score keeps the position of the answer that a postprocessor extracted, and how much it depends on the postprocessor.
 """
 
 from __future__ import annotations
@@ -52,10 +50,8 @@ class Extraction(str):
 
 Status: TypeAlias = Literal["scored", "unparsed", "truncated", "failed"]
 STATUSES: tuple[Status, ...] = ("scored", "unparsed", "truncated", "failed")
-
 REFUSAL: Final = "refusal"
 """The reason of an answer that the server marked as a refusal."""
-
 Range: TypeAlias = tuple[float, float]
 """The lowest and the highest value."""
 

@@ -1,7 +1,4 @@
-"""A shard: the part of a run's samples that one process asks.
-
-What divides the tasks of a run among shards, by their size.
-"""
+"""Shards: processes that each ask a part of a run's samples; and partitioners, which divide the tasks among them."""
 
 from __future__ import annotations
 
@@ -12,6 +9,13 @@ from math import gcd
 from typing import Final, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
+
+Strategy: TypeAlias = Literal["heuristic", "split"]
+"""``heuristic`` splits large datasets and groups small ones; ``split`` groups none."""
+LONG_ANSWER: Final = 512
+"""Tokens that an answer may have at least to count as long."""
+LONG_FACTOR: Final = 10
+"""How much more a long answer costs. OpenCompass counts so for gsm8k, math and bbh, by their names."""
 
 
 class Portion(Struct, frozen=True):
@@ -76,19 +80,6 @@ class Partition(Struct, frozen=True):
             if indices := tuple(index for index, place in enumerate(shards) if place == shard):
                 found[task] = Portion(indices, len(shards))
         return found
-
-
-def _hashed(sample_id: str, count: int) -> int:
-    return int.from_bytes(sha256(sample_id.encode()).digest()[:8]) % count
-
-
-Strategy: TypeAlias = Literal["heuristic", "split"]
-"""``heuristic`` splits large datasets and groups small ones; ``split`` groups none."""
-
-LONG_ANSWER: Final = 512
-"""Tokens that an answer may have at least to count as long."""
-LONG_FACTOR: Final = 10
-"""How much more a long answer costs. OpenCompass counts so for gsm8k, math and bbh, by their names."""
 
 
 class TaskSize(Struct, frozen=True):
@@ -161,3 +152,7 @@ def split(task: TaskSize, count: int, cost: float) -> list[Chunk]:
 def portions(amount: float, most: float) -> int:
     """Return how many equal portions are needed so that none is larger than ``most``; at least one."""
     return max(1, math.ceil(amount / most))
+
+
+def _hashed(sample_id: str, count: int) -> int:
+    return int.from_bytes(sha256(sample_id.encode()).digest()[:8]) % count

@@ -1,6 +1,6 @@
 """The config, parsed once into frozen values. Every spec keeps its config path (``where``) for error messages.
 
-Meta templates as the config gives them: checked, but token ids are not converted to text yet.
+Meta templates are checked, but their token ids are not converted to text yet.
 """
 
 from __future__ import annotations
@@ -13,6 +13,10 @@ from msgspec import Struct, field
 
 from ais_prompt.types.limits import Budget, Gate, Price
 from ais_prompt.types.request import ChatMessage
+
+AVERAGES: Final = ("naive_average", "weighted_average")
+"""Metrics of a group, as OpenCompass calls them."""
+GroupKind: TypeAlias = Literal["average", "standard_deviation", "sum", "harmonic_mean"]
 
 
 class PartSpec(Struct, frozen=True):
@@ -173,6 +177,46 @@ class ModelSpec(Struct, frozen=True):
     price: Price | None = None
 
 
+class MetaTemplateSpec(Struct, frozen=True):
+    """How a model formats dialogues.
+
+    Attributes:
+        config: what the config says, for digests and comparisons only.
+        round: the roles of a round in order, and texts between them; None if the config has no round.
+        reserved: the roles outside of rounds; None if the config does not say.
+        begin, end: text before and after the prompt: text or token ids for language models, turns for API models.
+        end_tokens: ids of tokens that end an answer, in addition to those of the tokenizer.
+        messages: messages in OpenAI form, for a meta template that is a list of them; it has nothing else.
+    """
+
+    config: Any
+    round: tuple[RoleSpec | str, ...] | None = None
+    reserved: tuple[RoleSpec, ...] | None = None
+    begin: Any = ""
+    end: Any = ""
+    end_tokens: tuple[int, ...] = ()
+    messages: tuple[ChatMessage, ...] = ()
+
+
+class RoleSpec(Struct, frozen=True):
+    """A role of a meta template.
+
+    Attributes:
+        role: the name of the role in templates.
+        begin, end: text before and after the prompt of the role: a text, a token id, or a list of both.
+        prompt: the default prompt for a role without data; None if there is none.
+        generate: True if the model starts to generate here.
+        api_role: the name of the role for an API model; None if it has none.
+    """
+
+    role: str
+    begin: Any = ""
+    end: Any = ""
+    prompt: str | None = None
+    generate: bool = False
+    api_role: str | None = None
+
+
 class SummaryEntry(Struct, frozen=True):
     """The name of a dataset or group, and one of its metrics; None means all metrics, or the main one."""
 
@@ -183,13 +227,6 @@ class SummaryEntry(Struct, frozen=True):
     def key(self) -> str:
         """``name@metric``, as weights can name it."""
         return f"{self.name}@{self.metric or ''}"
-
-
-AVERAGES: Final = ("naive_average", "weighted_average")
-"""Metrics of a group, as OpenCompass calls them."""
-
-
-GroupKind: TypeAlias = Literal["average", "standard_deviation", "sum", "harmonic_mean"]
 
 
 class SummaryGroup(Struct, frozen=True):
@@ -309,43 +346,3 @@ class TaskSpec(Struct, frozen=True):
     def is_scored(self) -> bool:
         """Whether its answers are scored."""
         return self.dataset.eval.evaluator is not None and not self.is_baseline
-
-
-class RoleSpec(Struct, frozen=True):
-    """A role of a meta template.
-
-    Attributes:
-        role: the name of the role in templates.
-        begin, end: text before and after the prompt of the role: a text, a token id, or a list of both.
-        prompt: the default prompt for a role without data; None if there is none.
-        generate: True if the model starts to generate here.
-        api_role: the name of the role for an API model; None if it has none.
-    """
-
-    role: str
-    begin: Any = ""
-    end: Any = ""
-    prompt: str | None = None
-    generate: bool = False
-    api_role: str | None = None
-
-
-class MetaTemplateSpec(Struct, frozen=True):
-    """How a model formats dialogues.
-
-    Attributes:
-        config: what the config says, for digests and comparisons only.
-        round: the roles of a round in order, and texts between them; None if the config has no round.
-        reserved: the roles outside of rounds; None if the config does not say.
-        begin, end: text before and after the prompt: text or token ids for language models, turns for API models.
-        end_tokens: ids of tokens that end an answer, in addition to those of the tokenizer.
-        messages: messages in OpenAI form, for a meta template that is a list of them; it has nothing else.
-    """
-
-    config: Any
-    round: tuple[RoleSpec | str, ...] | None = None
-    reserved: tuple[RoleSpec, ...] | None = None
-    begin: Any = ""
-    end: Any = ""
-    end_tokens: tuple[int, ...] = ()
-    messages: tuple[ChatMessage, ...] = ()

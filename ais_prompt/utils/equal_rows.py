@@ -1,7 +1,4 @@
-"""Count the earlier occurrences of values without keeping the values.
-
-Find rows by their content, with sixteen bytes per row.
-"""
+"""Find equal values and rows with few bytes for each, without keeping the values."""
 
 from __future__ import annotations
 

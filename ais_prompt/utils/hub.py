@@ -1,10 +1,8 @@
-"""Check what a mirror of the Hugging Face Hub (``HF_ENDPOINT``) answers before `huggingface_hub` believes it.
+"""Use the Hugging Face Hub, or a mirror of it (``HF_ENDPOINT``), that may answer anything or nothing.
 
-The library writes files where the ETag, the commit and the revision of a reply say, follows the pages of a list to any
-address and without end, and sends the token along. Its HTTP client takes hooks; they see every request and reply, also
-those that transformers and datasets cause.
-
-Remember slow lookups on the Hugging Face Hub that failed: without a connection, a run waits for the first only.
+`huggingface_hub` writes files where the ETag, the commit and the revision of a reply say, follows the pages of a list
+to any address and without end, and sends the token along. Its HTTP client takes hooks; they see every request and
+reply, also those that transformers and datasets cause.
 """
 
 from __future__ import annotations
@@ -23,12 +21,18 @@ from ais_prompt.errors import DataError
 HUB: Final = "https://huggingface.co"
 MAX_PAGES: Final = 200
 """Largest number of pages of one list, of up to 1,000 files each: the hub advises 100,000 files at most."""
-
 _NAMES: Final = ("ETag", "X-Linked-Etag", "X-Repo-Commit")
 """Headers that name files and folders of the library's cache."""
 _NAME: Final = re.compile(r'(W/)?"?[A-Za-z0-9_-][A-Za-z0-9._:+=-]{0,199}"?')
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 _PORTS: Final = {"http": 80, "https": 443}
+_page_numbers: Final[dict[str, int]] = {}
+"""Address of a page or redirect that a reply named → how many came before it."""
+SLOW_SECONDS: Final = 5.0
+"""A failure that took longer is remembered: the library retried. A quick one, such as a wrong name, is not."""
+REMEMBERED_SECONDS: Final = 60.0
+_failed: Final[dict[str, tuple[float, str]]] = {}
+"""Name → when its lookup failed, and why."""
 
 
 def guard_hub() -> None:
@@ -52,14 +56,33 @@ def guard_hub() -> None:
     hub.set_client_factory(guarded_client)
 
 
+@contextmanager
+def lookup(name: str) -> Iterator[None]:
+    """Look a name up on the hub; a lookup that just failed slowly is not repeated.
+
+    A benchmark may have fifty datasets with one tokenizer, and huggingface_hub retries each lookup for half a minute.
+
+    Raises:
+        ConnectionError: a lookup of this name failed within the last minute, after retries.
+    """
+    started = time.monotonic()
+    failed_at, why = _failed.get(name, (float("-inf"), ""))
+    if started - failed_at < REMEMBERED_SECONDS:
+        raise ConnectionError(why)
+    guard_hub()
+    try:
+        yield
+    except OSError as error:  # what transformers raises without a connection
+        ended = time.monotonic()
+        if ended - started > SLOW_SECONDS:
+            _failed[name] = ended, str(error)
+        raise
+
+
 def _keep_token(request: Any) -> None:
     """Take the token out of a request to a host that is neither the hub nor its mirror."""
     if not _is_hub(str(request.url)):
         request.headers.pop("authorization", None)
-
-
-_page_numbers: Final[dict[str, int]] = {}
-"""Address of a page or redirect that a reply named → how many came before it."""
 
 
 def _refuse_reply(response: Any) -> None:
@@ -117,34 +140,3 @@ def _origin(address: str) -> tuple[str, str | None, int | None]:
 def _refusal(what: str, address: str) -> DataError:
     fix = "check the mirror that HF_ENDPOINT names"
     return DataError(f"a reply of the hub is refused: {what}", where=address, fix=fix)
-
-
-SLOW_SECONDS: Final = 5.0
-"""A failure that took longer is remembered: the library retried. A quick one, such as a wrong name, is not."""
-REMEMBERED_SECONDS: Final = 60.0
-
-_failed: Final[dict[str, tuple[float, str]]] = {}
-"""Name → when its lookup failed, and why."""
-
-
-@contextmanager
-def lookup(name: str) -> Iterator[None]:
-    """Look a name up on the hub; a lookup that just failed slowly is not repeated.
-
-    A benchmark may have fifty datasets with one tokenizer, and huggingface_hub retries each lookup for half a minute.
-
-    Raises:
-        ConnectionError: a lookup of this name failed within the last minute, after retries.
-    """
-    started = time.monotonic()
-    failed_at, why = _failed.get(name, (float("-inf"), ""))
-    if started - failed_at < REMEMBERED_SECONDS:
-        raise ConnectionError(why)
-    guard_hub()
-    try:
-        yield
-    except OSError as error:  # what transformers raises without a connection
-        ended = time.monotonic()
-        if ended - started > SLOW_SECONDS:
-            _failed[name] = ended, str(error)
-        raise

@@ -1,8 +1,7 @@
-"""Write and read JSON and JSONL: UTF-8, readable, one object per line.
+"""Write and read JSON and JSONL: UTF-8, readable, one object per line; and read JSON that a model wrote.
 
-Lines end at ``\n`` only, so texts may contain the other line separators of Unicode.
-
-Read JSON that a model wrote: no NaN, no infinity, no deep nesting.
+Lines end at ``\\n`` only, so texts may contain the other line separators of Unicode. JSON of a model has no NaN, no
+infinity and no deep nesting.
 """
 
 from __future__ import annotations
@@ -22,6 +21,9 @@ _BLANKS = " \t\n\r"
 """The whitespace of JSON."""
 _HEAD = 60
 """Number of characters of a broken line that an error shows."""
+MOST_LEVELS: Final = 500
+"""Levels of nested objects and lists. Python reads and writes about twice as many, fewer where calls are deep."""
+_TOO_DEEP: Final = f"it has more than {MOST_LEVELS} levels"
 
 
 def encode(value: Any, indent: int | None = None) -> bytes:
@@ -34,14 +36,6 @@ def encode(value: Any, indent: int | None = None) -> bytes:
     text = _ENCODER.encode(value) if indent is None else reviewable_json(_indented(value, indent))
     # For a lone surrogate, "backslashreplace" writes exactly what JSON wants: \ud800.
     return f"{text}\n".encode("utf-8", "backslashreplace")
-
-
-def _indented(value: Any, indent: int) -> str:
-    """Return the same as `json.dumps`, ten times as fast: with an indent, that runs in Python."""
-    try:
-        return msgspec.json.format(_ENCODER.encode(value), indent=indent)
-    except ValueError:  # NaN, infinity, or a lone surrogate
-        return json.dumps(value, ensure_ascii=False, indent=indent, default=str)
 
 
 def encode_plain(value: Any) -> bytes:
@@ -106,6 +100,29 @@ def read_objects(
             yield number, _object_of_line(content, f"{origin}:{number}", own)
 
 
+def parse_written(text: str) -> Any:
+    """Return the value of a JSON text. Of equal keys in an object the last one counts.
+
+    Raises:
+        ValueError: it is no JSON, has a number beyond the range of a float, or is nested too deeply.
+    """
+    try:
+        value = DECODER.decode(text)
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+    if text.count("[") + text.count("{") > MOST_LEVELS and _is_deeper(value):
+        raise ValueError(_TOO_DEEP)
+    return value
+
+
+def _indented(value: Any, indent: int) -> str:
+    """Return the same as `json.dumps`, ten times as fast: with an indent, that runs in Python."""
+    try:
+        return msgspec.json.format(_ENCODER.encode(value), indent=indent)
+    except ValueError:  # NaN, infinity, or a lone surrogate
+        return json.dumps(value, ensure_ascii=False, indent=indent, default=str)
+
+
 def _object_of_line(content: bytes, where: str, own: bool) -> dict[str, Any]:
     try:
         value = decode_own(content) if own else decode(content.decode())
@@ -146,32 +163,6 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
-# Shared decoders: creating one takes as long as decoding a short line.
-_DECODER = json.JSONDecoder(object_pairs_hook=_object)
-_FINITE = msgspec.json.Encoder()
-_ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"), default=str)
-
-
-MOST_LEVELS: Final = 500
-"""Levels of nested objects and lists. Python reads and writes about twice as many, fewer where calls are deep."""
-_TOO_DEEP: Final = f"it has more than {MOST_LEVELS} levels"
-
-
-def parse_written(text: str) -> Any:
-    """Return the value of a JSON text. Of equal keys in an object the last one counts.
-
-    Raises:
-        ValueError: it is no JSON, has a number beyond the range of a float, or is nested too deeply.
-    """
-    try:
-        value = DECODER.decode(text)
-    except RecursionError:
-        raise ValueError(_TOO_DEEP) from None
-    if text.count("[") + text.count("{") > MOST_LEVELS and _is_deeper(value):
-        raise ValueError(_TOO_DEEP)
-    return value
-
-
 def _is_deeper(value: Any) -> bool:
     """Return whether objects and lists are nested in more than `MOST_LEVELS` levels."""
     level = [value]
@@ -191,5 +182,9 @@ def _finite(digits: str) -> float:
     return number
 
 
+# Shared decoders: creating one takes as long as decoding a short line.
+_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+_FINITE = msgspec.json.Encoder()
+_ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"), default=str)
 DECODER: Final = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
 """The decoder, for JSON inside of a text; its `raw_decode` raises RecursionError for deep nesting."""

@@ -1,8 +1,7 @@
 """Log everything of a run to a file, and warnings to standard error; with ``-q`` errors only, with ``-v`` all of it.
 
-Log a message that thousands of samples may cause only once.
-
-Keep back the warnings of work that is done a second time, in its own thread or coroutine alone.
+A message that thousands of samples may cause is logged once (`ONCE`). Warnings of work that is done a second time are
+kept back (`silence`).
 """
 
 from __future__ import annotations
@@ -20,6 +19,9 @@ from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.text import escaped
 
 ROOT = logging.getLogger("ais_prompt")
+ONCE: Final = "once"
+"""In ``extra`` of a log call: what is the same for all messages of which one is enough."""
+_SILENT: Final = ContextVar("silent", default=False)
 
 
 @contextmanager
@@ -52,6 +54,45 @@ def logging_to(file: Path) -> Iterator[None]:
             handler.close()
             if handler is log and log.error is not None:
                 ROOT.warning("%s lacks messages, which changes no score: %s", file, log.error)
+
+
+class OnceFilter(logging.Filter):
+    """Drops messages whose `ONCE` was there before. Each log has its own, so that every run has the first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen: set[str] = set()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether the message is logged."""
+        key = getattr(record, ONCE, None)
+        if key in self._seen:
+            return False
+        if key is not None:
+            self._seen.add(key)
+        return True
+
+
+class SilenceFilter(logging.Filter):
+    """Drops what is logged inside `silence`. `logging.disable` would drop what other threads log, too."""
+
+    def filter(self, record: logging.LogRecord) -> bool:  # noqa: ARG002
+        """Return whether the message is logged."""
+        return not _SILENT.get()
+
+
+SILENCE: Final = SilenceFilter()
+"""For the loggers that can be silenced: a logger takes the same filter only once."""
+
+
+@contextmanager
+def silence() -> Iterator[None]:
+    """Log nothing of loggers with the filter `SILENCE` while the body runs; other threads log as before."""
+    token = _SILENT.set(True)
+    try:
+        yield
+    finally:
+        _SILENT.reset(token)
 
 
 class _Printable(logging.Formatter):
@@ -99,49 +140,3 @@ def _everything(file: Path) -> _LogFile:
     handler = _LogFile(file, encoding="utf-8", errors="backslashreplace")
     handler.setFormatter(_Printable("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     return handler
-
-
-ONCE: Final = "once"
-"""In ``extra`` of a log call: what is the same for all messages of which one is enough."""
-
-
-class OnceFilter(logging.Filter):
-    """Drops messages whose `ONCE` was there before. Each log has its own, so that every run has the first."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._seen: set[str] = set()
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether the message is logged."""
-        key = getattr(record, ONCE, None)
-        if key in self._seen:
-            return False
-        if key is not None:
-            self._seen.add(key)
-        return True
-
-
-_SILENT: Final = ContextVar("silent", default=False)
-
-
-class SilenceFilter(logging.Filter):
-    """Drops what is logged inside `silence`. `logging.disable` would drop what other threads log, too."""
-
-    def filter(self, record: logging.LogRecord) -> bool:  # noqa: ARG002
-        """Return whether the message is logged."""
-        return not _SILENT.get()
-
-
-SILENCE: Final = SilenceFilter()
-"""For the loggers that can be silenced: a logger takes the same filter only once."""
-
-
-@contextmanager
-def silence() -> Iterator[None]:
-    """Log nothing of loggers with the filter `SILENCE` while the body runs; other threads log as before."""
-    token = _SILENT.set(True)
-    try:
-        yield
-    finally:
-        _SILENT.reset(token)

@@ -1,10 +1,8 @@
-"""Calls of tools and their results in a conversation, as parts of messages, and in the form of the OpenAI API.
+"""Messages of a conversation that go beyond text: calls of tools, their results, and roles that a model refuses.
 
 A message of the assistant may have parts ``{"type": "tool_call", "id": ..., "name": ..., "arguments": ...}``, with the
 arguments as a JSON text. A message with the role ``tool`` has one part ``{"type": "tool_result", "id": ..., "text":
 ...}``. So what shows, stores or compares prompts knows them as it knows images.
-
-What to do about a role that a chat template or a server refuses.
 """
 
 from __future__ import annotations
@@ -20,6 +18,15 @@ from ais_prompt.utils.jsonl import parse_written
 CALL: Final = "tool_call"
 RESULT: Final = "tool_result"
 TOOL_ROLE: Final = "tool"
+SYSTEM_FIX: Final = (
+    "give the model a meta_template without SYSTEM, dict(round=[dict(role='HUMAN', api_role='HUMAN'), "
+    "dict(role='BOT', api_role='BOT', generate=True)]), and the system turn fallback_role='HUMAN'"
+)
+_SYSTEM: Final = re.compile(
+    r"\b(system|developer)\b.{0,80}\b(role|support\w*|instruction\w*|not (enabled|allowed|permitted))\b"
+    r"|\b(role|support\w*)\b.{0,80}\b(system|developer)\b",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 def call_messages(text: str, calls: Sequence[ToolCall], results: Sequence[str], turn: int) -> Iterator[ChatMessage]:
@@ -100,17 +107,6 @@ def arguments_of(call: Mapping[str, Any]) -> dict[str, Any]:
     except ValueError:
         found = call["arguments"]
     return found if isinstance(found, dict) else {"arguments": found}
-
-
-SYSTEM_FIX: Final = (
-    "give the model a meta_template without SYSTEM, dict(round=[dict(role='HUMAN', api_role='HUMAN'), "
-    "dict(role='BOT', api_role='BOT', generate=True)]), and the system turn fallback_role='HUMAN'"
-)
-_SYSTEM: Final = re.compile(
-    r"\b(system|developer)\b.{0,80}\b(role|support\w*|instruction\w*|not (enabled|allowed|permitted))\b"
-    r"|\b(role|support\w*)\b.{0,80}\b(system|developer)\b",
-    re.IGNORECASE | re.DOTALL,
-)
 
 
 def refuses_system(error: str) -> bool:

@@ -1,6 +1,6 @@
-"""Import optional packages where they are used; the error of a missing one has the command that installs it.
+"""Installed packages: import optional packages where they are used, and note the versions that made a result.
 
-The versions of the software that made a result.
+The error of a missing package has the command that installs it.
 """
 
 from __future__ import annotations
@@ -20,6 +20,20 @@ from urllib.request import url2pathname
 from ais_prompt.errors import MissingExtra
 
 _PACKAGE: Final = "ais-prompt"
+PACKAGES: Final = (
+    "ais-prompt",
+    "mmengine-lite",
+    "datasets",
+    "pyarrow",
+    "transformers",
+    "tokenizers",
+    "torch",
+    "aiohttp",
+    "openai",
+    "opencompass",
+    "ais_bench_benchmark",
+)
+"""The packages that can change a prompt or an answer."""
 
 
 def require(package: str, *, extra: str, why: str) -> ModuleType:
@@ -73,6 +87,12 @@ def install_command(extra: str) -> str:
     return f"pip install '{_PACKAGE}[{extra}]'"
 
 
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of installed packages of `PACKAGES`, without importing them."""
+    known = {package: found for package in PACKAGES if (found := _installed(package)) is not None}
+    return {"python": platform.python_version(), "platform": platform.platform(), **known}
+
+
 def _origin() -> dict[str, Any]:
     """Return what pip recorded about the origin of the program; empty if it came from an index."""
     try:
@@ -91,28 +111,6 @@ def _path(url: str) -> Path | None:
 
 def _missing(package: str, extra: str, why: str) -> MissingExtra:
     return MissingExtra(f"{why} needs the package {package!r}, which is not installed", fix=install_command(extra))
-
-
-PACKAGES: Final = (
-    "ais-prompt",
-    "mmengine-lite",
-    "datasets",
-    "pyarrow",
-    "transformers",
-    "tokenizers",
-    "torch",
-    "aiohttp",
-    "openai",
-    "opencompass",
-    "ais_bench_benchmark",
-)
-"""The packages that can change a prompt or an answer."""
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of Python and of installed packages of `PACKAGES`, without importing them."""
-    known = {package: found for package in PACKAGES if (found := _installed(package)) is not None}
-    return {"python": platform.python_version(), "platform": platform.platform(), **known}
 
 
 @cache  # reading the metadata of all these packages takes 30 ms, and a process uses one version of each

@@ -1,8 +1,6 @@
-"""Answer imports of OpenCompass, AISBench and torchtune with the line to write here.
+"""OpenCompass, AISBench and torchtune: find their packages, and answer imports of them with the line to write here.
 
-Find the packages of OpenCompass and AISBench, or of their data, in a checkout or where they are installed.
-
-Nothing is imported.
+Nothing of them is imported. Their packages are in a checkout, an unpacked wheel, or where Python finds them.
 """
 
 from __future__ import annotations
@@ -17,7 +15,6 @@ from ais_prompt.errors import ConfigError
 
 PEERS: Final = {"opencompass": "OpenCompass", "ais_bench": "AISBench", "torchtune": "torchtune"}
 """Package → the program that it belongs to."""
-
 OUR_NAMES: Final = {
     "HFDataset": "HuggingFaceDataset",
     "HuggingFace": "HuggingFaceBaseModel",
@@ -31,14 +28,11 @@ OUR_NAMES: Final = {
     "VLLMCustomAPIStream": "OpenAICompletionModel",
 }
 """A part of OpenCompass or AISBench → the part that does its work here, where the names differ."""
-
 ROLE_TEMPLATE_LINE: Final = (
     "from ais_prompt.prompts.chat_formats import Message, RoleTemplate as PromptTemplate, "
     "RoleTemplateInterface as PromptTemplateInterface"
 )
 """What a role template that was written for torchtune imports here."""
-
-
 _WHY: Final = {
     "AgentInferencer": "it needs a model that is an agent of lagent, with programs that it calls",
     "AttackInferencer": "it changes the words of a prompt with promptbench until the model fails",
@@ -47,6 +41,8 @@ _WHY: Final = {
     "ToTInferencer": "it asks along a tree of thoughts, with rules of its own for each task",
 }
 """Part without a counterpart → why there is none."""
+PEER_PATH: Final = "AISPROMPT_PEER_PATH"
+"""Environment variable with folders that hold checkouts or unpacked wheels, as ``PATH`` has them."""
 
 
 def peer_of(path: str) -> str | None:
@@ -77,10 +73,6 @@ def line_for(package: str) -> str:
     if package == "torchtune":
         return f"write `{ROLE_TEMPLATE_LINE}` in place of its import, or pip install torchtune"
     return "import the part from ais_prompt: `from ais_prompt import PromptTemplate`"
-
-
-PEER_PATH: Final = "AISPROMPT_PEER_PATH"
-"""Environment variable with folders that hold checkouts or unpacked wheels, as ``PATH`` has them."""
 
 
 def peer_paths() -> list[Path]:

@@ -1,9 +1,7 @@
-"""Show the progress of long work on standard error.
+"""Show the progress of long work on standard error, unless ``-q`` asks for silence.
 
 It is shown on the progress display of a run, if there is one. Otherwise a terminal or notebook shows a tqdm bar, and a
 log gets a line now and then. Short work shows nothing. Nothing is written to standard output.
-
-How much is printed besides results: ``-q``, ``-v``.
 """
 
 from __future__ import annotations
@@ -21,14 +19,22 @@ from typing import Any, Final, Protocol, TypeAlias, TypeVar
 from ais_prompt.utils.text import printable
 
 T = TypeVar("T")
-
 Advance: TypeAlias = Callable[[int], None]
 """Count this many more units as done."""
-
 DELAY = 1.0
 """Seconds until a bar appears. Shorter work shows none."""
 LOG_INTERVAL = 10.0
 """Seconds between two lines in a log."""
+_displays: list[Display] = []
+"""Displays that own the terminal. The last one shows all work."""
+_bars: list[_Bar] = []
+"""Bars of unfinished work."""
+QUIET: Final = -1
+"""Results and errors only: no progress, no warnings, no hints."""
+NORMAL: Final = 0
+VERBOSE: Final = 1
+"""All messages of the log of a run too."""
+_levels: Final = [NORMAL]
 
 
 class Display(Protocol):
@@ -125,6 +131,26 @@ def in_notebook() -> bool:
     return shell is not None and "IPKernelApp" in shell.config
 
 
+@contextmanager
+def verbosity(level: int) -> Iterator[None]:
+    """Print as much as ``level`` says while the body runs, in all threads of this process."""
+    _levels.append(level)
+    try:
+        yield
+    finally:
+        _levels.pop()
+
+
+def is_quiet() -> bool:
+    """Return whether only results and errors are printed."""
+    return _levels[-1] <= QUIET
+
+
+def is_verbose() -> bool:
+    """Return whether all messages are printed."""
+    return _levels[-1] >= VERBOSE
+
+
 class _Bar:
     """A bar of tqdm that is made at the first count after the delay, so that short work does not even import tqdm.
 
@@ -218,38 +244,3 @@ def _tqdm(notebook: bool) -> Any:
     quiet: Any = type("Bar", (tqdm,), {"monitor_interval": 0})
     quiet.set_lock(RLock())
     return quiet
-
-
-_displays: list[Display] = []
-"""Displays that own the terminal. The last one shows all work."""
-_bars: list[_Bar] = []
-"""Bars of unfinished work."""
-
-
-QUIET: Final = -1
-"""Results and errors only: no progress, no warnings, no hints."""
-NORMAL: Final = 0
-VERBOSE: Final = 1
-"""All messages of the log of a run too."""
-
-_levels: Final = [NORMAL]
-
-
-@contextmanager
-def verbosity(level: int) -> Iterator[None]:
-    """Print as much as ``level`` says while the body runs, in all threads of this process."""
-    _levels.append(level)
-    try:
-        yield
-    finally:
-        _levels.pop()
-
-
-def is_quiet() -> bool:
-    """Return whether only results and errors are printed."""
-    return _levels[-1] <= QUIET
-
-
-def is_verbose() -> bool:
-    """Return whether all messages are printed."""
-    return _levels[-1] >= VERBOSE

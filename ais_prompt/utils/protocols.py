@@ -1,9 +1,4 @@
-"""Check quickly whether a part has the members of a protocol.
-
-Check whether a value fits a type hint; used for what user-defined parts return.
-
-Types as people read them.
-"""
+"""Protocols and type hints: whether a part has all members, whether a value fits, and a type in words."""
 
 from __future__ import annotations
 
@@ -26,6 +21,8 @@ if TYPE_CHECKING:
     from abc import ABCMeta as OfProtocols
 else:
     OfProtocols = type(Protocol)
+_kept: dict[tuple[type, type], bool] = {}
+"""Protocol and class → the answer; there are as many as this package has classes."""
 
 
 class KeptChecks(OfProtocols):
@@ -44,8 +41,14 @@ class KeptChecks(OfProtocols):
         return _kept[cls, kind]
 
 
-_kept: dict[tuple[type, type], bool] = {}
-"""Protocol and class → the answer; there are as many as this package has classes."""
+@cache
+def members(protocol: type) -> Sequence[str]:
+    """Return the public methods and attributes of a protocol, its own and inherited ones."""
+    names: dict[str, None] = {}
+    for owner in reversed(protocol.__mro__):
+        if getattr(owner, "_is_protocol", False):
+            names |= dict.fromkeys([*inspect.get_annotations(owner), *vars(owner)])
+    return [name for name in names if not name.startswith("_")]
 
 
 def misfit(value: Any, hint: Any, name: str) -> str:
@@ -70,14 +73,43 @@ def misfit(value: Any, hint: Any, name: str) -> str:
     return next(filter(None, _misfits_inside(value, hint, name)), "")
 
 
-@cache
-def members(protocol: type) -> Sequence[str]:
-    """Return the public methods and attributes of a protocol, its own and inherited ones."""
-    names: dict[str, None] = {}
-    for owner in reversed(protocol.__mro__):
-        if getattr(owner, "_is_protocol", False):
-            names |= dict.fromkeys([*inspect.get_annotations(owner), *vars(owner)])
-    return [name for name in names if not name.startswith("_")]
+@lru_cache
+def type_hints(part: Any) -> Mapping[str, Any]:
+    """Return the type hints of a class or function; none if a hint is imported for type checks only."""
+    try:
+        return get_type_hints(part)
+    except (NameError, TypeError):
+        return {}
+
+
+def type_words(annotation: Any) -> str:
+    """Return a type as people read it: ``int or None``, ``list of str``, ``'chat' or 'base'``."""
+    if isinstance(annotation, str):
+        return annotation
+    origin, args = get_origin(annotation), get_args(annotation)
+    if origin in (typing.Annotated, typing.Required, typing.NotRequired):
+        return type_words(args[0])
+    if origin is Literal:
+        return " or ".join(map(repr, args))
+    if origin in (types.UnionType, typing.Union):
+        return " or ".join(dict.fromkeys(map(type_words, args)))
+    if origin is not None:
+        return _generic_words(annotation, origin, args)
+    plain = next((words for kind, words in _PLAIN_WORDS if annotation is kind), None)
+    return plain or str(getattr(annotation, "__name__", annotation))
+
+
+_PLAIN_WORDS: Final = (
+    (Any, "anything"),
+    (inspect.Parameter.empty, "anything"),
+    (object, "anything"),
+    (None, "None"),
+    (type(None), "None"),
+    (Path, "path"),
+    (Mapping, "dict"),
+    (dict, "dict"),
+)
+"""Types that are no generic ones, and how people read them."""
 
 
 def _is_one(value: Any, hint: Any) -> bool:
@@ -146,15 +178,6 @@ def _misfits_of_items(value: Any, origin: type, hints: Sequence[Any], name: str)
         yield misfit(item, hint, f"{name}[{number}]")
 
 
-@lru_cache
-def type_hints(part: Any) -> Mapping[str, Any]:
-    """Return the type hints of a class or function; none if a hint is imported for type checks only."""
-    try:
-        return get_type_hints(part)
-    except (NameError, TypeError):
-        return {}
-
-
 def _not_a(value: Any, hint: Any, name: str) -> str:
     shown = "None" if value is None else f"{_repr(value)} ({type(value).__name__})"
     return f"{name} is {shown}, not {_words(hint)}"
@@ -179,36 +202,6 @@ def _words(hint: Any) -> str:
     if isinstance(hint, type) and not get_args(hint):
         return hint.__name__
     return "anything" if isinstance(hint, TypeVar) else re.sub(r"[\w.]+\.", "", str(hint))
-
-
-def type_words(annotation: Any) -> str:
-    """Return a type as people read it: ``int or None``, ``list of str``, ``'chat' or 'base'``."""
-    if isinstance(annotation, str):
-        return annotation
-    origin, args = get_origin(annotation), get_args(annotation)
-    if origin in (typing.Annotated, typing.Required, typing.NotRequired):
-        return type_words(args[0])
-    if origin is Literal:
-        return " or ".join(map(repr, args))
-    if origin in (types.UnionType, typing.Union):
-        return " or ".join(dict.fromkeys(map(type_words, args)))
-    if origin is not None:
-        return _generic_words(annotation, origin, args)
-    plain = next((words for kind, words in _PLAIN_WORDS if annotation is kind), None)
-    return plain or str(getattr(annotation, "__name__", annotation))
-
-
-_PLAIN_WORDS: Final = (
-    (Any, "anything"),
-    (inspect.Parameter.empty, "anything"),
-    (object, "anything"),
-    (None, "None"),
-    (type(None), "None"),
-    (Path, "path"),
-    (Mapping, "dict"),
-    (dict, "dict"),
-)
-"""Types that are no generic ones, and how people read them."""
 
 
 def _generic_words(annotation: Any, origin: Any, args: tuple[Any, ...]) -> str:

@@ -1,6 +1,4 @@
-"""Run modules of this package in new processes of the same Python.
-
-Run a command, and end everything that it started as soon as the program that wants it is gone.
+"""Run a command, and end everything that it started as soon as the program that wants it is gone.
 
 The program holds the other end of this process's standard input. It closes when the program stops the command, ends, or
 is killed, ``kill -9`` included. A command's processes may be in sessions of their own, and outlive their parents; as
@@ -11,7 +9,8 @@ the inner one. If the inner one is killed, its orphans come to the outer one, wh
 killed, the inner one gets SIGTERM, as from a program that stops the command.
 
 Started as ``python -I -S watchdog.py GRACE DESCRIPTORS COMMAND…``, so it imports nothing but the standard library.
-`watched` returns these words.
+`watched` returns these words. The words that run a module of this package
+come from `module_command`.
 """
 
 from __future__ import annotations
@@ -31,22 +30,6 @@ from pathlib import Path
 from typing import Final
 
 PACKAGE_FOLDER: Final = Path(__file__).resolve().parents[2]
-
-
-def module_command(module: str) -> list[str]:
-    """Return the command that runs a module. Files of the working directory do not hide modules that it imports."""
-    return [sys.executable, "-P", "-m", module]
-
-
-def module_environment() -> Mapping[str, str]:
-    """Return this process's environment; the search path has the folder of this package, if it is not installed."""
-    installed = {Path(folder).resolve() for folder in (*site.getsitepackages(), site.getusersitepackages())}
-    if PACKAGE_FOLDER in installed:
-        return os.environ
-    path = os.pathsep.join(filter(None, (str(PACKAGE_FOLDER), os.environ.get("PYTHONPATH"))))
-    return {**os.environ, "PYTHONPATH": path}
-
-
 GRACE_SECONDS: Final = 10.0
 """Time that a server has to end after SIGTERM; then SIGKILL ends it."""
 PROCESSOR_DAYS: Final = 30
@@ -65,6 +48,20 @@ def watched(command: Sequence[str], *, grace: float = GRACE_SECONDS, descriptors
     """
     passed = ",".join(map(str, descriptors))
     return [sys.executable, "-I", "-S", __file__, f"{grace:g}", passed, *command]
+
+
+def module_command(module: str) -> list[str]:
+    """Return the command that runs a module. Files of the working directory do not hide modules that it imports."""
+    return [sys.executable, "-P", "-m", module]
+
+
+def module_environment() -> Mapping[str, str]:
+    """Return this process's environment; the search path has the folder of this package, if it is not installed."""
+    installed = {Path(folder).resolve() for folder in (*site.getsitepackages(), site.getusersitepackages())}
+    if PACKAGE_FOLDER in installed:
+        return os.environ
+    path = os.pathsep.join(filter(None, (str(PACKAGE_FOLDER), os.environ.get("PYTHONPATH"))))
+    return {**os.environ, "PYTHONPATH": path}
 
 
 class Watchdog:

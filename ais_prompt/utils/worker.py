@@ -7,7 +7,8 @@ with everything that it started, when its parent ends, ``kill -9`` included.
 Calls and replies are bytes. A worker may run code of others, which can write into the pipe of replies. So the parent
 reads replies without running anything of them; a reply has the number of its call, and nothing may follow it.
 
-Keep the memory and the environment of this process, which may hold keys, from other processes of the user.
+Memory and environment of this process may hold keys. They are hidden from other processes of the user while a worker
+runs (`hide`).
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ _LENGTH: Final = 8
 """Bytes of the length of what follows."""
 LONGEST_REPLY: Final = 2**31
 """Most bytes of a reply."""
+_PR_GET_DUMPABLE, _PR_SET_DUMPABLE = 3, 4
 
 
 class WorkerDied(Exception):
@@ -179,10 +181,6 @@ class Worker:
         return f"killed by signal {code - 128}" if code > 128 else f"exit code {code}"
 
 
-class _Unasked(Exception):
-    """The worker wrote something that is no reply to a call."""
-
-
 def serve(answer: Callable[[bytes], bytes]) -> None:
     """Answer the calls of the parent until it ends; for the ``__main__`` of the module that runs as a worker.
 
@@ -214,23 +212,28 @@ def serve(answer: Callable[[bytes], bytes]) -> None:
         replies.flush()
 
 
-@contextmanager
-def _signals_held_back() -> Iterator[None]:
-    """Let a process that starts meanwhile inherit blocked signals, which wait until `serve` ignores them.
+def hide() -> None:
+    """Hide this process until `unhide` was called as often: nothing of it is readable below /proc, nor by ptrace(2)."""
+    _HIDING.change(1)
 
-    Else Ctrl-C, while it still imports its modules, would make it print a traceback.
-    """
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _FOR_THE_PARENT)
+
+def unhide() -> None:
+    """End what `hide` began."""
+    _HIDING.change(-1)
+
+
+@contextmanager
+def hidden() -> Iterator[None]:
+    """Hide this process while the body runs."""
+    hide()
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        unhide()
 
 
-_PR_GET_DUMPABLE, _PR_SET_DUMPABLE = 3, 4
+class _Unasked(Exception):
+    """The worker wrote something that is no reply to a call."""
 
 
 class _Hiding:
@@ -252,24 +255,20 @@ class _Hiding:
 _HIDING: Final = _Hiding()
 
 
-def hide() -> None:
-    """Hide this process until `unhide` was called as often: nothing of it is readable below /proc, nor by ptrace(2)."""
-    _HIDING.change(1)
-
-
-def unhide() -> None:
-    """End what `hide` began."""
-    _HIDING.change(-1)
-
-
 @contextmanager
-def hidden() -> Iterator[None]:
-    """Hide this process while the body runs."""
-    hide()
+def _signals_held_back() -> Iterator[None]:
+    """Let a process that starts meanwhile inherit blocked signals, which wait until `serve` ignores them.
+
+    Else Ctrl-C, while it still imports its modules, would make it print a traceback.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _FOR_THE_PARENT)
     try:
         yield
     finally:
-        unhide()
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _prctl(option: int, value: int = 0) -> int:

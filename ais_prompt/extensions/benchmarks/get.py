@@ -1,6 +1,6 @@
 """Bring the data of benchmarks to this machine, and check that they are still the same.
 
-Unpack archives of other people: no path outside of the folder, no links, no more than fits.
+Archives are of other people: no path leads out of the folder, there are no links, and no more than fits is unpacked.
 """
 
 from __future__ import annotations
@@ -30,6 +30,13 @@ from ais_prompt.extensions.benchmarks.cards.lock import (
 )
 from ais_prompt.extensions.benchmarks.cards.sources import find_files
 from ais_prompt.extensions.benchmarks.cards.store import built, copied, install
+
+MOST_BYTES: Final = 8 * 2**30
+"""Bytes of all files of an archive together, unpacked."""
+MOST_FILES: Final = 200_000
+_ENDINGS: Final = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
+_PIECE: Final = 2**20
+_BROKEN: Final = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError)
 
 
 class Brought(Struct, frozen=True):
@@ -98,6 +105,45 @@ def check(names: Sequence[str]) -> dict[str, list[str]]:
     return {name: _changes(find_card(name)) for name in names}
 
 
+def is_archive(path: Path) -> bool:
+    """Return whether a file is a ZIP or tar archive, compressed or not, by its name if it cannot be read as one."""
+    if not path.is_file():
+        return False
+    return path.name.lower().endswith(_ENDINGS) or zipfile.is_zipfile(path) or _is_tar(path)
+
+
+def unpack(archive: Path, folder: Path, *, most_bytes: int = MOST_BYTES, most_files: int = MOST_FILES) -> None:
+    """Unpack a ZIP or tar archive into a folder that is empty.
+
+    The bytes are counted while they are written: what an archive says about its size is not believed.
+
+    Raises:
+        DataError: an entry leads out of the folder, is a link or device, or appears twice; the archive is larger than
+            allowed or broken.
+    """
+    left = most_bytes
+    try:
+        for number, (name, stream) in enumerate(_entries(archive), 1):
+            if number > most_files:
+                raise _refused(archive, f"it has more than {most_files:,} files")
+            path = PurePosixPath(name.replace("\\", "/"))
+            if path.is_absolute() or ".." in path.parts or PureWindowsPath(name).drive or "\0" in name:
+                raise _refused(archive, f"{name!r} leads out of the folder")
+            target = folder / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with stream, target.open("xb") as out:
+                while piece := stream.read(_PIECE):
+                    left -= len(piece)
+                    if left < 0:
+                        raise _refused(archive, f"it is larger than {most_bytes:,} bytes")
+                    out.write(piece)
+    except FileExistsError as error:
+        raise _refused(archive, f"two entries are the file {Path(str(error.filename)).name}") from None
+    except _BROKEN as error:
+        fix = "copy or download it again"
+        raise DataError(f"the archive cannot be unpacked: {error}", where=str(archive), fix=fix) from error
+
+
 def _changes(card: Card) -> list[str]:
     lock = read_lock(card)
     found: list[str] = []
@@ -141,58 +187,11 @@ def _from_files(card: Card, source: Path, unpacked: Path) -> tuple[Path, DataLoc
         raise
 
 
-MOST_BYTES: Final = 8 * 2**30
-"""Bytes of all files of an archive together, unpacked."""
-MOST_FILES: Final = 200_000
-_ENDINGS: Final = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
-_PIECE: Final = 2**20
-_BROKEN: Final = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError)
-
-
-def is_archive(path: Path) -> bool:
-    """Return whether a file is a ZIP or tar archive, compressed or not, by its name if it cannot be read as one."""
-    if not path.is_file():
-        return False
-    return path.name.lower().endswith(_ENDINGS) or zipfile.is_zipfile(path) or _is_tar(path)
-
-
 def _is_tar(path: Path) -> bool:
     try:
         return tarfile.is_tarfile(path)
     except _BROKEN:  # it begins as a compressed file
         return False
-
-
-def unpack(archive: Path, folder: Path, *, most_bytes: int = MOST_BYTES, most_files: int = MOST_FILES) -> None:
-    """Unpack a ZIP or tar archive into a folder that is empty.
-
-    The bytes are counted while they are written: what an archive says about its size is not believed.
-
-    Raises:
-        DataError: an entry leads out of the folder, is a link or device, or appears twice; the archive is larger than
-            allowed or broken.
-    """
-    left = most_bytes
-    try:
-        for number, (name, stream) in enumerate(_entries(archive), 1):
-            if number > most_files:
-                raise _refused(archive, f"it has more than {most_files:,} files")
-            path = PurePosixPath(name.replace("\\", "/"))
-            if path.is_absolute() or ".." in path.parts or PureWindowsPath(name).drive or "\0" in name:
-                raise _refused(archive, f"{name!r} leads out of the folder")
-            target = folder / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with stream, target.open("xb") as out:
-                while piece := stream.read(_PIECE):
-                    left -= len(piece)
-                    if left < 0:
-                        raise _refused(archive, f"it is larger than {most_bytes:,} bytes")
-                    out.write(piece)
-    except FileExistsError as error:
-        raise _refused(archive, f"two entries are the file {Path(str(error.filename)).name}") from None
-    except _BROKEN as error:
-        fix = "copy or download it again"
-        raise DataError(f"the archive cannot be unpacked: {error}", where=str(archive), fix=fix) from error
 
 
 def _entries(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:

@@ -3,8 +3,8 @@
 So no secret is ever in the file, and this process works on until the program ends, also after a ``kill -9`` of the
 program that started both.
 
-Started as ``python -m ais_prompt.models.server.clean_log LOG``. The first line of its standard input is a JSON list of the
-secrets (`first_line`), the rest is the output.
+Started as ``python -m ais_prompt.models.server.clean_log LOG``. The first line of its standard input is a JSON list of
+the secrets (`first_line`), the rest is the output.
 """
 
 from __future__ import annotations

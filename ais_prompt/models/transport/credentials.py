@@ -1,9 +1,8 @@
 """Keys and headers: read from environment variables, and kept out of everything that is stored or shown.
 
-Variables that a config names: from the environment, or else from ``.env`` in the working directory.
-
-Only the variables that are asked for are taken from the file. They are not put into the environment, so that no other
-process gets them.
+A variable that a config names comes from the environment, or else from ``.env`` in the working directory. Only the
+variables that are asked for are taken from the file. They are not put into the environment, so that no other process
+gets them.
 """
 
 from __future__ import annotations
@@ -35,7 +34,6 @@ _UNSET_IS_NONE: Final = (DEFAULT_VARIABLE, "ANTHROPIC_API_KEY")
 """Variables that may be unset for a server on this machine."""
 ANTHROPIC_VERSION: Final = "2023-06-01"
 """The version of the Messages API; ``headers`` of the config may name another one."""
-
 _OF_ACCOUNTS: Final = ("authorization", "x-api-key", "api-key", "openai-organization", "openai-project")
 """Headers that say whose requests count."""
 _VARIABLE_NAME: Final = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
