@@ -78,7 +78,7 @@ UNKNOWN: Final[dict[str, Number]] = {"clone3": (435, 435), "openat2": (437, 437)
 """Answered as unknown, so that the C library uses the older call, whose arguments a filter can read."""
 
 
-class Rule(NamedTuple):
+class ArgumentRule(NamedTuple):
     """A call is allowed if ``argument & mask`` is one of the values, counting arguments from 0."""
 
     argument: int
@@ -89,29 +89,32 @@ class Rule(NamedTuple):
 _NEW_NAMESPACES: Final = 0x7E020000  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
 _CLONE_PTRACE, _CLONE_PARENT, _CLONE_THREAD = 0x2000, 0x8000, 0x00010000
 _UNIX, _STREAM, _SOCKET_TYPE = 1, 1, 0xF  # a datagram socket could be pointed at sockets of other processes
-_CLONE: Final = Rule(0, (0,), _NEW_NAMESPACES | _CLONE_PTRACE | _CLONE_PARENT)
-_SOCKET: Final = (Rule(0, (_UNIX,)), Rule(1, (_STREAM,), _SOCKET_TYPE))
+_CLONE: Final = ArgumentRule(0, (0,), _NEW_NAMESPACES | _CLONE_PTRACE | _CLONE_PARENT)
+_SOCKET: Final = (ArgumentRule(0, (_UNIX,)), ArgumentRule(1, (_STREAM,), _SOCKET_TYPE))
 
-_RESTRICTED: Final[dict[str, tuple[Number, tuple[Rule, ...]]]] = {
+_RESTRICTED: Final[dict[str, tuple[Number, tuple[ArgumentRule, ...]]]] = {
     # F_DUPFD, GETFD, SETFD, GETFL, SETFL, locks, F_DUPFD_CLOEXEC, GETPIPE_SZ; not F_SETOWN, which sends signals
-    "fcntl": ((72, 25), (Rule(1, (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1032)),)),
+    "fcntl": ((72, 25), (ArgumentRule(1, (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1032)),)),
     # TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX
-    "ioctl": ((16, 29), (Rule(1, (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)),)),
-    "prlimit64": ((302, 261), (Rule(0, (0,)),)),  # of the process itself
+    "ioctl": ((16, 29), (ArgumentRule(1, (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)),)),
+    "prlimit64": ((302, 261), (ArgumentRule(0, (0,)),)),  # of the process itself
     "socketpair": ((53, 199), _SOCKET),
 }
 # PR_GET_PDEATHSIG, GET_DUMPABLE, SET_DUMPABLE, SET_NAME, GET_NAME, CAPBSET_READ, GET_NO_NEW_PRIVS, SET_VMA
 _PRCTL: Final = (2, 3, 4, 15, 16, 23, 39, 0x53564D41)
 _SET_PDEATHSIG: Final = 1
-_RESTRICTED_ALONE: Final[dict[str, tuple[Number, tuple[Rule, ...]]]] = {
-    "prctl": ((157, 167), (Rule(0, _PRCTL),)),
-    "clone": ((56, 220), (_CLONE, Rule(0, (_CLONE_THREAD,), _CLONE_THREAD))),
+_RESTRICTED_ALONE: Final[dict[str, tuple[Number, tuple[ArgumentRule, ...]]]] = {
+    "prctl": ((157, 167), (ArgumentRule(0, _PRCTL),)),
+    "clone": ((56, 220), (_CLONE, ArgumentRule(0, (_CLONE_THREAD,), _CLONE_THREAD))),
 }
-_RESTRICTED_IN_NAMESPACES: Final[dict[str, tuple[Number, tuple[Rule, ...]]]] = {
-    "prctl": ((157, 167), (Rule(0, (*_PRCTL, _SET_PDEATHSIG)),)),
+_RESTRICTED_IN_NAMESPACES: Final[dict[str, tuple[Number, tuple[ArgumentRule, ...]]]] = {
+    "prctl": ((157, 167), (ArgumentRule(0, (*_PRCTL, _SET_PDEATHSIG)),)),
     "clone": ((56, 220), (_CLONE,)),
     "socket": ((41, 198), _SOCKET),
-    "setsockopt": ((54, 208), (Rule(1, (1,)), Rule(2, (2,)))),  # SO_REUSEADDR; larger buffers would evade the limit
+    "setsockopt": (
+        (54, 208),
+        (ArgumentRule(1, (1,)), ArgumentRule(2, (2,))),
+    ),  # SO_REUSEADDR; larger buffers would evade the limit
 }
 
 
@@ -124,7 +127,7 @@ def allowed_calls(*, namespaces: bool) -> dict[str, Number]:
     return dict(_rows(_ALWAYS + _INSIDE_NAMESPACES if namespaces else _ALWAYS))
 
 
-def restricted_calls(*, namespaces: bool) -> dict[str, tuple[Number, tuple[Rule, ...]]]:
+def restricted_calls(*, namespaces: bool) -> dict[str, tuple[Number, tuple[ArgumentRule, ...]]]:
     """Return the calls that are allowed with some arguments only: their numbers, and rules that must all hold."""
     return _RESTRICTED | (_RESTRICTED_IN_NAMESPACES if namespaces else _RESTRICTED_ALONE)
 
@@ -188,7 +191,7 @@ def build_filter(machine: str, *, namespaces: bool, also: Collection[str] = ()) 
     return b"".join([*filter_, _return(_REFUSE)])
 
 
-def _restricted(number: int, rules: Sequence[Rule]) -> list[bytes]:
+def _restricted(number: int, rules: Sequence[ArgumentRule]) -> list[bytes]:
     """Allow a call if all rules hold, refuse it elsewhere; other calls are left to what follows."""
     body: list[bytes] = []
     for rule in rules:

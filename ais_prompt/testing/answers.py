@@ -36,7 +36,7 @@ def default_answer(question: str) -> str:
     return str(sum(map(int, sums[-1]))) if sums else "ok"
 
 
-class Reply(NamedTuple):
+class MockReply(NamedTuple):
     """What the model says, in no API's form.
 
     Attributes:
@@ -52,7 +52,7 @@ class Reply(NamedTuple):
     tool_calls: Sequence[Mapping[str, str]] = ()
 
 
-def answer_body(body: Mapping[str, Any], number: int, reply: Reply) -> dict[str, Any]:
+def answer_body(body: Mapping[str, Any], number: int, reply: MockReply) -> dict[str, Any]:
     """The reply to request ``number``; a token is a word. Only a chat calls tools."""
     answer, finish_reason, reasoning, tool_calls = reply
     chat = "messages" in body

@@ -10,10 +10,10 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ais_prompt.testing.answers import Reply, words_of
+from ais_prompt.testing.answers import MockReply, words_of
 
 
-def response_body(body: Mapping[str, Any], number: int, reply: Reply) -> dict[str, Any]:
+def response_body(body: Mapping[str, Any], number: int, reply: MockReply) -> dict[str, Any]:
     """The response to request ``number``; a token is a word."""
     answer, finish_reason, reasoning, tool_calls = reply
     incomplete = {"length": "max_output_tokens", "content_filter": "content_filter"}.get(finish_reason)
@@ -87,7 +87,7 @@ def response_fault(body: Mapping[str, Any]) -> str:
     return ""
 
 
-def message_body(body: Mapping[str, Any], number: int, reply: Reply) -> dict[str, Any]:
+def message_body(body: Mapping[str, Any], number: int, reply: MockReply) -> dict[str, Any]:
     """The message to request ``number``; a token is a word."""
     answer, finish_reason, reasoning, tool_calls = reply
     thinking = {"type": "thinking", "thinking": reasoning, "signature": "signed"}
@@ -206,6 +206,6 @@ def _asked(content: Any) -> int:
     return sum(_asked(item.get("content", item.get("text", ""))) for item in content)
 
 
-def generate_body(body: Mapping[str, Any], number: int, reply: Reply) -> dict[str, Any]:  # noqa: ARG001
+def generate_body(body: Mapping[str, Any], number: int, reply: MockReply) -> dict[str, Any]:  # noqa: ARG001
     """The reply of Triton to a request."""
     return {"model_name": "mock", "model_version": "1", "text_output": reply.answer}

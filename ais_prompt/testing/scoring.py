@@ -24,7 +24,7 @@ _CODE_POINTS: Final = 0x110000
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class ScoredToken:
     """A token and its place in the text.
 
     Attributes:
@@ -41,10 +41,10 @@ class Token:
 class LanguageModel(Protocol):
     """What tells how likely a text is."""
 
-    def read(self, text: str) -> list[Token]:
+    def read(self, text: str) -> list[ScoredToken]:
         """The tokens of a text, special ones included."""
 
-    def likeliest(self, text: str, number: int) -> list[Token]:
+    def likeliest(self, text: str, number: int) -> list[ScoredToken]:
         """The tokens that most likely follow a text, the likeliest first."""
 
     def chat(self, messages: Sequence[Mapping[str, Any]], opens_turn: bool) -> str:
@@ -63,12 +63,12 @@ class LetterModel:
         self._firsts = Counter(_CORPUS[:-1])
         self._words = sorted(set(_TOKEN.findall(_CORPUS)))
 
-    def read(self, text: str) -> list[Token]:
+    def read(self, text: str) -> list[ScoredToken]:
         """Words, runs of signs, and white space."""
         words = _TOKEN.findall(text)
         return [self._token(word, last[-1:]) for word, last in zip(words, ["", *words], strict=False)]
 
-    def likeliest(self, text: str, number: int) -> list[Token]:
+    def likeliest(self, text: str, number: int) -> list[ScoredToken]:
         """Words of the corpus."""
         tokens = [self._token(word, text[-1:]) for word in self._words]
         return sorted(tokens, key=lambda token: -(token.log_prob or -math.inf))[:number]
@@ -82,9 +82,9 @@ class LetterModel:
         """The log-probability in nats of a letter after another."""
         return math.log((self._pairs[first, second] + 1) / (self._firsts[first] + _CODE_POINTS))
 
-    def _token(self, word: str, before: str) -> Token:
+    def _token(self, word: str, before: str) -> ScoredToken:
         log_prob = math.fsum(self.letter(*pair) for pair in pairwise(before + word)) if before else None
-        return Token(crc32(word.encode("utf-8", "replace")), word, log_prob)
+        return ScoredToken(crc32(word.encode("utf-8", "replace")), word, log_prob)
 
 
 class FolderModel:
@@ -104,13 +104,13 @@ class FolderModel:
         # What is asked about a text comes in one request, so the last text is the one that is wanted again.
         self._log_probs = lru_cache(maxsize=1)(self._compute)
 
-    def read(self, text: str) -> list[Token]:
+    def read(self, text: str) -> list[ScoredToken]:
         """As the tokenizer says."""
         ids = self._ids(text)
         values = self._log_probs(ids)[range(len(ids) - 1), ids[1:]].tolist()
         return [self._token(token, value) for token, value in zip(ids, [None, *values], strict=True)]
 
-    def likeliest(self, text: str, number: int) -> list[Token]:
+    def likeliest(self, text: str, number: int) -> list[ScoredToken]:
         """Of the whole vocabulary."""
         values, ids = self._log_probs(self._ids(text))[-1].topk(number)
         return [self._token(token, value) for token, value in zip(ids.tolist(), values.tolist(), strict=True)]
@@ -128,8 +128,8 @@ class FolderModel:
         brings_bos = bool(bos) and text.startswith(bos)
         return tuple(self._tokenizer(text, add_special_tokens=not brings_bos)["input_ids"])
 
-    def _token(self, number: int, log_prob: float | None) -> Token:
-        return Token(number, self._tokenizer.decode([number], clean_up_tokenization_spaces=False), log_prob)
+    def _token(self, number: int, log_prob: float | None) -> ScoredToken:
+        return ScoredToken(number, self._tokenizer.decode([number], clean_up_tokenization_spaces=False), log_prob)
 
     def _compute(self, ids: tuple[int, ...]) -> Any:
         """Shape (tokens, vocabulary): after each token the log-probabilities of the next one, in float64."""
@@ -180,13 +180,13 @@ def scored_answer(answer: dict[str, Any], body: Mapping[str, Any], model: Langua
     return answer
 
 
-def _entry(token: Token) -> dict[str, Any] | None:
+def _entry(token: ScoredToken) -> dict[str, Any] | None:
     if token.log_prob is None:
         return None
     return {str(token.id): {"logprob": token.log_prob, "rank": 1, "decoded_token": token.text}}
 
 
-def _logprobs(tokens: Sequence[Token], tops: Sequence[Sequence[Token] | None]) -> dict[str, Any]:
+def _logprobs(tokens: Sequence[ScoredToken], tops: Sequence[Sequence[ScoredToken] | None]) -> dict[str, Any]:
     """The lists of OpenAI; offsets as vLLM counts them."""
     return {
         "tokens": [token.text for token in tokens],

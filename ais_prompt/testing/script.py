@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 
 @dataclass(slots=True)
-class Rule:
+class ReplyRule:
     """One rule of a script.
 
     Attributes:
@@ -91,20 +91,20 @@ class Script:
     """
 
     def __init__(self, rules: Sequence[Mapping[str, Any]] = ()) -> None:
-        self._rules = [Rule(**rule) for rule in rules]
+        self._rules = [ReplyRule(**rule) for rule in rules]
         self._random = random.Random(0)
         self._let_through: list[float] = []
 
-    def rule_for(self, number: int, question: str, body: Mapping[str, Any]) -> Rule:
+    def rule_for(self, number: int, question: str, body: Mapping[str, Any]) -> ReplyRule:
         """The first rule that fits, marked as used; an empty one, which means an ordinary answer, if none does."""
         fitting = (rule for rule in self._rules if rule.fits(number, question, body) and self._is_meant(rule))
-        rule = next(fitting, Rule())
+        rule = next(fitting, ReplyRule())
         rule.used += 1
         if rule.over is None:
             self._let_through.append(time.monotonic())
         return rule
 
-    def _is_meant(self, rule: Rule) -> bool:
+    def _is_meant(self, rule: ReplyRule) -> bool:
         """Whether it is the turn of a rule that is only for some of the requests that it fits."""
         if rule.over is not None:
             number, seconds = rule.over

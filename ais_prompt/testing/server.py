@@ -35,7 +35,7 @@ from typing import IO, Any
 
 from aiohttp import web
 
-from ais_prompt.testing.answers import Reply, answer_body, default_answer, error_body, models_body, question_of
+from ais_prompt.testing.answers import MockReply, answer_body, default_answer, error_body, models_body, question_of
 from ais_prompt.testing.apis import (
     error_of_messages,
     generate_body,
@@ -45,7 +45,7 @@ from ais_prompt.testing.apis import (
     response_fault,
 )
 from ais_prompt.testing.scoring import FolderModel, LanguageModel, LetterModel, asks_for_log_probs, scored_answer
-from ais_prompt.testing.script import Rule, Script
+from ais_prompt.testing.script import ReplyRule, Script
 from ais_prompt.testing.stream import stream_answer
 
 HOST = "127.0.0.1"
@@ -177,13 +177,13 @@ class MockServer:
             return await stream_answer(request, body, rule, self._answer(request.path, rule, body, number))
         return _reply(request, rule, self._answer(request.path, rule, body, number))
 
-    def _answer(self, path: str, rule: Rule, asked: Mapping[str, Any], number: int) -> dict[str, Any]:
+    def _answer(self, path: str, rule: ReplyRule, asked: Mapping[str, Any], number: int) -> dict[str, Any]:
         body = rule.heard(asked)
         words = "" if rule.tool_calls else default_answer(question_of(asked))
         text = words if rule.answer is None else rule.answer
         forms = {"responses": response_body, "messages": message_body, "generate": generate_body}
         write = forms.get(path.rpartition("/")[2], answer_body)
-        answer = write(body, number, Reply(text, rule.finish_reason, rule.reasoning, rule.tool_calls))
+        answer = write(body, number, MockReply(text, rule.finish_reason, rule.reasoning, rule.tool_calls))
         return scored_answer(answer, body, self._scores) if asks_for_log_probs(body) else answer
 
     def _remember(self, request: web.Request, body: Any, book: Book) -> int:
@@ -213,7 +213,7 @@ def _azure_fault(request: web.Request) -> web.Response | None:
     return None
 
 
-def _reply(request: web.Request, rule: Rule, answer: dict[str, Any]) -> web.Response:
+def _reply(request: web.Request, rule: ReplyRule, answer: dict[str, Any]) -> web.Response:
     if rule.raw is not None:
         text = rule.raw
     elif rule.body is not None:

@@ -11,11 +11,11 @@ from aiohttp import web
 
 from ais_prompt.testing.answers import words_of
 from ais_prompt.testing.apis import message_events, response_events
-from ais_prompt.testing.script import Rule
+from ais_prompt.testing.script import ReplyRule
 
 
 async def stream_answer(
-    request: web.Request, body: Mapping[str, Any], rule: Rule, answer: dict[str, Any]
+    request: web.Request, body: Mapping[str, Any], rule: ReplyRule, answer: dict[str, Any]
 ) -> web.StreamResponse:
     """Send an answer word by word; after ``rule.pieces`` events it stalls for ``rule.stall`` seconds and breaks off."""
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream", **rule.headers})

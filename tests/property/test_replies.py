@@ -20,7 +20,7 @@ from ais_prompt.models.wires.anthropic import MESSAGES, MessageStream
 from ais_prompt.models.wires.openai.responses import RESPONSES, ResponseStream
 from ais_prompt.models.wires.openai.wire import CHAT, COMPLETIONS, ChatStream
 from ais_prompt.models.wires.triton import Generate
-from ais_prompt.testing.answers import Reply
+from ais_prompt.testing.answers import MockReply
 from ais_prompt.testing.apis import message_body, message_events, response_body, response_events
 from ais_prompt.types import Completion, Usage
 
@@ -42,11 +42,11 @@ CHUNKS = [
     {"id": "1", "choices": [], "usage": USAGE},
 ]
 CALLED = {"type": "function_call", "id": "1", "call_id": "1", "name": "f", "arguments": "{}"}
-RESPONSE = response_body({"model": "m", "input": "2+2"}, 1, Reply("four", "stop", "two and two"))
+RESPONSE = response_body({"model": "m", "input": "2+2"}, 1, MockReply("four", "stop", "two and two"))
 RESPONSE["output"].append(CALLED)
 ASKED = {"model": "m", "messages": [{"role": "user", "content": "2+2"}]}
 USED: dict[str, Any] = {"type": "tool_use", "id": "1", "name": "f", "input": {}}
-SAID = message_body(ASKED, 1, Reply("four", "stop", "two and two"))
+SAID = message_body(ASKED, 1, MockReply("four", "stop", "two and two"))
 SAID["content"].append(USED)
 REPLIES: list[tuple[WireFormat, Any]] = [
     (CHAT, CHAT_REPLY),
@@ -59,7 +59,9 @@ CALL_EVENTS = [
     {"type": "content_block_start", "index": 2, "content_block": USED},
     {"type": "content_block_delta", "index": 2, "delta": {"type": "input_json_delta", "partial_json": '{"a": 2}'}},
 ]
-MESSAGE_EVENTS = [json.loads(event) for event in message_events(message_body(ASKED, 1, Reply("four", "stop", "two")))]
+MESSAGE_EVENTS = [
+    json.loads(event) for event in message_events(message_body(ASKED, 1, MockReply("four", "stop", "two")))
+]
 STREAMS: list[tuple[type[StreamReader], list[Any]]] = [
     (ChatStream, CHUNKS),
     (ResponseStream, [json.loads(event) for event in response_events(RESPONSE | {"output": RESPONSE["output"][:2]})]),

@@ -34,7 +34,7 @@ Encode: TypeAlias = Callable[[str], list[int]]
 """Tokenize a prompt, with the special tokens that the network gets."""
 
 
-class Row(Struct, frozen=True):
+class TokenRow(Struct, frozen=True):
     """The input of a network, and the log-probabilities that are requested of it.
 
     The last token of a text is predicted only and not part of the input. So texts that differ in their last token are
@@ -65,7 +65,7 @@ class Row(Struct, frozen=True):
         )
 
 
-def query_row(prompt: str, query: LikelihoodQuery, tokenizer: Any, encode_prompt: Encode) -> Row | Failure:
+def query_row(prompt: str, query: LikelihoodQuery, tokenizer: Any, encode_prompt: Encode) -> TokenRow | Failure:
     """Return the row of a log-likelihood query, or the failure of one that cannot be computed.
 
     Args:
@@ -88,15 +88,17 @@ def query_row(prompt: str, query: LikelihoodQuery, tokenizer: Any, encode_prompt
     return _text_row(tokens, start, len(tokens) - start, length, merged=common < len(before))
 
 
-def _text_row(tokens: Sequence[int], start: int, all_tokens: int, length: int, merged: bool = False) -> Row | Failure:
+def _text_row(
+    tokens: Sequence[int], start: int, all_tokens: int, length: int, merged: bool = False
+) -> TokenRow | Failure:
     wanted = tuple((position - 1, tokens[position]) for position in range(start, len(tokens)))
     if not length or not wanted:
         assert NO_TOKENS.failure is not None
         return NO_TOKENS.failure
-    return Row(tuple(tokens[:-1]), wanted, all_tokens, length, merged)
+    return TokenRow(tuple(tokens[:-1]), wanted, all_tokens, length, merged)
 
 
-def _choice_row(tokens: Sequence[int], choices: Sequence[str], tokenizer: Any) -> Row | Failure:
+def _choice_row(tokens: Sequence[int], choices: Sequence[str], tokenizer: Any) -> TokenRow | Failure:
     ids = [encode(tokenizer, choice, add_special_tokens=False) for choice in choices]
     for choice, of_choice in zip(choices, ids, strict=True):
         if len(of_choice) != 1:
@@ -104,14 +106,14 @@ def _choice_row(tokens: Sequence[int], choices: Sequence[str], tokenizer: Any) -
             return Failure("long_choice", words, fatal=True)
     if not tokens:
         return Failure("empty_prompt", "the prompt has no tokens")
-    return Row(tuple(tokens), tuple((len(tokens) - 1, token) for [token] in ids), is_choice=True)
+    return TokenRow(tuple(tokens), tuple((len(tokens) - 1, token) for [token] in ids), is_choice=True)
 
 
 _PIECE: Final = 1024
 """Number of places computed together: each has a row of the whole vocabulary in float32."""
 
 
-def log_probs_of_batch(network: Any, rows: Sequence[Row], pad: int) -> list[list[float]]:
+def log_probs_of_batch(network: Any, rows: Sequence[TokenRow], pad: int) -> list[list[float]]:
     """Compute the requested log-probabilities of rows in nats, in one batch.
 
     Padding is on the right, where no token of a causal model sees it, so the values of a row do not depend on the rest
@@ -184,7 +186,7 @@ class LikelihoodComputer:
         self._cache_tokens = cache_tokens
         self._shares = cache_tokens > 0 and self._can_share()
 
-    def log_probs(self, rows: Sequence[Row]) -> Iterator[tuple[int, list[float] | Failure]]:
+    def log_probs(self, rows: Sequence[TokenRow]) -> Iterator[tuple[int, list[float] | Failure]]:
         """Yield numbers of rows and their log-probabilities in nats, or their failures, in the order of computation."""
         waiting = dict(enumerate(rows))
         if self._shares and rows:
@@ -198,7 +200,7 @@ class LikelihoodComputer:
             free_accelerator()
         yield from self._one_by_one(waiting)
 
-    def _one_by_one(self, rows: Mapping[int, Row]) -> Iterator[tuple[int, list[float] | Failure]]:
+    def _one_by_one(self, rows: Mapping[int, TokenRow]) -> Iterator[tuple[int, list[float] | Failure]]:
         """Compute rows in batches of similar length, for little padding."""
         order = sorted(rows, key=lambda number: len(rows[number].tokens), reverse=True)
         for start in range(0, len(order), self._batch_size):
@@ -206,7 +208,7 @@ class LikelihoodComputer:
             answers = bisect_on_failure([rows[number] for number in batch], self._plain, kind="scoring")
             yield from zip(batch, answers, strict=True)
 
-    def _plain(self, rows: Sequence[Row]) -> list[list[float]]:
+    def _plain(self, rows: Sequence[TokenRow]) -> list[list[float]]:
         return log_probs_of_batch(self._network, rows, self._pad)
 
     def _can_share(self) -> bool:
@@ -221,7 +223,7 @@ class LikelihoodComputer:
         size = self._network.config.get_text_config().vocab_size
         texts = [(1, 2, 3, 4, 5), (1, 2, 3, 6, 7, 8), (1, 2, 3, 6, 9)]
         tokens = [tuple(token % size for token in text) for text in texts]
-        rows = [Row(text[:-1], tuple(enumerate(text[1:]))) for text in tokens]
+        rows = [TokenRow(text[:-1], tuple(enumerate(text[1:]))) for text in tokens]
         try:
             shared = [values for _, values in sorted(log_probs_of_tree(self._network, rows, self._cache_tokens))]
             plain = self._plain(rows)
@@ -253,11 +255,11 @@ PACK_TOKENS: Final = 512
 """Most tokens of one forward pass, unless a single branch has more. It limits the memory."""
 
 Tokens: TypeAlias = tuple[int, ...]
-Found: TypeAlias = dict[tuple[Tokens, int, int], float]
+PositionLogProbs: TypeAlias = dict[tuple[Tokens, int, int], float]
 """Tokens of a row, position p, token t → log-probability of t after the tokens up to p, in nats."""
 
 
-def log_probs_of_tree(network: Any, rows: Sequence[Row], cache_tokens: int) -> Iterator[tuple[int, list[float]]]:
+def log_probs_of_tree(network: Any, rows: Sequence[TokenRow], cache_tokens: int) -> Iterator[tuple[int, list[float]]]:
     """Compute the requested log-probabilities of rows in nats.
 
     Args:
@@ -337,11 +339,11 @@ class _Reader:
         self._cache: Any = None
         self._keeps_logits = "logits_to_keep" in inspect.signature(network.forward).parameters
 
-    def read_trunk(self, trunk: Tokens, wanted: Iterable[tuple[int, int]]) -> Found:
+    def read_trunk(self, trunk: Tokens, wanted: Iterable[tuple[int, int]]) -> PositionLogProbs:
         """Fill the cache with the trunk, block by block, and return its requested log-probabilities."""
         from transformers import DynamicCache
 
-        found: Found = {}
+        found: PositionLogProbs = {}
         if trunk:
             self._cache = DynamicCache(config=self._network.config)
         for start in range(0, len(trunk), PACK_TOKENS):
@@ -353,7 +355,9 @@ class _Reader:
             found |= {(trunk, *wish): value for wish, value in zip(inside, values, strict=True)}
         return found
 
-    def read_pack(self, pack: _Pack, trunk: int, wanted: Mapping[Tokens, Iterable[tuple[int, int]]]) -> Found:
+    def read_pack(
+        self, pack: _Pack, trunk: int, wanted: Mapping[Tokens, Iterable[tuple[int, int]]]
+    ) -> PositionLogProbs:
         """Return the requested log-probabilities of a pack beyond the trunk; the cache is unchanged."""
         pairs = [
             (text, position, token) for text in pack.paths for position, token in wanted[text] if position >= trunk

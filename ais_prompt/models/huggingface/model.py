@@ -23,7 +23,7 @@ from ais_prompt.models.flat_options import (
 )
 from ais_prompt.models.huggingface.generation import Generator, is_sampling, refuse_taken_options, without_sampling
 from ais_prompt.models.huggingface.library import bisect_on_failure, free_accelerator
-from ais_prompt.models.huggingface.likelihood import LikelihoodComputer, Row, query_row
+from ais_prompt.models.huggingface.likelihood import LikelihoodComputer, TokenRow, query_row
 from ais_prompt.models.huggingface.processor import MediaProcessor, load_processor, media_in
 from ais_prompt.models.huggingface.weights import check_generation_options, fingerprint, load_network, local_folder
 from ais_prompt.models.options import TEMPLATE_VARIABLES, Batching, Loading, Sampling, join_stops
@@ -228,7 +228,7 @@ class HuggingFaceBaseModel:
             self._likelihoods = LikelihoodComputer(
                 self._network, pad, batch_size=self.batch_size, cache_tokens=self.batching.prefix_cache_tokens
             )
-        fit: list[tuple[int, Row]] = []
+        fit: list[tuple[int, TokenRow]] = []
         for number, request in enumerate(requests):
             row = self._query_row(request)
             if isinstance(row, Failure):
@@ -255,7 +255,7 @@ class HuggingFaceBaseModel:
             self._generator = Generator(self._network, self.tokenizer(), options, cache_tokens=kept)
         return self._generator
 
-    def _query_row(self, request: Request) -> Row | Failure:
+    def _query_row(self, request: Request) -> TokenRow | Failure:
         if not isinstance(request.prompt, str):
             return Failure("cannot_score", "the prompt has images or other media", fatal=True)
         assert isinstance(request.decoding, LikelihoodQuery)

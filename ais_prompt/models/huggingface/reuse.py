@@ -50,7 +50,7 @@ class Block(Struct, frozen=True, eq=False):
         return len(self.texts) * self.columns
 
 
-class Found(Struct, frozen=True):
+class CachedPrefix(Struct, frozen=True):
     """The place of the beginning of a text: its first ``length`` tokens in a row of a block."""
 
     block: Block
@@ -71,7 +71,7 @@ class PrefixCache:
         self._rows: dict[Tokens, tuple[Block, int]] = {}
         self._sorted: list[Tokens] = []
 
-    def longest(self, tokens: Tokens) -> Found | None:
+    def longest(self, tokens: Tokens) -> CachedPrefix | None:
         """Find the longest known beginning of a text; None if not even its first token is known."""
         # In lexicographic order no text has more in common with this one than its neighbours.
         place = bisect_left(self._sorted, tokens)
@@ -81,7 +81,7 @@ class PrefixCache:
             return None
         block, row = self._rows[best]
         self._blocks.move_to_end(block)
-        return Found(block, row, length)
+        return CachedPrefix(block, row, length)
 
     def keep(self, block: Block) -> None:
         """Keep a block, if it fits into the limit."""
@@ -181,7 +181,7 @@ class Reuse:
         self._known.keep(Block(texts, starts, layers, columns))
 
 
-def _left_padded(parts: Sequence[Found | None]) -> list[tuple[Any, Any]]:
+def _left_padded(parts: Sequence[CachedPrefix | None]) -> list[tuple[Any, Any]]:
     """Return keys and values of the parts, by layer; each of shape (rows, heads, longest part, head dimension)."""
     from torch.nn.utils.rnn import pad_sequence
 
@@ -195,7 +195,7 @@ def _left_padded(parts: Sequence[Found | None]) -> list[tuple[Any, Any]]:
     return [(column(layer, 0), column(layer, 1)) for layer in range(len(some.block.layers))]
 
 
-def _tensor(states: Any, part: Found) -> Any:
+def _tensor(states: Any, part: CachedPrefix) -> Any:
     """Return the states of a part, shape (length, heads, head dimension)."""
     start = part.block.starts[part.row]
     return states[part.row, :, start : start + part.length].transpose(0, 1)

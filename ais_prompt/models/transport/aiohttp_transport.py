@@ -162,14 +162,14 @@ class AiohttpTransport:
     def _open_session(self) -> ClientSession:
         import aiohttp
 
-        from ais_prompt.models.transport.connections import Connector, Request, detect_stale
+        from ais_prompt.models.transport.connections import Connector, TrackedRequest, detect_stale
 
         self._session = aiohttp.ClientSession(
             connector=Connector(self._max_bytes, limit=0, ssl=self._tls or True),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=self._headers,
             timeout=aiohttp.ClientTimeout(total=None, connect=self._connect_seconds),
-            request_class=Request,
+            request_class=TrackedRequest,
             middlewares=(detect_stale,),
         )
         return self._session

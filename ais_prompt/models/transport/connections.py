@@ -19,7 +19,7 @@ class StaleConnection(Exception):
     """The server closed an idle connection at the moment of its reuse."""
 
 
-class Request(aiohttp.ClientRequest):
+class TrackedRequest(aiohttp.ClientRequest):
     """A request.
 
     Attributes:
@@ -38,13 +38,13 @@ async def detect_stale(request: aiohttp.ClientRequest, send: aiohttp.ClientHandl
     try:
         return await send(request)
     except (aiohttp.ServerDisconnectedError, OSError) as error:
-        if isinstance(error, TimeoutError) or (isinstance(request, Request) and request.connects):
+        if isinstance(error, TimeoutError) or (isinstance(request, TrackedRequest) and request.connects):
             raise
         raise StaleConnection from error
 
 
 class Connector(aiohttp.TCPConnector):
-    """Makes connections that take no more than ``max_reply_bytes`` for one reply, and notes for which `Request`."""
+    """Makes connections that take no more than ``max_reply_bytes`` for one reply, and notes for which `TrackedRequest`."""
 
     def __init__(self, max_reply_bytes: int, **options: Any) -> None:
         super().__init__(**options)
@@ -52,7 +52,7 @@ class Connector(aiohttp.TCPConnector):
         self._factory = partial(Connection, get_running_loop(), max_reply_bytes)  # type: ignore[assignment]
 
     async def _create_connection(self, req: aiohttp.ClientRequest, *args: Any) -> Any:
-        if isinstance(req, Request):
+        if isinstance(req, TrackedRequest):
             req.connects = True
         return await super()._create_connection(req, *args)
 

@@ -19,15 +19,15 @@ from ais_prompt.models.transport import Reply, Transport
 from ais_prompt.models.wires.openai.likelihood_wire import (
     EMPTY,
     TOP,
+    LogProbsFormat,
     TokenLogProbs,
-    Way,
     continuation,
     read_log_probs,
     read_top,
     single_token,
     whole,
 )
-from ais_prompt.models.wires.openai.wire import CHAT, Endpoint
+from ais_prompt.models.wires.openai.wire import CHAT, OpenAIEndpoint
 from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, LikelihoodQuery, Prompt, Usage
 
 T = TypeVar("T")
@@ -60,10 +60,10 @@ class LikelihoodClient:
 
     def __init__(
         self,
-        endpoint: Endpoint,
+        endpoint: OpenAIEndpoint,
         model: str,
         max_tokens_field: MaxTokensField,
-        ways: Sequence[Way],
+        ways: Sequence[LogProbsFormat],
         post: Post,
         shown: Callable[[Failure, Reply | None], Failure],
         send: Send,
@@ -76,7 +76,7 @@ class LikelihoodClient:
         self._post = post
         self._shown = shown
         self._send = send
-        self._way: Way | None = None
+        self._way: LogProbsFormat | None = None
         self._finding = asyncio.Lock()
         self._alone: dict[str, TokenLogProbs] = {}
 
@@ -102,7 +102,7 @@ class LikelihoodClient:
                 self._way = await self._find_way()
         return await self._by(self._way, prompt, query, conversation)
 
-    async def _find_way(self) -> Way:
+    async def _find_way(self) -> LogProbsFormat:
         """Find the first way that the server supports, with a short text."""
         refusals: list[str] = []
         for way in self._ways:
@@ -120,7 +120,9 @@ class LikelihoodClient:
             fix="use a server that does, such as vLLM, a local model (HuggingFaceBaseModel), or GenInferencer",
         )
 
-    async def _by(self, way: Way, prompt: Prompt, query: LikelihoodQuery, conversation: str = "") -> Completion:
+    async def _by(
+        self, way: LogProbsFormat, prompt: Prompt, query: LikelihoodQuery, conversation: str = ""
+    ) -> Completion:
         started = perf_counter()
         asking = _Asking(way, conversation)
         try:
@@ -216,7 +218,7 @@ class _Asking(Struct):
         replica: address that the last reply came from; empty if there is only one.
     """
 
-    way: Way
+    way: LogProbsFormat
     conversation: str
     repeats: int = 0
     replica: str = ""

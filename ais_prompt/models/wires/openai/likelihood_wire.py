@@ -26,7 +26,7 @@ from ais_prompt.errors import ConfigError
 from ais_prompt.models.api.wire import BadBody, http_failure, read_json
 from ais_prompt.models.completions import NO_TOKENS, common_length, likelihood_completion, measured_bytes
 from ais_prompt.models.options import LogprobsVia
-from ais_prompt.models.wires.openai.wire import CHAT, COMPLETIONS, Endpoint, first_choice
+from ais_prompt.models.wires.openai.wire import CHAT, COMPLETIONS, OpenAIEndpoint, first_choice
 from ais_prompt.types import Completion, Failure, Likelihood, Usage
 
 T = TypeVar("T")
@@ -41,7 +41,7 @@ class NoLogProbs(ValueError):
     """A reply is an answer without the requested log-probabilities."""
 
 
-class Way(Struct, frozen=True):
+class LogProbsFormat(Struct, frozen=True):
     """One of the two ways to request log-probabilities.
 
     Attributes:
@@ -55,7 +55,7 @@ class Way(Struct, frozen=True):
     read: Callable[[Any, Any], TokenLogProbs]
 
 
-def read_log_probs(way: Way, prompt: Any, status: int, body: bytes) -> TokenLogProbs | Failure:
+def read_log_probs(way: LogProbsFormat, prompt: Any, status: int, body: bytes) -> TokenLogProbs | Failure:
     """Read the log-probabilities of the prompt from a reply, or return the failure."""
     return _read(lambda reply: way.read(reply, prompt), status, body)
 
@@ -118,17 +118,21 @@ def _echo_lists(logprobs: Any) -> tuple[list[Any], list[Any]]:
     return tokens, values
 
 
-_WAYS: Final[Mapping[str, tuple[Way, ...]]] = {
+_WAYS: Final[Mapping[str, tuple[LogProbsFormat, ...]]] = {
     COMPLETIONS.path: (
-        Way("prompt_logprobs", {"prompt_logprobs": 0}, _read_prompt_logprobs),
-        Way("echo", {"echo": True, "logprobs": 1}, _read_echo),
+        LogProbsFormat("prompt_logprobs", {"prompt_logprobs": 0}, _read_prompt_logprobs),
+        LogProbsFormat("echo", {"echo": True, "logprobs": 1}, _read_echo),
     ),
     # The log-likelihood is that of the messages alone, without the opening of the assistant's turn.
-    CHAT.path: (Way("prompt_logprobs", {"prompt_logprobs": 0, "add_generation_prompt": False}, _read_prompt_logprobs),),
+    CHAT.path: (
+        LogProbsFormat(
+            "prompt_logprobs", {"prompt_logprobs": 0, "add_generation_prompt": False}, _read_prompt_logprobs
+        ),
+    ),
 }
 
 
-def ways_of(endpoint: Endpoint, via: LogprobsVia | None) -> tuple[Way, ...]:
+def ways_of(endpoint: OpenAIEndpoint, via: LogprobsVia | None) -> tuple[LogProbsFormat, ...]:
     """Return the ways that a server may support, the more exact one first; only one if ``via`` names it.
 
     Raises:

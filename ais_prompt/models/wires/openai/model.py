@@ -25,7 +25,7 @@ from ais_prompt.models.transport.network import public_address
 from ais_prompt.models.wires.openai.likelihood import LikelihoodClient
 from ais_prompt.models.wires.openai.likelihood_wire import ways_of
 from ais_prompt.models.wires.openai.responses import RESPONSES
-from ais_prompt.models.wires.openai.wire import CHAT, COMPLETIONS, Endpoint
+from ais_prompt.models.wires.openai.wire import CHAT, COMPLETIONS, OpenAIEndpoint
 from ais_prompt.registry import MODELS
 from ais_prompt.types import Completion, Failure, LikelihoodQuery, Request
 from ais_prompt.utils.jsonl import encode
@@ -49,7 +49,7 @@ class OpenAIModel(ApiModel):
     """
 
     sends_fields = frozenset({"response_format", "tools", "tool_choice"})
-    endpoint: ClassVar[Endpoint]
+    endpoint: ClassVar[OpenAIEndpoint]
     wire_options = ("stream", "max_tokens_field", "logprobs_via")
     has_seed = True
     has_likelihoods = True

@@ -29,7 +29,7 @@ STREAMED: Final[Mapping[str, Any]] = MappingProxyType({"stream": True, "stream_o
 """Further fields of a request whose answer is streamed with its token counts."""
 
 
-class Endpoint(Struct, frozen=True):
+class OpenAIEndpoint(Struct, frozen=True):
     """One of the two older endpoints of a server.
 
     Attributes:
@@ -75,7 +75,9 @@ class Endpoint(Struct, frozen=True):
         return ChatStream()
 
 
-def request_body(endpoint: Endpoint, model: str, request: Request, max_tokens_field: MaxTokensField) -> dict[str, Any]:
+def request_body(
+    endpoint: OpenAIEndpoint, model: str, request: Request, max_tokens_field: MaxTokensField
+) -> dict[str, Any]:
     """Return the body of a request as plain JSON values. Options that are None are left out, local files put in.
 
     Raises:
@@ -126,8 +128,10 @@ def _plain_text(choice: Mapping[str, Any]) -> tuple[str, str]:
     return choice["text"], ""
 
 
-CHAT: Final = Endpoint("chat/completions", "Chat Completions (OpenAIChatModel)", "messages", chat_messages, _chat_text)
-COMPLETIONS: Final = Endpoint(
+CHAT: Final = OpenAIEndpoint(
+    "chat/completions", "Chat Completions (OpenAIChatModel)", "messages", chat_messages, _chat_text
+)
+COMPLETIONS: Final = OpenAIEndpoint(
     "completions",
     "Completions (OpenAICompletionModel)",
     "prompt",

@@ -15,7 +15,7 @@ from ais_prompt.models.base import AsyncModel, BatchModel
 from ais_prompt.models.options import Limits, Retry, Sampling
 from ais_prompt.models.wires.anthropic import AnthropicModel
 from ais_prompt.models.wires.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIResponsesModel
-from ais_prompt.testing.answers import Reply
+from ais_prompt.testing.answers import MockReply
 from ais_prompt.testing.apis import error_of_messages
 from ais_prompt.types import ChatMessage, Completion, Decoding, LikelihoodQuery, Prompt, Request, Usage
 from ais_prompt.utils.secrets import SECRETS
@@ -325,7 +325,7 @@ def test_files_of_a_batch_service_hold_responses() -> None:
     request = Request("s", QUESTION, Decoding(5, stop=("\n",)))
     line = batch_request(model, "k", request)
     assert (line["url"], line["custom_id"]) == ("/v1/responses", "k")
-    answer = {"status_code": 200, "body": response_body(line["body"], 1, Reply("7\n8"))}
+    answer = {"status_code": 200, "body": response_body(line["body"], 1, MockReply("7\n8"))}
     assert batch_answer(model, {"response": json.loads(json.dumps(answer))}, request).text == "7"
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import ais_prompt.models.huggingface.likelihood as hf_prefixes
 from ais_prompt.models.base import LikelihoodModel
-from ais_prompt.models.huggingface.likelihood import LikelihoodComputer, Row, log_probs_of_batch, log_probs_of_tree
+from ais_prompt.models.huggingface.likelihood import LikelihoodComputer, TokenRow, log_probs_of_batch, log_probs_of_tree
 from ais_prompt.models.huggingface.model import HuggingFaceBaseModel
 from ais_prompt.models.tokenizer import decode
 from ais_prompt.types import Completion, Likelihood, LikelihoodQuery, Request
@@ -112,9 +112,9 @@ def exact(network: Any, tokens: Sequence[int]) -> list[float]:
     return logits.log_softmax(-1).gather(-1, ids)[:, 0].tolist()
 
 
-def whole(tokens: Sequence[int]) -> Row:
+def whole(tokens: Sequence[int]) -> TokenRow:
     """All tokens but the first."""
-    return Row(tuple(tokens[:-1]), tuple(enumerate(tokens[1:])))
+    return TokenRow(tuple(tokens[:-1]), tuple(enumerate(tokens[1:])))
 
 
 def in_order(found: Iterable[tuple[int, Any]]) -> list[Any]:

@@ -13,7 +13,7 @@ from ais_prompt.models.api.wire import http_failure, read_reply
 from ais_prompt.models.asking import THROTTLED, is_temporary
 from ais_prompt.models.options import Wire
 from ais_prompt.models.wires.anthropic import MESSAGES, MessageStream
-from ais_prompt.testing.answers import Reply
+from ais_prompt.testing.answers import MockReply
 from ais_prompt.testing.apis import error_of_messages, message_body, message_events, message_fault
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Request, ToolCall, Usage
 from ais_prompt.utils.messages import call_messages
@@ -55,7 +55,7 @@ def body(prompt: Any, decoding: Decoding = DECODINGS[0]) -> dict[str, Any]:
 
 def reply(*content: Any, reason: str = "end_turn", **fields: Any) -> dict[str, Any]:
     """A message of the mock server with other blocks."""
-    answer = message_body({"model": "m", "messages": [{"role": "user", "content": "2 and 2"}]}, 1, Reply("four"))
+    answer = message_body({"model": "m", "messages": [{"role": "user", "content": "2 and 2"}]}, 1, MockReply("four"))
     return answer | ({"content": list(content)} if content else {}) | {"stop_reason": reason} | fields
 
 
@@ -234,7 +234,7 @@ def stream(events: list[str]) -> Completion:
 @pytest.mark.parametrize("calls", [(), CALLS])
 def test_a_stream_says_the_same_as_the_whole_message(reason: str, reasoning: str, calls: Any) -> None:
     asked = {"model": "m", "messages": [{"role": "user", "content": "2 and 2"}]}
-    answer = message_body(asked, 1, Reply("it is four", reason, reasoning, calls))
+    answer = message_body(asked, 1, MockReply("it is four", reason, reasoning, calls))
     events = list(message_events(answer))
     for event in events:
         if json.loads(event)["type"] != "ping":  # the package skips it by name
@@ -274,7 +274,7 @@ def test_the_arguments_of_a_tool_come_in_pieces() -> None:
 
 def test_arguments_that_are_no_json_are_kept() -> None:
     asked = {"model": "m", "messages": [{"role": "user", "content": "2 and 2"}]}
-    cut = message_body(asked, 1, Reply("", tool_calls=[{"name": "add", "arguments": '{"a": '}]))
+    cut = message_body(asked, 1, MockReply("", tool_calls=[{"name": "add", "arguments": '{"a": '}]))
     assert stream(list(message_events(cut))).tool_calls == (ToolCall("add", '{"a": '),)
 
 
@@ -288,7 +288,7 @@ def test_the_mock_server_refuses_what_the_api_refuses() -> None:
 
 def test_a_broken_stream_is_a_failure() -> None:
     asked = {"model": "m", "messages": [{"role": "user", "content": "2 and 2"}]}
-    events = list(message_events(message_body(asked, 1, Reply("it is four"))))
+    events = list(message_events(message_body(asked, 1, MockReply("it is four"))))
     error = json.dumps(error_of_messages("Overloaded", "overloaded_error"))
     for told, words in ((events[:-1], "ended before the answer did"), ([*events[:4], error], "Overloaded")):
         failure = stream(told).failure

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from ais_prompt.models.api.wire import read_reply
 from ais_prompt.models.wires.openai.wire import CHAT, COMPLETIONS, STREAMED, ChatStream, request_body
-from ais_prompt.testing.answers import Reply, answer_body
+from ais_prompt.testing.answers import MockReply, answer_body
 from ais_prompt.types import ChatMessage, Decoding, Request, ToolCall
 from ais_prompt.utils.messages import call_messages
 from tests.unit.models.package_types import PackageTypes
@@ -65,7 +65,7 @@ def test_a_wrong_body_is_refused() -> None:
 @pytest.mark.parametrize("content", ["four", "", None])
 @pytest.mark.parametrize("reason", ["stop", "length"])
 def test_replies_are_read_as_the_package_reads_them(content: str | None, reason: str) -> None:
-    reply = answer_body({"model": "m", "messages": [{"role": "user", "content": "2+2"}]}, 1, Reply("four", reason))
+    reply = answer_body({"model": "m", "messages": [{"role": "user", "content": "2+2"}]}, 1, MockReply("four", reason))
     reply["choices"][0]["message"] |= {"content": content, "refusal": None if content else "I cannot."}
     theirs = CHATS.module.ChatCompletion.model_validate(reply)
     ours = read_reply(CHAT, 200, json.dumps(reply).encode())
@@ -81,7 +81,7 @@ def test_replies_are_read_as_the_package_reads_them(content: str | None, reason:
 
 
 def test_completions_are_read_as_the_package_reads_them() -> None:
-    reply = answer_body({"model": "m", "prompt": "2+2"}, 1, Reply(" four", "length"))
+    reply = answer_body({"model": "m", "prompt": "2+2"}, 1, MockReply(" four", "length"))
     theirs = TEXTS.module.Completion.model_validate(reply)
     ours = read_reply(COMPLETIONS, 200, json.dumps(reply).encode())
     assert (ours.text, ours.finish_reason) == (theirs.choices[0].text, theirs.choices[0].finish_reason)
