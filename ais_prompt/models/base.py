@@ -1,10 +1,10 @@
-"""The protocols of models. Any object with these methods will do; there is nothing to inherit.
+"""The protocols of models, and their identity. Any object with these methods will do; there is nothing to inherit.
 
 Making a model is cheap: weights, tokenizers and connections are opened when they are first needed, so prompts can be
 viewed and configs checked without them. The program asks the object what it can do, never its name: a model answers
 batches (`BatchModel`) or concurrent requests (`AsyncModel`).
 
-The identity of a model: in the keys of answers, in caches across runs, and in ``run.json``.
+The identity of a model is in the keys of answers, in caches across runs, and in ``run.json``.
 """
 
 from __future__ import annotations

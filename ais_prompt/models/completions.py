@@ -1,7 +1,4 @@
-"""Separate the reasoning of a model from its answer.
-
-Log-likelihoods as completions, the same for all models.
-"""
+"""Completions, the same for all models: the reasoning is separated from the answer, log-likelihoods are measured."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Text to tokens and back, and token counts with and without a tokenizer. Needs no torch.
+"""Tokenizers: text to tokens and back, token counts with and without a tokenizer, digests of tokenizer files.
 
-Digests of tokenizer files. Nothing is loaded, and nothing downloaded.
+Needs no torch. Digests load and download nothing.
 """
 
 from __future__ import annotations
@@ -21,6 +21,24 @@ from ais_prompt.utils.messages import role_fix
 
 CONTEXT_TOKENS: Final = 8
 """Number of tokens before a continuation that are decoded with it; see `continuation`."""
+_WORD_OR_HAN: Final = re.compile(r"[A-Za-z0-9]+|[\u4e00-\u9fff]")
+_CONFIG: Final = "tokenizer_config.json"
+_TEMPLATE: Final = "chat_template"
+_DIGITS: Final = 16
+_PATTERNS: Final = (
+    "tokenizer*",
+    "tokenization_*.py",
+    "vocab.*",
+    "merges.txt",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "chat_template*",
+    "additional_chat_templates/*",
+    "*.tiktoken",
+    "spiece.model",
+    "sentencepiece*.model",
+)
+"""The files that transformers makes a tokenizer from."""
 
 
 def load_tokenizer(
@@ -85,9 +103,6 @@ def continuation(tokenizer: Any, prompt: Sequence[int], new: Sequence[int]) -> s
     return whole[len(before) :] if whole.startswith(before) else decode(tokenizer, new)
 
 
-_WORD_OR_HAN: Final = re.compile(r"[A-Za-z0-9]+|[\u4e00-\u9fff]")
-
-
 def prompt_token_ids(tokenizer: Any, prompt: str | Sequence[dict[str, Any]]) -> list[int] | None:
     """Return the token ids of a text or of messages in OpenAI form, special tokens included.
 
@@ -140,25 +155,6 @@ def refuse_too_long(tokens: int, limit: int | None) -> Failure | None:
 
 def _text(content: Content) -> str:
     return content if isinstance(content, str) else "".join(part["text"] for part in content if "text" in part)
-
-
-_CONFIG: Final = "tokenizer_config.json"
-_TEMPLATE: Final = "chat_template"
-_DIGITS: Final = 16
-_PATTERNS: Final = (
-    "tokenizer*",
-    "tokenization_*.py",
-    "vocab.*",
-    "merges.txt",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "chat_template*",
-    "additional_chat_templates/*",
-    "*.tiktoken",
-    "spiece.model",
-    "sentencepiece*.model",
-)
-"""The files that transformers makes a tokenizer from."""
 
 
 def tokenizer_digests(path: str) -> dict[str, str]:

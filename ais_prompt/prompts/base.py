@@ -1,7 +1,4 @@
-"""The interface of templates.
-
-The interface of chat formats.
-"""
+"""The interfaces of templates, which make filled prompts of rows, and of chat formats, which make requests of those."""
 
 from __future__ import annotations
 

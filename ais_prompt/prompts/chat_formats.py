@@ -1,8 +1,7 @@
 """Chat formats: from filled templates to the text or messages that a model is sent.
 
-The role templates, and `Message` in torchtune's form, are public here.
-
-Find and check the role template that ``prompt_template`` of a model names.
+`make_chat_format` chooses the format of a model, and finds the role template that its ``prompt_template`` names. The
+role templates, and `Message` in torchtune's form, are public here.
 """
 
 from __future__ import annotations
@@ -38,7 +37,33 @@ from ais_prompt.types import MetaTemplateSpec
 from ais_prompt.utils.guard import exception_line
 from ais_prompt.utils.places import users_line
 
+__all__ = [
+    "DEFAULT_META_TEMPLATE",
+    "ApiFormat",
+    "ChatFormat",
+    "ChatMLTemplate",
+    "GrammarErrorCorrectionTemplate",
+    "Llama2ChatTemplate",
+    "Message",
+    "MistralChatTemplate",
+    "Mode",
+    "QuestionAnswerTemplate",
+    "RoleTemplate",
+    "RoleTemplateFormat",
+    "RoleTemplateInterface",
+    "SummarizeTemplate",
+    "make_chat_format",
+]
 _DEFAULT: MetaTemplateSpec = parse_meta_template(DEFAULT_META_TEMPLATE)  # type: ignore[assignment]  # not empty
+READY_MADE: Final[Mapping[str, type[RoleTemplateInterface]]] = {
+    "ChatMLTemplate": role_templates.ChatMLTemplate,
+    "GrammarErrorCorrectionTemplate": role_templates.GrammarErrorCorrectionTemplate,
+    "Llama2ChatTemplate": role_templates.Llama2ChatTemplate,
+    "MistralChatTemplate": role_templates.MistralChatTemplate,
+    "QuestionAnswerTemplate": role_templates.QuestionAnswerTemplate,
+    "SummarizeTemplate": role_templates.SummarizeTemplate,
+}
+"""Found by name alone, or by their dotted path in torchtune, which need not be installed."""
 
 
 def make_chat_format(
@@ -106,36 +131,6 @@ def _is_model_format(template: RoleTemplateInterface) -> bool:
     if isinstance(template, RoleTemplate):
         return any(template.template.get("assistant", ()))
     return isinstance(template, ChatMLTemplate | Llama2ChatTemplate | MistralChatTemplate)
-
-
-__all__ = [
-    "DEFAULT_META_TEMPLATE",
-    "ApiFormat",
-    "ChatFormat",
-    "ChatMLTemplate",
-    "GrammarErrorCorrectionTemplate",
-    "Llama2ChatTemplate",
-    "Message",
-    "MistralChatTemplate",
-    "Mode",
-    "QuestionAnswerTemplate",
-    "RoleTemplate",
-    "RoleTemplateFormat",
-    "RoleTemplateInterface",
-    "SummarizeTemplate",
-    "make_chat_format",
-]
-
-
-READY_MADE: Final[Mapping[str, type[RoleTemplateInterface]]] = {
-    "ChatMLTemplate": role_templates.ChatMLTemplate,
-    "GrammarErrorCorrectionTemplate": role_templates.GrammarErrorCorrectionTemplate,
-    "Llama2ChatTemplate": role_templates.Llama2ChatTemplate,
-    "MistralChatTemplate": role_templates.MistralChatTemplate,
-    "QuestionAnswerTemplate": role_templates.QuestionAnswerTemplate,
-    "SummarizeTemplate": role_templates.SummarizeTemplate,
-}
-"""Found by name alone, or by their dotted path in torchtune, which need not be installed."""
 
 
 def parse_role_template(config: Mapping[str, Any] | str) -> RoleTemplateInterface:

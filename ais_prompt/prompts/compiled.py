@@ -1,6 +1,7 @@
-"""The shape of templates: the sections of a dialogue, their items, and the tokens that mark a place in them.
+"""Compiled templates: checked, split at their marks once for all rows with the same columns, then only filled.
 
-Compiled templates: split at their marks once for all rows with the same columns, then only filled.
+The first half is the shape of templates: the sections of a dialogue, their items, and the tokens that mark a place in
+them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Media in messages: parts in OpenAI form beside texts.
-
-The folders and URLs from which the rows of a dataset may take media.
-"""
+"""Media in messages: parts in OpenAI form beside texts; and the folders and URLs from which rows may take them."""
 
 from __future__ import annotations
 

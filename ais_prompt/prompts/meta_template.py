@@ -1,9 +1,7 @@
 """Meta templates: how a model formats a dialogue, as text.
 
-Convert token ids in meta templates to text.
-
-A prompt is a text until the model's tokenizer encodes it. So an id is converted to the text that the tokenizer encodes
-as exactly that id. Special tokens such as ``<|im_end|>`` have such a text.
+A prompt is a text until the model's tokenizer encodes it. So a token id in a meta template is converted to the text
+that the tokenizer encodes as exactly that id. Special tokens such as ``<|im_end|>`` have such a text.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Fill ``{column}`` in one pass, so that text in the values is never filled again.
+"""Filled prompts: texts with ``{column}`` marks, and `PromptList`, a filled dialogue before its chat format is applied.
 
 The peers replace column after column in the whole text: a question that contains ``{answer}`` receives the gold answer.
-Here a text is split once into literals and marks, and filling joins them.
-
-`PromptList`: a filled dialogue template, before the model's chat format is applied.
+Here a text is split once into literals and marks, and filling joins them in one pass, so that text in the values is
+never filled again.
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
-"""`Message`: a message in torchtune's form, for role templates. Its content is a list of parts, to which they add text.
-
-The messages of a prompt are `ais_prompt.types.ChatMessage`.
-
-Role templates: the text that a model was trained to see before and after each role's messages.
+"""Role templates: the text that a model was trained to see before and after each role's messages.
 
 They are the prompt templates of torchtune. Here a `PromptTemplate` is the template of a dataset, so
 ``PromptTemplateInterface`` is named `RoleTemplateInterface` and ``PromptTemplate`` is named `RoleTemplate`; the
-ready-made ones keep their names. Tags and messages are plain text; nothing is filled in.
+ready-made ones keep their names. Tags and messages are plain text; nothing is filled in. A `Message` is in torchtune's
+form: its content is a list of parts, to which templates add text. The messages of a prompt are
+`ais_prompt.types.ChatMessage`.
 
 Source: torchtune at commit bd2a0fc (torchtune/data/_prompt_templates.py and ``_prompt_template.py`` of its models
 llama2 and mistral).
@@ -22,6 +20,12 @@ from typing import Any, Final, Protocol, TypeAlias
 from ais_prompt.errors import PromptError
 from ais_prompt.utils.log import SILENCE
 
+log = logging.getLogger(__name__)
+log.addFilter(SILENCE)
+ROLES: Final = ("system", "user", "assistant", "ipython", "tool")
+"""The roles of messages; ``ipython`` and ``tool`` are answers of a tool."""
+INST: Final = ("[INST] ", " [/INST] ")
+"""The tags of the user's messages for Llama 2 and Mistral, spaces included."""
 Part: TypeAlias = dict[str, Any]
 """``{"type": "text", "content": "..."}``, or ``{"type": "image", "content": ...}``."""
 
@@ -85,16 +89,6 @@ class Message:
 def text_part(text: str) -> Part:
     """Return a text as a part of a message."""
     return {"type": "text", "content": text}
-
-
-log = logging.getLogger(__name__)
-log.addFilter(SILENCE)
-
-ROLES: Final = ("system", "user", "assistant", "ipython", "tool")
-"""The roles of messages; ``ipython`` and ``tool`` are answers of a tool."""
-
-INST: Final = ("[INST] ", " [/INST] ")
-"""The tags of the user's messages for Llama 2 and Mistral, spaces included."""
 
 
 class RoleTemplateInterface(Protocol):

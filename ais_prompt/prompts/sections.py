@@ -1,9 +1,8 @@
 """Format the sections of dialogues, and cache the sections that prompts share.
 
-Chats: the section ``chat`` of a prompt, whose turns are formatted one by one. The rules are those of OpenCompass.
-
-The messages of a chat are kept as they are. Unlike the rounds of a dialogue they are not cut, merged or completed, and
-``begin`` and ``end`` of the meta template are not added. A role that the meta template lacks gets no text around it.
+A chat is the section ``chat``, whose turns are formatted one by one. Its messages are kept as they are: unlike the
+rounds of a dialogue they are not cut, merged or completed, and ``begin`` and ``end`` of the meta template are not
+added. A role that the meta template lacks gets no text around it. The rules are those of OpenCompass.
 """
 
 from __future__ import annotations
@@ -21,18 +20,14 @@ from ais_prompt.prompts.prompt_list import PromptList, PromptSection, Turn, text
 
 Round: TypeAlias = dict[int, Turn]
 """Index of a slot in the meta template's round → the turn in that slot."""
-
 Written = TypeVar("Written")
-
 Fill: TypeAlias = Callable[[Mapping[str, object]], Written]
 """From the values of a row to its formatted section."""
-
+CHAT = "chat"
 OUTSIDE: Final = ("begin", "end")
 """The sections of single texts and turns. Everything else is formatted in rounds, also items outside of sections."""
-
 EXAMPLES_KEPT: Final = 2048
 """Maximum number of formatted in-context examples in the cache."""
-
 SECTIONS_KEPT: Final = 256
 """Maximum number of formatted begin and end sections in the cache; a label table has one for each label."""
 
@@ -152,9 +147,6 @@ def _index(turn: Turn, meta: MetaTemplate) -> int:
     if (fallback := str(turn.get("fallback_role"))) in slots:
         return slots[fallback]
     raise unknown_role(turn, list(slots))
-
-
-CHAT = "chat"
 
 
 def chat_turns(prompt: PromptList) -> list[Turn]:

@@ -3,9 +3,8 @@
 The rules are those on which OpenCompass and AISBench agree, with their faults fixed: values are filled in one pass,
 examples are not filled again, and a template that would lose its examples is an error when it is built.
 
-``column_token_map``: OpenICL's form of templates, with a token for each column.
-
-``{name}`` is plain text in them. OpenICL replaces column after column; here the text is filled in one pass.
+OpenICL's ``column_token_map`` has a token for each column instead of ``{name}``, which is plain text then. OpenICL
+replaces column after column; here the text is filled in one pass.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The chat format of language models: everything becomes one text.
+"""The chat formats that make one text: by a meta template, or by the tokenizer's chat template.
 
-The chat format of a tokenizer's chat template; messages with media are left to the model's processor.
+Messages with media are left to the model's processor.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from ais_prompt.prompts.prompt_list import Item, PromptList, PromptSection, spli
 from ais_prompt.prompts.sections import Fill, Round, Sections, chat_turns, format_chat, last_round, split_rounds
 from ais_prompt.types import ChatMessage, Prompt
 from ais_prompt.utils.messages import openai_json, role_fix
+
+MediaKinds: TypeAlias = Callable[[], Collection[str]]
+"""Returns the media that a model accepts, of ``image``, ``audio`` and ``video``; called for prompts with media."""
 
 
 def join_texts(prompt: PromptList) -> str:
@@ -140,10 +143,6 @@ def _opening_of_answer(item: Item) -> str | None:
 
 def _compile_text(written: str, keys: Collection[str]) -> Fill[str]:
     return split_at_sentinels(written, keys).fill
-
-
-MediaKinds: TypeAlias = Callable[[], Collection[str]]
-"""Returns the media that a model accepts, of ``image``, ``audio`` and ``video``; called for prompts with media."""
 
 
 class TokenizerChatFormat:

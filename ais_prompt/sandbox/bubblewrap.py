@@ -1,9 +1,7 @@
-"""The command line that puts a program into namespaces of its own, by bubblewrap.
+"""The command line that puts a program into namespaces of its own, by bubblewrap, and the files that it may read there.
 
-Source: bwrap(1). The program sees the system's software and nothing else of the disk, read-only, a private ``/tmp`` and
-``/dev/shm`` of a limited size, its own processes, and no network.
-
-The files that a Python program needs: the system's libraries, the interpreter, and the installed packages.
+Source: bwrap(1). The program sees the system's software, the interpreter and the installed packages, and nothing else
+of the disk, read-only; a private ``/tmp`` and ``/dev/shm`` of a limited size, its own processes, and no network.
 """
 
 from __future__ import annotations
@@ -24,6 +22,8 @@ HOME: Final = "/tmp"
 DISK_BYTES: Final = 64 * 2**20
 """Most bytes of all files in ``/tmp``, and of all in ``/dev/shm``."""
 _DEVICES: Final = ("null", "zero", "full", "random", "urandom")
+SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/gnu/store")
+_SETTINGS: Final = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
 
 
 def executables() -> Iterator[str]:
@@ -101,10 +101,6 @@ def _files() -> Iterator[str]:
         else:
             yield from ("--ro-bind", path, path)
     yield from ("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME)
-
-
-SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/gnu/store")
-_SETTINGS: Final = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
 
 
 @cache

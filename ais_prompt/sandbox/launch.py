@@ -1,10 +1,9 @@
-"""How far programs are kept apart from the machine, and the least that is accepted.
+"""Start the guard in its sandbox, and end all of it.
 
-Start the guard in its sandbox, and end all of it.
-
-Start the sandbox of the next program while the present one runs, so that its start costs hardly any time.
-
-A spare has run nothing, and is used once. It belongs to the thread that started it, since bubblewrap ends with that.
+`Isolation` says how far a program is kept apart from the machine. `started` starts a guard. `taken` takes one that was
+started before: the sandbox of the next program starts while the present one runs, so that its start costs hardly any
+time. Such a spare has run nothing, and is used once. It belongs to the thread that started it, since bubblewrap ends
+with that.
 """
 
 from __future__ import annotations

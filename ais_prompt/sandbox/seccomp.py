@@ -1,12 +1,10 @@
-"""The system calls that a confined program may make, and with which arguments.
+"""The system call filter of a confined program: which calls it may make, as instructions for the kernel (seccomp-BPF).
 
-Numbers come from ``asm/unistd_64.h`` (x86-64) and ``asm-generic/unistd.h`` (ARM64) of Linux 6.1.
-
-Build the system call filter of a confined program: instructions for the Linux kernel (seccomp-BPF).
-
-The kernel runs the filter before each system call, and nothing can remove it. What is not allowed fails with EPERM.
-Sources: seccomp(2), and the kernel's ``Documentation/userspace-api/seccomp_filter.rst``. libseccomp builds such filters
-as well, but is missing on many machines, and its Python packages need it there.
+The kernel runs the filter before each system call, and nothing can remove it. A call that is not allowed fails with
+EPERM. The tables name the calls and the arguments that are allowed; the functions below turn them into instructions.
+Sources: seccomp(2), and the kernel's ``Documentation/userspace-api/seccomp_filter.rst``. Numbers come from
+``asm/unistd_64.h`` (x86-64) and ``asm-generic/unistd.h`` (ARM64) of Linux 6.1. libseccomp builds such filters as well,
+but is missing on many machines, and its Python packages need it there.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Where a model is served: one address, or those of replicas.
+"""Where a model is served: its addresses, its provider, and the models that a server lists.
 
-The option ``provider`` of a model.
-
-Ask a server which models it serves.
+A model has one address, or those of replicas. They come from ``base_url``, or else from the transport, the environment
+or the provider, in this order.
 """
 
 from __future__ import annotations
@@ -22,6 +21,9 @@ from ais_prompt.models.transport.credentials import DEFAULT_VARIABLE, read_key
 from ais_prompt.models.transport.network import check_address, public_address, without_login
 from ais_prompt.types import Failure
 from ais_prompt.utils.text import advice, listed
+
+TIMEOUT_SECONDS: Final = 30.0
+_NO_LIST: Final = "correct the address, which usually ends with /v1; or name the model: --model NAME"
 
 
 class Defaults(NamedTuple):
@@ -97,10 +99,6 @@ def _check_provider(name: str | None) -> str | None:
 
 ProviderName: TypeAlias = Annotated[str | None, AfterValidator(_check_provider)]
 """The name of a provider, or None; checked with the config."""
-
-
-TIMEOUT_SECONDS: Final = 30.0
-_NO_LIST: Final = "correct the address, which usually ends with /v1; or name the model: --model NAME"
 
 
 def only_model(base_url: str, api_key: str | None, headers: Mapping[str, str], api: Api) -> str:

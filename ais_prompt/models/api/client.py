@@ -1,6 +1,8 @@
-"""Send requests to one endpoint of a server, or of its replicas.
+"""Send requests to one endpoint of a server, or of its replicas, and say what to change if the server refuses them.
 
-Say what to change in the config: the address for which a server has no page, an option that it refuses.
+`ApiClient` makes one attempt: a body on the wire, and the reply as a completion or a failure. The dispatcher
+(`ais_prompt.models.asking`) decides where and how often. Failures name the address, and a hint follows where the
+address or an option of the config seems to be wrong.
 """
 
 from __future__ import annotations

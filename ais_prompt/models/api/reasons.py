@@ -1,14 +1,12 @@
-"""Why an answer ended, in the words of each server.
+"""Read the words of servers: why an answer ended, and why a request was refused.
 
-Sources: the API references of OpenAI (chat, completions,
-Responses), Anthropic, Google (Gemini, also through its OpenAI-compatible endpoint), Amazon Bedrock, Cohere, DeepSeek,
-Mistral, Zhipu and OpenRouter, and the code of vLLM, SGLang, TGI and Ollama.
+Sources of the finish reasons: the API references of OpenAI (chat, completions, Responses), Anthropic, Google (Gemini,
+also through its OpenAI-compatible endpoint), Amazon Bedrock, Cohere, DeepSeek, Mistral, Zhipu and OpenRouter, and the
+code of vLLM, SGLang, TGI and Ollama.
 
-Why a server refuses a request, in its own words: the prompt is too long or filtered, or the quota is used up.
-
-Sources: the error codes and messages in the documents of OpenAI, Azure, Anthropic, Google, Amazon Bedrock, DeepSeek,
-Alibaba (DashScope), Zhipu, Moonshot, OpenRouter, GitHub Models, Groq, xAI and Cohere, and in the code of vLLM, SGLang,
-TGI, llama.cpp, Ollama, LMDeploy, TensorRT-LLM and MindIE.
+Sources of the errors: the error codes and messages in the documents of OpenAI, Azure, Anthropic, Google, Amazon
+Bedrock, DeepSeek, Alibaba (DashScope), Zhipu, Moonshot, OpenRouter, GitHub Models, Groq, xAI and Cohere, and in the
+code of vLLM, SGLang, TGI, llama.cpp, Ollama, LMDeploy, TensorRT-LLM and MindIE.
 """
 
 from __future__ import annotations
@@ -23,9 +21,13 @@ from ais_prompt.types import Completion, Failure
 from ais_prompt.utils.log import ONCE
 
 logger = logging.getLogger(__name__)
-
+CONTENT_FILTER: Final = "content_filter"
+"""The finish reason, and the error code, of an answer that the server's content filter withheld or cut."""
+QUOTA: Final = "quota"
+"""The account may ask nothing more: the run is paused."""
+TOO_LONG: Final = "too_long"
+"""The prompt, or prompt and answer together, have more tokens than the model or the server takes."""
 BROKEN: Final = "broken_answer"
-
 _WHOLE: Final = frozenset(
     [
         *("stop", "completed"),  # OpenAI; "completed" is a status of Responses
@@ -101,13 +103,6 @@ def filtered() -> Failure:
     """Return the failure of an answer that the content filter of the server withheld."""
     return Failure(CONTENT_FILTER, "the server's content filter withheld the answer, or cut it")
 
-
-CONTENT_FILTER: Final = "content_filter"
-"""The finish reason, and the error code, of an answer that the server's content filter withheld or cut."""
-QUOTA: Final = "quota"
-"""The account may ask nothing more: the run is paused."""
-TOO_LONG: Final = "too_long"
-"""The prompt, or prompt and answer together, have more tokens than the model or the server takes."""
 
 _SUBJECT: Final = r"(prompt|input|inputs|message|messages|request|request body|content|query|sequence|text)"
 _CAUSES: Final = {

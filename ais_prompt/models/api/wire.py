@@ -1,10 +1,8 @@
-"""Wire formats: the body of a request to an endpoint, and its replies. Nothing is sent here.
+"""Wire formats: the body of a request to an endpoint, its reply, and its streamed reply. Nothing is sent here.
 
-Streamed answers: server-sent events.
-
-Source: the HTML standard, "Server-sent events".
-
-Read replies: their values, failures and messages; and put local files into prompts. Nothing is sent here.
+`WireFormat` is the protocol of an endpoint; the formats are in `ais_prompt.models.wires`. `StreamReader` is the base of
+their readers of server-sent events (source: the HTML standard, "Server-sent events"). The functions below read the
+parts that all servers have: errors, JSON, token counts; and put local files into prompts.
 """
 
 from __future__ import annotations
@@ -25,6 +23,10 @@ from ais_prompt.models.api.reasons import QUOTA, TOO_LONG, cause_of
 from ais_prompt.models.options import Wire
 from ais_prompt.types import ChatMessage, Completion, Failure, Prompt, Request
 from ais_prompt.utils.media import FILE_NOTE, KINDS, MediaFile, local_file
+
+
+class BadBody(ValueError):
+    """A reply is not in the form of an answer."""
 
 
 class WireFormat(Protocol):
@@ -220,10 +222,6 @@ _TOO_LONG_STATUS: Final = {400, 413, 422, 500}
 _ERROR_STATUS: Final = re.compile("[45][0-9]{2}")
 _MOST_TOKENS: Final = 2**53
 """A larger number is not a count of tokens."""
-
-
-class BadBody(ValueError):
-    """A reply is not in the form of an answer."""
 
 
 def http_failure(status: int, body: bytes) -> Failure:

@@ -1,8 +1,8 @@
-"""Log-likelihood queries as rows of tokens, their log-probabilities in a network, and completions from them.
+"""Log-likelihoods with a loaded network: queries as rows of tokens, their log-probabilities, and completions from them.
 
-Compute log-probabilities of rows with a loaded network, common beginnings once where possible.
-
-Log-probabilities of rows with common beginnings, each beginning computed once.
+`query_row` makes the row of a query, `LikelihoodComputer` computes rows, `TokenRow.completion` makes the completion.
+Rows are computed in padded batches (`log_probs_of_batch`), or with their common beginnings computed once
+(`log_probs_of_tree`) if the network allows it, which a trial on a few tokens shows.
 
 Rows that begin alike form a tree of tokens. Its trunk, which all rows share (the in-context examples), is computed
 once into a key/value cache. The branches are computed in packs: the nodes of many rows stand one after the other in a
@@ -30,8 +30,16 @@ from ais_prompt.models.huggingface.library import bisect_on_failure, cache_for_f
 from ais_prompt.models.tokenizer import decode, encode
 from ais_prompt.types import Completion, Failure, Likelihood, LikelihoodQuery, Usage
 
+logger = logging.getLogger(__name__)
 Encode: TypeAlias = Callable[[str], list[int]]
 """Tokenize a prompt, with the special tokens that the network gets."""
+Tokens: TypeAlias = tuple[int, ...]
+PositionLogProbs: TypeAlias = dict[tuple[Tokens, int, int], float]
+"""Tokens of a row, position p, token t → log-probability of t after the tokens up to p, in nats."""
+PACK_TOKENS: Final = 512
+"""Most tokens of one forward pass, unless a single branch has more. It limits the memory."""
+_PIECE: Final = 1024
+"""Number of places computed together: each has a row of the whole vocabulary in float32."""
 
 
 class TokenRow(Struct, frozen=True):
@@ -107,66 +115,6 @@ def _choice_row(tokens: Sequence[int], choices: Sequence[str], tokenizer: Any) -
     if not tokens:
         return Failure("empty_prompt", "the prompt has no tokens")
     return TokenRow(tuple(tokens), tuple((len(tokens) - 1, token) for [token] in ids), is_choice=True)
-
-
-_PIECE: Final = 1024
-"""Number of places computed together: each has a row of the whole vocabulary in float32."""
-
-
-def log_probs_of_batch(network: Any, rows: Sequence[TokenRow], pad: int) -> list[list[float]]:
-    """Compute the requested log-probabilities of rows in nats, in one batch.
-
-    Padding is on the right, where no token of a causal model sees it, so the values of a row do not depend on the rest
-    of the batch.
-
-    Args:
-        network: a causal language model of transformers.
-        rows: any number; memory grows with it.
-        pad: token id of the padding.
-    """
-    import torch
-
-    width = max(len(row.tokens) for row in rows)
-    padded = [[*row.tokens, *[pad] * (width - len(row.tokens))] for row in rows]
-    mask = [[1] * len(row.tokens) + [0] * (width - len(row.tokens)) for row in rows]
-    with torch.inference_mode():
-        logits = network(
-            input_ids=torch.tensor(padded, device=network.device),
-            attention_mask=torch.tensor(mask, device=network.device),
-            use_cache=False,
-        ).logits
-        numbers = [number for number, row in enumerate(rows) for _ in row.wanted]
-        positions = [position for row in rows for position, _ in row.wanted]
-        tokens = [token for row in rows for _, token in row.wanted]
-        values = iter(wanted_log_probs(logits, (numbers, positions), tokens))
-    return [[next(values) for _ in row.wanted] for row in rows]
-
-
-def wanted_log_probs(logits: Any, places: Any, tokens: Sequence[int]) -> list[float]:
-    """Compute the log-probability in nats of each token at its place, in float32.
-
-    Args:
-        logits: shape (..., vocabulary).
-        places: index into the leading dimensions of ``logits``, one place for each token.
-        tokens: ids.
-    """
-    import torch
-
-    found: list[float] = []
-    for start in range(0, len(tokens), _PIECE):
-        piece = slice(start, start + _PIECE)
-        chosen = logits[tuple(index[piece] for index in places)].float()
-        ids = torch.tensor(tokens[piece], device=chosen.device)
-        found += (chosen.gather(-1, ids[:, None])[:, 0] - chosen.logsumexp(-1)).tolist()
-    return found
-
-
-def tolerance(network: Any) -> float:
-    """Return the allowed error of a log-probability with shared computations, in nats; larger in half precision."""
-    return 1e-3 if str(network.dtype) in ("torch.float32", "torch.float64") else 0.1
-
-
-logger = logging.getLogger(__name__)
 
 
 class LikelihoodComputer:
@@ -251,12 +199,33 @@ def _obstacle(config: Any) -> str:
     return ""
 
 
-PACK_TOKENS: Final = 512
-"""Most tokens of one forward pass, unless a single branch has more. It limits the memory."""
+def log_probs_of_batch(network: Any, rows: Sequence[TokenRow], pad: int) -> list[list[float]]:
+    """Compute the requested log-probabilities of rows in nats, in one batch.
 
-Tokens: TypeAlias = tuple[int, ...]
-PositionLogProbs: TypeAlias = dict[tuple[Tokens, int, int], float]
-"""Tokens of a row, position p, token t → log-probability of t after the tokens up to p, in nats."""
+    Padding is on the right, where no token of a causal model sees it, so the values of a row do not depend on the rest
+    of the batch.
+
+    Args:
+        network: a causal language model of transformers.
+        rows: any number; memory grows with it.
+        pad: token id of the padding.
+    """
+    import torch
+
+    width = max(len(row.tokens) for row in rows)
+    padded = [[*row.tokens, *[pad] * (width - len(row.tokens))] for row in rows]
+    mask = [[1] * len(row.tokens) + [0] * (width - len(row.tokens)) for row in rows]
+    with torch.inference_mode():
+        logits = network(
+            input_ids=torch.tensor(padded, device=network.device),
+            attention_mask=torch.tensor(mask, device=network.device),
+            use_cache=False,
+        ).logits
+        numbers = [number for number, row in enumerate(rows) for _ in row.wanted]
+        positions = [position for row in rows for position, _ in row.wanted]
+        tokens = [token for row in rows for _, token in row.wanted]
+        values = iter(wanted_log_probs(logits, (numbers, positions), tokens))
+    return [[next(values) for _ in row.wanted] for row in rows]
 
 
 def log_probs_of_tree(network: Any, rows: Sequence[TokenRow], cache_tokens: int) -> Iterator[tuple[int, list[float]]]:
@@ -291,6 +260,20 @@ def log_probs_of_tree(network: Any, rows: Sequence[TokenRow], cache_tokens: int)
                 yield number, [found[place] for place in places]
 
 
+def _packs(texts: Sequence[Tokens], trunk: int) -> Iterator[_Pack]:
+    """Cut rows into packs. Their lexicographic order is depth-first order."""
+    pack = _Pack()
+    before: Tokens = ()
+    for text in texts:
+        common = max(common_length(before, text), trunk)
+        if pack.tokens and len(pack.tokens) + len(text) - common > PACK_TOKENS:
+            yield pack
+            pack, common = _Pack(), trunk
+        pack.add(text, pack.paths[before][: common - trunk] if common > trunk else [], trunk)
+        before = text
+    yield pack
+
+
 class _Pack(Struct):
     """A tree of tokens in depth-first order.
 
@@ -315,20 +298,6 @@ class _Pack(Struct):
         self.paths[text] = [*path, *new]
         for node in self.paths[text]:
             self.ends[node] = len(self.tokens)
-
-
-def _packs(texts: Sequence[Tokens], trunk: int) -> Iterator[_Pack]:
-    """Cut rows into packs. Their lexicographic order is depth-first order."""
-    pack = _Pack()
-    before: Tokens = ()
-    for text in texts:
-        common = max(common_length(before, text), trunk)
-        if pack.tokens and len(pack.tokens) + len(text) - common > PACK_TOKENS:
-            yield pack
-            pack, common = _Pack(), trunk
-        pack.add(text, pack.paths[before][: common - trunk] if common > trunk else [], trunk)
-        before = text
-    yield pack
 
 
 class _Reader:
@@ -404,3 +373,27 @@ class _Reader:
         mask = torch.zeros(len(node), cached + len(node), dtype=dtype, device=device)
         mask[:, cached:].masked_fill_(~is_below, torch.finfo(dtype).min)
         return mask[None, None]
+
+
+def wanted_log_probs(logits: Any, places: Any, tokens: Sequence[int]) -> list[float]:
+    """Compute the log-probability in nats of each token at its place, in float32.
+
+    Args:
+        logits: shape (..., vocabulary).
+        places: index into the leading dimensions of ``logits``, one place for each token.
+        tokens: ids.
+    """
+    import torch
+
+    found: list[float] = []
+    for start in range(0, len(tokens), _PIECE):
+        piece = slice(start, start + _PIECE)
+        chosen = logits[tuple(index[piece] for index in places)].float()
+        ids = torch.tensor(tokens[piece], device=chosen.device)
+        found += (chosen.gather(-1, ids[:, None])[:, 0] - chosen.logsumexp(-1)).tolist()
+    return found
+
+
+def tolerance(network: Any) -> float:
+    """Return the allowed error of a log-probability with shared computations, in nats; larger in half precision."""
+    return 1e-3 if str(network.dtype) in ("torch.float32", "torch.float64") else 0.1

@@ -1,7 +1,4 @@
-"""Load a causal language model from a folder or the hub, with suitable device and precision.
-
-The files of a Hugging Face model: a local folder or a hub id, and digests of the folder.
-"""
+"""Load a causal language model from a folder or the hub, with suitable device and precision; digests of its files."""
 
 from __future__ import annotations
 
@@ -16,6 +13,10 @@ from ais_prompt.utils.digest import file_digest
 from ais_prompt.utils.packages import require
 
 _WHY = "a local Hugging Face model"
+_TEXT_SUFFIXES: Final = {".json", ".jinja", ".model", ".py"}
+_WEIGHT_SUFFIXES: Final = {".safetensors", ".bin", ".gguf"}
+_SAMPLED_BLOCKS: Final = 16
+_BLOCK_BYTES: Final = 4096
 
 
 def hub_options(path: str, options: Mapping[str, Any], *, trust_remote_code: bool) -> dict[str, Any]:
@@ -129,12 +130,6 @@ def _refuse_missing_weights(path: str, missing: set[str]) -> None:
             where=path,
             fix="check that path names a causal language model, and that no file is missing",
         )
-
-
-_TEXT_SUFFIXES: Final = {".json", ".jinja", ".model", ".py"}
-_WEIGHT_SUFFIXES: Final = {".safetensors", ".bin", ".gguf"}
-_SAMPLED_BLOCKS: Final = 16
-_BLOCK_BYTES: Final = 4096
 
 
 def local_folder(path: str, what: str = "model") -> Path | None:

@@ -1,8 +1,15 @@
-"""One process of a server: wait until it is ready, and start it again if it crashes.
+"""One process of a server: start it behind a watchdog, wait until it is ready, and start it again if it crashes.
 
-One process that serves a model, behind a watchdog.
+`ServerInstance` is in one of these states:
 
-A lock that coroutines of several event loops share.
+    made ── start ──► starting ── ready_path answers 200 ──► ready ── stop ──► stopped
+                         │                                     │
+                         │ it ends, or is late                 │ a request fails, and the process has ended
+                         ▼                                     ▼
+                       error                               restarting ── `RESTARTS` used up, or it fails ──► gone
+                                                               └── ready again
+
+A request that finds its server crashed starts the restart, or waits for the one that is under way.
 """
 
 from __future__ import annotations
@@ -32,7 +39,7 @@ from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.watchdog import GRACE_SECONDS, module_command, module_environment, watched
 
 logger = logging.getLogger(__name__)
-
+POLL_SECONDS: Final = 0.1
 HEALTH_SECONDS: Final = 5.0
 """Timeout of one question whether a server is ready."""
 ENDING_SECONDS: Final = 1.0
@@ -306,9 +313,6 @@ def free_port(host: str) -> int:
         free.bind((host, 0))
         port: int = free.getsockname()[1]
         return port
-
-
-POLL_SECONDS: Final = 0.1
 
 
 class Turn:

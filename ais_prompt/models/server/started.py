@@ -1,10 +1,9 @@
-"""The servers that a run starts: each when its model is first asked, and all stopped at the end of the run.
+"""The servers of a run: those that it starts, and those that another process started for all its shards.
 
-Servers that several processes share: who started them announces them in the run folder, and shards read the list.
-
-``servers/<digest>/<host>_<pid>_<number>.json`` has the address of one server. Only the process that started it writes
-the file: it makes it, touches it as a heartbeat, and removes it at the end. The digest is that of the server's options,
-so that models with different servers have different lists.
+`StartedServers` starts each server when its model is first asked, and stops all at the end of the run. A server that
+several processes share is announced in the run folder: ``servers/<digest>/<host>_<pid>_<number>.json`` has its address.
+Only the process that started it writes the file: it makes it, touches it as a heartbeat, and removes it at the end. The
+digest is that of the server's options, so that models with different servers have different lists.
 """
 
 from __future__ import annotations
@@ -36,7 +35,10 @@ from ais_prompt.utils.progress import waiting
 from ais_prompt.utils.protocols import KeptChecks
 from ais_prompt.utils.text import counted
 
+logger = logging.getLogger(__name__)
 T = TypeVar("T")
+LOOK_SECONDS: Final = 2.0
+"""Seconds between two looks at the list."""
 
 
 @runtime_checkable
@@ -240,12 +242,6 @@ class StartedServers:
             if stopped.error is None:  # one that failed is kept, so that it is not tried again
                 del self._servers[idle]
         return gpus
-
-
-logger = logging.getLogger(__name__)
-
-LOOK_SECONDS: Final = 2.0
-"""Seconds between two looks at the list."""
 
 
 class Announcement(Struct, frozen=True):

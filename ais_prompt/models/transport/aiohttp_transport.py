@@ -1,9 +1,7 @@
 """The default transport, with aiohttp.
 
-Ids of requests, to find a reply that belongs to another request.
-
-Each attempt sends an ``X-Request-Id`` of its own. Gateways return it as a header, and vLLM also as a part of the ``id``
-in the body. Other servers ignore it.
+Each attempt sends an ``X-Request-Id`` of its own, to find a reply that belongs to another request. Gateways return it
+as a header, and vLLM also as a part of the ``id`` in the body. Other servers ignore it.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ from ais_prompt.types import Failure
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
-
+REQUEST_ID: Final = "X-Request-Id"
 _LARGE: Final = 2**20
 """Size in bytes from which aiohttp wants a body as a file, to send it in pieces."""
 
@@ -191,9 +189,6 @@ class AiohttpTransport:
             # Each stale connection leaves the pool, so this ends.
             with suppress(StaleConnection):
                 return await session.request(method, url, data=data, headers=headers, **self._options)
-
-
-REQUEST_ID: Final = "X-Request-Id"
 
 
 class OtherReply(Exception):

@@ -20,7 +20,7 @@ class StaleConnection(Exception):
 
 
 class TrackedRequest(aiohttp.ClientRequest):
-    """A request.
+    """A request that knows whether a connection was made for it.
 
     Attributes:
         connects: whether a new connection was made for it, rather than an idle one reused.
@@ -44,7 +44,7 @@ async def detect_stale(request: aiohttp.ClientRequest, send: aiohttp.ClientHandl
 
 
 class Connector(aiohttp.TCPConnector):
-    """Makes connections that take no more than ``max_reply_bytes`` for one reply, and notes for which `TrackedRequest`."""
+    """Makes connections that take no more than ``max_reply_bytes`` for one reply, and notes the `TrackedRequest`."""
 
     def __init__(self, max_reply_bytes: int, **options: Any) -> None:
         super().__init__(**options)

@@ -1,6 +1,6 @@
-"""Join the addresses of servers, and show them without secrets.
+"""Addresses of servers, and the rules of the environment for reaching them: proxies, certificates, open files.
 
-Proxies, certificates and open files: what the environment allows. Every transport follows the same rules.
+Addresses are shown without secrets. Every transport follows the same rules.
 """
 
 from __future__ import annotations
@@ -16,6 +16,18 @@ from urllib.parse import urlsplit, urlunsplit
 from urllib.request import proxy_bypass
 
 from ais_prompt.errors import ModelError
+
+try:
+    import resource
+except ImportError:  # Windows has no such limit
+    resource = None  # type: ignore[assignment]
+CERTIFICATES: Final = "SSL_CERT_FILE"
+"""The variable of OpenSSL that names the trusted certificates."""
+OTHER_FILES: Final = 64
+"""Number of open files besides the connections: journal, data, logs, libraries."""
+_lock: Final = threading.Lock()
+_connections = 0
+"""Connections that the open models of this process may have together."""
 
 
 def check_address(base_url: str) -> None:
@@ -68,18 +80,6 @@ def is_loopback(base_url: str) -> bool:
     except ValueError:
         return False
     return address.is_loopback or address.is_unspecified
-
-
-try:
-    import resource
-except ImportError:  # Windows has no such limit
-    resource = None  # type: ignore[assignment]
-
-CERTIFICATES: Final = "SSL_CERT_FILE"
-"""The variable of OpenSSL that names the trusted certificates."""
-
-OTHER_FILES: Final = 64
-"""Number of open files besides the connections: journal, data, logs, libraries."""
 
 
 def proxy_for(address: str) -> str | None:
@@ -161,11 +161,6 @@ def _unusable(variable: str, value: str, error: OSError) -> ModelError:
         where=value,
         fix=f"let {variable} name a PEM file" if variable == CERTIFICATES else f"unset {variable}, or name a folder",
     )
-
-
-_lock: Final = threading.Lock()
-_connections = 0
-"""Connections that the open models of this process may have together."""
 
 
 def allow_connections(number: int) -> None:

@@ -1,15 +1,7 @@
-"""The wire format of Anthropic's Messages API.
+"""Models behind Anthropic's Messages API: requests to JSON bodies, replies and streams to completions.
 
 Sources: the API reference of Anthropic, "Messages" and "Streaming Messages", and the types of its package
 (``anthropic.types``).
-
-Claude models, and others behind Anthropic's Messages API.
-
-Read a message of Anthropic's Messages API, as a reply or assembled from a stream.
-
-Streamed answers of Anthropic's Messages API.
-
-Source: the API reference of Anthropic, "Streaming Messages".
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""The wire format of Triton's generate endpoint.
+"""Models behind Triton's generate endpoint.
 
 Source: the protocol documents of NVIDIA Triton Inference Server, "Generate Extension".
-
-Models behind Triton's generate endpoint.
 """
 
 from __future__ import annotations

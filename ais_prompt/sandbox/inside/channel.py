@@ -1,9 +1,7 @@
-"""Messages between processes: 4 bytes of length, then JSON.
+"""Messages between processes: 4 bytes of length, then JSON; and values as JSON.
 
-Values as JSON: plain ones travel by value, all others by a reference to an object that stays where it is.
-
-JSON scalars are themselves; everything else is a pair of a tag and its content. Reading such a message runs no code of
-its sender.
+Plain values travel by value, all others by a reference to an object that stays where it is. JSON scalars are
+themselves; everything else is a pair of a tag and its content. Reading such a message runs no code of its sender.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How OpenAI-compatible servers return the log-likelihood of a prompt: fields of the request and of the reply.
 
-There are two ways. Both give one log-probability in nats for each token of the prompt but the first:
+There are two formats. Both give one log-probability in nats for each token of the prompt but the first:
 
 - ``prompt_logprobs`` of vLLM (https://docs.vllm.ai, "OpenAI-Compatible Server", extra parameters), for completions and
   chat completions: a list of ``{token id: {logprob, rank, decoded_token}}``, the first one null. The token of the
@@ -9,9 +9,8 @@ There are two ways. Both give one log-probability in nats for each token of the 
   the answer, and ``logprobs`` has ``tokens`` and ``token_logprobs`` of both. Its ``text_offset`` is not used: servers
   count it differently as soon as there is a BOS, or a character of several tokens.
 
-Log-likelihoods of texts from the log-probabilities of their tokens, as a server returned them.
-
-The same tokens count as for local models (`ais_prompt.models.huggingface.likelihood`).
+Both are read into `TokenLogProbs`. From there `whole`, `continuation` and `single_token` compute completions; the same
+tokens count as for local models (`ais_prompt.models.huggingface.likelihood`).
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""Language models behind servers that speak the wire format of OpenAI.
+"""Language models behind servers that speak the wire format of OpenAI, and their requests and answers in batch files.
 
-Requests and answers in files, as batch services take and give them.
-
-Sources: the API reference of OpenAI, "Batch", and vLLM's ``vllm run-batch``, which reads and writes the same form. A
-request is ``{"custom_id", "method", "url", "body"}``, an answer ``{"custom_id", "response": {"status_code", "body"},
-"error"}``.
+Sources of the batch files: the API reference of OpenAI, "Batch", and vLLM's ``vllm run-batch``, which reads and writes
+the same form. A request is ``{"custom_id", "method", "url", "body"}``, an answer ``{"custom_id", "response":
+{"status_code", "body"}, "error"}``.
 """
 
 from __future__ import annotations

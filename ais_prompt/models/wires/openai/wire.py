@@ -1,12 +1,8 @@
-"""The wire format of OpenAI-compatible servers: requests to JSON bodies, replies to completions. Nothing is sent.
+"""The wire format of OpenAI-compatible servers: requests to JSON bodies, replies and streams to completions.
 
-Source: the API reference of OpenAI, "Chat Completions" and "Completions", as other servers follow it.
-
-Read the parts of a reply in OpenAI's form.
-
-Streamed answers of chat and text completions.
-
-Source: the API reference of OpenAI, "Streaming".
+Nothing is sent here. The older endpoints, `CHAT` and `COMPLETIONS`, differ in two functions only; that of Responses is
+in `responses`. A streamed answer is assembled into the same parts as a whole reply, and read by the same functions.
+Source: the API reference of OpenAI, "Chat Completions", "Completions" and "Streaming", as other servers follow it.
 """
 
 from __future__ import annotations
