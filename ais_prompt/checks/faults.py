@@ -1,10 +1,7 @@
-"""Collect the faults of a config while it is checked.
+"""Collect faults: of single parts and their arguments, and of the scoring part of a config.
 
-Call each user-defined part once on blank values, to find wrong return types before any request.
-
-An exception is not a fault here: a part may refuse a blank value. At run time it costs the sample.
-
-Find all faults of the scoring part of a config. Neither models nor data are needed.
+A user-defined part is called once on blank values, to find wrong return types before any request. An exception is no
+fault then: a part may refuse a blank value. At run time it costs the sample.
 """
 
 from __future__ import annotations
@@ -39,7 +36,6 @@ from ais_prompt.utils.guard import exception_line
 from ais_prompt.utils.places import defined_at, users_line
 
 T = TypeVar("T")
-_DOTTED_NAME: Final = re.compile(r"\w+(\.\w+)+")
 
 
 class FaultList(list[AisPromptError]):
@@ -142,13 +138,60 @@ class FaultList(list[AisPromptError]):
         self.append(fault)
 
 
-def _outline(value: Any) -> Any:
-    """Return the names in arguments: keys, and dotted names of parts; other values are left out."""
-    if isinstance(value, Mapping):
-        return {key: _outline(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_outline(inner) for inner in value]
-    return value if isinstance(value, str) and _DOTTED_NAME.fullmatch(value) else None
+def check_scoring(plan: Plan, place: Callable[[str], str]) -> list[AisPromptError]:
+    """Find every fault that would stop the scoring of stored answers.
+
+    Args:
+        plan: the plan of the config.
+        place: from a config path to the words that tell the user where that is.
+    """
+    faults = FaultList(place)
+    for dataset in plan.datasets:
+        # The inferencer knows whether a prediction is a list of turns.
+        faults.check_part(INFERENCERS, dataset.spec.infer.inferencer)
+        check_eval(dataset, faults)
+    return faults
+
+
+def check_eval(dataset: PlannedDataset, faults: FaultList) -> None:
+    """Note every fault of an ``eval_cfg``."""
+    spec = dataset.spec.eval
+    if spec.evaluator is not None and spec.judge is None and _asks_a_judge(spec.evaluator):
+        # Else the keys of a judge would be unknown arguments.
+        fix = "add judge_cfg=dict(<a model>), or a list of models"
+        faults.note(ConfigError(f"{spec.evaluator.type} needs a judge", fix=fix), spec.evaluator.where)
+        return
+    nested = {"rule_evaluator": EVALUATORS, "llm_evaluator": EVALUATORS, "rule_postprocessor": POSTPROCESSORS}
+    if faults.check_part(EVALUATORS, spec.evaluator, nested=nested) and spec.evaluator:
+        evaluator = faults.attempt(lambda: dataset.evaluator, spec.evaluator.where)
+        # Shipped evaluators are tested; some of them run programs or load a lot to score a single answer.
+        if evaluator is not None and not is_shipped(type(evaluator)):
+            faults.passes(lambda: call_evaluator(evaluator), spec.evaluator.where)
+    if spec.judge is not None:
+        for judge in spec.judge.models:
+            faults.check_part(MODELS, judge.part)
+        faults.check_part(TEMPLATES, spec.judge.prompt_template)
+    found = [
+        faults.check_part(POSTPROCESSORS, part, given=1)
+        for part in (spec.pred_postprocessor, spec.dataset_postprocessor)
+    ]
+    if all(found):
+        faults.passes(lambda: call_postprocessors(dataset), spec.where)
+
+
+def check_k(spec: EvalSpec, n: int) -> None:
+    """Check that there are enough answers to each question for every ``pass@k``.
+
+    Raises:
+        ConfigError: there are not.
+    """
+    most = max(spec.k, default=1)
+    if most > n:
+        raise ConfigError(
+            f"pass@{most} needs {most} answers to each question, and there {'is 1' if n == 1 else f'are {n}'}",
+            where=f"{spec.where}.k",
+            fix=f"ask for more: inferencer=dict(type='GenInferencer', n={most}); or lower k",
+        )
 
 
 BLANK = ""
@@ -214,6 +257,18 @@ def call_evaluator(evaluator: Evaluator) -> None:
     _only_wrong_types(lambda: evaluator.aggregate([blank]))
 
 
+_DOTTED_NAME: Final = re.compile(r"\w+(\.\w+)+")
+
+
+def _outline(value: Any) -> Any:
+    """Return the names in arguments: keys, and dotted names of parts; other values are left out."""
+    if isinstance(value, Mapping):
+        return {key: _outline(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_outline(inner) for inner in value]
+    return value if isinstance(value, str) and _DOTTED_NAME.fullmatch(value) else None
+
+
 def _only_wrong_types(call: Callable[[], Any]) -> None:
     """Make a call. An exception counts only if the part was not entered, such as for a wrong number of arguments."""
     try:
@@ -225,65 +280,9 @@ def _only_wrong_types(call: Callable[[], Any]) -> None:
         return
 
 
-def check_scoring(plan: Plan, place: Callable[[str], str]) -> list[AisPromptError]:
-    """Find every fault that would stop the scoring of stored answers.
-
-    Args:
-        plan: the plan of the config.
-        place: from a config path to the words that tell the user where that is.
-    """
-    faults = FaultList(place)
-    for dataset in plan.datasets:
-        # The inferencer knows whether a prediction is a list of turns.
-        faults.check_part(INFERENCERS, dataset.spec.infer.inferencer)
-        check_eval(dataset, faults)
-    return faults
-
-
-def check_eval(dataset: PlannedDataset, faults: FaultList) -> None:
-    """Note every fault of an ``eval_cfg``."""
-    spec = dataset.spec.eval
-    if spec.evaluator is not None and spec.judge is None and _asks_a_judge(spec.evaluator):
-        # Else the keys of a judge would be unknown arguments.
-        fix = "add judge_cfg=dict(<a model>), or a list of models"
-        faults.note(ConfigError(f"{spec.evaluator.type} needs a judge", fix=fix), spec.evaluator.where)
-        return
-    nested = {"rule_evaluator": EVALUATORS, "llm_evaluator": EVALUATORS, "rule_postprocessor": POSTPROCESSORS}
-    if faults.check_part(EVALUATORS, spec.evaluator, nested=nested) and spec.evaluator:
-        evaluator = faults.attempt(lambda: dataset.evaluator, spec.evaluator.where)
-        # Shipped evaluators are tested; some of them run programs or load a lot to score a single answer.
-        if evaluator is not None and not is_shipped(type(evaluator)):
-            faults.passes(lambda: call_evaluator(evaluator), spec.evaluator.where)
-    if spec.judge is not None:
-        for judge in spec.judge.models:
-            faults.check_part(MODELS, judge.part)
-        faults.check_part(TEMPLATES, spec.judge.prompt_template)
-    found = [
-        faults.check_part(POSTPROCESSORS, part, given=1)
-        for part in (spec.pred_postprocessor, spec.dataset_postprocessor)
-    ]
-    if all(found):
-        faults.passes(lambda: call_postprocessors(dataset), spec.where)
-
-
 def _asks_a_judge(part: PartSpec) -> bool:
     """Return whether an evaluator's class has the verdicts of a judge; False if there is no such class."""
     try:
         return hasattr(EVALUATORS.get(part.type), "without_judge")
     except AisPromptError:
         return False
-
-
-def check_k(spec: EvalSpec, n: int) -> None:
-    """Check that there are enough answers to each question for every ``pass@k``.
-
-    Raises:
-        ConfigError: there are not.
-    """
-    most = max(spec.k, default=1)
-    if most > n:
-        raise ConfigError(
-            f"pass@{most} needs {most} answers to each question, and there {'is 1' if n == 1 else f'are {n}'}",
-            where=f"{spec.where}.k",
-            fix=f"ask for more: inferencer=dict(type='GenInferencer', n={most}); or lower k",
-        )

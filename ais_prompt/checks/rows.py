@@ -1,8 +1,8 @@
-"""Find rows that lack a value which the prompt shows; the prompt would read "Question: None".
+"""Check rows on their way into requests: missing values, media that cannot be sent, and equal prompts.
 
-Number samples with identical prompts, so that each keeps its own answer.
-
-Check the media of a dataset before any request.
+- A prompt that shows a missing value would read "Question: None". Its sample fails instead.
+- Media that cannot be sent are found before any request.
+- Samples with identical prompts are numbered, so that each keeps its own answer.
 """
 
 from __future__ import annotations
@@ -45,46 +45,6 @@ def shown_gap(
     return Failure(NO_VALUE, f"{row} has no value in the column {name!r}, which the prompt shows")
 
 
-def _first_shown(inferencer: Inferencer, rows: Sequence[Sample], context: InferenceContext) -> tuple[int, str] | None:
-    """Return the number of a row, the question being 0, and its column without a value that the prompt shows."""
-    gaps = [(number, name) for number, row in enumerate(rows) for name, value in row.fields.items() if value is None]
-    if not gaps:
-        return None
-    marks = {gap: f"{_MARK}{number}{_MARK}" for number, gap in enumerate(gaps)}
-    question, *shots = (_filled(number, row, marks) for number, row in enumerate(rows))
-    try:
-        views = inferencer.preview(question, shots, context)
-    except AisPromptError:  # the column does not hold plain text; the prompt itself says what is wrong
-        return None
-    text = "".join(piece for view in views for piece in _texts(view.prompt))
-    return next((gap for gap in gaps if marks[gap] in text), None)
-
-
-def _filled(number: int, row: Sample, marks: Mapping[tuple[int, str], str]) -> Sample:
-    """Return the row of a number with its marks in the gaps."""
-    own = {name: mark for (place, name), mark in marks.items() if place == number}
-    return replace(row, fields={**row.fields, **own}) if own else row
-
-
-def _texts(prompt: Prompt) -> Iterator[str]:
-    if isinstance(prompt, str):
-        yield prompt
-        return
-    for message in prompt:
-        yield from _strings(message.content if isinstance(message, ChatMessage) else message)
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _strings(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _strings(item)
-
-
 def numbered(conversation: Conversation, openings: Occurrences) -> Conversation:
     """Set `Request.duplicate` in all requests of a conversation.
 
@@ -105,19 +65,6 @@ def numbered(conversation: Conversation, openings: Occurrences) -> Conversation:
         if number is None:
             number = openings.earlier(_opening(asked))
         answers = yield [replace(request, duplicate=number) for request in asked] if number else asked
-
-
-def _opening(asked: Sequence[Request]) -> Hashable:
-    """Return the prompts of the first requests, and the texts whose log-likelihood they ask for."""
-    prompts = tuple(
-        (request.prompt, request.decoding) if isinstance(request.decoding, LikelihoodQuery) else request.prompt
-        for request in asked
-    )
-    try:
-        hash(prompts)
-    except TypeError:  # messages with images have dicts in them
-        return canonical([prompt_to_json(request.prompt) for request in asked])
-    return prompts
 
 
 def taken_kinds(model: Model, prompts: PromptBuilder, *, offline: bool = False) -> Collection[str] | None:
@@ -158,6 +105,59 @@ def check_media(
     if first is not None:
         more = sum(1 for _ in faults)
         raise _counted(first, 1 + more) if more else first
+
+
+def _first_shown(inferencer: Inferencer, rows: Sequence[Sample], context: InferenceContext) -> tuple[int, str] | None:
+    """Return the number of a row, the question being 0, and its column without a value that the prompt shows."""
+    gaps = [(number, name) for number, row in enumerate(rows) for name, value in row.fields.items() if value is None]
+    if not gaps:
+        return None
+    marks = {gap: f"{_MARK}{number}{_MARK}" for number, gap in enumerate(gaps)}
+    question, *shots = (_filled(number, row, marks) for number, row in enumerate(rows))
+    try:
+        views = inferencer.preview(question, shots, context)
+    except AisPromptError:  # the column does not hold plain text; the prompt itself says what is wrong
+        return None
+    text = "".join(piece for view in views for piece in _texts(view.prompt))
+    return next((gap for gap in gaps if marks[gap] in text), None)
+
+
+def _filled(number: int, row: Sample, marks: Mapping[tuple[int, str], str]) -> Sample:
+    """Return the row of a number with its marks in the gaps."""
+    own = {name: mark for (place, name), mark in marks.items() if place == number}
+    return replace(row, fields={**row.fields, **own}) if own else row
+
+
+def _texts(prompt: Prompt) -> Iterator[str]:
+    if isinstance(prompt, str):
+        yield prompt
+        return
+    for message in prompt:
+        yield from _strings(message.content if isinstance(message, ChatMessage) else message)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _strings(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _strings(item)
+
+
+def _opening(asked: Sequence[Request]) -> Hashable:
+    """Return the prompts of the first requests, and the texts whose log-likelihood they ask for."""
+    prompts = tuple(
+        (request.prompt, request.decoding) if isinstance(request.decoding, LikelihoodQuery) else request.prompt
+        for request in asked
+    )
+    try:
+        hash(prompts)
+    except TypeError:  # messages with images have dicts in them
+        return canonical([prompt_to_json(request.prompt) for request in asked])
+    return prompts
 
 
 def _faults(

@@ -1,6 +1,6 @@
-"""Read and check a config that the command line names.
+"""Read and check a config that the command line names: by file, by names, or by a model and data without a config.
 
-A model that the command line describes: a server and a name, or a folder with weights.
+`checked` returns a plan without faults. A model without a config is a server with a name, or a folder with weights.
 """
 
 from __future__ import annotations
@@ -118,6 +118,57 @@ class ReadConfig(Struct, frozen=True):
         return translation_notes(self.notes, self.loaded.place)
 
 
+TasksOf: TypeAlias = Callable[[RunSpec], Collection[str] | None]
+"""Returns the names of the tasks of a config to check and to plan; None for all."""
+
+
+def checked(
+    source: Source, *, thorough: bool = False, tasks_of: TasksOf = lambda _: None
+) -> tuple[Plan, list[PromptWarning]]:
+    """Load, parse and check a config.
+
+    Args:
+        source: where it comes from.
+        thorough: as in `check_plan`.
+        tasks_of: which tasks are checked and planned.
+
+    Returns:
+        The plan of the config, and the warnings of its prompts.
+
+    Raises:
+        ConfigFaults: everything that is wrong, each with its config path, file and line.
+    """
+    plan, warnings, _ = checked_with_places(source, thorough=thorough, tasks_of=tasks_of)
+    return plan, warnings
+
+
+def checked_with_places(
+    source: Source, *, thorough: bool = False, tasks_of: TasksOf = lambda _: None
+) -> tuple[Plan, list[PromptWarning], Callable[[str], str]]:
+    """Do the same as `checked`; also return what adds ``file:line`` to a config path."""
+    config = read_spec(source)
+    plan, tasks = Plan(config.spec), tasks_of(config.spec)
+    if tasks is not None:
+        plan = plan.only(tasks)
+    found = check_plan(plan, config.loaded.place, thorough=thorough)
+    if found.faults:
+        raise ConfigFaults(found.faults)
+    return plan, [*config.warnings, *found.warnings], config.loaded.place
+
+
+def checked_for_scoring(source: Source) -> Plan:
+    """Load and parse a config, and check what scoring needs: neither models nor data must exist.
+
+    Raises:
+        ConfigFaults: everything that is wrong, each with its config path, file and line.
+    """
+    config = read_spec(source)
+    plan = Plan(config.spec)
+    if faults := check_scoring(plan, config.loaded.place):
+        raise ConfigFaults(faults)
+    return plan
+
+
 def read_spec(source: Source) -> ReadConfig:
     """Load, translate and parse a config.
 
@@ -143,6 +194,73 @@ def read_spec(source: Source) -> ReadConfig:
     loaded = replace(loaded, values=values)
     spec = parse_run(loaded, work_dir=source.work_dir, budget=source.budget)
     return ReadConfig(loaded, _with_named_options(spec, source), notes)
+
+
+def refuse_lists_only(loaded: LoadedConfig, path: str) -> None:
+    """Refuse a file of a config tree, which holds datasets or a summarizer for other configs to read.
+
+    Raises:
+        ConfigError: it has no ``models``; the fix is the command that runs it.
+    """
+    if "models" in loaded.values:
+        return
+    if lists := _dataset_lists(loaded):
+        raise ConfigError(
+            f"this file holds datasets and no models: {listed(lists)}",
+            where=place(loaded.path or Path(path)),
+            fix=f"aisprompt run --datasets {path} --models NAME (or --url, --hf-path)",
+        )
+    if "summarizer" in loaded.values and "datasets" not in loaded.values:
+        raise ConfigError(
+            "this file holds a summarizer, no models and no datasets",
+            where=place(loaded.path or Path(path)),
+            fix=f"aisprompt run … --summarizer {path}",
+        )
+
+
+HfType = Literal["chat", "base"]
+
+
+def served_model(urls: Sequence[str], name: str | None) -> dict[str, Any]:
+    """Return the config of a model behind a server, or behind several.
+
+    Args:
+        urls: addresses of the servers up to their version, or names of providers.
+        name: the model, as the servers know it; None if they serve only one in common.
+
+    Raises:
+        ModelError: a server has to be asked for its models, and does not list any.
+        ConfigError: they have no model in common, or several; or a word is neither an address nor a provider.
+    """
+    _refuse_unknown_providers(urls)
+    provider = PROVIDERS.get(urls[0]) if len(urls) == 1 else None
+    if provider is None:
+        model = _common_model([served_models(url) for url in urls]) if name is None else name
+        return {"type": "OpenAIChatModel", "model": model, "base_url": urls[0] if len(urls) == 1 else list(urls)}
+    if name is None:
+        name = _common_model([served_models(provider.base_url, provider.key, api=provider.api)])
+    kind = "AnthropicModel" if provider.api == "anthropic" else "OpenAIChatModel"
+    return {"type": kind, "model": name, "provider": urls[0]}
+
+
+def local_model(path: str, hf_type: HfType, gpus: int | None = None) -> dict[str, Any]:
+    """Return the config of a Hugging Face model: a folder, or a hub id.
+
+    Args:
+        path: the folder or id.
+        hf_type: whether it is a chat model or a base model.
+        gpus: over how many GPUs its layers are spread; None or 1 leaves it on one device, 0 on the processor.
+    """
+    spread = {None: None, 0: "cpu", 1: None}.get(gpus, "auto")
+    return {
+        "type": _HF_TYPES[hf_type],
+        "path": path,
+        **({"model_kwargs": {"device_map": spread}} if spread else {}),
+        **({"run_cfg": {"num_gpus": gpus}} if gpus else {}),
+    }
+
+
+_HF_TYPES: Final = {"chat": "HuggingFaceChatModel", "base": "HuggingFaceBaseModel"}
 
 
 def _with_named_values(loaded: LoadedConfig, source: Source) -> LoadedConfig:
@@ -228,28 +346,6 @@ def _refuse_contradictions(source: Source) -> None:
         raise ConfigError("--model is the model of a server", fix="add --url http://…/v1, or --models for a config")
 
 
-def refuse_lists_only(loaded: LoadedConfig, path: str) -> None:
-    """Refuse a file of a config tree, which holds datasets or a summarizer for other configs to read.
-
-    Raises:
-        ConfigError: it has no ``models``; the fix is the command that runs it.
-    """
-    if "models" in loaded.values:
-        return
-    if lists := _dataset_lists(loaded):
-        raise ConfigError(
-            f"this file holds datasets and no models: {listed(lists)}",
-            where=place(loaded.path or Path(path)),
-            fix=f"aisprompt run --datasets {path} --models NAME (or --url, --hf-path)",
-        )
-    if "summarizer" in loaded.values and "datasets" not in loaded.values:
-        raise ConfigError(
-            "this file holds a summarizer, no models and no datasets",
-            where=place(loaded.path or Path(path)),
-            fix=f"aisprompt run … --summarizer {path}",
-        )
-
-
 def _dataset_lists(loaded: LoadedConfig) -> list[str]:
     """Return the names of the lists in a file that holds only datasets for other configs; empty for any other file."""
     if {"models", "datasets"} & loaded.values.keys():
@@ -285,57 +381,6 @@ def _described(source: Source) -> dict[str, Any] | None:
     return local_model(source.hf_path, source.hf_type, source.hf_num_gpus)
 
 
-TasksOf: TypeAlias = Callable[[RunSpec], Collection[str] | None]
-"""Returns the names of the tasks of a config to check and to plan; None for all."""
-
-
-def checked(
-    source: Source, *, thorough: bool = False, tasks_of: TasksOf = lambda _: None
-) -> tuple[Plan, list[PromptWarning]]:
-    """Load, parse and check a config.
-
-    Args:
-        source: where it comes from.
-        thorough: as in `check_plan`.
-        tasks_of: which tasks are checked and planned.
-
-    Returns:
-        The plan of the config, and the warnings of its prompts.
-
-    Raises:
-        ConfigFaults: everything that is wrong, each with its config path, file and line.
-    """
-    plan, warnings, _ = checked_with_places(source, thorough=thorough, tasks_of=tasks_of)
-    return plan, warnings
-
-
-def checked_with_places(
-    source: Source, *, thorough: bool = False, tasks_of: TasksOf = lambda _: None
-) -> tuple[Plan, list[PromptWarning], Callable[[str], str]]:
-    """Do the same as `checked`; also return what adds ``file:line`` to a config path."""
-    config = read_spec(source)
-    plan, tasks = Plan(config.spec), tasks_of(config.spec)
-    if tasks is not None:
-        plan = plan.only(tasks)
-    found = check_plan(plan, config.loaded.place, thorough=thorough)
-    if found.faults:
-        raise ConfigFaults(found.faults)
-    return plan, [*config.warnings, *found.warnings], config.loaded.place
-
-
-def checked_for_scoring(source: Source) -> Plan:
-    """Load and parse a config, and check what scoring needs: neither models nor data must exist.
-
-    Raises:
-        ConfigFaults: everything that is wrong, each with its config path, file and line.
-    """
-    config = read_spec(source)
-    plan = Plan(config.spec)
-    if faults := check_scoring(plan, config.loaded.place):
-        raise ConfigFaults(faults)
-    return plan
-
-
 def _allowed_to_execute(dataset: DatasetSpec, allowed: bool | Literal["unsafe"]) -> DatasetSpec:
     return replace(dataset, eval=replace(dataset.eval, allow_code_execution=allowed))
 
@@ -361,32 +406,6 @@ def _with_one_dataset(spec: RunSpec, abbr: str | None) -> RunSpec:
     return replace(spec, datasets=(spec.datasets[index],), resolved=resolved, summary=SummarySpec(), gates=gates)
 
 
-HfType = Literal["chat", "base"]
-_HF_TYPES: Final = {"chat": "HuggingFaceChatModel", "base": "HuggingFaceBaseModel"}
-
-
-def served_model(urls: Sequence[str], name: str | None) -> dict[str, Any]:
-    """Return the config of a model behind a server, or behind several.
-
-    Args:
-        urls: addresses of the servers up to their version, or names of providers.
-        name: the model, as the servers know it; None if they serve only one in common.
-
-    Raises:
-        ModelError: a server has to be asked for its models, and does not list any.
-        ConfigError: they have no model in common, or several; or a word is neither an address nor a provider.
-    """
-    _refuse_unknown_providers(urls)
-    provider = PROVIDERS.get(urls[0]) if len(urls) == 1 else None
-    if provider is None:
-        model = _common_model([served_models(url) for url in urls]) if name is None else name
-        return {"type": "OpenAIChatModel", "model": model, "base_url": urls[0] if len(urls) == 1 else list(urls)}
-    if name is None:
-        name = _common_model([served_models(provider.base_url, provider.key, api=provider.api)])
-    kind = "AnthropicModel" if provider.api == "anthropic" else "OpenAIChatModel"
-    return {"type": kind, "model": name, "provider": urls[0]}
-
-
 def _refuse_unknown_providers(urls: Sequence[str]) -> None:
     unknown = next((url for url in urls if url.isalpha() and url not in PROVIDERS), None)
     if unknown is not None:
@@ -403,20 +422,3 @@ def _common_model(lists: Sequence[Sequence[str]]) -> str:
         has = "the server has" if len(lists) == 1 else "the servers have"
         raise ConfigError(f"{has} {len(found)} models", where="--url", fix=f"--model with: {listed(found)}")
     return found[0]
-
-
-def local_model(path: str, hf_type: HfType, gpus: int | None = None) -> dict[str, Any]:
-    """Return the config of a Hugging Face model: a folder, or a hub id.
-
-    Args:
-        path: the folder or id.
-        hf_type: whether it is a chat model or a base model.
-        gpus: over how many GPUs its layers are spread; None or 1 leaves it on one device, 0 on the processor.
-    """
-    spread = {None: None, 0: "cpu", 1: None}.get(gpus, "auto")
-    return {
-        "type": _HF_TYPES[hf_type],
-        "path": path,
-        **({"model_kwargs": {"device_map": spread}} if spread else {}),
-        **({"run_cfg": {"num_gpus": gpus}} if gpus else {}),
-    }

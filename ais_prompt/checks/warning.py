@@ -1,6 +1,6 @@
-"""The values that warnings are made of: the warning, and the prompt that was probed.
+"""The values that warnings are made of: the warning, and the probe of a prompt.
 
-Build the prompts of one sample, and again with neutral data to see what the templates write.
+A probe holds the prompt of a sample, and the same prompt with neutral data, which shows what the templates write.
 """
 
 from __future__ import annotations
@@ -152,6 +152,38 @@ class PromptProbe(Struct, frozen=True):
         return part.where if part else infer.where
 
 
+def probe_prompts(
+    task: TaskSpec, inferencer: Inferencer, context: InferenceContext, sample: Sample, shots: Sequence[Sample]
+) -> list[PromptProbe]:
+    """Build every prompt of a sample.
+
+    Raises:
+        AisPromptError: one of them cannot be built.
+    """
+    seen = inferencer.preview(sample, shots, context)
+    meta = context.chat.meta if isinstance(context.chat, LanguageModelFormat) else None
+    chat = context.chat.inner if isinstance(context.chat, LocalFilesFormat) else context.chat
+    answers_hidden = isinstance(chat, RoleTemplateFormat | RoleTemplateMessages) and hides_answers(chat.template)
+    return [
+        PromptProbe(
+            task,
+            preview,
+            neutral,
+            meta,
+            gives_messages=task.model.prompt_template is None and context.model.prompt_style != "text",
+            served=isinstance(context.model, AsyncModel),
+            fields=sample.fields,
+            framing=_meta_template_of(context.chat),
+            continued=inferencer.mask is not None,
+            knows_stop_tokens=knows_stop_tokens(context.model),
+            hides_answers=answers_hidden,
+        )
+        for preview, neutral in zip(
+            seen, _neutral_previews(task, inferencer, context, sample, shots, len(seen)), strict=True
+        )
+    ]
+
+
 def filled_texts(filled: Filled) -> Iterator[str]:
     """Return the texts that the dataset's templates write."""
     for item in [filled] if isinstance(filled, str) else filled:
@@ -188,38 +220,6 @@ def quoted(text: str) -> str:
 
 HARMLESS: Final = str.maketrans("{}\\", "()/")
 """What becomes of braces and backslashes in messages and media of the data, which keep their texts otherwise."""
-
-
-def probe_prompts(
-    task: TaskSpec, inferencer: Inferencer, context: InferenceContext, sample: Sample, shots: Sequence[Sample]
-) -> list[PromptProbe]:
-    """Build every prompt of a sample.
-
-    Raises:
-        AisPromptError: one of them cannot be built.
-    """
-    seen = inferencer.preview(sample, shots, context)
-    meta = context.chat.meta if isinstance(context.chat, LanguageModelFormat) else None
-    chat = context.chat.inner if isinstance(context.chat, LocalFilesFormat) else context.chat
-    answers_hidden = isinstance(chat, RoleTemplateFormat | RoleTemplateMessages) and hides_answers(chat.template)
-    return [
-        PromptProbe(
-            task,
-            preview,
-            neutral,
-            meta,
-            gives_messages=task.model.prompt_template is None and context.model.prompt_style != "text",
-            served=isinstance(context.model, AsyncModel),
-            fields=sample.fields,
-            framing=_meta_template_of(context.chat),
-            continued=inferencer.mask is not None,
-            knows_stop_tokens=knows_stop_tokens(context.model),
-            hides_answers=answers_hidden,
-        )
-        for preview, neutral in zip(
-            seen, _neutral_previews(task, inferencer, context, sample, shots, len(seen)), strict=True
-        )
-    ]
 
 
 def _meta_template_of(chat: ChatFormat | MessagesFormat) -> MetaTemplate | None:

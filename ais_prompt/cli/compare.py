@@ -1,9 +1,4 @@
-"""``aisprompt compare``: two runs, sample by sample.
-
-``aisprompt baseline``: write a small file of a run, for later runs to be compared with.
-
-``aisprompt judge-check``: how far a judge can be trusted.
-"""
+"""Verbs that compare results: ``compare`` two runs, ``baseline`` for later runs, ``judge-check`` with human labels."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""``aisprompt lock``: write the prompt lock of a config, or check it.
-
-``aisprompt diff``: how the prompts of two configs, models or runs differ.
-
-Print changed prompts, the same for all verbs that compare them.
-"""
+"""``aisprompt lock`` and ``aisprompt diff``: changed prompts, against a lock or between configs, models and runs."""
 
 from __future__ import annotations
 
@@ -50,29 +45,6 @@ def lock(ctx: click.Context, /, check: bool, lock_file: str | None, as_json: boo
         ctx.exit(1)
 
 
-def lock_command(ctx: click.Context, lock_file: str | None) -> str:
-    """Return the command that writes the lock of the config that a command names."""
-    return shown_command(["lock", *given_words(ctx, CONFIG_NAMES), *(["-o", lock_file] if lock_file else [])])
-
-
-def tell_drift(path: Path, command: str) -> None:
-    """Say that the prompts differ from the lock, and which command locks the present ones."""
-    click.echo(f"The prompts are not those of {path}. If the change is intended, lock them: {command}", err=True)
-
-
-def _write(plan: Plan, path: Path, command: str) -> None:
-    from ais_prompt.comparison.locks.file import write_prompt_lock
-    from ais_prompt.comparison.locks.lock import make_prompt_lock
-    from ais_prompt.utils.text import counted
-
-    made = make_prompt_lock(plan)
-    write_prompt_lock(path, made)
-    prompts = sum(len(digests) for task in made.tasks for digests in task.digests.values())
-    tasks = len(made.tasks)
-    click.echo(f"{path}: {counted(tasks, 'task')}, {counted(prompts, 'prompt')}, {path.stat().st_size / 1000:.0f} kB")
-    click.echo(f"Commit it. Whether a prompt changed: {command} --check")
-
-
 @click.command(cls=Verb)
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="[B]", required=False)
@@ -111,10 +83,6 @@ def diff(
     ctx.exit(0 if drift.is_none else 1)
 
 
-if TYPE_CHECKING:
-    from ais_prompt.comparison.locks.drift import Drift
-
-
 def show_drift(drift: Drift, *, as_json: bool = False) -> None:
     """Print what changed, for people or for programs."""
     from rich.console import Console
@@ -126,3 +94,30 @@ def show_drift(drift: Drift, *, as_json: bool = False) -> None:
         click.echo(encode(drift_to_json(drift), indent=2), nl=False)
     else:
         print_drift(drift, Console())
+
+
+def lock_command(ctx: click.Context, lock_file: str | None) -> str:
+    """Return the command that writes the lock of the config that a command names."""
+    return shown_command(["lock", *given_words(ctx, CONFIG_NAMES), *(["-o", lock_file] if lock_file else [])])
+
+
+def tell_drift(path: Path, command: str) -> None:
+    """Say that the prompts differ from the lock, and which command locks the present ones."""
+    click.echo(f"The prompts are not those of {path}. If the change is intended, lock them: {command}", err=True)
+
+
+def _write(plan: Plan, path: Path, command: str) -> None:
+    from ais_prompt.comparison.locks.file import write_prompt_lock
+    from ais_prompt.comparison.locks.lock import make_prompt_lock
+    from ais_prompt.utils.text import counted
+
+    made = make_prompt_lock(plan)
+    write_prompt_lock(path, made)
+    prompts = sum(len(digests) for task in made.tasks for digests in task.digests.values())
+    tasks = len(made.tasks)
+    click.echo(f"{path}: {counted(tasks, 'task')}, {counted(prompts, 'prompt')}, {path.stat().st_size / 1000:.0f} kB")
+    click.echo(f"Commit it. Whether a prompt changed: {command} --check")
+
+
+if TYPE_CHECKING:
+    from ais_prompt.comparison.locks.drift import Drift

@@ -1,8 +1,6 @@
-"""Options that name folders of OpenCompass and AISBench, and of configs.
+"""The options that name a config, the same for all verbs; among them those of OpenCompass and AISBench.
 
-Options for configs of OpenCompass and AISBench, the same for all verbs.
-
-The options that name a config, the same for all verbs.
+A command knows which of its words name the config, so that it can be shown again with other options.
 """
 
 from __future__ import annotations
@@ -47,7 +45,6 @@ CONFIG_DIR: Final = _folders(
     "--config-dir", "A folder with datasets/, models/ and summarizers/, whose configs can be named."
 )
 
-
 PEER_SCORES: Final = click.option(
     "--peer-scores", is_flag=True, help="Score a config of OpenCompass or AISBench with their rules and code."
 )
@@ -89,8 +86,8 @@ PEER_NAMES: Final = (
 if TYPE_CHECKING:
     from ais_prompt.checks.source import HfType, Source
 
-Command = TypeVar("Command", bound=Callable[..., Any])
 
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 _CONFIG_OPTIONS = (
     click.argument("config", required=False, metavar="[CONFIG]", shell_complete=complete_config),

@@ -1,9 +1,4 @@
-"""``aisprompt run --shard`` and ``aisprompt merge``: a run on several machines.
-
-``aisprompt serve``: servers that all shards of a run share.
-
-``aisprompt status``: how far a run on several machines is.
-"""
+"""A run on several machines: ``aisprompt run --shard``, ``merge``, ``serve`` and ``status``."""
 
 from __future__ import annotations
 
@@ -30,31 +25,6 @@ if TYPE_CHECKING:
 
 NOT_IN_SHARDS = ("gates", "baseline", "junit", "markdown")
 """Options about the scores of the whole run, which no shard has."""
-
-
-def refuse_scores_of_shard(mode: str, *, stop_early: bool, gate_values: dict[str, Any]) -> None:
-    """Refuse what is decided by scores, which no single shard has.
-
-    Raises:
-        ConfigError: the command line asks for it.
-    """
-    from ais_prompt.errors import ConfigError
-
-    given = [name for name in NOT_IN_SHARDS if gate_values.get(name)]
-    if mode in ("eval", "viz") or stop_early or given:
-        what = "a shard has no scores, so nothing about them can be decided in it"
-        raise ConfigError(what, where="--shard", fix="give gates to `aisprompt score` when all shards are done")
-
-
-def tasks_of_shard(shard: str | None, reuse: str | None, spec: RunSpec) -> Collection[str] | None:
-    """Return the tasks that a shard asks, so that it reads no others; None for all, or if that is not decided yet."""
-    from ais_prompt.shards.partition import held_tasks
-    from ais_prompt.store.shards import parse_shard, shared_run_folder
-
-    if shard is None or reuse is None or spec.partitioner is None:
-        return None
-    held = held_tasks(spec, shared_run_folder(spec.work_dir, spec.name, reuse), parse_shard(shard))
-    return None if held is None else held.portions
 
 
 def run_shard(
@@ -103,17 +73,6 @@ def run_shard(
     return code if code > 1 else scored  # whether too many samples failed is decided for the whole run
 
 
-def _score(plan: Plan, folder: RunFolder, limit: FailureLimit, *, debug: bool) -> int:
-    from ais_prompt.verbs import run as pipeline
-    from ais_prompt.verbs.run import with_found_models
-
-    plan = with_found_models(plan, "eval")
-    partial = opened_partial(plan, folder)
-    result = pipeline.run(plan, partial or folder, "eval", shown_command())
-    show(result, (partial or folder).root)
-    return exit_code(result, limit, debug=debug) or int(partial is not None)
-
-
 @click.command(cls=Verb)
 @click.argument("run", shell_complete=complete_run)
 @click.argument("parts", nargs=-1, type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="[PART…]")
@@ -157,10 +116,6 @@ def merge(
     ctx.exit(_score(plan, folder, max_failures, debug=debug))
 
 
-def _quoted(folder: RunFolder) -> str:
-    return shlex.quote(str(folder.root))
-
-
 @click.command(cls=Verb)
 @config_options
 @click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are made (default: the config's).")
@@ -185,12 +140,6 @@ def serve(reuse: str, **options: Any) -> None:
         raise interruption(stop, "stopped, with all servers that it started", where=str(folder.root)) from None
 
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ais_prompt.store.layout import RunFolder
-
-
 @click.command(cls=Verb)
 @click.argument("run", shell_complete=complete_run)
 @click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
@@ -205,6 +154,52 @@ def status(run: str, work_dir: str | None, debug: bool) -> None:  # noqa: ARG001
     for lines in (_shards(folder), _servers(folder), _whole(folder)):
         for line in lines:
             click.echo(line)
+
+
+def refuse_scores_of_shard(mode: str, *, stop_early: bool, gate_values: dict[str, Any]) -> None:
+    """Refuse what is decided by scores, which no single shard has.
+
+    Raises:
+        ConfigError: the command line asks for it.
+    """
+    from ais_prompt.errors import ConfigError
+
+    given = [name for name in NOT_IN_SHARDS if gate_values.get(name)]
+    if mode in ("eval", "viz") or stop_early or given:
+        what = "a shard has no scores, so nothing about them can be decided in it"
+        raise ConfigError(what, where="--shard", fix="give gates to `aisprompt score` when all shards are done")
+
+
+def tasks_of_shard(shard: str | None, reuse: str | None, spec: RunSpec) -> Collection[str] | None:
+    """Return the tasks that a shard asks, so that it reads no others; None for all, or if that is not decided yet."""
+    from ais_prompt.shards.partition import held_tasks
+    from ais_prompt.store.shards import parse_shard, shared_run_folder
+
+    if shard is None or reuse is None or spec.partitioner is None:
+        return None
+    held = held_tasks(spec, shared_run_folder(spec.work_dir, spec.name, reuse), parse_shard(shard))
+    return None if held is None else held.portions
+
+
+def _score(plan: Plan, folder: RunFolder, limit: FailureLimit, *, debug: bool) -> int:
+    from ais_prompt.verbs import run as pipeline
+    from ais_prompt.verbs.run import with_found_models
+
+    plan = with_found_models(plan, "eval")
+    partial = opened_partial(plan, folder)
+    result = pipeline.run(plan, partial or folder, "eval", shown_command())
+    show(result, (partial or folder).root)
+    return exit_code(result, limit, debug=debug) or int(partial is not None)
+
+
+def _quoted(folder: RunFolder) -> str:
+    return shlex.quote(str(folder.root))
+
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ais_prompt.store.layout import RunFolder
 
 
 def _shards(folder: RunFolder) -> Iterator[str]:

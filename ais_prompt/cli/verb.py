@@ -1,6 +1,6 @@
-"""What all verbs share: options with several names, and errors of three lines with an exit code.
+"""What all verbs share: options with several names, errors of three lines with an exit code, and how output is printed.
 
-The options of what is printed: ``--json``, ``-q``, ``-v``.
+`Verb` is the class of every command. ``--json``, ``-q`` and ``-v`` decide how a command prints its `Output`.
 """
 
 from __future__ import annotations
@@ -40,6 +40,14 @@ GIVEN: Final = "ais_prompt.given"
 
 _EMPTY = re.compile(r"(--[\w-]+=)?")
 _RUN_NAME = re.compile(r"latest|\d{8}_\d{6}Z?(_\d+)?")
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_KEY = "ais_prompt.output"
+_NARROWEST: Final = 24
+"""Least width of the last column of a table; a text with less room is below its line."""
+_BELOW: Final = 6
+"""Indent of such a text."""
 
 
 class Verb(click.Command):
@@ -103,73 +111,11 @@ def report(error: AisPromptError, *, debug: bool) -> None:
         _print(line)
 
 
-def _print(text: str) -> None:
-    from ais_prompt.utils.progress import close_bars
-
-    close_bars()
-    click.echo(escaped(SECRETS.hide_in_message(text)), err=True)
-
-
-def _report_bug(error: Exception, *, debug: bool) -> None:
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    if debug:
-        _print("".join(traceback.format_exception(error)))
-    _print(f"Unexpected {type(error).__name__}: {error}")
-    _print(f"  where: {frame.filename}:{frame.lineno}")
-    _print("  fix:   this is a bug of aisprompt or of a part of yours; --debug shows the traceback")
-
-
-def _with_latest(args: Sequence[str]) -> list[str]:
-    """Take ``-r`` without a run as ``-r latest``."""
-    complete: list[str] = []
-    for position, arg in enumerate(args):
-        complete.append(arg)
-        if arg in REUSE and not _names_run(args[position + 1 : position + 2]):
-            complete.append("latest")
-    return complete
-
-
-def _names_run(following: Sequence[str]) -> bool:
-    """Return whether the word after ``-r`` is a run, known or not: anything but an option or a config."""
-    return any(
-        _RUN_NAME.fullmatch(word) or os.path.isdir(word) or not (word.startswith("-") or is_config(word))  # noqa: PTH112  # a long name raises nothing
-        for word in following
-    )
-
-
 def is_config(word: str) -> bool:
     """Return whether a word names a config: a path, with or without ``.py``, or a shipped one."""
     from ais_prompt.config.locate import list_configs
 
     return word.endswith(".py") or os.path.isfile(f"{word}.py") or word in list_configs()  # noqa: PTH113  # a long name raises nothing
-
-
-def _spread(args: Sequence[str]) -> list[str]:
-    """Write ``--models a b`` as click reads it: ``--models a --models b``."""
-    spread: list[str] = []
-    option = ""
-    for arg in args:
-        if arg.startswith("-"):
-            option = ""
-        elif option and spread[-1] != option:
-            spread.append(option)
-        spread.append(arg)
-        if arg in SPREAD:
-            option = arg
-    return spread
-
-
-if TYPE_CHECKING:
-    from ais_prompt.checks.warning import PromptWarning
-    from ais_prompt.errors import AisPromptError
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-_KEY = "ais_prompt.output"
-_NARROWEST: Final = 24
-"""Least width of the last column of a table; a text with less room is below its line."""
-_BELOW: Final = 6
-"""Indent of such a text."""
 
 
 @dataclass
@@ -299,6 +245,60 @@ def printed(ctx: click.Context) -> Iterator[None]:
             finally:
                 stdout.write(_document(ctx, output, code))
                 stdout.flush()
+
+
+def _print(text: str) -> None:
+    from ais_prompt.utils.progress import close_bars
+
+    close_bars()
+    click.echo(escaped(SECRETS.hide_in_message(text)), err=True)
+
+
+def _report_bug(error: Exception, *, debug: bool) -> None:
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    if debug:
+        _print("".join(traceback.format_exception(error)))
+    _print(f"Unexpected {type(error).__name__}: {error}")
+    _print(f"  where: {frame.filename}:{frame.lineno}")
+    _print("  fix:   this is a bug of aisprompt or of a part of yours; --debug shows the traceback")
+
+
+def _with_latest(args: Sequence[str]) -> list[str]:
+    """Take ``-r`` without a run as ``-r latest``."""
+    complete: list[str] = []
+    for position, arg in enumerate(args):
+        complete.append(arg)
+        if arg in REUSE and not _names_run(args[position + 1 : position + 2]):
+            complete.append("latest")
+    return complete
+
+
+def _names_run(following: Sequence[str]) -> bool:
+    """Return whether the word after ``-r`` is a run, known or not: anything but an option or a config."""
+    return any(
+        _RUN_NAME.fullmatch(word) or os.path.isdir(word) or not (word.startswith("-") or is_config(word))  # noqa: PTH112  # a long name raises nothing
+        for word in following
+    )
+
+
+def _spread(args: Sequence[str]) -> list[str]:
+    """Write ``--models a b`` as click reads it: ``--models a --models b``."""
+    spread: list[str] = []
+    option = ""
+    for arg in args:
+        if arg.startswith("-"):
+            option = ""
+        elif option and spread[-1] != option:
+            spread.append(option)
+        spread.append(arg)
+        if arg in SPREAD:
+            option = arg
+    return spread
+
+
+if TYPE_CHECKING:
+    from ais_prompt.checks.warning import PromptWarning
+    from ais_prompt.errors import AisPromptError
 
 
 def _document(ctx: click.Context, output: Output, code: int) -> str:

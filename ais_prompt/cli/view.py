@@ -1,7 +1,4 @@
-"""``aisprompt view``: reports in the browser.
-
-``aisprompt export``: results where other programs read them.
-"""
+"""``aisprompt view`` and ``aisprompt export``: results in the browser, and for other programs."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""Find and check the base configs of a config (``read_base()`` or ``_base_``) without running any.
+"""Parse a config file, and find and check its base configs (``read_base()`` or ``_base_``), without running any.
 
 mmengine runs the files; it answers a wrong base with an assertion, a bare name or its own recursion limit. Here the
 whole family is walked first, so that each of these faults has a file, a line and a fix.
-
-Parse a config file without running it.
 """
 
 from __future__ import annotations
@@ -39,25 +37,6 @@ class Base(Struct, frozen=True):
     names: tuple[tuple[str, str], ...]
 
 
-def is_old_style(tree: ast.Module) -> bool:
-    """Return whether the config inherits with ``_base_ = [...]``."""
-    return _base_assignment(tree) is not None
-
-
-def bases_of(tree: ast.Module, file: Path) -> list[Base]:
-    """Return the direct bases of a config, in its order.
-
-    Raises:
-        ConfigError: a form that mmengine cannot read.
-    """
-    assignment = _base_assignment(tree)
-    if assignment is not None:
-        return _old_style_bases(assignment, file)
-    blocks = [node for node in tree.body if is_read_base(node)]
-    _check_blocks(tree, blocks, file)
-    return [_base_of_import(node, file) for block in blocks for node in block.body]  # type: ignore[attr-defined]
-
-
 def check_bases(file: Path, trail: tuple[Path, ...] = ()) -> set[Path]:
     """Walk a config and all that it builds on; returns their resolved paths.
 
@@ -81,12 +60,63 @@ def check_bases(file: Path, trail: tuple[Path, ...] = ()) -> set[Path]:
     return family
 
 
+def bases_of(tree: ast.Module, file: Path) -> list[Base]:
+    """Return the direct bases of a config, in its order.
+
+    Raises:
+        ConfigError: a form that mmengine cannot read.
+    """
+    assignment = _base_assignment(tree)
+    if assignment is not None:
+        return _old_style_bases(assignment, file)
+    blocks = [node for node in tree.body if is_read_base(node)]
+    _check_blocks(tree, blocks, file)
+    return [_base_of_import(node, file) for block in blocks for node in block.body]  # type: ignore[attr-defined]
+
+
+def absolute_bases(family: Iterable[Path]) -> dict[str, Path]:
+    """Return the name and the file of every base that the files of a family import by an absolute name."""
+    bases = (base for file in family for base in bases_of(read_syntax(file), file))
+    return {base.written: base.file for base in bases if not base.written.startswith(".")}
+
+
+def is_old_style(tree: ast.Module) -> bool:
+    """Return whether the config inherits with ``_base_ = [...]``."""
+    return _base_assignment(tree) is not None
+
+
 def is_read_base(node: ast.AST) -> bool:
     """Return whether a statement is ``with read_base():``."""
     if not isinstance(node, ast.With):
         return False
     call = node.items[0].context_expr
     return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "read_base"
+
+
+def read_syntax(file: Path) -> ast.Module:
+    """Parse a config file.
+
+    Raises:
+        ConfigError: it cannot be read, is not UTF-8 text or is not Python; with file and line where they are known.
+    """
+    try:
+        text = read_regular(file).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigError("the config is not UTF-8 text", where=place(file), fix="save it as UTF-8") from error
+    except OSError as error:
+        fix = "give the path of a .py file that you may read"
+        raise ConfigError(f"the config cannot be read: {error.strerror}", where=place(file), fix=fix) from error
+    try:
+        return ast.parse(text, filename=str(file))
+    except SyntaxError as error:
+        # What cannot be parsed may hold a secret anywhere.
+        error.text = re.sub(r"(['\"])(?:\\.|(?!\1).)*\1?", r"\1…\1", error.text or "")
+        line = error.text.strip()
+        fix = f"look at: {line}" if line else "fix the Python syntax"
+        raise ConfigError(f"the config is not Python: {error.msg}", where=place(file, error.lineno), fix=fix) from error
+    except (ValueError, RecursionError, MemoryError) as error:
+        fix = "a config is a small Python file"
+        raise ConfigError(f"the config is not Python: {error}", where=place(file), fix=fix) from error
 
 
 def _base_assignment(tree: ast.Module) -> ast.Assign | None:
@@ -146,12 +176,6 @@ def _missing_tree(module: str, file: Path, where: str) -> ConfigError:
     )
 
 
-def absolute_bases(family: Iterable[Path]) -> dict[str, Path]:
-    """Return the name and the file of every base that the files of a family import by an absolute name."""
-    bases = (base for file in family for base in bases_of(read_syntax(file), file))
-    return {base.written: base.file for base in bases if not base.written.startswith(".")}
-
-
 def _check_blocks(tree: ast.Module, blocks: list[ast.stmt], file: Path) -> None:
     first = next((node for node in tree.body if isinstance(node, ast.With)), None)
     if first and not is_read_base(first):
@@ -189,29 +213,3 @@ def _missing_base(base: Base, where: str) -> ConfigError:
         where=where,
         fix=advice(base.file.stem, names) or "check the number of leading dots and the folder",
     )
-
-
-def read_syntax(file: Path) -> ast.Module:
-    """Parse a config file.
-
-    Raises:
-        ConfigError: it cannot be read, is not UTF-8 text or is not Python; with file and line where they are known.
-    """
-    try:
-        text = read_regular(file).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ConfigError("the config is not UTF-8 text", where=place(file), fix="save it as UTF-8") from error
-    except OSError as error:
-        fix = "give the path of a .py file that you may read"
-        raise ConfigError(f"the config cannot be read: {error.strerror}", where=place(file), fix=fix) from error
-    try:
-        return ast.parse(text, filename=str(file))
-    except SyntaxError as error:
-        # What cannot be parsed may hold a secret anywhere.
-        error.text = re.sub(r"(['\"])(?:\\.|(?!\1).)*\1?", r"\1…\1", error.text or "")
-        line = error.text.strip()
-        fix = f"look at: {line}" if line else "fix the Python syntax"
-        raise ConfigError(f"the config is not Python: {error.msg}", where=place(file, error.lineno), fix=fix) from error
-    except (ValueError, RecursionError, MemoryError) as error:
-        fix = "a config is a small Python file"
-        raise ConfigError(f"the config is not Python: {error}", where=place(file), fix=fix) from error

@@ -1,6 +1,6 @@
 """``custom_imports = dict(imports=['my_parts'])``: modules of the user that register parts.
 
-What a worker process must share with its parent, so that it finds the same parts and hides the same secrets.
+A worker process imports them too: `Surroundings` carries the folders, the imports and the secrets of its parent.
 """
 
 from __future__ import annotations

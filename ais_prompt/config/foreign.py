@@ -1,7 +1,4 @@
-"""Tell a config in terms of this program from one that has to be translated first.
-
-Notes: what a translated config drops, or means differently here.
-"""
+"""Tell a config in terms of this program from a config that is translated first, and keep notes on the translation."""
 
 from __future__ import annotations
 
@@ -36,18 +33,6 @@ def is_native(values: Mapping[str, Any]) -> bool:
     return all(isinstance(name, str) and name in _OWN for name in _types(described))
 
 
-def _types(value: Any) -> Iterator[Any]:
-    """Yield the ``type`` of every dict in a value."""
-    if isinstance(value, Mapping):
-        if "type" in value:
-            yield value["type"]
-        for inner in value.values():
-            yield from _types(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _types(inner)
-
-
 class Note(Struct, frozen=True):
     """One thing that differs from what OpenCompass or AISBench would do.
 
@@ -68,3 +53,15 @@ class NoteList(list[Note]):
     def note(self, what: str, where: str, fix: str = "") -> None:
         """Add a note."""
         self.append(Note(what, where, fix))
+
+
+def _types(value: Any) -> Iterator[Any]:
+    """Yield the ``type`` of every dict in a value."""
+    if isinstance(value, Mapping):
+        if "type" in value:
+            yield value["type"]
+        for inner in value.values():
+            yield from _types(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _types(inner)

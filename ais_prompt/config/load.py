@@ -1,7 +1,4 @@
-"""Read a config file into plain values.
-
-Turn what mmengine read into plain values; no mmengine object passes this boundary.
-"""
+"""Read a config file into plain values. No object of mmengine passes this boundary."""
 
 from __future__ import annotations
 
@@ -99,6 +96,59 @@ def load_config(path: Path, overrides: Sequence[str] = ()) -> LoadedConfig:
     return loaded
 
 
+def plain_config(variables: dict[str, Any]) -> dict[str, Any]:
+    """Return the top level of a config as plain values.
+
+    A variable that is not plain (a function, a module, a loop variable of any type) is a helper of the config and is
+    left out, and so is one whose name begins with an underscore; what a run reads (`CONFIG.names`) must be plain.
+
+    Raises:
+        ConfigError: a value that is not plain, with its config path as ``where``.
+    """
+    values: dict[str, Any] = {}
+    for name, value in variables.items():
+        if name.startswith("_"):
+            continue
+        try:
+            values[name] = plain_value(value, name)
+        except ConfigError:
+            if name in CONFIG.names:
+                raise
+    return values
+
+
+def plain_value(value: Any, where: str) -> Any:
+    """Return one value of a config as plain values: a class or function becomes its dotted name.
+
+    Raises:
+        ConfigError: as `plain_config`.
+    """
+    if type(value) in _PLAIN:
+        return value
+    if type(value) is int:
+        return _shown_int(value, where)
+    if isinstance(value, dict):
+        return {
+            _plain_key(key, where): item if type(item) in _PLAIN else plain_value(item, _below(where, key))
+            for key, item in value.items()
+        }
+    if type(value) in (list, tuple):
+        return type(value)(plain_value(item, f"{where}[{index}]") for index, item in enumerate(value))
+    if callable(value):
+        return _dotted_name(value, where)
+    raise ConfigError(
+        f"a {type(value).__name__} cannot be in a config: {value!r:.60}",
+        where=where,
+        fix="use plain values: dict, list, tuple, str, int, float, bool, None",
+    )
+
+
+_PLAIN: Final = frozenset((str, float, bool, NoneType))
+"""Types of values that have no values inside, and need no check."""
+_MOST_BITS: Final = 4096
+"""Of an integer; Python writes none of more than 4,300 digits, so no error could show it."""
+
+
 def _read(path: Path) -> dict[str, Any]:
     family = check_bases(path)
     for file in family:  # before it runs: a traceback shows its lines
@@ -161,59 +211,6 @@ def _refused_import(error: BaseException) -> ConfigError | None:
 
 def _written(statement: ast.ImportFrom) -> str:
     return "." * statement.level + (statement.module or "")
-
-
-_PLAIN: Final = frozenset((str, float, bool, NoneType))
-"""Types of values that have no values inside, and need no check."""
-_MOST_BITS: Final = 4096
-"""Of an integer; Python writes none of more than 4,300 digits, so no error could show it."""
-
-
-def plain_config(variables: dict[str, Any]) -> dict[str, Any]:
-    """Return the top level of a config as plain values.
-
-    A variable that is not plain (a function, a module, a loop variable of any type) is a helper of the config and is
-    left out, and so is one whose name begins with an underscore; what a run reads (`CONFIG.names`) must be plain.
-
-    Raises:
-        ConfigError: a value that is not plain, with its config path as ``where``.
-    """
-    values: dict[str, Any] = {}
-    for name, value in variables.items():
-        if name.startswith("_"):
-            continue
-        try:
-            values[name] = plain_value(value, name)
-        except ConfigError:
-            if name in CONFIG.names:
-                raise
-    return values
-
-
-def plain_value(value: Any, where: str) -> Any:
-    """Return one value of a config as plain values: a class or function becomes its dotted name.
-
-    Raises:
-        ConfigError: as `plain_config`.
-    """
-    if type(value) in _PLAIN:
-        return value
-    if type(value) is int:
-        return _shown_int(value, where)
-    if isinstance(value, dict):
-        return {
-            _plain_key(key, where): item if type(item) in _PLAIN else plain_value(item, _below(where, key))
-            for key, item in value.items()
-        }
-    if type(value) in (list, tuple):
-        return type(value)(plain_value(item, f"{where}[{index}]") for index, item in enumerate(value))
-    if callable(value):
-        return _dotted_name(value, where)
-    raise ConfigError(
-        f"a {type(value).__name__} cannot be in a config: {value!r:.60}",
-        where=where,
-        fix="use plain values: dict, list, tuple, str, int, float, bool, None",
-    )
 
 
 def _shown_int(value: int, where: str) -> int:

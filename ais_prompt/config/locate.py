@@ -1,11 +1,7 @@
 """Find configs by name: in ``--config-dir``, the working directory's ``configs/``, of the peers, shipped, of plugins.
 
-Only file names and syntax trees are read here, so `aisprompt list` needs neither mmengine nor any config to run.
-
-Find the folders of ``--config-dir``, and the config trees of OpenCompass and AISBench: installed, in a checkout, or
-copied beside a config.
-
-Nothing of theirs is imported.
+The config trees of OpenCompass and AISBench are installed, in a checkout, or copied beside a config. Only file names
+and syntax trees are read here, so `aisprompt list` needs neither mmengine nor any config to run.
 """
 
 from __future__ import annotations
@@ -36,6 +32,12 @@ _THEIRS: Final = (
 Kind: TypeAlias = Literal["models", "datasets", "summarizers"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
+CONFIG_DIR: Final = "AISPROMPT_CONFIG_DIR"
+"""Environment variable with folders that hold ``datasets``, ``models`` and ``summarizers``, as ``PATH`` has them."""
+
+TREES: Final = {"opencompass": ("configs",), "ais_bench": ("benchmark", "configs")}
+"""Package of a peer → the path of its config tree in it."""
+
 
 @dataclass(frozen=True, slots=True)
 class NamedConfig:
@@ -51,128 +53,6 @@ class NamedConfig:
     name: str
     summary: str
     path: Path
-
-
-@cache
-def shipped_root() -> Path:
-    """Return the shipped ``configs`` folder: in the installed package, or at the top of the repository."""
-    package = Path(__file__).resolve().parents[1]
-    inside = package / "configs"
-    return inside if inside.is_dir() else package.parent / "configs"
-
-
-def match_shipped(kind: Kind, pattern: str, notes: list[str] | None = None, *, peer: str = "") -> list[Path]:
-    """Return all configs whose stem or path below ``configs/<kind>`` matches a name or a pattern such as ``gsm8k*``.
-
-    The first folder in which anything matches hides those after it: the user's own come first, then the trees of
-    OpenCompass and AISBench where they are installed, then the shipped ones, then those of plugins. With the name of a
-    package before it, such as ``ais_prompt/gsm8k_gen``, a name is looked up there alone.
-
-    Args:
-        kind: what they are configs of.
-        pattern: a name or a pattern.
-        notes: gets a sentence if configs of other packages match too.
-        peer: the package of the peer whose tree comes before that of the other one.
-    """
-    pattern = pattern.removesuffix(".py")
-    folders = _named_folders(kind, peer)
-    package, slash, rest = pattern.partition("/")
-    if slash and any(owner == package for owner, _ in folders):
-        folders, pattern = [(owner, folder) for owner, folder in folders if owner == package], rest
-    matched = [(owner, files) for owner, folder in folders if (files := _matching(folder, pattern))]
-    if not matched:
-        return []
-    first, found = matched[0]
-    others = dict.fromkeys(f"{owner}/{pattern}" for owner, _ in matched if owner not in ("", first))
-    if first and others and notes is not None:
-        reason = ", as the models are" if first == peer else ""
-        notes.append(f"{pattern!r} is {first}/{pattern}{reason}; there is also {listed(others)}")
-    return found
-
-
-def find_shipped(kind: Kind, name: str, notes: list[str] | None = None, *, peer: str = "") -> Path:
-    """Return the config with this name; a path to a ``.py`` file is used as it is.
-
-    Args:
-        kind: what it is a config of.
-        name: its stem, its path below ``configs/<kind>``, the path of a file, or the name of a benchmark, which is that
-            of its folder: ``gsm8k`` is ``gsm8k_gen``.
-        notes: gets a sentence if there are others of that name: the first is used, as OpenCompass does.
-        peer: as for `match_shipped`.
-
-    Raises:
-        ConfigError: there is none, and the fix offers the nearest name; or a benchmark has several of equal rank.
-    """
-    if name.endswith(".py") and Path(name).is_file():
-        return Path(name)
-    found = match_shipped(kind, name, notes, peer=peer) or _match_folder(kind, name, peer)
-    kind_word = kind.removesuffix("s")
-    if not found:
-        known = [file.stem for _, folder in _named_folders(kind) for file in _config_files(folder)]
-        fix = advice(name, known)
-        if near_miss(name, known) is None and not _peer_folders(kind):
-            fix += f"; {_THEIRS}"
-        raise ConfigError(f"there is no {kind_word} config named {name!r}", fix=fix)
-    if len(found) > 1 and notes is not None:
-        first, *others = (_below_kind(file, kind) for file in found)
-        notes.append(f"{name!r} is {first}; to use another, name it: {listed(others)}")
-    return found[0]
-
-
-def _match_folder(kind: Kind, name: str, peer: str) -> list[Path]:
-    """Return the configs in the first folder of this name, its main one first: ``NAME_gen``, or else the only one.
-
-    Raises:
-        ConfigError: none of several is the main one.
-    """
-    for _, folder in _named_folders(kind, peer):
-        if files := [file for file in _config_files(folder) if file.parent.name == name]:
-            main = [file for file in files if file.stem == f"{name}_gen"] or files
-            if len(main) > 1:
-                fix = f"name one of them: {listed(file.stem for file in files)}"
-                raise ConfigError(f"{name!r} has several configs", where=place(files[0].parent), fix=fix)
-            return [*main, *(file for file in files if file not in main)]
-    return []
-
-
-def list_shipped(kind: Kind) -> list[NamedConfig]:
-    """Return every config that can be used by name, the user's own first, each folder in alphabetical order."""
-    configs: list[NamedConfig] = []
-    for folder in config_folders(kind):
-        files = _config_files(folder)
-        stems = [file.stem for file in files]
-        for file in files:
-            name = file.stem if stems.count(file.stem) == 1 else _relative_name(file, folder)
-            configs.append(NamedConfig(name, _summary(file), file))
-    return configs
-
-
-def search_configs(kind: Kind, patterns: Sequence[str]) -> list[NamedConfig]:
-    """Return the configs of all folders, those of the peers too, whose name or path contains any of the patterns.
-
-    Each has the shortest name that finds exactly this file.
-
-    Args:
-        kind: what they are configs of.
-        patterns: parts of a name, in any case, with ``*`` and ``?`` for any characters.
-    """
-    masks = [f"*{pattern.casefold().removesuffix('.py')}*" for pattern in patterns]
-    taken: set[str] = set()
-    found: list[NamedConfig] = []
-    for owner, folder in _named_folders(kind):
-        for file in _config_files(folder):
-            stem, relative = file.stem, _relative_name(file, folder)
-            names = [stem, relative, *([f"{owner}/{stem}", f"{owner}/{relative}"] if owner else [])]
-            name = next((name for name in names if name not in taken), str(file))
-            taken.update(names)
-            if any(fnmatchcase(relative.casefold(), mask) for mask in masks):
-                found.append(NamedConfig(name, _summary(file), file))
-    return found
-
-
-def list_configs() -> list[str]:
-    """Return the shipped configs of whole runs, as the command line names them: ``eval``."""
-    return [file.stem for file in _config_files(shipped_root(), deep=False)]
 
 
 def find_config(name_or_path: str | Path) -> Path:
@@ -212,9 +92,166 @@ def missing_config(path: Path) -> ConfigError:
     return ConfigError(f"there is no config {str(path)!r}", where=place(path), fix=fix)
 
 
+def find_shipped(kind: Kind, name: str, notes: list[str] | None = None, *, peer: str = "") -> Path:
+    """Return the config with this name; a path to a ``.py`` file is used as it is.
+
+    Args:
+        kind: what it is a config of.
+        name: its stem, its path below ``configs/<kind>``, the path of a file, or the name of a benchmark, which is that
+            of its folder: ``gsm8k`` is ``gsm8k_gen``.
+        notes: gets a sentence if there are others of that name: the first is used, as OpenCompass does.
+        peer: as for `match_shipped`.
+
+    Raises:
+        ConfigError: there is none, and the fix offers the nearest name; or a benchmark has several of equal rank.
+    """
+    if name.endswith(".py") and Path(name).is_file():
+        return Path(name)
+    found = match_shipped(kind, name, notes, peer=peer) or _match_folder(kind, name, peer)
+    kind_word = kind.removesuffix("s")
+    if not found:
+        known = [file.stem for _, folder in _named_folders(kind) for file in _config_files(folder)]
+        fix = advice(name, known)
+        if near_miss(name, known) is None and not _peer_folders(kind):
+            fix += f"; {_THEIRS}"
+        raise ConfigError(f"there is no {kind_word} config named {name!r}", fix=fix)
+    if len(found) > 1 and notes is not None:
+        first, *others = (_below_kind(file, kind) for file in found)
+        notes.append(f"{name!r} is {first}; to use another, name it: {listed(others)}")
+    return found[0]
+
+
+def match_shipped(kind: Kind, pattern: str, notes: list[str] | None = None, *, peer: str = "") -> list[Path]:
+    """Return all configs whose stem or path below ``configs/<kind>`` matches a name or a pattern such as ``gsm8k*``.
+
+    The first folder in which anything matches hides those after it: the user's own come first, then the trees of
+    OpenCompass and AISBench where they are installed, then the shipped ones, then those of plugins. With the name of a
+    package before it, such as ``ais_prompt/gsm8k_gen``, a name is looked up there alone.
+
+    Args:
+        kind: what they are configs of.
+        pattern: a name or a pattern.
+        notes: gets a sentence if configs of other packages match too.
+        peer: the package of the peer whose tree comes before that of the other one.
+    """
+    pattern = pattern.removesuffix(".py")
+    folders = _named_folders(kind, peer)
+    package, slash, rest = pattern.partition("/")
+    if slash and any(owner == package for owner, _ in folders):
+        folders, pattern = [(owner, folder) for owner, folder in folders if owner == package], rest
+    matched = [(owner, files) for owner, folder in folders if (files := _matching(folder, pattern))]
+    if not matched:
+        return []
+    first, found = matched[0]
+    others = dict.fromkeys(f"{owner}/{pattern}" for owner, _ in matched if owner not in ("", first))
+    if first and others and notes is not None:
+        reason = ", as the models are" if first == peer else ""
+        notes.append(f"{pattern!r} is {first}/{pattern}{reason}; there is also {listed(others)}")
+    return found
+
+
+def list_shipped(kind: Kind) -> list[NamedConfig]:
+    """Return every config that can be used by name, the user's own first, each folder in alphabetical order."""
+    configs: list[NamedConfig] = []
+    for folder in config_folders(kind):
+        files = _config_files(folder)
+        stems = [file.stem for file in files]
+        for file in files:
+            name = file.stem if stems.count(file.stem) == 1 else _relative_name(file, folder)
+            configs.append(NamedConfig(name, _summary(file), file))
+    return configs
+
+
+def list_configs() -> list[str]:
+    """Return the shipped configs of whole runs, as the command line names them: ``eval``."""
+    return [file.stem for file in _config_files(shipped_root(), deep=False)]
+
+
+def search_configs(kind: Kind, patterns: Sequence[str]) -> list[NamedConfig]:
+    """Return the configs of all folders, those of the peers too, whose name or path contains any of the patterns.
+
+    Each has the shortest name that finds exactly this file.
+
+    Args:
+        kind: what they are configs of.
+        patterns: parts of a name, in any case, with ``*`` and ``?`` for any characters.
+    """
+    masks = [f"*{pattern.casefold().removesuffix('.py')}*" for pattern in patterns]
+    taken: set[str] = set()
+    found: list[NamedConfig] = []
+    for owner, folder in _named_folders(kind):
+        for file in _config_files(folder):
+            stem, relative = file.stem, _relative_name(file, folder)
+            names = [stem, relative, *([f"{owner}/{stem}", f"{owner}/{relative}"] if owner else [])]
+            name = next((name for name in names if name not in taken), str(file))
+            taken.update(names)
+            if any(fnmatchcase(relative.casefold(), mask) for mask in masks):
+                found.append(NamedConfig(name, _summary(file), file))
+    return found
+
+
 def config_folders(kind: Kind) -> list[Path]:
     """Return the folders of the user's own configs, of the shipped ones, and of installed packages, in this order."""
     return [*_own_folders(kind), shipped_root() / kind, *_plugin_folders(kind)]
+
+
+@cache
+def shipped_root() -> Path:
+    """Return the shipped ``configs`` folder: in the installed package, or at the top of the repository."""
+    package = Path(__file__).resolve().parents[1]
+    inside = package / "configs"
+    return inside if inside.is_dir() else package.parent / "configs"
+
+
+def config_dirs() -> list[Path]:
+    """Return the folders of `CONFIG_DIR`, which ``--config-dir`` sets."""
+    return [Path(text).expanduser() for text in os.environ.get(CONFIG_DIR, "").split(os.pathsep) if text]
+
+
+def peer_trees() -> list[tuple[str, Path]]:
+    """Return the package and config tree of each peer that is installed, or that ``--peer-path`` names."""
+    found = ((package, peer_package(package), steps) for package, steps in TREES.items())
+    return [(package, tree) for package, top, steps in found if top and (tree := top.joinpath(*steps)).is_dir()]
+
+
+def file_in_tree(module: str, importing: Path) -> Path | None:
+    """Return the file of a config that is imported by its name in a peer's package.
+
+    Args:
+        module: ``opencompass.configs.datasets.gsm8k.gsm8k_gen``.
+        importing: the config that imports it; the ``configs`` folder around it is searched too.
+
+    Returns:
+        The first file that exists; None if there is none, or the module is in no config tree.
+    """
+    package, *steps = module.split(".")
+    inside = TREES.get(package)
+    if inside is None or tuple(steps[: len(inside)]) != inside:
+        return None
+    rest = steps[len(inside) :]
+    candidates = (tree.joinpath(*rest).with_suffix(".py") for tree in _searched(package, importing))
+    return next((file for file in candidates if file.is_file()), None)
+
+
+def searched_trees(package: str, importing: Path) -> list[str]:
+    """Return the folders in which `file_in_tree` looks, for a message."""
+    return [str(tree) for tree in _searched(package, importing)]
+
+
+def _match_folder(kind: Kind, name: str, peer: str) -> list[Path]:
+    """Return the configs in the first folder of this name, its main one first: ``NAME_gen``, or else the only one.
+
+    Raises:
+        ConfigError: none of several is the main one.
+    """
+    for _, folder in _named_folders(kind, peer):
+        if files := [file for file in _config_files(folder) if file.parent.name == name]:
+            main = [file for file in files if file.stem == f"{name}_gen"] or files
+            if len(main) > 1:
+                fix = f"name one of them: {listed(file.stem for file in files)}"
+                raise ConfigError(f"{name!r} has several configs", where=place(files[0].parent), fix=fix)
+            return [*main, *(file for file in files if file not in main)]
+    return []
 
 
 def _named_folders(kind: Kind, peer: str = "") -> list[tuple[str, Path]]:
@@ -280,48 +317,6 @@ def _summary(file: Path) -> str:
         # A list is not the place to complain of one broken file; loading it will.
         return ""
     return next(iter(docstring.strip().splitlines()), "") if isinstance(docstring, str) else ""
-
-
-CONFIG_DIR: Final = "AISPROMPT_CONFIG_DIR"
-"""Environment variable with folders that hold ``datasets``, ``models`` and ``summarizers``, as ``PATH`` has them."""
-
-TREES: Final = {"opencompass": ("configs",), "ais_bench": ("benchmark", "configs")}
-"""Package of a peer → the path of its config tree in it."""
-
-
-def config_dirs() -> list[Path]:
-    """Return the folders of `CONFIG_DIR`, which ``--config-dir`` sets."""
-    return [Path(text).expanduser() for text in os.environ.get(CONFIG_DIR, "").split(os.pathsep) if text]
-
-
-def peer_trees() -> list[tuple[str, Path]]:
-    """Return the package and config tree of each peer that is installed, or that ``--peer-path`` names."""
-    found = ((package, peer_package(package), steps) for package, steps in TREES.items())
-    return [(package, tree) for package, top, steps in found if top and (tree := top.joinpath(*steps)).is_dir()]
-
-
-def file_in_tree(module: str, importing: Path) -> Path | None:
-    """Return the file of a config that is imported by its name in a peer's package.
-
-    Args:
-        module: ``opencompass.configs.datasets.gsm8k.gsm8k_gen``.
-        importing: the config that imports it; the ``configs`` folder around it is searched too.
-
-    Returns:
-        The first file that exists; None if there is none, or the module is in no config tree.
-    """
-    package, *steps = module.split(".")
-    inside = TREES.get(package)
-    if inside is None or tuple(steps[: len(inside)]) != inside:
-        return None
-    rest = steps[len(inside) :]
-    candidates = (tree.joinpath(*rest).with_suffix(".py") for tree in _searched(package, importing))
-    return next((file for file in candidates if file.is_file()), None)
-
-
-def searched_trees(package: str, importing: Path) -> list[str]:
-    """Return the folders in which `file_in_tree` looks, for a message."""
-    return [str(tree) for tree in _searched(package, importing)]
 
 
 def _searched(package: str, importing: Path) -> Iterator[Path]:

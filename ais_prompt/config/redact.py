@@ -1,10 +1,6 @@
 """Remove secrets from values before they are shown or written.
 
-Read literals of the command line and of a config file.
-
-Find the secrets in command lines and lines of shell, in any form in which programs take them.
-
-Names that say that their value is a secret: keys of a config, and options and variables of a command.
+Values are literals of Python, from ``--set`` or from the syntax tree of a config file.
 """
 
 from __future__ import annotations

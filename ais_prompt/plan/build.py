@@ -1,6 +1,7 @@
 """Build parts from their specs. No other module does.
 
-Find the folders and URLs that a config allows its rows to take media from.
+The public functions follow the config: model, data, few-shot examples, prompts, evaluator, postprocessors, runner.
+`build_part` builds each of them, and puts the config path of the part into its errors.
 """
 
 from __future__ import annotations
@@ -64,21 +65,16 @@ def build_part(registry: PartRegistry, spec: PartSpec, **offered: Any) -> Any:
         raise
 
 
-def _place_in(spec: PartSpec, where: str) -> str:
-    """Return the config path of a place inside a part's arguments; a place elsewhere follows the part's own."""
-    is_argument = re.split(r"[.\[]", where, maxsplit=1)[0] in spec.args
-    return f"{spec.where}.{where}" if is_argument else _both(spec.where, where)
-
-
-def _both(config_path: str, elsewhere: str) -> str:
-    """Join the place in the config and the place in the user's file or data."""
-    return elsewhere if elsewhere.startswith(config_path) else " · ".join(filter(None, (config_path, elsewhere)))
-
-
 def build_model(spec: ModelSpec) -> Model:
     """Build a model without loading it."""
     model: Model = build_part(MODELS, spec.part, num_gpus=spec.num_gpus)
     return model
+
+
+def chat_format_of(spec: ModelSpec, model: Model) -> ChatFormat:
+    """Build the side of the prompt of a model that is built."""
+    media_kinds = model.media_kinds if isinstance(model, MediaModel) else frozenset
+    return build_chat_format(spec, model.prompt_style, model.tokenizer, media_kinds)
 
 
 def build_chat_format(
@@ -158,10 +154,12 @@ def build_prompts(spec: DatasetSpec, retriever: Retriever, inferencer: Inference
         raise
 
 
-def chat_format_of(spec: ModelSpec, model: Model) -> ChatFormat:
-    """Build the side of the prompt of a model that is built."""
-    media_kinds = model.media_kinds if isinstance(model, MediaModel) else frozenset
-    return build_chat_format(spec, model.prompt_style, model.tokenizer, media_kinds)
+def media_roots_of(spec: DatasetSpec) -> MediaRoots:
+    """Return the roots of a dataset: ``media_roots``, the folders of its data, and what its templates name."""
+    given = [root if has_scheme(root) else str(expand(root)) for root in spec.reader.media_roots]
+    templates = filter(None, (spec.infer.ice_template, spec.infer.prompt_template))
+    written = [root for template in templates for root in _written_roots(template.args)]
+    return MediaRoots.of([*given, *_data_folders(spec.source.args), *written], f"{spec.reader.where}.media_roots")
 
 
 def build_context(
@@ -196,21 +194,15 @@ def build_evaluator(spec: EvalSpec) -> Evaluator | None:
     return evaluator
 
 
-def _check_panel(part: PartSpec, evaluator: Evaluator, judge: JudgeSpec) -> None:
-    """Refuse a baseline without a comparison, and a comparison without one.
-
-    Raises:
-        ConfigError: they do not fit together.
-    """
-    compares = isinstance(evaluator, PanelEvaluator) and evaluator.compares
-    if compares != (judge.baseline is not None):
-        raise ConfigError(
-            f"{part.type} needs a baseline" if compares else f"{part.type} compares nothing with a baseline",
-            where=part.where,
-            fix="baseline=dict(column='...'), dict(model='...') or dict(path='outputs/...')"
-            if compares
-            else "take baseline out, or use PairwiseEvaluator",
-        )
+def build_postprocessor(spec: PartSpec | None) -> Postprocessor:
+    """Return the function that turns a text into an answer, with its options bound; the identity without a spec."""
+    if spec is None:
+        return lambda value: value
+    try:
+        return POSTPROCESSORS.function(spec.type, spec.args)
+    except AisPromptError as error:
+        error.where = _both(spec.where, error.where)
+        raise
 
 
 def build_runner(spec: PartSpec, max_num_workers: int | None = None) -> Any:
@@ -231,27 +223,36 @@ def build_partitioner(spec: PartSpec) -> Partitioner:
     return partitioner
 
 
-def build_postprocessor(spec: PartSpec | None) -> Postprocessor:
-    """Return the function that turns a text into an answer, with its options bound; the identity without a spec."""
-    if spec is None:
-        return lambda value: value
-    try:
-        return POSTPROCESSORS.function(spec.type, spec.args)
-    except AisPromptError as error:
-        error.where = _both(spec.where, error.where)
-        raise
+def _check_panel(part: PartSpec, evaluator: Evaluator, judge: JudgeSpec) -> None:
+    """Refuse a baseline without a comparison, and a comparison without one.
+
+    Raises:
+        ConfigError: they do not fit together.
+    """
+    compares = isinstance(evaluator, PanelEvaluator) and evaluator.compares
+    if compares != (judge.baseline is not None):
+        raise ConfigError(
+            f"{part.type} needs a baseline" if compares else f"{part.type} compares nothing with a baseline",
+            where=part.where,
+            fix="baseline=dict(column='...'), dict(model='...') or dict(path='outputs/...')"
+            if compares
+            else "take baseline out, or use PairwiseEvaluator",
+        )
 
 
 def _template(spec: PartSpec | None) -> Template | None:
     return build_part(TEMPLATES, spec) if spec else None
 
 
-def media_roots_of(spec: DatasetSpec) -> MediaRoots:
-    """Return the roots of a dataset: ``media_roots``, the folders of its data, and what its templates name."""
-    given = [root if has_scheme(root) else str(expand(root)) for root in spec.reader.media_roots]
-    templates = filter(None, (spec.infer.ice_template, spec.infer.prompt_template))
-    written = [root for template in templates for root in _written_roots(template.args)]
-    return MediaRoots.of([*given, *_data_folders(spec.source.args), *written], f"{spec.reader.where}.media_roots")
+def _place_in(spec: PartSpec, where: str) -> str:
+    """Return the config path of a place inside a part's arguments; a place elsewhere follows the part's own."""
+    is_argument = re.split(r"[.\[]", where, maxsplit=1)[0] in spec.args
+    return f"{spec.where}.{where}" if is_argument else _both(spec.where, where)
+
+
+def _both(config_path: str, elsewhere: str) -> str:
+    """Join the place in the config and the place in the user's file or data."""
+    return elsewhere if elsewhere.startswith(config_path) else " · ".join(filter(None, (config_path, elsewhere)))
 
 
 def _data_folders(args: Mapping[str, Any]) -> Iterator[str]:

@@ -2,8 +2,6 @@
 
 `check`, `view-prompt`, `lock`, `run` and `score` all start from a plan, so nothing is checked in one way and run in
 another. Building a part opens no weights, socket or server.
-
-Prepare the record of a session, for every verb that writes a run folder.
 """
 
 from __future__ import annotations
@@ -47,7 +45,6 @@ from ais_prompt.utils.guard import guarded_call
 ROWS_KEPT: Final = 2048
 """How many rows of the train split are kept at most, so that a large one does not fill the memory."""
 
-
 T = TypeVar("T")
 
 
@@ -72,50 +69,137 @@ class built_once(Generic[T]):  # noqa: N801  # a decorator
         return found
 
 
-class PlannedModel:
-    """A model of the config, or the judge of a dataset."""
+class Plan:
+    """Every model on its datasets.
 
-    def __init__(self, spec: ModelSpec, model: Model | None = None) -> None:
-        """Plan a model.
+    Attributes:
+        spec: the config.
+        models, datasets: those of the config, in its order.
+        tasks: all datasets of a model together, so that it is loaded only once.
+        whole: the plan of all tasks; another one only if this has some of them.
+    """
+
+    def __init__(self, spec: RunSpec) -> None:
+        self.spec = spec
+        self.models = tuple(map(PlannedModel, spec.models))
+        self._judges: list[PlannedModel] = []
+        self.datasets = tuple(PlannedDataset(dataset, self._judges_of(dataset.eval.judge)) for dataset in spec.datasets)
+        self.whole = self
+        models = {model.spec.abbr: model for model in self.models}
+        datasets = {dataset.spec.abbr: dataset for dataset in self.datasets}
+        self.tasks = tuple(Task(models[one.model.abbr], datasets[one.dataset.abbr]) for one in spec.tasks)
+
+    def only(self, tasks: Collection[str]) -> Plan:
+        """Return the plan of some tasks, for a shard. It has no gates and no summary, which need all tasks.
 
         Args:
-            spec: what the config says.
-            model: the model itself, where it is built already.
+            tasks: their names.
         """
-        self.spec = spec
+        some = copy(self)
+        some.spec = replace(self.spec, gates=(), summary=SummarySpec())
+        some.tasks = tuple(task for task in self.tasks if task.name in tasks)
+        models, datasets = ({getattr(task.spec, kind).abbr for task in some.tasks} for kind in ("model", "dataset"))
+        some.models = tuple(model for model in self.models if model.spec.abbr in models)
+        some.datasets = tuple(dataset for dataset in self.datasets if dataset.spec.abbr in datasets)
+        return some
+
+    def with_models(self, models: Mapping[PlannedModel, Model]) -> Plan:
+        """Return the same plan with other objects for some of its models and judges."""
+        other = copy(self)
+        planned = {one: PlannedModel(one.spec, model) for one, model in models.items()}
+        other.models = tuple(planned.get(one, one) for one in self.models)
+        other._judges = [planned.get(one, one) for one in self._judges]
+        datasets = {one: one.with_judges(planned) for one in self.datasets}
+        other.datasets = tuple(datasets.values())
+        other.tasks = tuple(task.of_parts(planned, datasets) for task in self.tasks)
+        return other
+
+    @property
+    def judges(self) -> Sequence[PlannedModel]:
+        """The judges of all datasets; datasets whose judges are configured alike share one."""
+        return self._judges
+
+    def _judges_of(self, spec: JudgeSpec | None) -> tuple[PlannedModel, ...]:
+        return () if spec is None else tuple(map(self._judge, spec.models))
+
+    def _judge(self, spec: ModelSpec) -> PlannedModel:
+        for judge in self._judges:
+            if _configured_alike(judge.spec, spec):
+                return judge
+        self._judges.append(PlannedModel(spec))
+        return self._judges[-1]
+
+
+class Task:
+    """One model on one dataset: the smallest piece of work.
+
+    Attributes:
+        spec: what the config says of both.
+    """
+
+    def __init__(self, model: PlannedModel, dataset: PlannedDataset) -> None:
+        self.spec = TaskSpec(model.spec, dataset.spec)
+        self.dataset = dataset
         self.lock = RLock()
-        if model is not None:
-            vars(self)["model"] = model
+        self._model = model
 
-    @built_once
+    def of_parts(
+        self, models: Mapping[PlannedModel, PlannedModel], datasets: Mapping[PlannedDataset, PlannedDataset]
+    ) -> Task:
+        """Return the same task with another model and dataset: earlier → new. This one forgets its rows."""
+        self.release()
+        return Task(models.get(self._model, self._model), datasets.get(self.dataset, self.dataset))
+
+    @classmethod
+    def of(cls, spec: TaskSpec, model: Model | None = None) -> Task:
+        """Plan a task by itself, outside of the plan of a run, and without a judge."""
+        return cls(PlannedModel(spec.model, model), PlannedDataset(spec.dataset))
+
+    def with_trial_shots(self) -> Task:
+        """Return the same task with examples that are found quickly; see `PlannedDataset.with_trial_shots`."""
+        return Task(self._model, self.dataset.with_trial_shots())
+
+    @property
+    def name(self) -> str:
+        """``model/dataset``, as progress and errors show it."""
+        return self.spec.name
+
+    @property
     def model(self) -> Model:
-        """The model, not loaded yet.
+        """The model, not loaded yet."""
+        return self._model.model
 
-        Raises:
-            AisPromptError: it refuses its arguments.
-        """
-        return build_model(self.spec)
+    @property
+    def data(self) -> Dataset:
+        """The rows of the dataset."""
+        return self.dataset.data
+
+    @property
+    def inferencer(self) -> Inferencer:
+        """What is asked of a sample."""
+        return self.dataset.inferencer
 
     @built_once
-    def chat(self) -> ChatFormat:
-        """The model's side of the prompt.
+    def context(self) -> InferenceContext:
+        """What the inferencer works with."""
+        return build_context(self.spec.model, self.model, self._model.chat, self.dataset.prompts, self.data)
 
-        Raises:
-            AisPromptError: its templates cannot be used.
-        """
-        return chat_format_of(self.spec, self.model)
+    def shots_retrieved(self, index: int) -> int:
+        """How many in-context examples were found for a test sample."""
+        return len(self.dataset.shot_ids[index])
 
-    def preflight(self) -> None:
-        """See whether the model can be used at all.
+    def shots(self, sample: Sample) -> Sequence[Sample]:
+        """The in-context examples of a test sample, as many as fit."""
+        retrieved = list(map(self.dataset.train_row, self.dataset.shot_ids[sample.index]))
+        return fitting_shots(self.inferencer, sample, retrieved, self.context)
 
-        Raises:
-            AisPromptError: it surely cannot; ``where`` names the model in the config.
-        """
-        try:
-            self.model.preflight()
-        except AisPromptError as error:
-            error.where = error.where or self.spec.where
-            raise
+    def shown_rows(self) -> Iterator[Sample]:
+        """The rows of the train split that are retrieved as an example of any sample, each once."""
+        yield from map(self.dataset.train_row, sorted({row for ids in self.dataset.shot_ids for row in ids}))
+
+    def release(self) -> None:
+        """Forget what the task holds of its rows."""
+        self.__dict__.pop("context", None)
 
 
 class PlannedDataset:
@@ -255,144 +339,50 @@ class PlannedDataset:
             self.__dict__.pop(name, None)
 
 
-class Task:
-    """One model on one dataset: the smallest piece of work.
+class PlannedModel:
+    """A model of the config, or the judge of a dataset."""
 
-    Attributes:
-        spec: what the config says of both.
-    """
-
-    def __init__(self, model: PlannedModel, dataset: PlannedDataset) -> None:
-        self.spec = TaskSpec(model.spec, dataset.spec)
-        self.dataset = dataset
-        self.lock = RLock()
-        self._model = model
-
-    def of_parts(
-        self, models: Mapping[PlannedModel, PlannedModel], datasets: Mapping[PlannedDataset, PlannedDataset]
-    ) -> Task:
-        """Return the same task with another model and dataset: earlier → new. This one forgets its rows."""
-        self.release()
-        return Task(models.get(self._model, self._model), datasets.get(self.dataset, self.dataset))
-
-    @classmethod
-    def of(cls, spec: TaskSpec, model: Model | None = None) -> Task:
-        """Plan a task by itself, outside of the plan of a run, and without a judge."""
-        return cls(PlannedModel(spec.model, model), PlannedDataset(spec.dataset))
-
-    def with_trial_shots(self) -> Task:
-        """Return the same task with examples that are found quickly; see `PlannedDataset.with_trial_shots`."""
-        return Task(self._model, self.dataset.with_trial_shots())
-
-    @property
-    def name(self) -> str:
-        """``model/dataset``, as progress and errors show it."""
-        return self.spec.name
-
-    @property
-    def model(self) -> Model:
-        """The model, not loaded yet."""
-        return self._model.model
-
-    @property
-    def data(self) -> Dataset:
-        """The rows of the dataset."""
-        return self.dataset.data
-
-    @property
-    def inferencer(self) -> Inferencer:
-        """What is asked of a sample."""
-        return self.dataset.inferencer
-
-    @built_once
-    def context(self) -> InferenceContext:
-        """What the inferencer works with."""
-        return build_context(self.spec.model, self.model, self._model.chat, self.dataset.prompts, self.data)
-
-    def shots_retrieved(self, index: int) -> int:
-        """How many in-context examples were found for a test sample."""
-        return len(self.dataset.shot_ids[index])
-
-    def shots(self, sample: Sample) -> Sequence[Sample]:
-        """The in-context examples of a test sample, as many as fit."""
-        retrieved = list(map(self.dataset.train_row, self.dataset.shot_ids[sample.index]))
-        return fitting_shots(self.inferencer, sample, retrieved, self.context)
-
-    def shown_rows(self) -> Iterator[Sample]:
-        """The rows of the train split that are retrieved as an example of any sample, each once."""
-        yield from map(self.dataset.train_row, sorted({row for ids in self.dataset.shot_ids for row in ids}))
-
-    def release(self) -> None:
-        """Forget what the task holds of its rows."""
-        self.__dict__.pop("context", None)
-
-
-class Plan:
-    """Every model on its datasets.
-
-    Attributes:
-        spec: the config.
-        models, datasets: those of the config, in its order.
-        tasks: all datasets of a model together, so that it is loaded only once.
-        whole: the plan of all tasks; another one only if this has some of them.
-    """
-
-    def __init__(self, spec: RunSpec) -> None:
-        self.spec = spec
-        self.models = tuple(map(PlannedModel, spec.models))
-        self._judges: list[PlannedModel] = []
-        self.datasets = tuple(PlannedDataset(dataset, self._judges_of(dataset.eval.judge)) for dataset in spec.datasets)
-        self.whole = self
-        models = {model.spec.abbr: model for model in self.models}
-        datasets = {dataset.spec.abbr: dataset for dataset in self.datasets}
-        self.tasks = tuple(Task(models[one.model.abbr], datasets[one.dataset.abbr]) for one in spec.tasks)
-
-    def only(self, tasks: Collection[str]) -> Plan:
-        """Return the plan of some tasks, for a shard. It has no gates and no summary, which need all tasks.
+    def __init__(self, spec: ModelSpec, model: Model | None = None) -> None:
+        """Plan a model.
 
         Args:
-            tasks: their names.
+            spec: what the config says.
+            model: the model itself, where it is built already.
         """
-        some = copy(self)
-        some.spec = replace(self.spec, gates=(), summary=SummarySpec())
-        some.tasks = tuple(task for task in self.tasks if task.name in tasks)
-        models, datasets = ({getattr(task.spec, kind).abbr for task in some.tasks} for kind in ("model", "dataset"))
-        some.models = tuple(model for model in self.models if model.spec.abbr in models)
-        some.datasets = tuple(dataset for dataset in self.datasets if dataset.spec.abbr in datasets)
-        return some
+        self.spec = spec
+        self.lock = RLock()
+        if model is not None:
+            vars(self)["model"] = model
 
-    def with_models(self, models: Mapping[PlannedModel, Model]) -> Plan:
-        """Return the same plan with other objects for some of its models and judges."""
-        other = copy(self)
-        planned = {one: PlannedModel(one.spec, model) for one, model in models.items()}
-        other.models = tuple(planned.get(one, one) for one in self.models)
-        other._judges = [planned.get(one, one) for one in self._judges]
-        datasets = {one: one.with_judges(planned) for one in self.datasets}
-        other.datasets = tuple(datasets.values())
-        other.tasks = tuple(task.of_parts(planned, datasets) for task in self.tasks)
-        return other
+    @built_once
+    def model(self) -> Model:
+        """The model, not loaded yet.
 
-    @property
-    def judges(self) -> Sequence[PlannedModel]:
-        """The judges of all datasets; datasets whose judges are configured alike share one."""
-        return self._judges
+        Raises:
+            AisPromptError: it refuses its arguments.
+        """
+        return build_model(self.spec)
 
-    def _judges_of(self, spec: JudgeSpec | None) -> tuple[PlannedModel, ...]:
-        return () if spec is None else tuple(map(self._judge, spec.models))
+    @built_once
+    def chat(self) -> ChatFormat:
+        """The model's side of the prompt.
 
-    def _judge(self, spec: ModelSpec) -> PlannedModel:
-        for judge in self._judges:
-            if _configured_alike(judge.spec, spec):
-                return judge
-        self._judges.append(PlannedModel(spec))
-        return self._judges[-1]
+        Raises:
+            AisPromptError: its templates cannot be used.
+        """
+        return chat_format_of(self.spec, self.model)
 
+    def preflight(self) -> None:
+        """See whether the model can be used at all.
 
-def _configured_alike(one: ModelSpec, other: ModelSpec) -> bool:
-    def shared(spec: ModelSpec) -> tuple[object, ...]:
-        return spec.abbr, spec.part.type, spec.part.args, spec.meta_template, spec.prompt_template
-
-    return shared(one) == shared(other)
+        Raises:
+            AisPromptError: it surely cannot; ``where`` names the model in the config.
+        """
+        try:
+            self.model.preflight()
+        except AisPromptError as error:
+            error.where = error.where or self.spec.where
+            raise
 
 
 def record_of(
@@ -411,3 +401,10 @@ def record_of(
     """
     config = render_config(plan.spec.resolved)
     return RunRecord(folder, config, command, addresses, asks=asks, notes=notes, trusted=plan.spec.trusted)
+
+
+def _configured_alike(one: ModelSpec, other: ModelSpec) -> bool:
+    def shared(spec: ModelSpec) -> tuple[object, ...]:
+        return spec.abbr, spec.part.type, spec.part.args, spec.meta_template, spec.prompt_template
+
+    return shared(one) == shared(other)

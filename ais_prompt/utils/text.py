@@ -1,7 +1,4 @@
-"""Make text safe for a terminal, and for files that people review.
-
-Suggest what to write instead of an unknown name.
-"""
+"""Write texts for people: safe in a terminal and in files, lists and counts in words, and the nearest known name."""
 
 from __future__ import annotations
 
@@ -20,10 +17,8 @@ _INVISIBLE: Final = (
 _UNPRINTABLE: Final = re.compile(rf"[\x00-\x08\x0b-\x1f{_INVISIBLE}\ud800-\udfff]")
 _UNREVIEWABLE: Final = re.compile(f"[{_INVISIBLE}]")
 
-
 MOST_NAMES: Final = 12
 """Number of names that an error shows."""
-
 
 _UNSPACED: Final = (
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"

@@ -1,6 +1,6 @@
-"""The verbs of the command line as functions: check, run, render_prompts, compare, lock.
+"""The verbs of the command line as functions: check, run, render_prompts, compare, lock, check_lock.
 
-What the functions of the API take as a config, and the options that all of them share.
+Each takes a `Config` (a path, a name, a dict, or a loaded config) and the same `ConfigOptions`.
 """
 
 from __future__ import annotations
@@ -35,6 +35,43 @@ from ais_prompt.verbs import run as run_workflow
 from ais_prompt.verbs.check import CheckResult
 from ais_prompt.verbs.open_run import Run, hide_secrets, public_errors
 from ais_prompt.verbs.run import RunMode, with_found_models
+
+Config: TypeAlias = str | os.PathLike[str] | Mapping[str, Any] | LoadedConfig
+"""A config: a path, the name of a shipped config, a dict with ``models`` and ``datasets``, or a loaded config."""
+
+UNNAMED: Final = "python"
+"""Names the run folder of a config that is a dict without ``run_name``."""
+
+
+class ConfigOptions(TypedDict, total=False):
+    """Options of `check`, `run`, `render_prompts`, `lock` and `check_lock`, each with the meaning of a CLI option.
+
+    Attributes:
+        models: names or patterns of model configs, in place of a config (``--models``).
+        datasets: names or patterns of dataset configs (``--datasets``).
+        url: address of a server, in place of a model config; several addresses are replicas (``--url``).
+        model: the model of that server; it may be left out if the server has only one (``--model``).
+        hf_path: folder or hub id of a local model, in place of a model config (``--hf-path``).
+        hf_type: whether that model is a chat model or a base model (``--hf-type``).
+        overrides: changes of single values, ``{'models.0.max_out_len': 64}``, or texts as for ``--set``.
+        num_prompts: only the first so many questions of each dataset (``--num-prompts``).
+        work_dir: where run folders are made (``-w``).
+        cache: folder of answers that runs share (``--cache``).
+        allow_code_execution: let evaluators run programs that a model wrote; ``'unsafe'`` also without a sandbox
+            (``--allow-code-execution``).
+    """
+
+    models: Sequence[str]
+    datasets: Sequence[str]
+    url: str | Sequence[str]
+    model: str
+    hf_path: str | os.PathLike[str]
+    hf_type: Literal["chat", "base"]
+    overrides: Mapping[str, Any] | Sequence[str]
+    num_prompts: int
+    work_dir: str | os.PathLike[str]
+    cache: str | os.PathLike[str]
+    allow_code_execution: bool | Literal["unsafe"]
 
 
 def check(config: Config | None = None, **options: Unpack[ConfigOptions]) -> CheckResult:
@@ -197,68 +234,6 @@ def check_lock(
         return find_drift(plan, _lock_path(plan, config, file))
 
 
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Let the first Ctrl-C interrupt the body. `asyncio.run` would only cancel its task, which the body blocks."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before or signal.SIG_DFL)
-
-
-def _plan(config: Config | None, options: ConfigOptions) -> Plan:
-    """Return the plan of a config of which nothing will be executed."""
-    plan, _ = checked(source_of(config, {**options, "allow_code_execution": "unsafe"}))
-    return plan
-
-
-def _lock_path(plan: Plan, config: Config | None, file: str | os.PathLike[str] | None) -> Path:
-    named = os.fspath(config) if isinstance(config, str | os.PathLike) else None
-    return prompt_lock_path(plan.spec, None if file is None else os.fspath(file), named)
-
-
-Config: TypeAlias = str | os.PathLike[str] | Mapping[str, Any] | LoadedConfig
-"""A config: a path, the name of a shipped config, a dict with ``models`` and ``datasets``, or a loaded config."""
-
-UNNAMED: Final = "python"
-"""Names the run folder of a config that is a dict without ``run_name``."""
-
-
-class ConfigOptions(TypedDict, total=False):
-    """Options of `check`, `run`, `render_prompts`, `lock` and `check_lock`, each with the meaning of a CLI option.
-
-    Attributes:
-        models: names or patterns of model configs, in place of a config (``--models``).
-        datasets: names or patterns of dataset configs (``--datasets``).
-        url: address of a server, in place of a model config; several addresses are replicas (``--url``).
-        model: the model of that server; it may be left out if the server has only one (``--model``).
-        hf_path: folder or hub id of a local model, in place of a model config (``--hf-path``).
-        hf_type: whether that model is a chat model or a base model (``--hf-type``).
-        overrides: changes of single values, ``{'models.0.max_out_len': 64}``, or texts as for ``--set``.
-        num_prompts: only the first so many questions of each dataset (``--num-prompts``).
-        work_dir: where run folders are made (``-w``).
-        cache: folder of answers that runs share (``--cache``).
-        allow_code_execution: let evaluators run programs that a model wrote; ``'unsafe'`` also without a sandbox
-            (``--allow-code-execution``).
-    """
-
-    models: Sequence[str]
-    datasets: Sequence[str]
-    url: str | Sequence[str]
-    model: str
-    hf_path: str | os.PathLike[str]
-    hf_type: Literal["chat", "base"]
-    overrides: Mapping[str, Any] | Sequence[str]
-    num_prompts: int
-    work_dir: str | os.PathLike[str]
-    cache: str | os.PathLike[str]
-    allow_code_execution: bool | Literal["unsafe"]
-
-
 def load_config(config: Config, overrides: Mapping[str, Any] | Sequence[str] = ()) -> LoadedConfig:
     """Read a config into plain values.
 
@@ -329,6 +304,30 @@ def call_text(config: Config | None, **options: Unpack[ConfigOptions]) -> str:
     hidden = {"overrides": [redacted_override(one) for one in _override_texts(options.get("overrides", ()))]}
     shown = {**options, **(hidden if hidden["overrides"] else {})}
     return f"ais_prompt.run({', '.join([*named, *(f'{name}={value!r}' for name, value in shown.items())])})"
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let the first Ctrl-C interrupt the body. `asyncio.run` would only cancel its task, which the body blocks."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before or signal.SIG_DFL)
+
+
+def _plan(config: Config | None, options: ConfigOptions) -> Plan:
+    """Return the plan of a config of which nothing will be executed."""
+    plan, _ = checked(source_of(config, {**options, "allow_code_execution": "unsafe"}))
+    return plan
+
+
+def _lock_path(plan: Plan, config: Config | None, file: str | os.PathLike[str] | None) -> Path:
+    named = os.fspath(config) if isinstance(config, str | os.PathLike) else None
+    return prompt_lock_path(plan.spec, None if file is None else os.fspath(file), named)
 
 
 def _override_texts(overrides: Mapping[str, Any] | Sequence[str]) -> list[str]:

@@ -1,6 +1,7 @@
-"""Check a config: its faults, its warnings, what its postprocessors lose, and what its claims need.
+"""Check a config, and check a run against its gates.
 
-Hold a run against the gates of its config and of the command line, and against a baseline.
+A check finds faults, warnings, what postprocessors lose, and what claims need. Gates are those of the config and of the
+command line, and a baseline.
 """
 
 from __future__ import annotations
@@ -23,19 +24,6 @@ from ais_prompt.store.baseline_file import Baseline
 from ais_prompt.types import Gate
 
 
-class Claim(Struct, frozen=True):
-    """A gate with a confidence, for one of the datasets that it concerns.
-
-    Attributes:
-        dataset: its ``abbr``.
-        samples: questions of the dataset.
-    """
-
-    gate: Gate
-    dataset: str
-    samples: int
-
-
 class CheckResult(Struct, frozen=True):
     """What a check found in a config without faults.
 
@@ -50,6 +38,19 @@ class CheckResult(Struct, frozen=True):
     warnings: Sequence[PromptWarning]
     extractions: Sequence[ExtractionTrial]
     claims: Sequence[Claim]
+
+
+class Claim(Struct, frozen=True):
+    """A gate with a confidence, for one of the datasets that it concerns.
+
+    Attributes:
+        dataset: its ``abbr``.
+        samples: questions of the dataset.
+    """
+
+    gate: Gate
+    dataset: str
+    samples: int
 
 
 def check(source: Source, gates: Sequence[str] = ()) -> CheckResult:
@@ -68,21 +69,6 @@ def check(source: Source, gates: Sequence[str] = ()) -> CheckResult:
         raise ConfigFaults(faults)
     extractions = [found for dataset in plan.datasets if (found := try_extraction(dataset))]
     return CheckResult(plan, warnings, extractions, _claims(plan, conditions))
-
-
-def _claims(plan: Plan, gates: Sequence[Gate]) -> list[Claim]:
-    models = [model.spec.abbr for model in plan.models]
-    return [
-        Claim(gate, dataset.spec.abbr, len(dataset.data.test))
-        for gate in gates
-        if gate.confidence
-        for dataset in plan.datasets
-        if any(gate.concerns(model, dataset.spec.abbr) for model in models)
-    ]
-
-
-if TYPE_CHECKING:  # most runs have no gates, and all of them are quick to start
-    from ais_prompt.comparison.gates import Verdict
 
 
 class RunGates(Struct, frozen=True):
@@ -163,3 +149,18 @@ def open_gates(plan: Plan, gates: Sequence[str], baseline: str | None, min_drop:
     from ais_prompt.comparison.baseline import open_baseline
 
     return RunGates(conditions, open_baseline(baseline), min_drop, level)
+
+
+def _claims(plan: Plan, gates: Sequence[Gate]) -> list[Claim]:
+    models = [model.spec.abbr for model in plan.models]
+    return [
+        Claim(gate, dataset.spec.abbr, len(dataset.data.test))
+        for gate in gates
+        if gate.confidence
+        for dataset in plan.datasets
+        if any(gate.concerns(model, dataset.spec.abbr) for model in models)
+    ]
+
+
+if TYPE_CHECKING:  # most runs have no gates, and all of them are quick to start
+    from ais_prompt.comparison.gates import Verdict

@@ -1,8 +1,6 @@
-"""A run folder as an object: its status, its errors, its scores and samples.
+"""A run folder as an object: its status, its errors, its scores and samples; and its export for other programs.
 
-Errors as the callers of the API see them: without secrets, and with advice in terms of Python.
-
-Write the results of a run in the form of another program.
+Errors reach callers without secrets, and with advice in terms of Python.
 """
 
 from __future__ import annotations
@@ -181,6 +179,48 @@ def open_run(run: str | os.PathLike[str], work_dir: str | os.PathLike[str] | Non
         return Run(folder.root)
 
 
+def export(run: str, to: str, folder: Path | None = None, work_dir: str | None = None) -> list[Path]:
+    """Write the results of a run, and return the files.
+
+    Args:
+        run: the path of a run folder, or below ``work_dir`` a name, name/time or time.
+        to: a name in `ais_prompt.catalog.EXPORTERS`.
+        folder: where the files go; it is made if needed, and files of the same names are replaced. None means
+            ``export/<to>`` in the run folder.
+        work_dir: where run folders are kept; None for ``outputs``.
+
+    Raises:
+        ConfigError: there is no such run.
+        StoreError, DataError: a file cannot be read or written.
+    """
+    found = locate_run(expand(work_dir or DEFAULT_WORK_DIR), run)
+    if folder is None:
+        refuse_links(found)
+        folder = found.root / "export" / to
+    written: list[Path] = load_home(EXPORTERS[to])(read_stored_results(found), folder)
+    return written
+
+
+@contextmanager
+def public_errors() -> Iterator[None]:
+    """Hide secrets in the errors that the body raises, and name the call that resumes an interrupted run."""
+    try:
+        yield
+    except AisPromptError as error:
+        if isinstance(error, Interrupted) and error.where:
+            error.fix = f"resume with the same call and reuse={Path(error.where).name!r}"
+        for one in {id(fault): fault for fault in (error, *faults_of(error))}.values():
+            hide_secrets(one)
+        raise
+
+
+def hide_secrets(error: AisPromptError) -> AisPromptError:
+    """Hide the secrets in the texts of an error, and return it."""
+    error.what, error.where, error.fix = map(SECRETS.hide_in_message, (error.what, error.where, error.fix))
+    error.args = (error.what,)
+    return error
+
+
 def _read_summary(path: Path) -> list[Row]:
     try:
         values: Any = decode_own(path.read_bytes())
@@ -204,45 +244,3 @@ def _check_name(name: str | None, known: Sequence[str], kind: str) -> None:
 
 def _line(tag: str, cells: Sequence[str]) -> str:
     return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
-
-
-@contextmanager
-def public_errors() -> Iterator[None]:
-    """Hide secrets in the errors that the body raises, and name the call that resumes an interrupted run."""
-    try:
-        yield
-    except AisPromptError as error:
-        if isinstance(error, Interrupted) and error.where:
-            error.fix = f"resume with the same call and reuse={Path(error.where).name!r}"
-        for one in {id(fault): fault for fault in (error, *faults_of(error))}.values():
-            hide_secrets(one)
-        raise
-
-
-def hide_secrets(error: AisPromptError) -> AisPromptError:
-    """Hide the secrets in the texts of an error, and return it."""
-    error.what, error.where, error.fix = map(SECRETS.hide_in_message, (error.what, error.where, error.fix))
-    error.args = (error.what,)
-    return error
-
-
-def export(run: str, to: str, folder: Path | None = None, work_dir: str | None = None) -> list[Path]:
-    """Write the results of a run, and return the files.
-
-    Args:
-        run: the path of a run folder, or below ``work_dir`` a name, name/time or time.
-        to: a name in `ais_prompt.catalog.EXPORTERS`.
-        folder: where the files go; it is made if needed, and files of the same names are replaced. None means
-            ``export/<to>`` in the run folder.
-        work_dir: where run folders are kept; None for ``outputs``.
-
-    Raises:
-        ConfigError: there is no such run.
-        StoreError, DataError: a file cannot be read or written.
-    """
-    found = locate_run(expand(work_dir or DEFAULT_WORK_DIR), run)
-    if folder is None:
-        refuse_links(found)
-        folder = found.root / "export" / to
-    written: list[Path] = load_home(EXPORTERS[to])(read_stored_results(found), folder)
-    return written

@@ -1,6 +1,7 @@
-"""Write what a run still has to ask into files, and take the answers from files: for batch services and other sites.
+"""Ask through files, for batch services and other sites; and score answers that were made elsewhere.
 
-Make a run folder of answers from elsewhere, to be scored.
+`write_requests` writes what a run still has to ask, and `read_answer_files` takes the answers. `open_foreign` makes a
+run folder of answers that come without requests.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ from ais_prompt.utils.log import logging_to
 MOST_REQUESTS: Final = 50_000
 MOST_BYTES: Final = 200_000_000
 """Most requests and bytes of a file that OpenAI takes; source: its guide "Batch API", "Rate limits"."""
+
+logger = logging.getLogger(__name__)
 
 
 class AnswersRead(Struct):
@@ -137,6 +140,38 @@ def read_answer_files(plan: Plan, folder: RunFolder, files: Sequence[Path], comm
     return found
 
 
+def open_foreign(file: Path, source: Source, command: str) -> tuple[Plan, RunFolder]:
+    """Make a run folder with answers that were made elsewhere.
+
+    Answers that are missing, doubled or foreign are named in warnings; questions without one that can be trusted have
+    failed.
+
+    Args:
+        file: the answers; see `ais_prompt.scoring.foreign_answers.read_answers`.
+        source: the config with the dataset, in ``answered_by`` who answered, and in ``answered`` which dataset.
+        command: the command line without secrets, for the record.
+
+    Raises:
+        ConfigError: the config has faults, or it is not clear which dataset is meant.
+        DataError: the answers or the data cannot be read, or do not belong together.
+    """
+    plan = checked_for_scoring(source)
+    [task], data = plan.spec.tasks, plan.datasets[0].data
+    matched = match(read_answers(file), data.test)
+    folder = create_run_folder(plan.spec.work_dir, plan.spec.name)
+    with hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
+        record = record_of(plan, folder, command, asks=True).begin()
+        failed: Counter[bool] = Counter()
+        made = _counted(predictions(matched, data.test, task.dataset.reader.output_column), failed)
+        write_predictions(folder.predictions(task.model.abbr, task.dataset.abbr), made)
+        for remark in matched.remarks(data.test):
+            logger.warning("[%s] %s", task.name, remark)
+        identity = {"answers": str(file.absolute())}
+        record.add_task(task, TaskFacts(identity, data.digest, data.origins, len(data.test), failed[True]))
+        record.finish("finished")
+    return plan, folder
+
+
 def _lines(plan: Plan, folder: RunFolder) -> Iterator[bytes]:
     for task in plan.tasks:
         model = _model(task)
@@ -185,41 +220,6 @@ def _answer_lines(files: Sequence[Path]) -> Iterator[tuple[str, Mapping[str, Any
                     fix = "give the file that the service wrote; its lines have a custom_id"
                     raise DataError(what, where=f"{path}:{number}", fix=fix)
                 yield key, line
-
-
-logger = logging.getLogger(__name__)
-
-
-def open_foreign(file: Path, source: Source, command: str) -> tuple[Plan, RunFolder]:
-    """Make a run folder with answers that were made elsewhere.
-
-    Answers that are missing, doubled or foreign are named in warnings; questions without one that can be trusted have
-    failed.
-
-    Args:
-        file: the answers; see `ais_prompt.scoring.foreign_answers.read_answers`.
-        source: the config with the dataset, in ``answered_by`` who answered, and in ``answered`` which dataset.
-        command: the command line without secrets, for the record.
-
-    Raises:
-        ConfigError: the config has faults, or it is not clear which dataset is meant.
-        DataError: the answers or the data cannot be read, or do not belong together.
-    """
-    plan = checked_for_scoring(source)
-    [task], data = plan.spec.tasks, plan.datasets[0].data
-    matched = match(read_answers(file), data.test)
-    folder = create_run_folder(plan.spec.work_dir, plan.spec.name)
-    with hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
-        record = record_of(plan, folder, command, asks=True).begin()
-        failed: Counter[bool] = Counter()
-        made = _counted(predictions(matched, data.test, task.dataset.reader.output_column), failed)
-        write_predictions(folder.predictions(task.model.abbr, task.dataset.abbr), made)
-        for remark in matched.remarks(data.test):
-            logger.warning("[%s] %s", task.name, remark)
-        identity = {"answers": str(file.absolute())}
-        record.add_task(task, TaskFacts(identity, data.digest, data.origins, len(data.test), failed[True]))
-        record.finish("finished")
-    return plan, folder
 
 
 def _counted(predictions: Iterable[Prediction], failed: Counter[bool]) -> Iterator[Prediction]:

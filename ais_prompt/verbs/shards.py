@@ -1,6 +1,6 @@
-"""Ask one shard of a run.
+"""Ask one shard of a run, and start the servers that all shards share.
 
-Start servers that all shards of a run share, and announce them in the run folder.
+Servers are announced in the run folder, where shards find them.
 """
 
 from __future__ import annotations
@@ -28,6 +28,12 @@ from ais_prompt.store.run_record import write_config
 from ais_prompt.store.shards import BEAT, HeldTasks, latest_shards, open_shard, read_held, shard_folders
 from ais_prompt.types import Failure, Shard
 from ais_prompt.verbs.run import RunResult, run
+
+WATCH_SECONDS: Final = 1.0
+"""Seconds between two looks at the processes of the servers."""
+_ENDED: Final = Failure("unreachable", "the server has ended")
+
+logger = logging.getLogger(__name__)
 
 
 def run_shard(
@@ -100,31 +106,6 @@ def leave_config(plan: Plan, folder: RunFolder) -> None:
         write_config(folder, render_config(plan.spec.resolved))
 
 
-logger = logging.getLogger(__name__)
-
-WATCH_SECONDS: Final = 1.0
-"""Seconds between two looks at the processes of the servers."""
-_ENDED: Final = Failure("unreachable", "the server has ended")
-
-
-def _shared_servers(plan: Plan) -> dict[str, ServerToStart]:
-    """Return the servers of a plan that shards share: ``abbr`` of a model → its server, each server once.
-
-    Raises:
-        ConfigError: there is none.
-    """
-    found: dict[str, ServerToStart] = {}
-    for planned in plan.models:
-        model = planned.model
-        server = model.server if isinstance(model, StartsServer) else None
-        if server is not None and server.options.shared and server not in found.values():
-            found[planned.spec.abbr] = server
-    if not found:
-        fix = "write server=dict(preset='vllm', shared=True) into a model"
-        raise ConfigError("no model of the config has a server that shards share", where="models", fix=fix)
-    return found
-
-
 def serve(plan: Plan, folder: RunFolder, say: Callable[[str], None]) -> None:
     """Start servers, announce them, and keep them until all shards of the run have ended, or until Ctrl-C.
 
@@ -149,6 +130,24 @@ def serve(plan: Plan, folder: RunFolder, say: Callable[[str], None]) -> None:
     logs = folder.logs / "servers" / f"{safe_name(socket.gethostname())}_{os.getpid()}"
     with StartedServers(logs) as started:
         asyncio.run(_serve(servers, folder, started, say))
+
+
+def _shared_servers(plan: Plan) -> dict[str, ServerToStart]:
+    """Return the servers of a plan that shards share: ``abbr`` of a model → its server, each server once.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    found: dict[str, ServerToStart] = {}
+    for planned in plan.models:
+        model = planned.model
+        server = model.server if isinstance(model, StartsServer) else None
+        if server is not None and server.options.shared and server not in found.values():
+            found[planned.spec.abbr] = server
+    if not found:
+        fix = "write server=dict(preset='vllm', shared=True) into a model"
+        raise ConfigError("no model of the config has a server that shards share", where="models", fix=fix)
+    return found
 
 
 async def _serve(

@@ -1,6 +1,7 @@
-"""Draw the texts for a leak search: a bounded number of rows and characters.
+"""Draw the rows of a leak search, and test its findings against chance, with a correction for many tests.
 
-Test the findings of a leak search against chance, and correct for many tests.
+A search reads a bounded number of rows and characters. A finding counts if it is significant after the correction of
+Bonferroni, and large enough to matter.
 """
 
 from __future__ import annotations
@@ -21,38 +22,6 @@ SEED: Final = 20_261_122
 
 MAX_CHARACTERS: Final = 10_000_000
 """Characters of all rows that one search reads: a few seconds of work."""
-
-
-def drawn(samples: Sequence[Sample], rows: Sequence[int], most: int, columns: Sequence[str]) -> list[Sample]:
-    """Draw samples, in their order: a maximum number, with at most `MAX_CHARACTERS` in their columns together.
-
-    Args:
-        samples: a split.
-        rows: the rows of it to draw from.
-        most: rows to draw; all if there are no more.
-        columns: the columns that will be read.
-    """
-    if len(rows) == len(samples) <= most:
-        found = list(samples)
-    else:
-        found = [samples[row] for row in sorted(Random(SEED).sample(rows, min(most, len(rows))))]
-    sizes = sum(len(value_text(sample.fields.get(column))) for sample in found for column in columns)
-    if sizes > MAX_CHARACTERS:
-        fewer = sorted(Random(SEED).sample(range(len(found)), max(1, len(found) * MAX_CHARACTERS // sizes)))
-        found = [found[index] for index in fewer]
-    return found
-
-
-def value_text(value: Any) -> str:
-    """Return the text of a value: of lists and mappings the entries, of images and other bytes nothing."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, Mapping):
-        return "\n".join(map(value_text, value.values()))
-    if isinstance(value, list | tuple):
-        return "\n".join(map(value_text, value))
-    return str(value) if isinstance(value, int | float) else ""
-
 
 DRAWS: Final = 9_999
 """Random draws of a test; the smallest p-value is one over one more of them."""
@@ -105,6 +74,37 @@ class Clue(Struct, frozen=True):
 def alarming(clues: Sequence[Clue]) -> list[Clue]:
     """Return the clues that are significant after correction, and large enough to matter."""
     return [clue for clue in clues if clue.p <= ALPHA / len(clues) and clue.share - clue.chance >= clue.noticeable]
+
+
+def drawn(samples: Sequence[Sample], rows: Sequence[int], most: int, columns: Sequence[str]) -> list[Sample]:
+    """Draw samples, in their order: a maximum number, with at most `MAX_CHARACTERS` in their columns together.
+
+    Args:
+        samples: a split.
+        rows: the rows of it to draw from.
+        most: rows to draw; all if there are no more.
+        columns: the columns that will be read.
+    """
+    if len(rows) == len(samples) <= most:
+        found = list(samples)
+    else:
+        found = [samples[row] for row in sorted(Random(SEED).sample(rows, min(most, len(rows))))]
+    sizes = sum(len(value_text(sample.fields.get(column))) for sample in found for column in columns)
+    if sizes > MAX_CHARACTERS:
+        fewer = sorted(Random(SEED).sample(range(len(found)), max(1, len(found) * MAX_CHARACTERS // sizes)))
+        found = [found[index] for index in fewer]
+    return found
+
+
+def value_text(value: Any) -> str:
+    """Return the text of a value: of lists and mappings the entries, of images and other bytes nothing."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return "\n".join(map(value_text, value.values()))
+    if isinstance(value, list | tuple):
+        return "\n".join(map(value_text, value))
+    return str(value) if isinstance(value, int | float) else ""
 
 
 def p_of_matches(matches: NDArray[np.bool_], own: NDArray[np.intp]) -> float:

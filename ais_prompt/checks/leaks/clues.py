@@ -1,6 +1,6 @@
 """Search for golds that another column, or the form of the choices, gives away.
 
-Find the choices of a dataset: their columns, and the position of the gold among them.
+The choices of a dataset are found first: their columns, and the position of the gold among them.
 """
 
 from __future__ import annotations
@@ -64,6 +64,71 @@ def find_clues(
     if layout is not None:
         clues += _in_choices(layout, rows, texts)
     return clues
+
+
+def strange_golds(
+    columns: Sequence[str], rows: Sequence[Mapping[str, Any]], golds: Sequence[str], few: float
+) -> list[int] | None:
+    """Return the places of the golds that are none of the choices, by the rule that fits the most rows.
+
+    Args:
+        columns, rows, golds: as in `find_choices`.
+        few: share of the rows that may not fit the rule.
+
+    Returns:
+        None if no rule fits, as where there are no choices.
+    """
+    fitting = [
+        [place for place, gold in enumerate(golds) if _place(rule, gold, options[place]) is None]
+        for _, options_of in _layouts(columns, rows)
+        for options in [[options_of(row) for row in rows]]
+        for rule in _RULES
+    ]
+    misses = min(fitting, key=len, default=None)
+    return misses if misses is not None and len(misses) <= max(1, few * len(golds)) else None
+
+
+class Choices(Struct, frozen=True):
+    """The choices of one question.
+
+    Attributes:
+        texts: the choices in their order; empty if only the label of the right one is known.
+        options: how many there are.
+        gold: the place of the right one, from 0.
+    """
+
+    texts: tuple[str, ...]
+    options: int
+    gold: int
+
+
+class ChoiceLayout(Struct, frozen=True):
+    """The choices of all questions, and the columns that hold them."""
+
+    columns: tuple[str, ...]
+    questions: list[Choices]
+
+
+def find_choices(
+    columns: Sequence[str], rows: Sequence[Mapping[str, Any]], golds: Sequence[str]
+) -> ChoiceLayout | None:
+    """Return how a dataset stores its choices; None if it seems to have none.
+
+    They are a column with lists, one with ``label`` and ``text`` lists, or columns named by label; the gold is a label,
+    a place, or the text of a choice, by the same rule in every row. Otherwise golds that are all letters are labels.
+
+    Args:
+        columns: the columns that prompts show.
+        rows: the columns of each question.
+        golds: the gold of each question.
+    """
+    for used, options_of in _layouts(columns, rows):
+        if questions := _choices([options_of(row) for row in rows], golds):
+            return ChoiceLayout(used, questions)
+    letters = [ascii_lowercase.find(gold.lower()) if len(gold) == 1 else -1 for gold in golds]
+    if not letters or min(letters) < 0 or not 2 <= max(letters) + 1 <= 10:
+        return None
+    return ChoiceLayout((), [Choices((), max(letters) + 1, place) for place in letters])
 
 
 def _layout(
@@ -229,80 +294,13 @@ _PICKS: Final[Mapping[str, tuple[_Pick, str]]] = {
 """What tells a choice apart → which choice of a question it is, from the choices and the rest of the prompt; and the
 fix."""
 
-
 _LABELLED: Final = re.compile(r"(.*?)[_\-. ]?([A-Za-z]|\d)")
 """A column such as ``A``, ``option_b`` or ``sol1``: the stem and the label."""
 
 _ORDERS: Final = (ascii_lowercase, "0123456789", "123456789")
 
-
-class Choices(Struct, frozen=True):
-    """The choices of one question.
-
-    Attributes:
-        texts: the choices in their order; empty if only the label of the right one is known.
-        options: how many there are.
-        gold: the place of the right one, from 0.
-    """
-
-    texts: tuple[str, ...]
-    options: int
-    gold: int
-
-
-class ChoiceLayout(Struct, frozen=True):
-    """The choices of all questions, and the columns that hold them."""
-
-    columns: tuple[str, ...]
-    questions: list[Choices]
-
-
 _Options = tuple[Sequence[str], Sequence[str]]
 """The labels and the texts of the choices of one question."""
-
-
-def find_choices(
-    columns: Sequence[str], rows: Sequence[Mapping[str, Any]], golds: Sequence[str]
-) -> ChoiceLayout | None:
-    """Return how a dataset stores its choices; None if it seems to have none.
-
-    They are a column with lists, one with ``label`` and ``text`` lists, or columns named by label; the gold is a label,
-    a place, or the text of a choice, by the same rule in every row. Otherwise golds that are all letters are labels.
-
-    Args:
-        columns: the columns that prompts show.
-        rows: the columns of each question.
-        golds: the gold of each question.
-    """
-    for used, options_of in _layouts(columns, rows):
-        if questions := _choices([options_of(row) for row in rows], golds):
-            return ChoiceLayout(used, questions)
-    letters = [ascii_lowercase.find(gold.lower()) if len(gold) == 1 else -1 for gold in golds]
-    if not letters or min(letters) < 0 or not 2 <= max(letters) + 1 <= 10:
-        return None
-    return ChoiceLayout((), [Choices((), max(letters) + 1, place) for place in letters])
-
-
-def strange_golds(
-    columns: Sequence[str], rows: Sequence[Mapping[str, Any]], golds: Sequence[str], few: float
-) -> list[int] | None:
-    """Return the places of the golds that are none of the choices, by the rule that fits the most rows.
-
-    Args:
-        columns, rows, golds: as in `find_choices`.
-        few: share of the rows that may not fit the rule.
-
-    Returns:
-        None if no rule fits, as where there are no choices.
-    """
-    fitting = [
-        [place for place, gold in enumerate(golds) if _place(rule, gold, options[place]) is None]
-        for _, options_of in _layouts(columns, rows)
-        for options in [[options_of(row) for row in rows]]
-        for rule in _RULES
-    ]
-    misses = min(fitting, key=len, default=None)
-    return misses if misses is not None and len(misses) <= max(1, few * len(golds)) else None
 
 
 def _choices(options: Sequence[_Options | None], golds: Sequence[str]) -> list[Choices] | None:

@@ -1,10 +1,7 @@
-"""Search for leaks in the data itself, which no proof can rule out. It finds much, but not all.
+"""Search the data for leaks, which no proof can rule out, and for broken rows. The search finds much, but not all.
 
-docs/leaks.md says what is proved, what is searched for, and what is missed.
-
-Look for rows that are broken: empty cells, garbled texts, golds that no answer meets or that all are the same.
-
-A few rows that differ from all others are suspect; many are the form of the data. docs/leaks.md has the rules.
+A broken row has empty cells, garbled texts, or a gold that no answer meets. A few rows that differ from all others are
+suspect; many are the form of the data. docs/leaks.md says what is proved, what is searched for, and what is missed.
 """
 
 from __future__ import annotations
@@ -37,6 +34,33 @@ GoldsOf: TypeAlias = Callable[[Sample], tuple[str, ...]]
 PROBES: Final = 5
 """Questions whose prompts show which columns the template uses."""
 
+FEW: Final = 0.05
+"""Share of the rows up to which rows that differ from the others are suspect; one row always is."""
+
+FEW_FORMS: Final = 0.01
+"""The same for golds of another form, such as a word among numbers."""
+
+FEWEST_ROWS: Final = 10
+"""Rows without which nothing is said: of fewer, none differs from the others."""
+
+FEWEST_SAME: Final = 20
+"""Rows whose golds are all the same only by a fault."""
+
+MOST_LABELS: Final = 30
+"""Different golds of a dataset whose golds are labels."""
+
+_FORMS: Final = (re.compile(r".*\d.*", re.DOTALL), re.compile(r"\(?[A-Za-z][).]?"))
+"""Golds with a number, and letters of choices."""
+_HALF_READ: Final = re.compile("[\u0080-\u00ff\u0152-\u0178\u0192\u02c6\u02dc\u2013-\u203a\u20ac\u2122]{2,}")
+"""A run of characters that bytes from 128 on become if UTF-8 is read as Latin-1 or Windows-1252."""
+_FOREIGN: Final = re.compile("[^\u0000-\u02ff]{4,}")
+_READ_AS_CHINESE: Final = 0.8
+"""Share of the bytes of a text that are Chinese characters in UTF-8 if it was read as GBK."""
+_LOST: Final = ("\ufffd", "锟斤拷")
+
+Finding = tuple[str, str]
+"""What was seen, and the fix."""
+
 
 def search_leaks(dataset: PlannedDataset, shots: Sequence[Sample]) -> list[PromptWarning]:
     """Search the data of a dataset for whatever may give its golds away.
@@ -61,6 +85,52 @@ def search_leaks(dataset: PlannedDataset, shots: Sequence[Sample]) -> list[Promp
     looked_at = drawn(data.test, range(len(data.test)), MAX_ROWS, columns)
     broken = broken_rows(looked_at, columns, golds_of, spec.reader.output_column)
     return found + [PromptWarning(what, spec.reader.where, fix) for what, fix in broken]
+
+
+def broken_rows(
+    samples: Sequence[Sample], columns: Sequence[str], golds_of: Callable[[Sample], Sequence[str]], gold: str | None
+) -> Iterator[Finding]:
+    """Yield what seems broken.
+
+    Args:
+        samples: all questions.
+        columns: the columns that their prompts show.
+        golds_of: the texts that count as the gold of a sample; none if it has no text.
+        gold: the output column; None if there is none.
+    """
+    if len(samples) < FEWEST_ROWS:
+        return
+    for column in dict.fromkeys([*columns, *([gold] if gold else [])]):
+        empty = [sample.index for sample in samples if _is_empty(sample.fields.get(column))]
+        if 0 < len(empty) <= max(1, FEW * len(samples)):
+            yield f"the column {column!r} is empty in {_rows(empty, samples)}", "fill these cells, or remove the rows"
+    for column in columns:
+        garbled = [sample.index for sample in samples if is_garbled(value_text(sample.fields.get(column)))]
+        if garbled:
+            yield (
+                f"the column {column!r} has text that was read with the wrong encoding in {_rows(garbled, samples)}",
+                "save the file as UTF-8 again from the original",
+            )
+    asked = [(sample, golds[0]) for sample in samples if len(golds := golds_of(sample)) == 1]
+    if len(asked) < FEWEST_ROWS:
+        return
+    if len(asked) == len(samples) >= FEWEST_SAME and len({text for _, text in asked}) == 1:
+        what = f"all {len(samples)} golds are the same: a model that always answers {asked[0][1]!r} is always right"
+        yield what, "check output_column, and how the file was made"
+    if strange := _strange(asked, columns):
+        first = golds_of(next(sample for sample, _ in asked if sample.index == strange[0]))[0]
+        what = (
+            f"the gold is no possible answer, unlike those of all other rows, in {_rows(strange, samples)}: {first!r}"
+        )
+        yield what, "correct the golds of these rows, or remove the rows"
+
+
+def is_garbled(text: str) -> bool:
+    """Return whether UTF-8 was read as Latin-1, Windows-1252 or GBK, or bytes were lost."""
+    if any(mark in text for mark in _LOST):
+        return True
+    western = any(_is_utf8(run, read_as) for run in _HALF_READ.findall(text) for read_as in ("cp1252", "latin-1"))
+    return western or any(map(_is_chinese_twice, _FOREIGN.findall(text)))
 
 
 def _golds_of(dataset: PlannedDataset) -> GoldsOf:
@@ -166,80 +236,6 @@ def _of(looked_at: Sequence[Sample], samples: Sequence[Sample]) -> str:
 
 def _listed(pairs: Sequence[str], count: int) -> str:
     return ", ".join(pairs) + (", and so on" if count > len(pairs) else "")
-
-
-FEW: Final = 0.05
-"""Share of the rows up to which rows that differ from the others are suspect; one row always is."""
-
-FEW_FORMS: Final = 0.01
-"""The same for golds of another form, such as a word among numbers."""
-
-FEWEST_ROWS: Final = 10
-"""Rows without which nothing is said: of fewer, none differs from the others."""
-
-FEWEST_SAME: Final = 20
-"""Rows whose golds are all the same only by a fault."""
-
-MOST_LABELS: Final = 30
-"""Different golds of a dataset whose golds are labels."""
-
-_FORMS: Final = (re.compile(r".*\d.*", re.DOTALL), re.compile(r"\(?[A-Za-z][).]?"))
-"""Golds with a number, and letters of choices."""
-_HALF_READ: Final = re.compile("[\u0080-\u00ff\u0152-\u0178\u0192\u02c6\u02dc\u2013-\u203a\u20ac\u2122]{2,}")
-"""A run of characters that bytes from 128 on become if UTF-8 is read as Latin-1 or Windows-1252."""
-_FOREIGN: Final = re.compile("[^\u0000-\u02ff]{4,}")
-_READ_AS_CHINESE: Final = 0.8
-"""Share of the bytes of a text that are Chinese characters in UTF-8 if it was read as GBK."""
-_LOST: Final = ("\ufffd", "锟斤拷")
-
-Finding = tuple[str, str]
-"""What was seen, and the fix."""
-
-
-def broken_rows(
-    samples: Sequence[Sample], columns: Sequence[str], golds_of: Callable[[Sample], Sequence[str]], gold: str | None
-) -> Iterator[Finding]:
-    """Yield what seems broken.
-
-    Args:
-        samples: all questions.
-        columns: the columns that their prompts show.
-        golds_of: the texts that count as the gold of a sample; none if it has no text.
-        gold: the output column; None if there is none.
-    """
-    if len(samples) < FEWEST_ROWS:
-        return
-    for column in dict.fromkeys([*columns, *([gold] if gold else [])]):
-        empty = [sample.index for sample in samples if _is_empty(sample.fields.get(column))]
-        if 0 < len(empty) <= max(1, FEW * len(samples)):
-            yield f"the column {column!r} is empty in {_rows(empty, samples)}", "fill these cells, or remove the rows"
-    for column in columns:
-        garbled = [sample.index for sample in samples if is_garbled(value_text(sample.fields.get(column)))]
-        if garbled:
-            yield (
-                f"the column {column!r} has text that was read with the wrong encoding in {_rows(garbled, samples)}",
-                "save the file as UTF-8 again from the original",
-            )
-    asked = [(sample, golds[0]) for sample in samples if len(golds := golds_of(sample)) == 1]
-    if len(asked) < FEWEST_ROWS:
-        return
-    if len(asked) == len(samples) >= FEWEST_SAME and len({text for _, text in asked}) == 1:
-        what = f"all {len(samples)} golds are the same: a model that always answers {asked[0][1]!r} is always right"
-        yield what, "check output_column, and how the file was made"
-    if strange := _strange(asked, columns):
-        first = golds_of(next(sample for sample, _ in asked if sample.index == strange[0]))[0]
-        what = (
-            f"the gold is no possible answer, unlike those of all other rows, in {_rows(strange, samples)}: {first!r}"
-        )
-        yield what, "correct the golds of these rows, or remove the rows"
-
-
-def is_garbled(text: str) -> bool:
-    """Return whether UTF-8 was read as Latin-1, Windows-1252 or GBK, or bytes were lost."""
-    if any(mark in text for mark in _LOST):
-        return True
-    western = any(_is_utf8(run, read_as) for run in _HALF_READ.findall(text) for read_as in ("cp1252", "latin-1"))
-    return western or any(map(_is_chinese_twice, _FOREIGN.findall(text)))
 
 
 def _is_utf8(text: str, read_as: str) -> bool:

@@ -1,8 +1,6 @@
 """Parse one item of ``datasets``: its ``reader_cfg``, ``infer_cfg`` and ``eval_cfg``.
 
-Parse the judges of an evaluator: ``judge_cfg``, ``prompt_template`` and ``baseline`` in its dict.
-
-They may also be in its ``llm_evaluator``.
+The judges of an evaluator (``judge_cfg``, ``prompt_template``, ``baseline``) are in its dict or its ``llm_evaluator``.
 """
 
 from __future__ import annotations
@@ -20,6 +18,12 @@ from ais_prompt.config.schema import BASELINE, DATASET, EVAL, INFER, READER
 from ais_prompt.types import BaselineSpec, DatasetSpec, EvalSpec, InferSpec, JudgeSpec, ModelSpec, PartSpec, ReaderSpec
 
 EVAL_PARTS = ("evaluator", "pred_postprocessor", "dataset_postprocessor")
+
+NESTED = "llm_evaluator"
+"""The argument of an evaluator that is the one with the judge."""
+
+JUDGE_KEYS = ("judge_cfg", "prompt_template", "baseline")
+"""They go together: an evaluator of the user's own may have a ``prompt_template`` of another kind."""
 
 
 def parse_dataset(section: ConfigSection, find: Callable[[str], Path | None]) -> DatasetSpec | None:
@@ -71,6 +75,53 @@ def parse_reader(section: ConfigSection) -> ReaderSpec | None:
     )
 
 
+def parse_infer(section: ConfigSection) -> InferSpec | None:
+    """Parse ``infer_cfg``; None after a fault. Without a retriever there are no shots (``ZeroRetriever``)."""
+    section.refuse_unknown(INFER)
+    ice_template, prompt_template = section.part("ice_template"), section.part("prompt_template")
+    retriever: PartSpec | None = PartSpec("ZeroRetriever", {}, section.at("retriever"))
+    if section.values.get("retriever") is not None:
+        retriever = section.part("retriever")
+    inferencer = section.required_part("inferencer")
+    if retriever is None or inferencer is None:
+        return None
+    # Not an argument of the retriever: it says what the check of any retriever accepts.
+    allow_overlap = retriever.args.get("allow_overlap", False)
+    if not isinstance(allow_overlap, bool):
+        section.fault(
+            "retriever", f"allow_overlap is {allow_overlap!r:.60}, not True or False", "write allow_overlap=True"
+        )
+    args = {name: value for name, value in retriever.args.items() if name != "allow_overlap"}
+    retriever = replace(retriever, args=args)
+    return InferSpec(ice_template, prompt_template, retriever, inferencer, section.where, allow_overlap is True)
+
+
+def parse_judge(section: ConfigSection, find: Callable[[str], Path | None]) -> JudgeSpec | None:
+    """Parse the judges; None if there are none, or after faults, which are noted.
+
+    Args:
+        section: the evaluator.
+        find: as for `parse_model`.
+    """
+    nested = section.values.get(NESTED)
+    if isinstance(nested, Mapping):
+        inner = section.section(NESTED)
+        return parse_judge(inner, find) if inner else None
+    if "judge_cfg" not in section.values:
+        return None
+    models = _parse_models(section, find)
+    template = section.required_part("prompt_template")
+    baseline = _parse_baseline(section, find)
+    if models is None or template is None or ("baseline" in section.values and baseline is None):
+        return None
+    return JudgeSpec(models, template, section.where, baseline)
+
+
+def without_judge(part: PartSpec) -> PartSpec:
+    """Return the evaluator without the keys of its judge."""
+    return replace(part, args=_without_judge(part.args))
+
+
 def _parse_media_roots(section: ConfigSection) -> tuple[str, ...]:
     expected = "a list of folders and URLs"
     roots = section.get("media_roots", (list, tuple), expected, ()) or ()
@@ -91,27 +142,6 @@ def _parse_input_template(section: ConfigSection) -> str | None:
     what = f"{section.at('input_template')} is {shown(value)}, not a text with {{column}}"
     section.fault("input_template", what, "write the text that retrievers compare: '{question}'")
     return None
-
-
-def parse_infer(section: ConfigSection) -> InferSpec | None:
-    """Parse ``infer_cfg``; None after a fault. Without a retriever there are no shots (``ZeroRetriever``)."""
-    section.refuse_unknown(INFER)
-    ice_template, prompt_template = section.part("ice_template"), section.part("prompt_template")
-    retriever: PartSpec | None = PartSpec("ZeroRetriever", {}, section.at("retriever"))
-    if section.values.get("retriever") is not None:
-        retriever = section.part("retriever")
-    inferencer = section.required_part("inferencer")
-    if retriever is None or inferencer is None:
-        return None
-    # Not an argument of the retriever: it says what the check of any retriever accepts.
-    allow_overlap = retriever.args.get("allow_overlap", False)
-    if not isinstance(allow_overlap, bool):
-        section.fault(
-            "retriever", f"allow_overlap is {allow_overlap!r:.60}, not True or False", "write allow_overlap=True"
-        )
-    args = {name: value for name, value in retriever.args.items() if name != "allow_overlap"}
-    retriever = replace(retriever, args=args)
-    return InferSpec(ice_template, prompt_template, retriever, inferencer, section.where, allow_overlap is True)
 
 
 def _parse_eval(dataset: ConfigSection, find: Callable[[str], Path | None]) -> EvalSpec | None:
@@ -168,34 +198,6 @@ def _parse_range(section: ConfigSection, key: str) -> int | float | str | None:
     return rows
 
 
-NESTED = "llm_evaluator"
-"""The argument of an evaluator that is the one with the judge."""
-
-JUDGE_KEYS = ("judge_cfg", "prompt_template", "baseline")
-"""They go together: an evaluator of the user's own may have a ``prompt_template`` of another kind."""
-
-
-def parse_judge(section: ConfigSection, find: Callable[[str], Path | None]) -> JudgeSpec | None:
-    """Parse the judges; None if there are none, or after faults, which are noted.
-
-    Args:
-        section: the evaluator.
-        find: as for `parse_model`.
-    """
-    nested = section.values.get(NESTED)
-    if isinstance(nested, Mapping):
-        inner = section.section(NESTED)
-        return parse_judge(inner, find) if inner else None
-    if "judge_cfg" not in section.values:
-        return None
-    models = _parse_models(section, find)
-    template = section.required_part("prompt_template")
-    baseline = _parse_baseline(section, find)
-    if models is None or template is None or ("baseline" in section.values and baseline is None):
-        return None
-    return JudgeSpec(models, template, section.where, baseline)
-
-
 def _parse_models(section: ConfigSection, find: Callable[[str], Path | None]) -> tuple[ModelSpec, ...] | None:
     """Parse one judge or a list of them; None after a fault."""
     values = section.values["judge_cfg"]
@@ -225,11 +227,6 @@ def _parse_baseline(section: ConfigSection, find: Callable[[str], Path | None]) 
         return None
     path = names["path"] and (find(names["path"]) or expand(names["path"]))
     return BaselineSpec(names["column"], names["model"], path or None, inner.where)
-
-
-def without_judge(part: PartSpec) -> PartSpec:
-    """Return the evaluator without the keys of its judge."""
-    return replace(part, args=_without_judge(part.args))
 
 
 def _without_judge(args: Mapping[str, Any]) -> dict[str, Any]:

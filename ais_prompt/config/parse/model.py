@@ -1,8 +1,6 @@
-"""Parse one item of ``models``, or the ``judge_cfg`` of an evaluator.
+"""Parse one item of ``models`` or the ``judge_cfg`` of an evaluator, with its ``meta_template`` and ``price``.
 
-Parse ``meta_template`` of a model.
-
-``price`` of a model and ``budget`` of a run: what answers cost, and how much may be asked.
+The ``budget`` of a run limits how much may be asked and, through the prices, what answers may cost.
 """
 
 from __future__ import annotations
@@ -18,6 +16,10 @@ from ais_prompt.config.paths import replace_paths
 from ais_prompt.config.schema import BUDGET, MESSAGE, META_ROLE, META_TEMPLATE, MODEL, PRICE
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of, raise_all
 from ais_prompt.types import Budget, ChatMessage, MetaTemplateSpec, ModelSpec, Price, RoleSpec
+
+WHERE: Final = "meta_template"
+ROLES_FIX: Final = "[dict(role='HUMAN', ...), dict(role='BOT', ..., generate=True)]"
+MESSAGE_ROLES: Final = ("system", "user", "assistant")
 
 
 def parse_model(section: ConfigSection, find: Callable[[str], Path | None]) -> ModelSpec | None:
@@ -35,43 +37,6 @@ def parse_model(section: ConfigSection, find: Callable[[str], Path | None]) -> M
         return None
     part = replace(part, args=replace_paths(part.args, find))
     return ModelSpec(abbr, part, meta_template, role_template, section.where, num_gpus, price)
-
-
-def _meta_template(section: ConfigSection) -> MetaTemplateSpec | None:
-    """Parse the ``meta_template`` of a model; None if there is none, or after faults."""
-    found = section.get("meta_template", (Mapping, list, type(None)), "a dict, a list, or None", None)
-    try:
-        return parse_meta_template(found)
-    except AisPromptError as error:
-        for fault in faults_of(error):
-            section.faults.add(fault.what, section.at(fault.where), fault.fix)
-        return None
-
-
-def _num_gpus(section: ConfigSection) -> int | None:
-    """Parse ``run_cfg`` as OpenCompass has it; None if it does not name a number of GPUs, or after a fault."""
-    run_cfg = section.get("run_cfg", (Mapping, type(None)), "dict(num_gpus=...)", None)
-    number = (run_cfg or {}).get("num_gpus")
-    if number is None or (type(number) is int and number >= 0):
-        return number
-    section.fault("run_cfg", f"{section.at('run_cfg')}.num_gpus is {shown(number)}, not a number of GPUs", "write 1")
-    return None
-
-
-def _role_template(section: ConfigSection) -> Mapping[str, Any] | str | None:
-    """Parse the ``prompt_template`` of a model; None if there is none, or after a fault."""
-    expected = "a dict of role → (before, after), or a dotted path"
-    template: Mapping[str, Any] | str | None = section.get(
-        "prompt_template", (Mapping, str, type(None)), expected, None
-    )
-    if template is not None and section.values.get("meta_template"):
-        section.fault("prompt_template", f"{section.where} has a meta_template and a prompt_template", "remove one")
-    return template
-
-
-WHERE: Final = "meta_template"
-ROLES_FIX: Final = "[dict(role='HUMAN', ...), dict(role='BOT', ..., generate=True)]"
-MESSAGE_ROLES: Final = ("system", "user", "assistant")
 
 
 def parse_meta_template(config: Mapping[str, Any] | Sequence[Any] | None) -> MetaTemplateSpec | None:
@@ -104,6 +69,87 @@ def parse_meta_template(config: Mapping[str, Any] | Sequence[Any] | None) -> Met
 def is_token_id(value: Any) -> bool:
     """Return whether a value can be a token id."""
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def parse_price(model: ConfigSection) -> Price | None:
+    """Parse the ``price`` of a model; None if it has none, or after a fault."""
+    section = _section(model, "price")
+    if section is None:
+        return None
+    section.refuse_unknown(PRICE)
+    sent, received = (_number(section, key, needed=True) for key in ("input", "output"))
+    currency = section.get("currency", (str,), "a name such as 'USD'", "USD")
+    per = section.get("per", (int,), "a number of tokens", 1_000_000)
+    if per is not None and per < 1:
+        section.fault("per", f"{section.at('per')} is {per}, not a number of tokens", "write 1_000_000")
+    if sent is None or received is None or currency is None or per is None:
+        return None
+    return Price(sent, received, currency, per)
+
+
+def parse_budget(top: ConfigSection) -> Budget:
+    """Parse the ``budget`` of a config, which may be missing; note faults."""
+    section = _section(top, "budget")
+    if section is None:
+        return Budget()
+    section.refuse_unknown(BUDGET)
+    counts = [section.get(key, (int, type(None)), "a number", None) for key in ("max_requests", "max_tokens_total")]
+    for key, count in zip(("max_requests", "max_tokens_total"), counts, strict=True):
+        if count is not None and count < 1:
+            section.fault(key, f"{section.at(key)} is {count}, so nothing could be asked", "give a larger number")
+    return Budget(counts[0], counts[1], _number(section, "max_cost"))
+
+
+def check_cost(budget: Budget, models: Sequence[ModelSpec], faults: Faults) -> None:
+    """Note why the cost of a run cannot be known, if it is limited.
+
+    Args:
+        budget: of the run.
+        models: all that are asked, judges too.
+        faults: of the config.
+    """
+    currencies = {model.price.currency for model in models if model.price}
+    if len(currencies) > 1:
+        what = f"there are prices in {' and '.join(sorted(currencies))}, which cannot be added up"
+        faults.add(what, "models", "give all prices in one currency")
+    if budget.max_cost is None:
+        return
+    for model in models:
+        if model.price is None:
+            what = f"max_cost needs the price of every model, and {model.abbr} has none"
+            faults.add(what, model.where, "add price=dict(input=..., output=...); 0 if it costs nothing")
+
+
+def _meta_template(section: ConfigSection) -> MetaTemplateSpec | None:
+    """Parse the ``meta_template`` of a model; None if there is none, or after faults."""
+    found = section.get("meta_template", (Mapping, list, type(None)), "a dict, a list, or None", None)
+    try:
+        return parse_meta_template(found)
+    except AisPromptError as error:
+        for fault in faults_of(error):
+            section.faults.add(fault.what, section.at(fault.where), fault.fix)
+        return None
+
+
+def _num_gpus(section: ConfigSection) -> int | None:
+    """Parse ``run_cfg`` as OpenCompass has it; None if it does not name a number of GPUs, or after a fault."""
+    run_cfg = section.get("run_cfg", (Mapping, type(None)), "dict(num_gpus=...)", None)
+    number = (run_cfg or {}).get("num_gpus")
+    if number is None or (type(number) is int and number >= 0):
+        return number
+    section.fault("run_cfg", f"{section.at('run_cfg')}.num_gpus is {shown(number)}, not a number of GPUs", "write 1")
+    return None
+
+
+def _role_template(section: ConfigSection) -> Mapping[str, Any] | str | None:
+    """Parse the ``prompt_template`` of a model; None if there is none, or after a fault."""
+    expected = "a dict of role → (before, after), or a dotted path"
+    template: Mapping[str, Any] | str | None = section.get(
+        "prompt_template", (Mapping, str, type(None)), expected, None
+    )
+    if template is not None and section.values.get("meta_template"):
+        section.fault("prompt_template", f"{section.where} has a meta_template and a prompt_template", "remove one")
+    return template
 
 
 def _role(item: Any) -> RoleSpec | str:
@@ -189,55 +235,6 @@ def _role_faults(item: Any, where: str) -> Iterator[ConfigError]:
         if not isinstance(item.get(key), str | None):
             what = f"{key!r} of a role must be a text, not {item[key]!r:.80}"
             yield ConfigError(what, where=f"{where}.{key}", fix=f"write a text, or leave {key!r} out")
-
-
-def parse_price(model: ConfigSection) -> Price | None:
-    """Parse the ``price`` of a model; None if it has none, or after a fault."""
-    section = _section(model, "price")
-    if section is None:
-        return None
-    section.refuse_unknown(PRICE)
-    sent, received = (_number(section, key, needed=True) for key in ("input", "output"))
-    currency = section.get("currency", (str,), "a name such as 'USD'", "USD")
-    per = section.get("per", (int,), "a number of tokens", 1_000_000)
-    if per is not None and per < 1:
-        section.fault("per", f"{section.at('per')} is {per}, not a number of tokens", "write 1_000_000")
-    if sent is None or received is None or currency is None or per is None:
-        return None
-    return Price(sent, received, currency, per)
-
-
-def parse_budget(top: ConfigSection) -> Budget:
-    """Parse the ``budget`` of a config, which may be missing; note faults."""
-    section = _section(top, "budget")
-    if section is None:
-        return Budget()
-    section.refuse_unknown(BUDGET)
-    counts = [section.get(key, (int, type(None)), "a number", None) for key in ("max_requests", "max_tokens_total")]
-    for key, count in zip(("max_requests", "max_tokens_total"), counts, strict=True):
-        if count is not None and count < 1:
-            section.fault(key, f"{section.at(key)} is {count}, so nothing could be asked", "give a larger number")
-    return Budget(counts[0], counts[1], _number(section, "max_cost"))
-
-
-def check_cost(budget: Budget, models: Sequence[ModelSpec], faults: Faults) -> None:
-    """Note why the cost of a run cannot be known, if it is limited.
-
-    Args:
-        budget: of the run.
-        models: all that are asked, judges too.
-        faults: of the config.
-    """
-    currencies = {model.price.currency for model in models if model.price}
-    if len(currencies) > 1:
-        what = f"there are prices in {' and '.join(sorted(currencies))}, which cannot be added up"
-        faults.add(what, "models", "give all prices in one currency")
-    if budget.max_cost is None:
-        return
-    for model in models:
-        if model.price is None:
-            what = f"max_cost needs the price of every model, and {model.abbr} has none"
-            faults.add(what, model.where, "add price=dict(input=..., output=...); 0 if it costs nothing")
 
 
 def _section(owner: ConfigSection, key: str) -> ConfigSection | None:

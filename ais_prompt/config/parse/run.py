@@ -1,8 +1,7 @@
 """Parse a loaded config into a `RunSpec`, or report all of its faults at once.
 
-``gates = ['gsm8k*: accuracy >= 80%', 'failed <= 1%']``: the gates of a run.
-
-Parse ``summarizer``: which datasets the summary shows, and groups with their averages.
+``gates`` are texts such as ``'gsm8k*: accuracy >= 80%'``. ``summarizer`` names the datasets that the summary shows, and
+groups with their averages.
 """
 
 from __future__ import annotations
@@ -46,6 +45,26 @@ KEPT_KEYS = (
 """What the resolved config has as it was written."""
 
 Spec = TypeVar("Spec", ModelSpec, DatasetSpec)
+
+_GATE: Final = re.compile(
+    r"""
+    (?: (?P<pattern> \S.*?) \s* : \s+ )?
+    (?P<name> [^\s<>=] [^<>=]*? ) \s*
+    (?P<comparator> >=|<=|>|<) \s*
+    (?P<limit> \d+ (?:\.\d+)? | \.\d+ ) \s* (?P<percent> % | pts? \b | points? \b)?
+    (?: \s* @ \s* (?P<confidence> \d+ (?:\.\d+)? ) \s* % )?
+    """,
+    re.VERBOSE,
+)
+_FORM: Final = (
+    "write 'accuracy >= 80%', 'failed <= 3', with datasets 'gsm8k*: accuracy >= 0.8', or 'accuracy >= 80% @95%'"
+)
+
+BY_SIZE = "n"
+"""In place of weights: the number of questions."""
+
+KINDS: Final[Mapping[str, GroupKind]] = {"std": "standard_deviation", "sum": "sum", "harmonic_mean": "harmonic_mean"}
+"""Key of a group that is True → what is computed in place of the average."""
 
 
 def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None, budget: Budget | None = None) -> RunSpec:
@@ -101,6 +120,71 @@ def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None, budget: Budg
         trusted=loaded.trusted,
         pairs=pairs,
     )
+
+
+def parse_gates(top: ConfigSection) -> tuple[Gate, ...]:
+    """Parse the ``gates`` of a config, which may be missing; note faults."""
+    texts: Any = top.get("gates", (list, tuple), "a list of conditions", ())
+    gates = []
+    for number, text in enumerate(texts or ()):
+        where = f"gates[{number}]"
+        try:
+            gates.append(parse_gate(text, where))
+        except ConfigError as error:
+            top.fault("gates", f"{where}: {error.what}", error.fix)
+    return tuple(gates)
+
+
+def parse_gate(text: Any, where: str) -> Gate:
+    """Parse one condition.
+
+    Raises:
+        ConfigError: it is none.
+    """
+    found = _GATE.fullmatch(text.strip()) if isinstance(text, str) else None
+    if found is None:
+        raise ConfigError(f"{text!r} is no condition", where=where, fix=_FORM)
+    return Gate(
+        text=text.strip(),
+        pattern=found["pattern"] or "*",
+        name=found["name"],
+        comparator=found["comparator"],  # type: ignore[arg-type]  # the expression allows no others
+        limit=Fraction(found["limit"]),
+        percent=found["percent"] is not None,
+        where=where,
+        confidence=None if found["confidence"] is None else Fraction(found["confidence"]) / 100,
+    )
+
+
+def parse_summary(top: ConfigSection, abbrs: Sequence[str]) -> SummarySpec:
+    """Parse the ``summarizer`` of a config, which may be missing; note faults.
+
+    A group none of whose datasets is in the run is left out, as configs of OpenCompass list all groups that there are.
+
+    Args:
+        top: the whole config.
+        abbrs: of the datasets.
+    """
+    if top.values.get("summarizer") is None:
+        return SummarySpec()
+    section = top.section("summarizer")
+    if section is None:
+        return SummarySpec()
+    section.refuse_unknown(SUMMARIZER)
+    known = list(abbrs)
+    missing = section.get("missing", (str,), "'fault' or 'show'", "fault")
+    if missing not in ("fault", "show"):
+        section.fault("missing", f"{section.at('missing')} is {shown(missing)}", "write 'fault' or 'show'")
+    shows = missing == "show"
+    groups = []
+    for index, item in enumerate(_items(section, "summary_groups")):
+        opened = ConfigSection.open(item, f"{section.at('summary_groups')}[{index}]", section.faults)
+        group = _parse_group(opened, known, shows_missing=shows) if opened else None
+        if group is not None:
+            groups.append(group)
+            known.append(group.name)
+    entries = _parse_entries(section, "dataset_abbrs", known, shows_missing=shows)
+    return SummarySpec(tuple(entries), tuple(groups), shows)
 
 
 def _judges(datasets: Sequence[DatasetSpec]) -> Iterator[ModelSpec]:
@@ -170,93 +254,6 @@ def _name(top: ConfigSection, key: str, expected: str, default: str) -> str:
     if not value.isprintable():
         top.fault(key, f"{key} contains characters that cannot be printed: {value!r}", f"give {expected}")
     return value
-
-
-_GATE: Final = re.compile(
-    r"""
-    (?: (?P<pattern> \S.*?) \s* : \s+ )?
-    (?P<name> [^\s<>=] [^<>=]*? ) \s*
-    (?P<comparator> >=|<=|>|<) \s*
-    (?P<limit> \d+ (?:\.\d+)? | \.\d+ ) \s* (?P<percent> % | pts? \b | points? \b)?
-    (?: \s* @ \s* (?P<confidence> \d+ (?:\.\d+)? ) \s* % )?
-    """,
-    re.VERBOSE,
-)
-_FORM: Final = (
-    "write 'accuracy >= 80%', 'failed <= 3', with datasets 'gsm8k*: accuracy >= 0.8', or 'accuracy >= 80% @95%'"
-)
-
-
-def parse_gates(top: ConfigSection) -> tuple[Gate, ...]:
-    """Parse the ``gates`` of a config, which may be missing; note faults."""
-    texts: Any = top.get("gates", (list, tuple), "a list of conditions", ())
-    gates = []
-    for number, text in enumerate(texts or ()):
-        where = f"gates[{number}]"
-        try:
-            gates.append(parse_gate(text, where))
-        except ConfigError as error:
-            top.fault("gates", f"{where}: {error.what}", error.fix)
-    return tuple(gates)
-
-
-def parse_gate(text: Any, where: str) -> Gate:
-    """Parse one condition.
-
-    Raises:
-        ConfigError: it is none.
-    """
-    found = _GATE.fullmatch(text.strip()) if isinstance(text, str) else None
-    if found is None:
-        raise ConfigError(f"{text!r} is no condition", where=where, fix=_FORM)
-    return Gate(
-        text=text.strip(),
-        pattern=found["pattern"] or "*",
-        name=found["name"],
-        comparator=found["comparator"],  # type: ignore[arg-type]  # the expression allows no others
-        limit=Fraction(found["limit"]),
-        percent=found["percent"] is not None,
-        where=where,
-        confidence=None if found["confidence"] is None else Fraction(found["confidence"]) / 100,
-    )
-
-
-BY_SIZE = "n"
-"""In place of weights: the number of questions."""
-
-KINDS: Final[Mapping[str, GroupKind]] = {"std": "standard_deviation", "sum": "sum", "harmonic_mean": "harmonic_mean"}
-"""Key of a group that is True → what is computed in place of the average."""
-
-
-def parse_summary(top: ConfigSection, abbrs: Sequence[str]) -> SummarySpec:
-    """Parse the ``summarizer`` of a config, which may be missing; note faults.
-
-    A group none of whose datasets is in the run is left out, as configs of OpenCompass list all groups that there are.
-
-    Args:
-        top: the whole config.
-        abbrs: of the datasets.
-    """
-    if top.values.get("summarizer") is None:
-        return SummarySpec()
-    section = top.section("summarizer")
-    if section is None:
-        return SummarySpec()
-    section.refuse_unknown(SUMMARIZER)
-    known = list(abbrs)
-    missing = section.get("missing", (str,), "'fault' or 'show'", "fault")
-    if missing not in ("fault", "show"):
-        section.fault("missing", f"{section.at('missing')} is {shown(missing)}", "write 'fault' or 'show'")
-    shows = missing == "show"
-    groups = []
-    for index, item in enumerate(_items(section, "summary_groups")):
-        opened = ConfigSection.open(item, f"{section.at('summary_groups')}[{index}]", section.faults)
-        group = _parse_group(opened, known, shows_missing=shows) if opened else None
-        if group is not None:
-            groups.append(group)
-            known.append(group.name)
-    entries = _parse_entries(section, "dataset_abbrs", known, shows_missing=shows)
-    return SummarySpec(tuple(entries), tuple(groups), shows)
 
 
 def _parse_group(section: ConfigSection, known: Sequence[str], *, shows_missing: bool) -> SummaryGroup | None:

@@ -1,6 +1,6 @@
 """Typed access to a dict of the config while it is parsed; faults are noted instead of raised.
 
-``abbr``: the short name of a model or dataset, which also names its files in a run folder.
+Models and datasets have an ``abbr``: the short name that also names their files in a run folder.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from ais_prompt.utils.text import near_miss
 
 REQUIRED: Final = object()
 """As a default: the key must be there."""
+
+LONGEST = 200
+"""Bytes of UTF-8; file systems take 255 for a name, and the run folder adds an ending."""
 
 
 class Faults:
@@ -142,16 +145,6 @@ class ConfigSection:
         self.faults.add(f"{owner} has no {key!r}", self.at(near) if near else self.where, fix)
 
 
-def shown(value: Any) -> str:
-    """Return a value as errors show it: cut to one line."""
-    # Hide secrets first: what is left of one that was cut would not be recognised.
-    return f"{reprlib.repr(SECRETS.hide_in_value(value))} ({type(value).__name__})" if value is not None else "None"
-
-
-LONGEST = 200
-"""Bytes of UTF-8; file systems take 255 for a name, and the run folder adds an ending."""
-
-
 def parse_abbr(section: ConfigSection, derived: str) -> str | None:
     """Return the section's ``abbr``, or the derived one; None after a fault."""
     abbr = section.get("abbr", (str,), "a short name", derived)
@@ -200,3 +193,9 @@ def name_fault(abbr: str) -> str:
     if len(abbr.encode()) > LONGEST:
         return f"is longer than {LONGEST} bytes"
     return ""
+
+
+def shown(value: Any) -> str:
+    """Return a value as errors show it: cut to one line."""
+    # Hide secrets first: what is left of one that was cut would not be recognised.
+    return f"{reprlib.repr(SECRETS.hide_in_value(value))} ({type(value).__name__})" if value is not None else "None"
