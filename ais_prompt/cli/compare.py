@@ -10,6 +10,10 @@ import click
 from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.verb import Verb, json_option, offer, wants_json
 
+if TYPE_CHECKING:
+    from ais_prompt.metrics.judging import Estimated
+    from ais_prompt.verbs.judge_check import Judge
+
 
 @click.command(cls=Verb)
 @click.argument("run_a", shell_complete=complete_run)
@@ -67,11 +71,6 @@ def baseline(runs: tuple[str, ...], output: str, work_dir: str | None) -> None:
     samples = sum(len(task.values) for task in made.tasks)
     click.echo(f"{output}: {counted(samples, 'sample')} of {counted(len(made.tasks), 'dataset')}, from {made.run}")
     click.echo(alarm_words(made.tasks, made.runs))
-
-
-if TYPE_CHECKING:
-    from ais_prompt.metrics.judging import Estimated
-    from ais_prompt.verbs.judge_check import Judge
 
 
 @click.command("judge-check", cls=Verb)

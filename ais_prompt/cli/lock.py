@@ -12,6 +12,7 @@ from ais_prompt.cli.verb import Verb
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ais_prompt.comparison.locks.drift import Drift
     from ais_prompt.plan.plan import Plan
 
 
@@ -117,7 +118,3 @@ def _write(plan: Plan, path: Path, command: str) -> None:
     tasks = len(made.tasks)
     click.echo(f"{path}: {counted(tasks, 'task')}, {counted(prompts, 'prompt')}, {path.stat().st_size / 1000:.0f} kB")
     click.echo(f"Commit it. Whether a prompt changed: {command} --check")
-
-
-if TYPE_CHECKING:
-    from ais_prompt.comparison.locks.drift import Drift

@@ -18,6 +18,9 @@ from ais_prompt.cli.completion import complete_config, complete_name
 from ais_prompt.cli.verb import CODE_EXECUTION as ALLOW_CODE_EXECUTION
 from ais_prompt.cli.verb import GIVEN, SPREAD
 
+if TYPE_CHECKING:
+    from ais_prompt.checks.source import HfType, Source
+
 FOLDERS: Final = {"--peer-path": "AISPROMPT_PEER_PATH", "--config-dir": "AISPROMPT_CONFIG_DIR"}
 """Option with folders → the environment variable that hands them to all processes of a run."""
 
@@ -81,10 +84,6 @@ PEER_NAMES: Final = (
     "peer_scores",
 )
 """The names of these options in a command."""
-
-
-if TYPE_CHECKING:
-    from ais_prompt.checks.source import HfType, Source
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])

@@ -15,8 +15,8 @@ from ais_prompt.cli.options import CODE_EXECUTION, config_options, shown_command
 from ais_prompt.cli.verb import Verb, hanging, hint, repeat_mistakes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from typing import Any, Literal
+    from collections.abc import Collection, Iterator, Sequence
+    from typing import Literal
 
     from ais_prompt.checks.warning import PromptWarning
     from ais_prompt.plan.plan import Plan
@@ -194,12 +194,6 @@ def _score(plan: Plan, folder: RunFolder, limit: FailureLimit, *, debug: bool) -
 
 def _quoted(folder: RunFolder) -> str:
     return shlex.quote(str(folder.root))
-
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ais_prompt.store.layout import RunFolder
 
 
 def _shards(folder: RunFolder) -> Iterator[str]:

@@ -24,6 +24,10 @@ from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.signals import interruption, terminable
 from ais_prompt.utils.text import escaped
 
+if TYPE_CHECKING:
+    from ais_prompt.checks.warning import PromptWarning
+    from ais_prompt.errors import AisPromptError
+
 SPREAD: Final = {"--models", "--datasets"}
 """Options that take all names up to the next option, as in OpenCompass: ``--models a b --datasets c``."""
 
@@ -294,11 +298,6 @@ def _spread(args: Sequence[str]) -> list[str]:
         if arg in SPREAD:
             option = arg
     return spread
-
-
-if TYPE_CHECKING:
-    from ais_prompt.checks.warning import PromptWarning
-    from ais_prompt.errors import AisPromptError
 
 
 def _document(ctx: click.Context, output: Output, code: int) -> str:

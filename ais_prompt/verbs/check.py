@@ -23,6 +23,9 @@ from ais_prompt.scoring.rows import Row
 from ais_prompt.store.baseline_file import Baseline
 from ais_prompt.types import Gate
 
+if TYPE_CHECKING:  # most runs have no gates, and all of them are quick to start
+    from ais_prompt.comparison.gates import Verdict
+
 
 class CheckResult(Struct, frozen=True):
     """What a check found in a config without faults.
@@ -64,9 +67,7 @@ def check(source: Source, gates: Sequence[str] = ()) -> CheckResult:
         ConfigFaults: everything that is wrong, each with its config path, file and line.
     """
     plan, warnings = checked(source, thorough=True)
-    conditions = [*plan.spec.gates, *(parse_gate(text, "--gate") for text in gates)]
-    if faults := gate_faults(conditions, plan):
-        raise ConfigFaults(faults)
+    conditions = _checked_gates(plan, gates)
     extractions = [found for dataset in plan.datasets if (found := try_extraction(dataset))]
     return CheckResult(plan, warnings, extractions, _claims(plan, conditions))
 
@@ -138,9 +139,7 @@ def open_gates(plan: Plan, gates: Sequence[str], baseline: str | None, min_drop:
     Raises:
         ConfigError: a gate cannot be understood or makes no sense, or there is no such baseline.
     """
-    conditions = [*plan.spec.gates, *(parse_gate(text, "--gate") for text in gates)]
-    if faults := gate_faults(conditions, plan):
-        raise ConfigFaults(faults)
+    conditions = _checked_gates(plan, gates)
     if baseline is None and (drops := [gate for gate in conditions if gate.limits_drop]):
         what = f"the gate {drops[0].text!r} needs a baseline to measure the drop from"
         raise ConfigError(what, where=drops[0].where, fix="give --baseline RUN|FILE")
@@ -149,6 +148,19 @@ def open_gates(plan: Plan, gates: Sequence[str], baseline: str | None, min_drop:
     from ais_prompt.comparison.baseline import open_baseline
 
     return RunGates(conditions, open_baseline(baseline), min_drop, level)
+
+
+def _checked_gates(plan: Plan, gates: Sequence[str]) -> list[Gate]:
+    """Return the gates of a config and of the command line.
+
+    Raises:
+        ConfigError: a gate cannot be understood.
+        ConfigFaults: gates make no sense for the plan.
+    """
+    conditions = [*plan.spec.gates, *(parse_gate(text, "--gate") for text in gates)]
+    if faults := gate_faults(conditions, plan):
+        raise ConfigFaults(faults)
+    return conditions
 
 
 def _claims(plan: Plan, gates: Sequence[Gate]) -> list[Claim]:
@@ -160,7 +172,3 @@ def _claims(plan: Plan, gates: Sequence[Gate]) -> list[Claim]:
         for dataset in plan.datasets
         if any(gate.concerns(model, dataset.spec.abbr) for model in models)
     ]
-
-
-if TYPE_CHECKING:  # most runs have no gates, and all of them are quick to start
-    from ais_prompt.comparison.gates import Verdict
