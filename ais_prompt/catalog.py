@@ -205,8 +205,8 @@ PROTOCOLS: Final[dict[str, tuple[str, ...]]] = {
 """Kind of part → what the program calls of it; a part must have all of the first, and may have the others."""
 
 EXPORTERS: Final[dict[str, str]] = {
-    "csv": "ais_prompt.report.flat.write_csv",
-    "parquet": "ais_prompt.report.flat.write_parquet",
+    "csv": "ais_prompt.report.frames.write_csv",
+    "parquet": "ais_prompt.report.frames.write_parquet",
     "eee": "ais_prompt.extensions.formats.every_eval_ever.write_every_eval_ever",
     "inspect": "ais_prompt.extensions.formats.inspect_log.write_inspect_logs",
     "lm-eval": "ais_prompt.extensions.formats.lm_eval.write_lm_eval",

@@ -23,8 +23,8 @@ API: Final = {
 
 RESULTS: Final = {
     "CheckResult": "ais_prompt.verbs.check",
-    "Comparison": "ais_prompt.comparison.comparison",
-    "ConfigOptions": "ais_prompt.verbs.api",
+    "Comparison": "ais_prompt.comparison.runs",
+    "ConfigOptions": "ais_prompt.verbs.configs",
     "Drift": "ais_prompt.comparison.locks.drift",
     "LoadedConfig": "ais_prompt.config.load",
     "PromptView": "ais_prompt.preview.preview",

@@ -18,10 +18,8 @@ from functools import cache
 
 import numpy as np
 
-from ais_prompt.metrics.alarms import NIGHTS, alarms_per_year
 from ais_prompt.metrics.difference import MeanDifference, mean_difference
-from ais_prompt.metrics.paired import LEVEL, matched_worse, mcnemar_worse
-from ais_prompt.metrics.power import detectable_drop
+from ais_prompt.metrics.paired import LEVEL, NIGHTS, alarms_per_year, detectable_drop, matched_worse, mcnemar_worse
 
 SIZES = (20, 50, 200, 1_000)
 CHANGED = (0.02, 0.1, 0.3)

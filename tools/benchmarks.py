@@ -6,7 +6,7 @@ from typing import Final
 
 from ais_prompt.config.cards import NOT_VERIFIED, Card, cards, how_to_get
 from ais_prompt.config.locate import list_shipped
-from ais_prompt.reference.benchmarks import benchmarks_of, configs_of, how_asked, suites
+from ais_prompt.reference.config_files import benchmarks_of, configs_of, how_asked, suites
 
 ABOUT: Final = """\
 # Benchmarks

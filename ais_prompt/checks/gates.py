@@ -10,7 +10,7 @@ from typing import Final
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.evaluators.base import BatchEvaluator
-from ais_prompt.metrics.agreement import ALPHA
+from ais_prompt.metrics.judges import ALPHA
 from ais_prompt.plan.plan import Plan, PlannedDataset
 from ais_prompt.registry import EVALUATORS, is_shipped
 from ais_prompt.types import AVERAGES, Gate, RunSpec

@@ -38,11 +38,9 @@ def describe(name: str, schema: bool) -> None:
     For example FixKRetriever, reader_cfg, reader_cfg.test_range, StoreError, run.json, run, --set, ais_prompt.compare,
     gsm8k, gsm8k_gen_1d7fe4.
     """
-    from ais_prompt.reference.benchmarks import benchmark_entries, suite_entries
-    from ais_prompt.reference.config_files import config_file_entries
-    from ais_prompt.reference.lookup import find
+    from ais_prompt.reference.config_files import benchmark_entries, config_file_entries, suite_entries
+    from ais_prompt.reference.lookup import entry_text, find
     from ais_prompt.reference.parts import plugin_entries
-    from ais_prompt.reference.terminal import entry_text
     from ais_prompt.utils.text import printable
 
     if schema:

@@ -23,10 +23,9 @@ def show(result: RunResult, root: Path) -> None:
     from rich.console import Console
 
     from ais_prompt.report.documents import task_ends
-    from ais_prompt.report.speed import print_speed
-    from ais_prompt.report.spending import used_line
-    from ais_prompt.report.summary import print_summary
-    from ais_prompt.report.unread import unread_answers
+    from ais_prompt.report.extraction import unread_answers
+    from ais_prompt.report.summary import print_speed, print_summary
+    from ais_prompt.report.tally import used_line
     from ais_prompt.store.layout import RunFolder
     from ais_prompt.utils.progress import is_quiet
 

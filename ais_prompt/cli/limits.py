@@ -113,7 +113,7 @@ def show_estimate(plan: Plan, *, by_task: bool) -> None:
     from ais_prompt.engine.conversations import estimate, exceeded
     from ais_prompt.models.base import BatchModel
     from ais_prompt.report.documents import task_estimates
-    from ais_prompt.report.spending import estimate_lines, estimate_words
+    from ais_prompt.report.tally import estimate_lines, estimate_words
     from ais_prompt.utils.text import listed, printable
 
     left_out = set() if by_task else {one.spec.abbr for one in plan.models if isinstance(one.model, BatchModel)}

@@ -162,7 +162,7 @@ def _views(one: Source, chosen: Choice, rows: range, *, origins: bool, tokens: b
 
 
 def _write_page(page: Path, shown: Shown) -> None:
-    from ais_prompt.report.web.labels import say
+    from ais_prompt.report.web.assets import say
     from ais_prompt.report.web.prompt_page import prompts_page, side_by_side
     from ais_prompt.store.disk import replacing
 

@@ -1,23 +1,31 @@
-"""No significant drop: check a run against an earlier run, or against a baseline file."""
+"""No significant drop: check a run against an earlier run, or against a baseline file.
+
+A dataset of a run paired with the same dataset of a baseline.
+"""
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from ais_prompt.comparison.gates import Verdict
-from ais_prompt.comparison.held_pair import HeldPair, Statistic
 from ais_prompt.comparison.runs import StoredRun, read_stored_run
 from ais_prompt.comparison.scored_task import ScoredTask
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.metrics.aggregate import exact, exact_mean
-from ais_prompt.metrics.paired import LEVEL, holm
+from ais_prompt.metrics.bootstrap import SumsDifference, sums_difference
+from ais_prompt.metrics.difference import MeanDifference, mean_difference
+from ais_prompt.metrics.distributions import t_quantile
+from ais_prompt.metrics.paired import LEVEL, POWER, detectable_drop, holm, matched_worse
 from ais_prompt.store.baseline_file import Baseline, BaselineTask, read_baseline
 from ais_prompt.store.results import check_scored
 
@@ -299,3 +307,86 @@ def _points(value: float, pair: HeldPair) -> str:
 
 
 __all__ = ["Baseline", "check_baseline", "check_run", "make_baseline", "make_baselines", "open_baseline", "paired"]
+
+
+Statistic = Callable[[NDArray[np.float64]], float]
+
+
+class HeldPair(Struct, frozen=True, dict=True):
+    """A dataset of a baseline and a run, with the samples that both have answered.
+
+    Attributes:
+        before, after: the dataset in the baseline and in the run.
+        names: ids of these samples; at least one.
+        statistic: computes the metric from sums; None if it is a mean.
+        clusters: the cluster of each sample that has one.
+        runs: how many runs the baseline was made of.
+    """
+
+    before: BaselineTask
+    after: BaselineTask
+    names: tuple[str, ...]
+    statistic: Statistic | None
+    clusters: Mapping[str, str]
+    runs: int = 1
+
+    @cached_property
+    def differences(self) -> list[float]:
+        """``after`` less ``before`` of each sample."""
+        return [self.after.values[name] - self.before.values[name] for name in self.names]
+
+    @cached_property
+    def difference(self) -> MeanDifference | SumsDifference:
+        """The difference of the metric, with interval and p-value."""
+        found = self.clusters
+        clusters = [f"cluster {found[name]}" if name in found else name for name in self.names] if found else None
+        if self.statistic is None:
+            values = [*self.before.values.values(), *self.after.values.values()]
+            bounded = self.after.fraction and min(values) >= 0 and max(values) <= 1
+            return mean_difference(self.differences, clusters, 1.0 if bounded else None)
+        before, after = (np.array([side.sums[name] for name in self.names]) for side in (self.before, self.after))
+        return sums_difference(before, after, self.statistic, clusters)
+
+    @cached_property
+    def p_value(self) -> float:
+        """The p-value of the drop, by the test that fits the metric."""
+        right = None if self.runs == 1 or self.clusters or self.statistic else self._counts()
+        return self.difference.p_worse if right is None else matched_worse(*right, self.runs)
+
+    def _counts(self) -> tuple[list[int], list[int]] | None:
+        """Return the right answers to each sample in all runs of the baseline and in the run; None if not countable."""
+        before = [self.before.values[name] * self.runs for name in self.names]
+        after = [self.after.values[name] for name in self.names]
+        whole = all(abs(value - round(value)) < 1e-9 and -1e-9 < value < self.runs + 1e-9 for value in before)
+        if not whole or any(value not in (0.0, 1.0) for value in after):
+            return None
+        return [round(value) for value in before], [round(value) for value in after]
+
+    @property
+    def drop(self) -> float:
+        """The drop of the metric."""
+        return 0.0 - self.difference.value  # and not -0.0
+
+    def detectable(self, level: float) -> float | None:
+        """Return the drop that the test finds in 80 % of all runs; None if there is none, or it is not known."""
+        found = self.difference
+        if isinstance(found, MeanDifference) and found.best is not None:
+            n, changed = found.effective(level), (found.worse + found.better) / found.best
+            # One change more than was seen: where nothing changed, something may the next time.
+            drop = detectable_drop(round(n), (changed * n + 1) / (n + 2), level)
+            return None if drop is None else drop * found.best
+        if not found.stderr:
+            return None
+        freedom = found.units - 1
+        return found.stderr * (t_quantile(1 - level, freedom) + t_quantile(POWER, freedom))
+
+    @property
+    def nothing_changed(self) -> bool:
+        """Whether no sample changed its value."""
+        sums = [(self.before.sums.get(name), self.after.sums.get(name)) for name in self.names]
+        return not any(self.differences) and all(old == new for old, new in sums)
+
+    @property
+    def left_out(self) -> int:
+        """Number of samples that only one of the runs has answered."""
+        return len(self.before.values.keys() ^ self.after.values.keys())

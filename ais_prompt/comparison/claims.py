@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from ais_prompt.comparison.baseline import ENOUGH, paired
+from ais_prompt.comparison.baseline import ENOUGH, HeldPair, paired
 from ais_prompt.comparison.gates import Verdict
-from ais_prompt.comparison.held_pair import HeldPair
 from ais_prompt.comparison.runs import StoredRun
 from ais_prompt.comparison.scored_task import ScoredTask
 from ais_prompt.metrics.aggregate import exact

@@ -9,8 +9,7 @@ from fractions import Fraction
 from msgspec import Struct
 
 from ais_prompt.metrics.aggregate import exact
-from ais_prompt.scoring.numbers import span, value
-from ais_prompt.scoring.rows import BASELINE_NOTE, Row
+from ais_prompt.scoring.rows import BASELINE_NOTE, Row, span, value
 from ais_prompt.types import AVERAGES, Gate
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 from ais_prompt.evaluators.base import MeanEvaluator, golds_of
-from ais_prompt.metrics.squad import normalize
+from ais_prompt.metrics.spans import normalize
 from ais_prompt.postprocess.general import plain_phrase
 from ais_prompt.postprocess.peer import general_postprocess_peer
 from ais_prompt.postprocess.phrases import bbh_freeform_postprocess

@@ -7,14 +7,14 @@ from typing import Any
 
 from ais_prompt.evaluators.base import golds_of, is_missing
 from ais_prompt.metrics.aggregate import mean_scores
-from ais_prompt.metrics.drop import exact_match, span_f1
+from ais_prompt.metrics.spans import span_exact_match, span_f1
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
 
 
 @EVALUATORS.register_module()
 class DropEvaluator:
-    """F1 and exact match as DROP defines them (`ais_prompt.metrics.drop`): numbers must match, spans in any order.
+    """F1 and exact match as DROP defines them (`ais_prompt.metrics.spans`): numbers must match, spans in any order.
 
     The gold is a list of right answers, each a list of spans, or a text if it is one span. The best of them counts;
     those whose first span is empty are left out. Source: AllenNLP, ``allennlp_models/rc/tools/drop.py``.
@@ -41,12 +41,12 @@ class DropEvaluator:
         spans = self._spans(extracted)
         return {
             "f1": max(span_f1(spans, one) for one in golds),
-            "exact_match": max(exact_match(spans, one) for one in golds),
+            "exact_match": max(span_exact_match(spans, one) for one in golds),
         }
 
     def same_answer(self, first: Any, second: Any) -> bool:
         """Return whether two answers match exactly."""
-        return bool(exact_match(self._spans(first), self._spans(second)))
+        return bool(span_exact_match(self._spans(first), self._spans(second)))
 
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
         """Return the mean over the answered samples."""

@@ -1,6 +1,6 @@
 """Evaluators that use the verdict of a judge model.
 
-`ais_prompt.scoring.judges.ask` asks the judge, with the ``judge_cfg`` and ``prompt_template`` of the evaluator's
+`ais_prompt.scoring.judges.questions` asks the judge, with the ``judge_cfg`` and ``prompt_template`` of the evaluator's
 config, and passes the verdict to the evaluator.
 
 Win rate against a baseline: a judge compares two answers to each question, in both orders.

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from ais_prompt.evaluators.base import golds_of
 from ais_prompt.metrics.aggregate import mean_scores
-from ais_prompt.metrics.squad import counted_f1, exact_match, token_f1
+from ais_prompt.metrics.spans import counted_f1, exact_match, token_f1
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
 from ais_prompt.utils.packages import require
@@ -25,7 +25,7 @@ _CHINESE_PUNCTUATION: Final = frozenset(
 
 @EVALUATORS.register_module()
 class SquadEvaluator:
-    """Token F1 and exact match, as SQuAD defines them (`ais_prompt.metrics.squad`); of several golds the best counts.
+    """Token F1 and exact match, as SQuAD defines them (`ais_prompt.metrics.spans`); of several golds the best counts.
 
     A question whose gold is an empty list has no answer: an empty one is right then, any other wrong (Rajpurkar et al.
     2018, "Know What You Don't Know", ``evaluate-v2.0.py``).

@@ -10,7 +10,7 @@ from typing import Final
 from ais_prompt.metrics.aggregate import exact_mean, unit_deviations
 from ais_prompt.metrics.difference import squared_score
 from ais_prompt.metrics.distributions import beta_quantile, binomial_tail, t_quantile
-from ais_prompt.metrics.power import POWER, fewest_samples, over_changes
+from ais_prompt.metrics.paired import POWER, fewest_samples, over_changes
 
 _NORMAL: Final = NormalDist()
 

@@ -13,8 +13,7 @@ from msgspec import Struct
 from ais_prompt.metrics.aggregate import exact_mean
 from ais_prompt.metrics.distributions import t_quantile
 from ais_prompt.metrics.interval import Z, spread_of
-from ais_prompt.metrics.paired import LEVEL, mcnemar_worse
-from ais_prompt.metrics.sign_flips import Tails, sign_flips
+from ais_prompt.metrics.paired import LEVEL, Tails, mcnemar_worse, sign_flips
 from ais_prompt.types import Spread
 
 TAIL: Final = LEVEL / 2

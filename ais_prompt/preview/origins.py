@@ -16,8 +16,7 @@ from msgspec.structs import replace
 from ais_prompt.inferencers import InferenceContext, Preview
 from ais_prompt.plan.build import build_context, build_templates, chat_format_of
 from ais_prompt.plan.plan import Task
-from ais_prompt.preview.marked_config import SAID, marked_dataset, marked_model
-from ais_prompt.preview.marks import BETWEEN_SHOTS, Marks, Origin, Span
+from ais_prompt.preview.marks import BETWEEN_SHOTS, SAID, Marks, Origin, Span, marked_dataset, marked_model
 from ais_prompt.prompts import Filled, PromptBuilder, Template
 from ais_prompt.prompts.base import MessagesFormat
 from ais_prompt.prompts.chat_formats import ChatFormat, Mode

@@ -1,4 +1,7 @@
-"""Build the prompts that a run would send, without sending them."""
+"""Build the prompts that a run would send, without sending them.
+
+List the tokens of a prompt.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,13 @@ from ais_prompt.checks.warning import PromptWarning, probe_prompts
 from ais_prompt.checks.warnings import label_warnings, prompt_warnings, shows_gold
 from ais_prompt.errors import ModelError
 from ais_prompt.inferencers.base import GoldUse
-from ais_prompt.models.base import Model
+from ais_prompt.models.base import Model, TokenizingModel
 from ais_prompt.plan.plan import Task
 from ais_prompt.preview.origins import Origins, find_origins
-from ais_prompt.preview.tokens import Token, find_tokens
 from ais_prompt.prompts import Filled
 from ais_prompt.retrievers import ShotIds
 from ais_prompt.types import Prompt, prompt_to_json
+from ais_prompt.utils.guard import calling
 
 GoldSent: TypeAlias = GoldUse | Literal["all"]
 """What of the gold a prompt shows: as the inferencer means it, or ``all``, because a template has its column."""
@@ -166,3 +169,50 @@ def previews(
     """
     for task in tasks:
         yield from preview(task, count, first=first, origins=origins, tokens=tokens, place=lru_cache(place))
+
+
+class Token(Struct, frozen=True):
+    """One token.
+
+    Attributes:
+        id: its number in the vocabulary.
+        text: what it decodes to; the tokenizer's own name for it if it is only a part of a character.
+        special: True for tokens that no text produces: BOS, EOS, the marks of a chat template.
+    """
+
+    id: int
+    text: str
+    special: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return asdict(self)
+
+
+def find_tokens(model: Model, prompt: Prompt) -> tuple[Token, ...] | None:
+    """Return the tokens of a prompt as the network gets them; None without a tokenizer.
+
+    Raises:
+        PromptError: the tokenizer's chat template refuses the prompt.
+        PartError: the tokenizer fails.
+    """
+    if not isinstance(model, TokenizingModel):
+        return None
+    try:
+        ids, tokenizer = model.encode(prompt), model.tokenizer()
+    except ModelError:  # a prompt can be looked at without the model's files
+        return None
+    if ids is None or tokenizer is None:
+        return None
+    with calling(f"the tokenizer of {type(model).__name__}", model):
+        special = {*tokenizer.all_special_ids, *tokenizer.added_tokens_decoder}
+        return tuple(Token(number, _text(tokenizer, number), number in special) for number in ids)
+
+
+def _text(tokenizer: Any, number: int) -> str:
+    text: str = tokenizer.decode([number], clean_up_tokenization_spaces=False)
+    name: str = tokenizer.convert_ids_to_tokens(number)
+    # Tokenizers in the manner of SentencePiece write a blank before a word as ▁, and leave it out at the beginning.
+    if "\ufffd" in text or not text:
+        return name
+    return f" {text}" if name.startswith("▁") and not text.startswith(" ") else text

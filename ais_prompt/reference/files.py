@@ -12,8 +12,7 @@ from pydantic import BaseModel
 
 from ais_prompt.comparison.locks.file import FORMAT as LOCK_FORMAT
 from ais_prompt.comparison.locks.file import PromptLockFile
-from ais_prompt.reference.docstring import read_docstring
-from ais_prompt.reference.entry import Argument, Entry
+from ais_prompt.reference.entry import Argument, Entry, read_docstring
 from ais_prompt.scoring.rows import Row
 from ais_prompt.store.baseline_file import FORMAT as BASELINE_FORMAT
 from ais_prompt.store.results import BaselineFile, JournalLine, PredictionLine, Results, RunFile

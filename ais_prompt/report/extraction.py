@@ -1,9 +1,19 @@
-"""Describe how a postprocessor reads ordinary phrasings."""
+"""Describe how a postprocessor reads ordinary phrasings.
+
+Show an answer that was not read where many are unparsed: usually the postprocessor looks for another form.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from typing import Final
+
 from ais_prompt.checks.extraction import PHRASINGS, ExtractionTrial, LostAnswer
-from ais_prompt.utils.text import counted
+from ais_prompt.scoring.rows import TaskOutcome
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.predictions import read_predictions
+from ais_prompt.store.results import read_details
+from ais_prompt.utils.text import counted, printable
 
 
 def describe(found: ExtractionTrial) -> str:
@@ -20,3 +30,32 @@ def describe(found: ExtractionTrial) -> str:
 def _line(lost: LostAnswer) -> str:
     result = "nothing" if lost.extracted is None else repr(lost.extracted)
     return f"  lost, {lost.phrasing}: {lost.text!r} gives {result}"
+
+
+MANY: Final = 0.2
+"""Share of unparsed answers above which one of them is shown."""
+_SHOWN: Final = 200
+"""Characters of the answer that are shown: its end, where most answers are."""
+
+
+def unread_answers(folder: RunFolder, outcomes: Iterable[TaskOutcome]) -> Iterator[str]:
+    """Yield a line for each task with more than 20 % unparsed answers, with the first of them.
+
+    Raises:
+        StoreError: a file of the run cannot be read.
+    """
+    for task in outcomes:
+        counts = task.scores[0].counts if task.scores else {}
+        unparsed, total = counts.get("unparsed", 0), sum(counts.values())
+        if unparsed > MANY * total:
+            words = f"{task.model}/{task.dataset}: no answer is found in {unparsed} of {total}; the first ends with"
+            yield f"{words} {_first(folder, task)!r}"
+
+
+def _first(folder: RunFolder, task: TaskOutcome) -> str:
+    details = read_details(folder.results(task.model, task.dataset))
+    sample = next(detail.sample_id for detail in details if detail.status == "unparsed")
+    predictions = read_predictions(folder.predictions(task.model, task.dataset), with_prompts=False)
+    answer = next((one.prediction for one in predictions if one.sample_id == sample), "")
+    text = answer if isinstance(answer, str) else str((answer or [""])[-1])  # of a dialogue, the last turn
+    return printable(text.strip()[-_SHOWN:])

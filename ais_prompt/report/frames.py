@@ -2,18 +2,24 @@
 
 Columns that can hold values of several types (prompts, answers, golds) are texts: a text as it is, anything else as
 JSON.
+
+Scores and samples as CSV and Parquet.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Final, get_args, get_type_hints
 
 from ais_prompt.errors import MissingExtra
-from ais_prompt.report.stored import read_samples
-from ais_prompt.scoring.rows import Row
+from ais_prompt.report.stored import StoredResults, read_samples
+from ais_prompt.report.summary import csv_lines
+from ais_prompt.scoring.rows import Row, TaskOutcome, summary_rows
+from ais_prompt.store.disk import replacing
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import Prediction, SampleScore, TaskSpec
 from ais_prompt.types.request import prompts_to_json
@@ -172,3 +178,69 @@ def _arrow_type(kind: type) -> Any:
     import pyarrow as pa
 
     return {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}[kind]
+
+
+_AT_A_TIME: Final = 2000
+"""Samples in memory at most, besides the scores of one task."""
+
+
+def write_csv(run: StoredResults, folder: Path) -> list[Path]:
+    """Write ``scores.csv`` and ``samples.csv``; a missing value is an empty field.
+
+    Raises:
+        StoreError, DataError: a file cannot be read or written.
+    """
+    paths = [folder / "scores.csv", folder / "samples.csv"]
+    scores = _scores(run)
+    with replacing(paths[0]) as stream:
+        stream.write(csv_lines(scores.schema.names, scores.to_pylist()).encode())
+    columns = sample_schema(_metrics(run)).names
+    with replacing(paths[1]) as stream:
+        stream.write(csv_lines(columns, ()).encode())
+        for some in _batches(run):
+            stream.write(csv_lines(columns, some, header=False).encode())
+    return paths
+
+
+def write_parquet(run: StoredResults, folder: Path) -> list[Path]:
+    """Write ``scores.parquet`` and ``samples.parquet``.
+
+    Raises:
+        StoreError, DataError: a file cannot be read or written.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    paths = [folder / "scores.parquet", folder / "samples.parquet"]
+    with replacing(paths[0], binary=True) as stream:
+        pq.write_table(_scores(run), stream)
+    schema = sample_schema(_metrics(run))
+    with replacing(paths[1], binary=True) as stream, pq.ParquetWriter(stream, schema) as writer:
+        for some in _batches(run):
+            writer.write_table(pa.Table.from_pylist(some, schema=schema))
+    return paths
+
+
+def _scores(run: StoredResults) -> Any:
+    outcomes = [
+        TaskOutcome(task.model, task.dataset, task.scores, None, not task.scores, task.spec.is_baseline)
+        for task in run.tasks
+    ]
+    return scores_table(summary_rows(outcomes))
+
+
+def _metrics(run: StoredResults) -> dict[str, None]:
+    """Return the names of all metrics that samples have, in order."""
+    return {
+        name: None for task in run.tasks for sample in task.samples() if sample.score for name in sample.score.values
+    }
+
+
+def _batches(run: StoredResults) -> Iterator[list[dict[str, Any]]]:
+    for task in run.tasks:
+        rows = (
+            row | {f"{METRIC_PREFIX}{name}": value for name, value in values.items()}
+            for row, values in sample_rows(task.spec, run.folder)
+        )
+        while some := list(islice(rows, _AT_A_TIME)):
+            yield some

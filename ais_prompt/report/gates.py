@@ -6,9 +6,9 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Sequence
 
 from ais_prompt.comparison.gates import Verdict
-from ais_prompt.metrics.alarms import NIGHTS, alarms_per_year
 from ais_prompt.metrics.claims import fewest_for, samples_for, samples_for_drop
-from ais_prompt.report.formats import escaped, to_markdown
+from ais_prompt.metrics.paired import NIGHTS, alarms_per_year
+from ais_prompt.report.summary import escaped, to_markdown
 from ais_prompt.scoring.rows import Row
 from ais_prompt.store.baseline_file import BaselineTask
 from ais_prompt.types import Gate

@@ -18,8 +18,7 @@ from rich.table import Column
 from rich.text import Text
 
 from ais_prompt.engine.session import Progress
-from ais_prompt.report.run_tally import RunTally
-from ais_prompt.report.tally import Tally
+from ais_prompt.report.tally import RunTally, Tally
 from ais_prompt.utils.progress import Advance, in_notebook, is_quiet, shown_on, tracking
 from ais_prompt.utils.text import counted, printable
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from ais_prompt.report.formats import text_or_json
+from ais_prompt.report.summary import text_or_json
 from ais_prompt.types import ChatMessage, Prediction, prompt_to_json
 from ais_prompt.types.request import prompts_to_json
 

@@ -11,8 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from ais_prompt.metrics.aggregate import spread_of_questions, standard_error
 from ais_prompt.metrics.interval import Part, group_spread, mean_interval
-from ais_prompt.scoring.pivot import models_of
-from ais_prompt.scoring.rows import Row
+from ais_prompt.scoring.rows import Row, models_of
 from ais_prompt.types import AVERAGES, STATUSES, GroupKind, Spread, SummaryEntry, SummaryGroup
 from ais_prompt.utils.arithmetic import evaluate
 from ais_prompt.utils.text import counted, listed

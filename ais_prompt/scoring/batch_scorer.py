@@ -1,20 +1,28 @@
-"""Score the answers to all questions together, with an evaluator that needs them all at once."""
+"""Score the answers to all questions together, with an evaluator that needs them all at once.
+
+The answers to all questions together, as an evaluator gets them that needs them all at once, and a judge's part.
+"""
 
 from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.evaluators.base import Verdict
+from ais_prompt.errors import DataError, PartError
+from ais_prompt.evaluators.base import AnswerBatch, JudgedBatchEvaluator, JudgeQuestion, Verdict
 from ais_prompt.metrics.aggregate import AnswerCounts, mean_scores
-from ais_prompt.scoring.answer_batches import JudgedAnswers, read
-from ais_prompt.scoring.judges.panel import by_judge
-from ais_prompt.scoring.scorer import Scorer
-from ais_prompt.types import JudgeVerdict, Prediction, SampleScore, Score
+from ais_prompt.plan.plan import PlannedDataset, Task
+from ais_prompt.scoring.judges.verdicts import by_judge
+from ais_prompt.scoring.scorer import Scorer, failure_kind
+from ais_prompt.types import JudgeVerdict, Prediction, Sample, SampleScore, Score
+from ais_prompt.types.request import prompts_to_json
+from ais_prompt.utils.digest import digest
 
 
 class BatchScorer:
@@ -147,3 +155,168 @@ class BatchVerdicts:
             repeats=counts.repeats,
             fraction=False,
         )
+
+
+T = TypeVar("T")
+
+
+class Answers(Struct, frozen=True):
+    """The answers of one repeat of all questions, without those that failed.
+
+    Attributes:
+        ids: of their samples.
+        batch: what the evaluator gets.
+    """
+
+    ids: Sequence[str]
+    batch: AnswerBatch
+
+
+class JudgedAnswers(Struct, frozen=True):
+    """Answers with what a judge said of them.
+
+    Attributes:
+        answers: those that are scored.
+        unjudged: sample → why the judge did not answer.
+    """
+
+    answers: Answers
+    unjudged: Mapping[str, str] = {}
+
+
+def answered(
+    reader: Scorer,
+    predictions: Iterable[Prediction],
+    singles: Callable[[Prediction], Iterator[Prediction]],
+    task: Task,
+) -> list[Answers]:
+    """Return the answers to all questions, each repeat of the questions by itself.
+
+    Args:
+        reader: finds answer and gold.
+        predictions: all answers, with their prompts.
+        singles: splits a prediction into its repeats.
+        task: whose answers they are.
+    """
+    batches: list[list[tuple[Prediction, SampleScore]]] = []
+    for prediction in predictions:
+        with suppress(DataError, PartError):  # it comes again when the sample is scored
+            for replica, one in enumerate(singles(prediction)):
+                sample = read(reader, one)
+                batches += [[] for _ in range(replica + 1 - len(batches))]
+                if sample.status != "failed":
+                    batches[replica].append((one, sample))
+    return [_answers(batch, task, number) for number, batch in enumerate(filter(None, batches))]
+
+
+def judged(
+    answers: Answers, evaluator: JudgedBatchEvaluator, said_of: Callable[[str], Sequence[Prediction]]
+) -> list[JudgedAnswers]:
+    """Return answers with what a judge said, once for each judge.
+
+    All of them score the same answers: those of which a judge did not answer each question are left out.
+
+    Args:
+        answers: of one repeat.
+        evaluator: knows the questions.
+        said_of: what each judge said to a question, by its id.
+
+    Raises:
+        AisPromptError: as `JudgedBatchEvaluator.questions`.
+    """
+    unjudged: dict[str, str] = {}
+    said: list[tuple[str, Sequence[Prediction]]] = []
+    for question in evaluator.questions(answers.batch):
+        sample = answers.ids[question.answer]
+        replies = said_of(batch_question_id(sample, question))
+        if failed := next((reply for reply in replies if reply.failed), None):
+            unjudged[sample] = f"judge {failure_kind(failed)}"
+        said.append((sample, replies))
+    kept = [place for place, sample in enumerate(answers.ids) if sample not in unjudged]
+    ids, batch = [answers.ids[place] for place in kept], _chosen(answers.batch, kept)
+    of_answers = [[str(reply.prediction) for reply in replies] for sample, replies in said if sample not in unjudged]
+    of_judges = list(zip(*of_answers, strict=True)) or [()]
+    return [JudgedAnswers(Answers(ids, replace(batch, judgements=list(texts))), unjudged) for texts in of_judges]
+
+
+def batch_question_id(sample_id: str, question: JudgeQuestion) -> str:
+    """Return the id of a judge's question about an answer of a batch."""
+    return f"{sample_id}-{digest(dict(question.fields))}"
+
+
+def read(reader: Scorer, prediction: Prediction) -> SampleScore:
+    """Return answer, gold and status of a prediction. A dialogue has a list of answers."""
+    if not isinstance(prediction.prediction, list) or prediction.failed:
+        return reader.score(prediction)
+    turns = [reader.score(replace(prediction, prediction=text, gold=None)) for text in prediction.prediction]
+    first = turns[0]
+    return replace(first, extracted=[turn.extracted for turn in turns], gold=prediction.gold)
+
+
+def _answers(answers: Sequence[tuple[Prediction, SampleScore]], task: Task, replica: int) -> Answers:
+    dataset = task.dataset
+    has_gold = dataset.spec.reader.output_column is not None
+    ids = [one.sample_id for one, _ in answers]
+    batch = AnswerBatch(
+        predictions=["" if sample.extracted is None else sample.extracted for _, sample in answers],
+        references=_golds(answers, ids, dataset) if has_gold else None,
+        prompts=[prompts_to_json(one.origin_prompt) for one, _ in answers],
+        rows=lambda: [sample.fields for sample in _samples(ids, dataset)],
+        replica=replica,
+        row_numbers=lambda: _row_numbers(ids, dataset),
+        model=task.spec.model.abbr,
+        dataset=dataset.spec.abbr,
+    )
+    return Answers(ids, batch)
+
+
+def _golds(answers: Sequence[tuple[Prediction, SampleScore]], ids: Sequence[str], dataset: PlannedDataset) -> list[Any]:
+    """Return the golds. That of a dialogue is the output column; its prediction has those of its turns."""
+    if not dataset.is_dialogue:
+        return [sample.gold for _, sample in answers]
+    return [dataset.gold_of(sample.gold) for sample in _samples(ids, dataset)]
+
+
+def _chosen(batch: AnswerBatch, places: Sequence[int]) -> AnswerBatch:
+    """Return the answers at some places of a batch."""
+    if len(places) == len(batch.predictions):
+        return batch
+    return replace(
+        batch,
+        predictions=_at(batch.predictions, places),
+        references=None if batch.references is None else _at(batch.references, places),
+        prompts=_at(batch.prompts, places),
+        rows=lambda: _at(batch.rows(), places),
+        row_numbers=lambda: _at(batch.row_numbers(), places),
+    )
+
+
+def _at(values: Sequence[T], places: Sequence[int]) -> list[T]:
+    return [values[place] for place in places]
+
+
+def _row_numbers(ids: Sequence[str], dataset: PlannedDataset) -> list[int]:
+    """Return the numbers of the rows of samples in the whole split.
+
+    Raises:
+        DataError: as `_samples`.
+    """
+    *_, test = dataset.data.tables.values()
+    numbers = {name: number for number, name in enumerate(test.row_ids)}
+    return [numbers[sample.row_id] for sample in _samples(ids, dataset)]
+
+
+def _samples(ids: Sequence[str], dataset: PlannedDataset) -> list[Sample]:
+    """Return the rows of samples.
+
+    Raises:
+        DataError: the data is not there, or no longer what was asked about.
+    """
+    samples = {name: sample for sample in dataset.data.test for name in (sample.row_id, sample.id)}
+    if missing := [name for name in ids if name not in samples]:
+        raise DataError(
+            f"the row of sample {missing[0]} is no longer in the data, and the evaluator needs it",
+            where=dataset.spec.where,
+            fix="score with the data that was asked about, and the same test_range",
+        )
+    return [samples[name] for name in ids]

@@ -1,13 +1,19 @@
-"""Score one task: from predictions on disk to results on disk, with the verdicts of a judge if there is one."""
+"""Score one task: from predictions on disk to results on disk, with the verdicts of a judge if there is one.
+
+The scores of all samples of one task; few are in memory at a time.
+"""
 
 from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
 from msgspec.structs import replace
 
 from ais_prompt.checks.faults import check_k
@@ -19,14 +25,24 @@ from ais_prompt.metrics.repeated import Repeatability
 from ais_prompt.plan.build import build_postprocessor
 from ais_prompt.plan.cluster import Clusters
 from ais_prompt.plan.plan import PlannedDataset, Task
-from ais_prompt.scoring.answer_batches import Answers, JudgedAnswers, answered, judged
-from ais_prompt.scoring.batch_scorer import BatchScorer, BatchVerdicts, joint_verdict
-from ais_prompt.scoring.dialogue_scorer import DialogueScorer
-from ais_prompt.scoring.judges.panel import agreement_of_judges, scores_of_judges
-from ais_prompt.scoring.judges.scorer import JudgedScorer, JudgementOf
-from ais_prompt.scoring.judges.verdicts import NOT_JUDGED, Verdicts
-from ais_prompt.scoring.repeat_scorer import RepeatScorer, single_answers
-from ais_prompt.scoring.sample_scores import SampleScores
+from ais_prompt.scoring.batch_scorer import (
+    Answers,
+    BatchScorer,
+    BatchVerdicts,
+    JudgedAnswers,
+    answered,
+    joint_verdict,
+    judged,
+)
+from ais_prompt.scoring.composite_scorers import DialogueScorer, RepeatScorer, single_answers
+from ais_prompt.scoring.judges.verdicts import (
+    NOT_JUDGED,
+    JudgedScorer,
+    JudgementOf,
+    Verdicts,
+    agreement_of_judges,
+    scores_of_judges,
+)
 from ais_prompt.scoring.scorer import NOT_SCORED, UNUSABLE_GOLD, Scorer
 from ais_prompt.scoring.sensitivity import others_than, sensitivity, warning_of
 from ais_prompt.store.layout import RunFolder
@@ -35,6 +51,7 @@ from ais_prompt.store.results import read_scores, write_results
 from ais_prompt.types import STATUSES, PartSpec, Prediction, SampleScore, Score, TaskSpec
 from ais_prompt.types.score import Sensitivity
 from ais_prompt.utils.progress import tracked
+from ais_prompt.utils.spill import Spilled
 from ais_prompt.utils.text import counted
 
 AnyScorer: TypeAlias = Scorer | JudgedScorer | BatchScorer | DialogueScorer | RepeatScorer
@@ -379,3 +396,47 @@ def _refuse_doubled(names: list[str], origin: str) -> None:
 
 def _shortened(names: list[str]) -> list[str]:
     return names if len(names) <= _NAMED else [*names[:_NAMED], "…"]
+
+
+class SampleScores(Spilled[SampleScore]):
+    """A sequence that also sums up its samples.
+
+    Attributes:
+        failed: samples with an answer that failed, whatever it failed for.
+    """
+
+    def __init__(self, samples: Iterable[SampleScore]) -> None:
+        self.failed = 0
+        self._reasons: Counter[str] = Counter()
+        self._hashes = array("q")
+        super().__init__(samples)
+
+    def append(self, sample: SampleScore) -> None:
+        """Add a sample at the end.
+
+        Raises:
+            StoreError: the disk does not take it.
+        """
+        super().append(sample)
+        self._hashes.append(hash(sample.sample_id))
+        self.failed += any(answer.status == "failed" for answer in sample.repeats or (sample,))
+        for answer in sample.repeats or (sample,):
+            if answer.reason:
+                self._reasons[f"{answer.status}: {answer.reason.partition(':')[0]}"] += 1
+
+    @property
+    def reasons(self) -> Mapping[str, int]:
+        """``status: reason`` of all answers that are not scored, the most frequent first.
+
+        Text after a colon in a reason is about one sample, and not counted apart.
+        """
+        return dict(self._reasons.most_common())
+
+    def doubled_ids(self) -> list[str]:
+        """Return ids that several samples share."""
+        hashes = np.sort(np.frombuffer(self._hashes, dtype=np.int64))
+        suspects = set(hashes[1:][hashes[1:] == hashes[:-1]].tolist())
+        if not suspects:
+            return []
+        counts = Counter(sample.sample_id for sample in self if hash(sample.sample_id) in suspects)
+        return [name for name, count in counts.items() if count > 1]

@@ -16,7 +16,7 @@ from ais_prompt.errors import AisPromptError
 from ais_prompt.plan.plan import Task
 from ais_prompt.registry import EVALUATORS, INFERENCERS, POSTPROCESSORS, is_shipped
 from ais_prompt.scoring.early_stop import SampleWise, Seen
-from ais_prompt.scoring.judges.answers import answers_to_judge
+from ais_prompt.scoring.judges.questions import answers_to_judge
 from ais_prompt.scoring.judges.verdicts import Question
 from ais_prompt.scoring.score import isolation_of, score
 from ais_prompt.store.layout import RunFolder

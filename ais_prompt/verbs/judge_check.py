@@ -8,8 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.metrics.agreement import krippendorff_alpha
-from ais_prompt.metrics.judging import Confusion, Estimated
+from ais_prompt.metrics.judges import Confusion, Estimated, krippendorff_alpha
 from ais_prompt.readers.formats import read_file
 from ais_prompt.report.stored import StoredTask, read_stored_results
 from ais_prompt.store.runs import locate_run

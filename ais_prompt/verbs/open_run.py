@@ -21,9 +21,9 @@ from ais_prompt.checks.warning import PromptWarning
 from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
 from ais_prompt.config.paths import expand
 from ais_prompt.errors import AisPromptError, ConfigError, Interrupted, StoreError, faults_of
-from ais_prompt.report.formats import LONG_HEADER, long_cells
 from ais_prompt.report.frames import samples_table, scores_table, to_pandas
 from ais_prompt.report.stored import read_stored_results
+from ais_prompt.report.summary import LONG_HEADER, long_cells
 from ais_prompt.scoring.rows import Row
 from ais_prompt.store.layout import RunFolder, refuse_links
 from ais_prompt.store.runs import locate_run, read_run_file

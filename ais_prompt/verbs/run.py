@@ -27,8 +27,7 @@ from ais_prompt.models.base import BatchModel, Model, address_of
 from ais_prompt.models.server.started import StartedServers, StartsServer
 from ais_prompt.plan.build import build_model
 from ais_prompt.plan.plan import Plan, PlannedModel, record_of
-from ais_prompt.report.speed import write_speed
-from ais_prompt.report.summary import write_summary
+from ais_prompt.report.summary import write_speed, write_summary
 from ais_prompt.report.web import forget_report, write_report
 from ais_prompt.report.web.run_prompts import write_prompts
 from ais_prompt.scoring.averages import select, with_averages

@@ -23,9 +23,9 @@ from ais_prompt.errors import AisPromptError
 from ais_prompt.models.base import AsyncModel, Model, address_of, endpoint_of
 from ais_prompt.plan.plan import Plan, PlannedModel, Task
 from ais_prompt.report.progress import RunProgress, run_progress
-from ais_prompt.report.run_tally import EndpointView, RunTally
+from ais_prompt.report.tally import EndpointView, RunTally
 from ais_prompt.scoring.background import BackgroundScoring
-from ais_prompt.scoring.judges.ask import AnsweredTask, JudgeJob, JudgeQuestions
+from ais_prompt.scoring.judges.questions import AnsweredTask, JudgeJob, JudgeQuestions
 from ais_prompt.scoring.rows import TaskOutcome
 from ais_prompt.scoring.score import isolation_of, score, stored_scores
 from ais_prompt.scoring.worker import Scored

@@ -11,8 +11,7 @@ import jsonschema
 import pytest
 
 from ais_prompt.reference.files import FILES, FileKind, schema_of
-from ais_prompt.reference.lookup import entries
-from ais_prompt.reference.terminal import entry_text
+from ais_prompt.reference.lookup import entries, entry_text
 from tests.e2e.project import DATASET, Project
 from tests.support.cli import run_cli
 from tests.support.servers import MockServer

@@ -16,7 +16,7 @@ from ais_prompt.preview.marks import Span
 from ais_prompt.preview.origins import Origins
 from ais_prompt.preview.preview import PromptView, preview
 from ais_prompt.registry import INFERENCERS
-from ais_prompt.report.web.sample_prompts import traced_origins
+from ais_prompt.report.web.run_prompts import traced_origins
 from ais_prompt.types import Prompt
 from tests.support.prompt_tasks import prompt_task
 

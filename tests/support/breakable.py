@@ -16,17 +16,19 @@ from typing import Any
 import numpy as np
 
 from ais_prompt.catalog import PROTOCOLS
-from ais_prompt.evaluators import AccEvaluator
+from ais_prompt.evaluators.accuracy import AccEvaluator
 from ais_prompt.evaluators.base import AnswerBatch, JudgeQuestion, Verdict
 from ais_prompt.evaluators.judge import GenericLLMEvaluator, PairwiseEvaluator
+from ais_prompt.extensions.clusters.size import SizePartitioner
 from ais_prompt.inferencers import GenInferencer, MultiTurnGenInferencer
 from ais_prompt.models import ScriptedModel
 from ais_prompt.models.transport import Reply, Server, Sink
 from ais_prompt.prompts import MultiTurnPromptTemplate, PromptTemplate
 from ais_prompt.readers.local import LocalDataset
 from ais_prompt.registry import import_dotted
-from ais_prompt.retrievers import CharacterNgramEncoder, FixKRetriever
-from ais_prompt.shards import LocalRunner, SizePartitioner
+from ais_prompt.retrievers.encoders import CharacterNgramEncoder
+from ais_prompt.retrievers.plain import FixKRetriever
+from ais_prompt.shards.processes import LocalRunner
 from ais_prompt.types import Completion, Likelihood, LikelihoodQuery, Request, SampleScore
 from ais_prompt.utils.protocols import members
 

@@ -1,22 +1,38 @@
-"""Make the prompt lock of a config, and compare the config's prompts with it."""
+"""Make the prompt lock of a config, and compare the config's prompts with it.
+
+Render all prompts of a config as they would be sent, without loading weights or sending requests.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from ais_prompt.comparison.locks.drift import PACKAGES, Drift, TaskDrift, changed_parts, compare_task
 from ais_prompt.comparison.locks.file import read_prompt_lock
-from ais_prompt.comparison.locks.render import count_tokens, render_tasks
-from ais_prompt.errors import ConfigError
-from ais_prompt.models.base import Model
-from ais_prompt.plan.plan import Plan
-from ais_prompt.preview.values import PromptLock, TaskPrompts
+from ais_prompt.config.redact import redacted
+from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.models.base import HasTokenizerPath, Model
+from ais_prompt.models.tokenizer import tokenizer_digests
+from ais_prompt.plan.plan import Plan, Task
+from ais_prompt.preview.differences import (
+    Parts,
+    PromptLock,
+    TaskPrompts,
+    compact_digest,
+    prompt_of_text,
+    text_of_prompt,
+)
+from ais_prompt.registry import INFERENCERS, RETRIEVERS, TEMPLATES, PartRegistry
 from ais_prompt.store.layout import safe_name
-from ais_prompt.types import RunSpec
+from ais_prompt.types import Decoding, PartSpec, RunSpec, Sample, TaskSpec
+from ais_prompt.utils.digest import digest, digest_of_list
 from ais_prompt.utils.packages import versions
+from ais_prompt.utils.progress import tracked
 from ais_prompt.utils.secrets import SECRETS
 
 _MADE_WITH: Final = ("ais-prompt", "transformers", "tokenizers")
@@ -121,3 +137,141 @@ def shortened(prompts: TaskPrompts) -> TaskPrompts:
         return replace(prompts, texts={})
     chosen = {fitting[0], max(fitting, key=lambda sample: lengths[sample]), *sorted(fitting)[:_KEPT_AT_RANDOM]}
     return replace(prompts, texts={sample: texts for sample, texts in prompts.texts.items() if sample in chosen})
+
+
+_DIGITS: Final = 16
+_FIRST_HOMES: Final = {"ais_prompt.extensions.peers.code.retriever": "ais_prompt.peers.code.retriever"}
+"""Module of a part that was moved → its first module, whose name is in the digests of all locks."""
+
+
+def task_parts(task: Task) -> Parts:
+    """Return everything that determines the prompts of a task.
+
+    Raises:
+        ModelError: the tokenizer cannot be found or read.
+        AisPromptError: the first question cannot be asked.
+    """
+    parts = {
+        "data": {split: f"{len(table)} rows {table.digest[:_DIGITS]}" for split, table in task.data.tables.items()},
+        "templates": template_parts(task.spec),
+        "shots": _shots(task),
+        "tokenizer": _tokenizer(task),
+        "decoding": _decoding(task),
+    }
+    # The same types as after reading a file: tuples become lists.
+    plain: Parts = json.loads(json.dumps({kind: named for kind, named in parts.items() if named}, default=str))
+    return plain
+
+
+def template_parts(task: TaskSpec) -> dict[str, str]:
+    """Return a digest for each template of a task, and for the inferencer, which determines the requests."""
+    infer, model = task.dataset.infer, task.model
+    parts = {
+        "prompt_template": part_digest(TEMPLATES, infer.prompt_template),
+        "ice_template": part_digest(TEMPLATES, infer.ice_template),
+        "inferencer": part_digest(INFERENCERS, infer.inferencer),
+        "meta_template": digest(model.meta_template.config, _DIGITS) if model.meta_template else None,
+        "role_template": digest(model.prompt_template, _DIGITS) if model.prompt_template else None,
+    }
+    return {name: found for name, found in parts.items() if found is not None}
+
+
+def part_digest(registry: PartRegistry, spec: PartSpec | None) -> str | None:
+    """Return the digest of a part: the same for its registered name, its class and its dotted path."""
+    if spec is None:
+        return None
+    try:
+        part = registry.get(spec.type)
+        name = f"{_FIRST_HOMES.get(part.__module__, part.__module__)}.{part.__qualname__}"
+    except AisPromptError:  # the part of a stored run may no longer exist
+        name = spec.type
+    return digest({"type": name, "args": spec.args}, _DIGITS)
+
+
+def _shots(task: Task) -> dict[str, Any]:
+    shown = sorted({row for rows in task.dataset.shot_ids for row in rows})
+    if not shown:
+        return {}
+    ids = {row: task.data.train[row].row_id for row in shown}
+    chosen = ([ids[row] for row in rows] for rows in task.dataset.shot_ids)
+    return {
+        "retriever": part_digest(RETRIEVERS, task.spec.dataset.infer.retriever),
+        "chosen rows": digest_of_list(chosen, _DIGITS),
+    }
+
+
+def _tokenizer(task: Task) -> dict[str, str]:
+    model = task.model
+    if not isinstance(model, HasTokenizerPath) or not model.tokenizer_path:
+        return {}
+    digests = tokenizer_digests(model.tokenizer_path)
+    if not digests:  # a hub id: download it now, so that its files are found
+        model.tokenizer()
+        digests = tokenizer_digests(model.tokenizer_path)
+    options = task.spec.model.part.args.get("tokenizer_kwargs")
+    return {**digests, **({"tokenizer_kwargs": digest(options, _DIGITS)} if options else {})}
+
+
+def _decoding(task: Task) -> Mapping[str, Any]:
+    """Return the decoding of the first request, without options that are not set."""
+    for sample in task.data.test[:1]:
+        for request in next(task.inferencer.converse(sample, task.shots(sample), task.context), ()):
+            if isinstance(request.decoding, Decoding):
+                settings = {
+                    name: value for name, value in asdict(request.decoding).items() if value not in (None, {}, ())
+                }
+                return {name: redacted(value, name) for name, value in settings.items()}
+    return {}
+
+
+def render_tasks(tasks: Iterable[Task]) -> Iterator[tuple[TaskPrompts, Model]]:
+    """Yield the prompts of each task with its model; tokens are not counted.
+
+    Raises:
+        AisPromptError: a prompt cannot be built.
+    """
+    for task in tasks:
+        yield render_task(task), task.model
+
+
+def render_task(task: Task) -> TaskPrompts:
+    """Render every prompt of a task: of all labels, and of all turns of a dialogue with gold answers.
+
+    Raises:
+        AisPromptError: a prompt cannot be built.
+    """
+    # A lock identifies whole rows, because an example also shows its gold.
+    texts = {sample.row_id: _texts(task, sample) for sample in tracked(task.data.test, f"rendering {task.spec.name}")}
+    return task_prompts(task.spec, texts, task_parts(task))
+
+
+def task_prompts(task: TaskSpec, texts: dict[str, tuple[str, ...]], parts: Parts) -> TaskPrompts:
+    """Return the prompts of a task from their texts."""
+    work = tracked(texts.items(), f"digesting {task.name}", len(texts), "samples")
+    digests = {sample: tuple(map(compact_digest, of_sample)) for sample, of_sample in work}
+    characters = sum(len(text) for of_sample in texts.values() for text in of_sample)
+    return TaskPrompts(task.model.abbr, task.dataset.abbr, parts, digests, texts, characters)
+
+
+def count_tokens(model: Model, texts: Iterable[Sequence[str]]) -> int | None:
+    """Return the total tokens of prompts; None if there is no tokenizer, or a prompt cannot be counted."""
+    total = 0
+    try:
+        for of_sample in tracked(texts, "counting tokens", unit="samples"):
+            for text in of_sample:
+                counted = model.count_tokens(prompt_of_text(text))
+                if counted is None:
+                    return None
+                total += counted
+    except AisPromptError:  # its chat template may reject messages that the server accepts
+        return None
+    return total
+
+
+def _texts(task: Task, sample: Sample) -> tuple[str, ...]:
+    try:
+        views = task.inferencer.preview(sample, task.shots(sample), task.context)
+    except AisPromptError as error:
+        error.where = error.where or f"sample {sample.id}, row {sample.index}"
+        raise
+    return tuple(text_of_prompt(view.prompt) for view in views)

@@ -3,6 +3,8 @@
 Each sample has a row with its line of the table, and where its prediction and score begin in their files. A second
 table holds the text that a search looks into. Where SQLite has FTS5 with trigrams, a search looks only into the texts
 that have all trigrams of the query. The row of ``run`` is written last: without it the file is made again.
+
+Filter, search and sort the samples of an index.
 """
 
 from __future__ import annotations
@@ -10,16 +12,20 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+from array import array
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, Final, TypeAlias
+from urllib.parse import parse_qs
 
-from ais_prompt.errors import AisPromptError, StoreError
+from msgspec import Struct
+
+from ais_prompt.errors import AisPromptError, ConfigError, StoreError
 from ais_prompt.report.questions import question_text, questions
-from ais_prompt.report.web.overview import TaskTotals, overview
-from ais_prompt.report.web.rows import COLUMNS, samples_of
+from ais_prompt.report.web.overview import COLUMNS, TaskTotals, overview, samples_of
 from ais_prompt.report.web.run_files import shown_tasks, summary_of, time_of_summary
 from ais_prompt.store.disk import reading, writing
 from ais_prompt.store.layout import RunFolder, refuse_links
@@ -233,7 +239,7 @@ def line_starts(path: Path) -> Iterator[int]:
 
 
 def json_text(value: Any) -> str:
-    """Return a value in the one form in which ``columns`` has it and `ais_prompt.report.web.finding` searches it."""
+    """Return a value in the one form in which ``columns`` has it and `ais_prompt.report.web.index` searches it."""
     return _ENCODER.encode(value)
 
 
@@ -288,3 +294,112 @@ def _database_errors(folder: RunFolder) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise StoreError(f"cannot use the index: {error}", where=str(_file(folder)), fix=_FIX) from error
+
+
+ORDERS: Final = {
+    **{name: name for name in ("state", "question", "extracted", "gold", "value", "seconds", "model", "dataset")},
+    "index": '"index"',
+    "length": "CASE unit WHEN 'tokens' THEN tokens ELSE characters END",
+}
+"""What the page sorts by, and its expression in SQL."""
+MOST_TRIGRAMS: Final = 30
+"""Trigrams of a text that choose the samples to look into."""
+
+
+class Query(Struct, frozen=True):
+    """Which samples are wanted, in which order.
+
+    Attributes:
+        model, dataset: their ``abbr``; empty for all.
+        states: of `STATES`; empty for all.
+        columns: column of the data → its value as JSON, since 1 and true are equal in Python.
+        text: what a sample contains, in upper or lower case; empty for all. Of prompts, only the lines that differ from
+            the previous sample's are searched.
+        sort: one of `ORDERS`; empty for the order of the data.
+        down: from the largest to the smallest.
+    """
+
+    model: str = ""
+    dataset: str = ""
+    states: tuple[str, ...] = ()
+    columns: tuple[tuple[str, str], ...] = ()
+    text: str = ""
+    sort: str = ""
+    down: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> Query:
+        """Read the query part of an address, as the page writes it.
+
+        Raises:
+            ConfigError: it is not one.
+        """
+        values = parse_qs(text)
+        try:
+            pairs = [json.loads(text) for text in values.get("column", ())]
+            columns = tuple((str(name), json_text(value)) for name, value in pairs)
+        except (TypeError, ValueError):
+            raise ConfigError("the address has a column that is no pair", fix="open the report again") from None
+        first = {name: found[0] for name, found in values.items()}
+        sort = first.get("sort", "")
+        return cls(
+            first.get("model", ""),
+            first.get("dataset", ""),
+            tuple(state for state in values.get("state", ()) if state in STATES),
+            columns,
+            first.get("query", ""),
+            sort if sort in ORDERS else "",
+            first.get("down") == "true",
+        )
+
+
+class Found(Struct, frozen=True):
+    """The samples that pass a query.
+
+    Attributes:
+        numbers: in the index, in order.
+        states: number of samples in each state that pass all filters but that of states.
+    """
+
+    numbers: array[int]
+    states: Mapping[str, int]
+
+
+def find(index: SampleIndex, query: Query, size: int) -> Found:
+    """Return which of the first ``size`` samples of an index pass a query.
+
+    Raises:
+        StoreError: the index is broken.
+    """
+    conditions, values = ["number < ?"], list[Any]([size])
+    for name, value in (("model", query.model), ("dataset", query.dataset)):
+        if value:
+            conditions.append(f"{name} = ?")
+            values.append(value)
+    for name, value in query.columns:
+        conditions.append("instr(columns, ?)")
+        values.append(f",{json_text(name)}:{value},")
+    if query.text:
+        text = query.text.lower()
+        texts, trigrams = "instr(text, ?)", _trigrams(text)
+        if index.has_trigrams and trigrams:
+            texts = f"number IN (SELECT rowid FROM trigrams WHERE trigrams MATCH ?) AND {texts}"
+            values.append(trigrams)
+        conditions.append(f"number IN (SELECT number FROM texts WHERE {texts})")
+        values.append(text)
+    order = f"{ORDERS[query.sort]} IS NULL, {ORDERS[query.sort]} {'DESC' if query.down else ''}, " if query.sort else ""
+    where = " AND ".join(conditions)
+    statement = f"SELECT number, state FROM samples JOIN tasks USING (task) WHERE {where} ORDER BY {order}number"
+    found = index.select(statement, values)
+    counts = Counter(state for _, state in found)
+    wanted_states = {STATES.index(state) for state in query.states or STATES}
+    return Found(
+        array("q", (number for number, state in found if state in wanted_states)),
+        {STATES[state]: counts[state] for state in sorted(counts)},
+    )
+
+
+def _trigrams(text: str) -> str:
+    """Return a query for samples with the first trigrams of a text; empty if it has none."""
+    found = {text[start : start + 3].replace('"', '""') for start in range(min(len(text) - 2, MOST_TRIGRAMS))}
+    return " AND ".join(f'"{trigram}"' for trigram in sorted(found) if "\0" not in trigram)

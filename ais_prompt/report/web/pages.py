@@ -15,9 +15,7 @@ from typing import Any, Final
 
 from ais_prompt.errors import StoreError
 from ais_prompt.report.language import language
-from ais_prompt.report.web.frame import asset, source_hash
-from ais_prompt.report.web.labels import labels
-from ais_prompt.report.web.packing import finite_json, packed_text
+from ais_prompt.report.web.assets import asset, finite_json, labels, packed_text, source_hash
 from ais_prompt.report.web.prompt_page import QUESTIONS_STYLE
 from ais_prompt.report.web.run_files import has_scores, newest_scores, status_of, summary_of
 from ais_prompt.store.layout import RunFolder

@@ -1,21 +1,43 @@
-"""The page of ``view-prompt --html``: prompts of models and configs side by side, in one file without scripts."""
+"""The page of ``view-prompt --html``: prompts of models and configs side by side, in one file without scripts.
+
+One prompt as HTML: roles as bubbles, every character in the colour of its origin, with its place in the config.
+
+Another page can show the same: put `prompt_html` of a `PromptView` into its body and `PROMPT_STYLE` into its style
+sheet. The HTML holds no script, link, address or ``style`` attribute, so the policy ``default-src 'none'`` with a hash
+of the style fits. All its classes are below ``prompt-view``. Make the view with ``origins=True``
+(`ais_prompt.preview.preview.previews`), else its texts have no colours.
+"""
 
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from string import Template
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.preview.preview import PromptView
+from ais_prompt.checks.warning import MisspeltPlaceholder, PromptWarning
+from ais_prompt.preview.bubbles import (
+    FORMAT_KINDS,
+    Bubble,
+    ChangedSpan,
+    Medium,
+    Piece,
+    bubbles_of,
+    is_in_example,
+    mark_changes,
+)
+from ais_prompt.preview.marks import BETWEEN_SHOTS, Origin, Span
+from ais_prompt.preview.preview import PromptView, Token
+from ais_prompt.preview.terminal import GOLD_TITLES
 from ais_prompt.report.language import language
-from ais_prompt.report.web.frame import asset, source_hash
-from ais_prompt.report.web.labels import say
-from ais_prompt.report.web.prompt_view import PROMPT_STYLE, prompt_html
+from ais_prompt.report.web.assets import asset, counted, say, source_hash
 from ais_prompt.utils.text import printable
 
+PROMPT_STYLE: Final = asset("prompt_view.css")
 QUESTIONS_STYLE: Final = asset("prompt_questions.css") + PROMPT_STYLE
 HINT: Final = (
     "What is sent, character for character. Point at a piece, or reach it with Tab: the line at the bottom says where "
@@ -125,5 +147,237 @@ def _sent(column: Column) -> list[object]:
     return [view.prompt for view in column.views]
 
 
+ROLE_CLASSES: Final = {"HUMAN": "by-user", "user": "by-user", "BOT": "by-assistant", "assistant": "by-assistant"}
+"""Role → class of its bubble; other roles have none."""
+
+ORIGIN_WORDS: Final = {
+    "data": "data",
+    "template": "template",
+    "example": "in-context example",
+    "format": "model format",
+    "unknown": "origin unknown: the model's format changes the texts",
+}
+"""Class of a piece → its words in the legend."""
+
+TITLES: Final = (
+    "label {label}",
+    "choice {choice}",
+    "tools: {tools}",
+    "turn {turn}, tools: {tools}, expected calls in place of the model's",
+    "turn {turn}, tools: {tools}",
+    "turn {turn}, gold in place of the model's answers",
+    "turn {turn}",
+)
+"""Titles that inferencers give to the prompts of a sample; the first that fits is used."""
+
+NEWLINE: Final = '<i class="newline"></i>'
+"""A sign that the style sheet writes, so that copied text does not have it."""
+
+
+def prompt_html(view: PromptView, beside: PromptView | None = None) -> str:
+    """Return one prompt as an ``article``.
+
+    Args:
+        view: the prompt, with origins; with ``all_tokens`` its tokens are shown, folded.
+        beside: another prompt; words that it does not have are framed.
+    """
+    bubbles, warnings = bubbles_of(view), dict.fromkeys(view.warnings)
+    if beside is not None:
+        mark_changes(bubbles, bubbles_of(beside))
+    return _tag(
+        "article",
+        _head(view),
+        *(_warning(one) for one in warnings if isinstance(one, MisspeltPlaceholder)),
+        _legend(bubbles),
+        _tag("div", *_with_folded_examples(bubbles, view), *_answer(view), class_="bubbles"),
+        *(_warning(one) for one in warnings if not isinstance(one, MisspeltPlaceholder)),
+        *([_tokens(view.all_tokens)] if view.all_tokens is not None else []),
+        class_="prompt-view",
+    )
+
+
+def _head(view: PromptView) -> str:
+    sent = say("one text") if isinstance(view.prompt, str) else counted(len(view.prompt), "message")
+    title = [_tag("h4", _text(_title(view.title)))] if view.title else []
+    row = say("row {row}, sample {id}", row=view.index, id=view.sample_id)
+    facts = _tag("p", _text(f"{row} · {_shots(view)} · {sent}"), class_="about")
+    return "".join([*title, facts, *_length(view)])
+
+
+def _title(title: str) -> str:
+    """Return a title of a prompt in the reader's language, if it is one of `TITLES`."""
+    for label in TITLES:
+        pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+)", re.escape(label))
+        if found := re.fullmatch(pattern, title, re.DOTALL):
+            return say(label, **found.groupdict())
+    return title
+
+
+def _shots(view: PromptView) -> str:
+    """Return the number of in-context examples, with their rows."""
+    words = [counted(len(view.shots), "shot") if view.shots else say("no shots")]
+    if view.left_out:
+        words.append(say("{number} left out", number=view.left_out))
+    if view.shots:
+        rows = ", ".join(map(str, view.shots))
+        words.append(say("train row {rows}" if len(view.shots) == 1 else "train rows {rows}", rows=rows))
+    return " · ".join(words)
+
+
+def _length(view: PromptView) -> Iterator[str]:
+    """Yield the length of the prompt, and a meter if the model has a limit."""
+    if view.tokens is None:
+        return
+    if view.max_seq_len is None:
+        yield _tag("p", counted(view.tokens, "token"), class_="about")
+        return
+    numbers = {"tokens": f"{view.tokens:,}", "limit": f"{view.max_seq_len:,}"}
+    words = say("{tokens} of {limit} tokens (max_seq_len)", **numbers)
+    over = f" — {say('too long')}" if view.tokens > view.max_seq_len else ""
+    limits = {"min": "0", "max": str(view.max_seq_len), "value": str(view.tokens), "high": str(view.max_seq_len * 0.9)}
+    yield _tag("p", _tag("meter", words, aria_label=say("length"), **limits), f" {words}{over}", class_="about")
+
+
+def _legend(bubbles: Sequence[Bubble]) -> str:
+    sizes: dict[str, int] = {}
+    for span in _spans(bubbles):
+        name = _class_of(span.origin)
+        sizes[name] = sizes.get(name, 0) + len(span.text)
+    words = [
+        _tag("span", _tag("span", _origin(name), class_=f"piece {name}"), f" {counted(sizes[name], 'character')}")
+        for name in ORIGIN_WORDS
+        if name in sizes
+    ]
+    return _tag("p", " ".join(words), class_="origins")
+
+
+def _spans(bubbles: Iterable[Bubble]) -> Iterator[Span]:
+    return (piece for bubble in bubbles for piece in bubble.pieces if isinstance(piece, Span))
+
+
+def _with_folded_examples(bubbles: Sequence[Bubble], view: PromptView) -> Iterator[str]:
+    for in_example, group in groupby(bubbles, key=lambda bubble: bubble.in_example):
+        shown = list(group)
+        written = "".join(_bubble(bubble, view) for bubble in shown)
+        yield _folded(list(_spans(shown)), written) if in_example else written
+
+
+def _folded(spans: Sequence[Span], written: str) -> str:
+    shots = {span.origin.shot for span in spans} - {BETWEEN_SHOTS, None}
+    size = sum(len(span.text) for span in spans)
+    words = say("{one}, {other}", one=counted(len(shots), "example"), other=counted(size, "character"))
+    if any(isinstance(span, ChangedSpan) for span in spans):
+        words = say("{examples}, not the same beside it", examples=words)
+    return _tag("details", _tag("summary", words), written, class_="examples")
+
+
+def _bubble(bubble: Bubble, view: PromptView) -> str:
+    said = "".join(
+        _folded([piece for piece in pieces if isinstance(piece, Span)], "".join(_piece(one, view) for one in pieces))
+        if folds and not bubble.in_example
+        else "".join(_piece(one, view) for one in pieces)
+        for folds, pieces in ((key, list(group)) for key, group in groupby(bubble.pieces, key=is_in_example))
+    )
+    if bubble.is_format:
+        return _tag("div", said, class_="said around")
+    speaker, _, other = bubble.role.partition(" as ")
+    role = say("{role} as {other}", role=speaker, other=other) if other else speaker or say("text")
+    return _tag(
+        "div",
+        _tag("p", _text(role), class_="speaker"),
+        _tag("div", said, class_="said"),
+        class_=f"bubble {ROLE_CLASSES.get(speaker, '')}".strip(),
+    )
+
+
+def _piece(piece: Piece, view: PromptView) -> str:
+    if isinstance(piece, Medium):
+        return _tag("span", _text(piece.text), class_="medium")
+    shown = _text(piece.text).replace("\n", f"{NEWLINE}\n")
+    for warning in view.warnings:
+        if isinstance(warning, MisspeltPlaceholder) and piece.origin.kind != "data":
+            mark = _text(warning.mark)
+            shown = shown.replace(mark, _tag("mark", mark))
+    source = _text(described(piece.origin, view))
+    more = " of-data" * (piece.origin.kind == "data") + " differs" * isinstance(piece, ChangedSpan)
+    return _tag(
+        "span",
+        shown,
+        class_=f"piece {_class_of(piece.origin)}{more}",
+        tabindex="0",
+        role="group",
+        aria_label=source,
+        data_from=source,
+    )
+
+
+def described(origin: Origin, view: PromptView) -> str:
+    """Describe where a piece comes from: its kind, column or example, and its place in the config."""
+    place = view.places.get(origin.where, origin.where)
+    if origin.kind == "unknown":
+        return _origin("unknown")
+    if origin.kind in FORMAT_KINDS:
+        words = say("{one}, {other}", one=_origin("format"), other=say(origin.kind))
+        return f"{words} · {place}" if place else words
+    if origin.shot == BETWEEN_SHOTS:
+        return say("between examples · ice_separator or ice_eos_token of {place}", place=place)
+    row = say("test row {row}", row=view.index) if origin.shot is None else _example(origin.shot, view)
+    if origin.kind == "data":
+        return say("data, column {column} of {row} · filled in at {place}", column=origin.column, row=row, place=place)
+    of_example = _origin("template") if origin.shot is None else say("template of {example}", example=row)
+    return f"{of_example} · {place}"
+
+
+def _example(shot: int, view: PromptView) -> str:
+    if shot <= len(view.shots):
+        return say("example {number} (train row {row})", number=shot, row=view.shots[shot - 1])
+    return say("example {number}", number=shot)
+
+
+def _origin(name: str) -> str:
+    """Return the words of an origin, given its class."""
+    return say(ORIGIN_WORDS[name])
+
+
+def _class_of(origin: Origin) -> str:
+    if origin.kind in FORMAT_KINDS:
+        return "format"
+    return "example" if origin.shot is not None else origin.kind
+
+
+def _answer(view: PromptView) -> Iterator[str]:
+    """Yield the wanted answer, which is not part of the prompt."""
+    if view.gold is None:
+        return
+    title = say(GOLD_TITLES[view.gold_sent])
+    yield _tag(
+        "div", _tag("p", title, class_="speaker"), _tag("div", _text(str(view.gold)), class_="said"), class_="wanted"
+    )
+
+
+def _warning(warning: PromptWarning) -> str:
+    words = f"{warning.what}\n  {say('where')}: {warning.where}\n  {say('fix')}: {warning.fix}"
+    return _tag("p", _tag("b", f"{say('Warning')}: "), _text(words), class_="warning")
+
+
+def _tokens(tokens: Sequence[Token]) -> str:
+    title = say("{tokens}, each with its id; special ones are framed", tokens=counted(len(tokens), "token"))
+    return _tag("details", _tag("summary", title), _tag("div", *map(_token, tokens), class_="said"), class_="tokens")
+
+
+def _token(token: Token) -> str:
+    text = _text(token.text).replace("\n", NEWLINE)
+    # The line breaks behind the id, so that the id stays beside the sign.
+    shown = _tag("span", text, _tag("sub", str(token.id)), class_="token special" if token.special else "token")
+    return shown + "\n" * token.text.count("\n")
+
+
 def _text(text: str) -> str:
+    """Return a text as HTML: escaped, without secrets, and with control characters as escapes."""
     return html.escape(printable(text))
+
+
+def _tag(name: str, *inside: str, **attributes: Any) -> str:
+    """Return an element. Its content and attributes must be HTML already; ``_`` in a name becomes ``-``."""
+    written = "".join(f' {key.rstrip("_").replace("_", "-")}="{value}"' for key, value in attributes.items())
+    return f"<{name}{written}>{''.join(inside)}</{name}>"

@@ -10,16 +10,13 @@ from urllib.parse import parse_qs
 
 from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.preview.preview import PromptView
-from ais_prompt.report.web.finding import Query, find
-from ais_prompt.report.web.index import SampleIndex
-from ais_prompt.report.web.judgements import Judgements
+from ais_prompt.report.web.assets import Lines
+from ais_prompt.report.web.index import Query, SampleIndex, find
 from ais_prompt.report.web.overview import overview
-from ais_prompt.report.web.packing import Lines
 from ais_prompt.report.web.pages import REPORT_LIBRARIES, REPORT_SCRIPTS, page_pieces
 from ais_prompt.report.web.run_files import has_scores, newest_scores, time_of_summary
-from ais_prompt.report.web.run_prompts import chosen_part, kept_prompts, prompts_part
-from ais_prompt.report.web.sample import sample_json
-from ais_prompt.report.web.sample_prompts import sample_prompts_html, traced_views
+from ais_prompt.report.web.run_prompts import chosen_part, kept_prompts, prompts_part, sample_prompts_html, traced_views
+from ais_prompt.report.web.sample import Judgements, sample_json
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_prediction
 from ais_prompt.store.results import read_detail

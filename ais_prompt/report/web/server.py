@@ -23,9 +23,8 @@ from urllib.parse import parse_qs, quote, unquote
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.report.comparison import comparison_json
 from ais_prompt.report.web import write_report
-from ais_prompt.report.web.live import LiveRun, Rescore, state_json
 from ais_prompt.report.web.pages import comparison_page, runs_page
-from ais_prompt.report.web.run_files import newest_scores
+from ais_prompt.report.web.run_files import LiveRun, Rescore, newest_scores, state_json
 from ais_prompt.report.web.served import ServedReport
 from ais_prompt.store.disk import reading
 from ais_prompt.store.layout import RunFolder, refuse_links

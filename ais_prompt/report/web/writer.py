@@ -8,15 +8,13 @@ from typing import Any, Final
 
 from ais_prompt.errors import AisPromptError
 from ais_prompt.report.questions import questions
+from ais_prompt.report.web.assets import Lines, packed
 from ais_prompt.report.web.index import line_starts
-from ais_prompt.report.web.judgements import Judgements
-from ais_prompt.report.web.overview import TaskTotals, overview
-from ais_prompt.report.web.packing import Lines, packed
+from ais_prompt.report.web.overview import COLUMNS, TaskTotals, overview, samples_of
 from ais_prompt.report.web.pages import REPORT_LIBRARIES, REPORT_SCRIPTS, page_pieces
-from ais_prompt.report.web.rows import COLUMNS, samples_of
 from ais_prompt.report.web.run_files import shown_tasks, summary_of
 from ais_prompt.report.web.run_prompts import prompts_part
-from ais_prompt.report.web.sample import sample_json
+from ais_prompt.report.web.sample import Judgements, sample_json
 from ais_prompt.store.disk import replacing, writing
 from ais_prompt.store.layout import RunFolder, refuse_links
 from ais_prompt.types import Prediction

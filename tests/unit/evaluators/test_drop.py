@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import DataError
-from ais_prompt.evaluators import DropEvaluator, Evaluator
+from ais_prompt.evaluators import Evaluator
+from ais_prompt.evaluators.drop import DropEvaluator
 from ais_prompt.extensions.benchmarks.cards.rows import drop
-from ais_prompt.metrics.drop import best_assignment, exact_match, normalize, span_f1
+from ais_prompt.metrics.spans import best_assignment, normalize_span, span_exact_match, span_f1
 
 NO_DATE = {"day": "", "month": "", "year": ""}
 
@@ -32,7 +33,7 @@ NO_DATE = {"day": "", "month": "", "year": ""}
     ],
 )
 def test_normalized_spans(text: str, normal: str) -> None:
-    assert normalize(text) == normal
+    assert normalize_span(text) == normal
 
 
 @pytest.mark.parametrize(
@@ -64,7 +65,7 @@ def test_normalized_spans(text: str, normal: str) -> None:
 )
 def test_by_hand(answer: list[str], gold: list[str], f1: float, em: float) -> None:
     assert span_f1(answer, gold) == f1
-    assert exact_match(answer, gold) == em
+    assert span_exact_match(answer, gold) == em
 
 
 @given(

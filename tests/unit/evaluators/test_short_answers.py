@@ -7,21 +7,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import DataError
-from ais_prompt.evaluators import (
-    AveragePPLEvaluator,
+from ais_prompt.evaluators.accuracy import EDAccEvaluator, edit_distance
+from ais_prompt.evaluators.choices import AveragePPLEvaluator
+from ais_prompt.evaluators.contained import (
     BBHEvaluator,
     ContainedAnswerEvaluator,
-    EDAccEvaluator,
     FuzzyMatchEvaluator,
     LambadaEvaluator,
+    OptionOrTextEvaluator,
+)
+from ais_prompt.evaluators.squad import SquadEvaluator
+from ais_prompt.extensions.benchmarks.long_bench import (
     LongBenchClassificationEvaluator,
     LongBenchCodeSimEvaluator,
     LongBenchCountEvaluator,
     LongBenchRetrievalEvaluator,
-    OptionOrTextEvaluator,
-    SquadEvaluator,
 )
-from ais_prompt.evaluators.accuracy import edit_distance
 from ais_prompt.types import SampleScore
 
 OF_TEXTS = (

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ais_prompt.metrics.bootstrap import sums_difference
 from ais_prompt.metrics.difference import mean_difference, tango_interval
-from ais_prompt.metrics.sign_flips import MOST_EXACT, sign_flips
+from ais_prompt.metrics.paired import MOST_EXACT, sign_flips
 from tests.support.lazy import Lazy
 
 optimize, stats = Lazy("scipy.optimize"), Lazy("scipy.stats")

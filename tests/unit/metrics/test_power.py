@@ -5,9 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ais_prompt.metrics.alarms import NIGHTS, alarms_per_year
-from ais_prompt.metrics.paired import mcnemar_worse
-from ais_prompt.metrics.power import detectable_drop, fewest_samples, mcnemar_power
+from ais_prompt.metrics.paired import (
+    NIGHTS,
+    alarms_per_year,
+    detectable_drop,
+    fewest_samples,
+    mcnemar_power,
+    mcnemar_worse,
+)
 
 
 @pytest.mark.parametrize(("n", "changed"), [(20, 0.0), (50, 0.1), (200, 0.3)])

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from ais_prompt.comparison.causes import Change, Share
-from ais_prompt.comparison.comparison import Comparison, Flip
+from ais_prompt.comparison.runs import Comparison, Flip
 from ais_prompt.report.comparison import print_comparison
 from ais_prompt.types import Prediction
 

@@ -13,8 +13,7 @@ import pytest
 from ais_prompt.engine.session import Progress
 from ais_prompt.report import progress
 from ais_prompt.report.progress import run_progress
-from ais_prompt.report.run_tally import EndpointView, RunTally
-from ais_prompt.report.tally import Tally, duration
+from ais_prompt.report.tally import EndpointView, RunTally, Tally, duration
 from ais_prompt.types import Activity, Completion, Usage, Used
 from ais_prompt.utils.progress import tracked
 from tests.support.terminal import in_terminal, screen

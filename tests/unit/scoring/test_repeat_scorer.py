@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from ais_prompt.checks.faults import check_k
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.evaluators import AccEvaluator, Gsm8kEvaluator
-from ais_prompt.scoring.repeat_scorer import RepeatScorer
+from ais_prompt.evaluators.accuracy import AccEvaluator, Gsm8kEvaluator
+from ais_prompt.scoring.composite_scorers import RepeatScorer
 from ais_prompt.scoring.scorer import Scorer
 from ais_prompt.types import Completion, EvalSpec, Failure, Prediction, SampleScore, Score
 

@@ -9,9 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, DataError, GoldError, PartError
-from ais_prompt.evaluators import AccEvaluator
+from ais_prompt.evaluators.accuracy import AccEvaluator
 from ais_prompt.plan.plan import Task
-from ais_prompt.report.formats import notes
+from ais_prompt.report.summary import notes
 from ais_prompt.scoring.rows import TaskOutcome, summary_rows
 from ais_prompt.scoring.score import score
 from ais_prompt.scoring.scorer import Scorer

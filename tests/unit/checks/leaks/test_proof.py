@@ -20,7 +20,8 @@ from ais_prompt.errors import DataError
 from ais_prompt.inferencers import GenInferencer, MultiTurnGenInferencer
 from ais_prompt.inferencers.likelihoods import PPLInferencer
 from ais_prompt.prompts import MultiTurnPromptTemplate, PromptBuilder, PromptTemplate, RawPromptTemplate
-from ais_prompt.retrievers import BM25Retriever, FixKRetriever, SlidingWindowRetriever, ZeroRetriever
+from ais_prompt.retrievers.bm25 import BM25Retriever
+from ais_prompt.retrievers.plain import FixKRetriever, SlidingWindowRetriever, ZeroRetriever
 from ais_prompt.types import Sample
 
 

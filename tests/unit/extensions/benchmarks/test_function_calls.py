@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.evaluators import ToolCallEvaluator
 from ais_prompt.extensions.benchmarks.cards.dataset import CatalogDataset
-from ais_prompt.extensions.benchmarks.function_calls import Language
+from ais_prompt.extensions.benchmarks.function_calls import Language, ToolCallEvaluator
 from ais_prompt.extensions.benchmarks.get import get
 
 FUNCTION = {

@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError, PartError
-from ais_prompt.shards import Chunk, NumWorkerPartitioner, Partitioner, SizePartitioner, TaskSize
+from ais_prompt.extensions.clusters.num_worker import NumWorkerPartitioner
+from ais_prompt.extensions.clusters.size import SizePartitioner
+from ais_prompt.shards import Chunk, Partitioner, TaskSize
 from ais_prompt.shards.partition import distribute
 from ais_prompt.types import Partition, Portion
 

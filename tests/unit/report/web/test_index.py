@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.report.web import index as index_module
-from ais_prompt.report.web.finding import ORDERS, Found, Query, find
-from ais_prompt.report.web.index import STATES, SampleIndex, json_text
+from ais_prompt.report.web.index import ORDERS, STATES, Found, Query, SampleIndex, find, json_text
 from ais_prompt.report.web.served import ServedReport
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import Completion, Prediction, SampleScore

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ais_prompt.report.web.judgements import Judgements
-from ais_prompt.report.web.packing import Lines
-from ais_prompt.report.web.sample import sample_json
+from ais_prompt.report.web.assets import Lines
+from ais_prompt.report.web.sample import Judgements, sample_json
 from ais_prompt.scoring.judges.verdicts import question_id
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import write_predictions

@@ -15,9 +15,8 @@ from msgspec.structs import replace
 
 import ais_prompt
 from ais_prompt.checks.warning import MisspeltPlaceholder, PromptWarning
-from ais_prompt.preview.preview import PromptView, preview
-from ais_prompt.preview.tokens import Token
-from ais_prompt.report.web.labels import counted, say
+from ais_prompt.preview.preview import PromptView, Token, preview
+from ais_prompt.report.web.assets import counted, say
 from ais_prompt.report.web.pages import runs_page
 from ais_prompt.report.web.prompt_page import prompts_page, side_by_side
 from ais_prompt.report.web.run_prompts import prompts_part, write_prompts

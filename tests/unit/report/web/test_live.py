@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.report.web.live import LiveRun
+from ais_prompt.report.web.run_files import LiveRun
 from ais_prompt.store.run_record import write_config
 from ais_prompt.store.writer_lock import hold_writer_lock
 from tests.unit.report.web.making import make_run, prediction

@@ -14,9 +14,8 @@ from msgspec.structs import replace
 
 from ais_prompt.checks.warning import MisspeltPlaceholder
 from ais_prompt.preview.preview import PromptView, preview
-from ais_prompt.report.web.frame import asset
-from ais_prompt.report.web.prompt_page import prompts_page, side_by_side
-from ais_prompt.report.web.prompt_view import prompt_html
+from ais_prompt.report.web.assets import asset
+from ais_prompt.report.web.prompt_page import prompt_html, prompts_page, side_by_side
 from ais_prompt.utils.text import printable
 from tests.support.prompt_tasks import prompt_task
 

@@ -10,8 +10,7 @@ import pytest
 
 from ais_prompt.preview.marks import Origin, Span
 from ais_prompt.preview.preview import PromptView, preview
-from ais_prompt.report.web.run_prompts import kept_prompts, write_prompts
-from ais_prompt.report.web.sample_prompts import align, sample_prompts_html, traced_views
+from ais_prompt.report.web.run_prompts import align, kept_prompts, sample_prompts_html, traced_views, write_prompts
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import Completion, Prediction
 from tests.support.prompt_tasks import prompt_task

@@ -1,18 +1,62 @@
-"""Pack values for the browser: each line of text once, finite numbers only, gzip and base64."""
+"""Read the assets of pages, and hash a style or script for the policy of a page.
+
+Labels of pages in the reader's language, from the one table that the scripts of the pages use too.
+
+``assets/zh.json`` has the Chinese labels, with the terms of docs/zh/glossary.md and of the Chinese pages of OpenCompass
+and AISBench. Texts of data are never translated.
+
+Pack values for the browser: each line of text once, finite numbers only, gzip and base64.
+"""
 
 from __future__ import annotations
 
 import base64
 import gzip
+import hashlib
 import json
 import math
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
 from typing import Any, TypeAlias
 
+from ais_prompt.report.language import language
+from ais_prompt.utils import text
 from ais_prompt.utils.jsonl import encode_finite
 from ais_prompt.utils.secrets import SECRETS
+
+
+def asset(name: str) -> str:
+    """Return the text of a file in ``assets``."""
+    return (files("ais_prompt.report.web") / "assets" / name).read_text("utf-8")
+
+
+def source_hash(text: str) -> str:
+    """Return the source expression of a Content-Security-Policy that allows an inline style or script."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def labels() -> Mapping[str, str]:
+    """Return English label → label in the reader's language; empty if that is English."""
+    return {} if language() == "en" else _table(language())
+
+
+@cache
+def _table(name: str) -> Mapping[str, str]:
+    table: dict[str, str] = json.loads(asset(f"{name}.json"))
+    return table
+
+
+def say(label: str, /, **values: object) -> str:
+    """Return a label in the reader's language; ``{name}`` in it is replaced by the value of that name."""
+    return labels().get(label, label).format(**values)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: ``1 token``, ``12 个词元``."""
+    return f"{number:,} {labels()[noun]}" if noun in labels() else text.counted(number, noun)
+
 
 Text: TypeAlias = list[int]
 """A text as the numbers of its lines in `Lines`; joined with newlines they are the text again."""

@@ -2,6 +2,11 @@
 
 Source: Dua et al. 2019, "DROP: A Reading Comprehension Benchmark Requiring Discrete Reasoning Over Paragraphs", and its
 published program, ``allennlp_models/rc/tools/drop.py`` of AllenNLP, with which these functions agree exactly.
+
+Exact match and token F1 as SQuAD defines them.
+
+Source: Rajpurkar et al. 2016, "SQuAD: 100,000+ Questions for Machine Comprehension of Text", and its published program
+``evaluate-v1.1.py``, with which these functions agree exactly.
 """
 
 from __future__ import annotations
@@ -9,6 +14,7 @@ from __future__ import annotations
 import math
 import re
 import string
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,21 +23,21 @@ _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
-def normalize(span: str) -> str:
+def normalize_span(span: str) -> str:
     """Normalize a span: lower case, words split at blanks and hyphens, without articles and punctuation.
 
     Numbers are written in one way: 3,000 and 3000 are 3000.0.
 
-    >>> normalize("The 3,000-yard run!")
+    >>> normalize_span("The 3,000-yard run!")
     '3000.0 yard run'
     """
     words = (_number_or_word(word) for word in re.split("[ -]", span.lower()))
     return " ".join(part for word in words for part in _ARTICLES.sub(" ", word).split())
 
 
-def exact_match(answer: Sequence[str], gold: Sequence[str]) -> float:
+def span_exact_match(answer: Sequence[str], gold: Sequence[str]) -> float:
     """Return 1 if both have the same spans after normalization, in any order, else 0."""
-    answered, expected = (list(map(normalize, spans)) for spans in (answer, gold))
+    answered, expected = (list(map(normalize_span, spans)) for spans in (answer, gold))
     return float(len(answered) == len(expected) and set(answered) == set(expected))
 
 
@@ -46,7 +52,7 @@ def span_f1(answer: Sequence[str], gold: Sequence[str]) -> float:
         answer: its spans, at least one.
         gold: the spans of one right answer, at least one.
     """
-    answered, expected = ([set(normalize(span).split()) for span in spans] for spans in (answer, gold))
+    answered, expected = ([set(normalize_span(span).split()) for span in spans] for spans in (answer, gold))
     values = [[_bag_f1(bag, right) for bag in answered] for right in expected]
     # As the published program does, down to the order of the sum and numpy's rounding: they decide where 0.375 goes.
     of_spans = np.zeros(max(len(answered), len(expected)))
@@ -112,3 +118,37 @@ def _is_number(word: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def normalize(text: str) -> str:
+    """Normalize a text: lower case, without ASCII punctuation and articles, single blanks.
+
+    >>> normalize("The  Eiffel Tower!")
+    'eiffel tower'
+    """
+    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
+
+
+def exact_match(answer: str, golds: Sequence[str]) -> float:
+    """Return 1 if the answer equals one of the golds after normalization, else 0."""
+    normal = normalize(answer)
+    return float(any(normal == normalize(gold) for gold in golds))
+
+
+def token_f1(answer: str, golds: Sequence[str]) -> float:
+    """Return the F1 of the tokens of answer and gold, 0 to 1; of several golds the best one counts.
+
+    Tokens are separated by blanks after normalization and counted with repeats. Without tokens in answer or gold the
+    value is 0, as in the published program.
+    """
+    tokens = Counter(normalize(answer).split())
+    return max((counted_f1(tokens, Counter(normalize(gold).split())) for gold in golds), default=0.0)
+
+
+def counted_f1(answer: Counter[str], gold: Counter[str]) -> float:
+    """Return the F1 of counted tokens, 0 to 1; 0 if none is common."""
+    common = (answer & gold).total()
+    if common == 0:
+        return 0.0
+    precision, recall = common / answer.total(), common / gold.total()
+    return 2 * precision * recall / (precision + recall)
