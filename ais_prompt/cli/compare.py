@@ -11,7 +11,7 @@ from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.verb import Verb, json_option, offer, wants_json
 
 if TYPE_CHECKING:
-    from ais_prompt.metrics.judging import Estimated
+    from ais_prompt.metrics.judges import Estimated
     from ais_prompt.verbs.judge_check import Judge
 
 
