@@ -96,7 +96,7 @@ Once: TypeAlias = Callable[[Transport], Awaitable[Attempt]]
 """Makes one attempt with the transport of a replica. Failures are returned, not raised."""
 
 _Slot: TypeAlias = tuple[Replica, Callable[[], None]]
-"""A replica, and what gives the slot there back."""
+"""A replica, and the function that gives the slot there back."""
 
 HOMES: Final = 4
 """Conversations whose replicas are known, for each request under way. The oldest are forgotten: most are over."""
@@ -127,7 +127,7 @@ class Dispatcher:
         self._homes: dict[str, Replica] = {}  # conversation → the replica that has answered in it
 
     def change(self, replicas: Sequence[Replica]) -> None:
-        """Ask other replicas from now on, at least one. What the former ones were asked already goes on."""
+        """Ask other replicas from now on, at least one. Requests that the former replicas have already go on."""
         self._retired += [replica for replica in self.replicas if replica not in replicas]
         self.replicas = tuple(replicas)
         for waiter in list(self._held_back):
@@ -139,7 +139,7 @@ class Dispatcher:
             await replica.transport.close()
 
     def activity(self) -> Activity:
-        """Return the requests in flight, and what the others wait for."""
+        """Return the requests in flight, and why the others wait."""
         until, reason = min(self._waits.values(), default=(0.0, ""))
         waiting = len(self._waits)
         outages = [replica.traffic.outage for replica in self.replicas]
@@ -305,7 +305,7 @@ class Dispatcher:
         return moves
 
     def _finished(self, asking: _Asking, replica: Replica, completion: Completion, seconds: float) -> Completion:
-        """Return the completion of the last attempt, with what all attempts have in common."""
+        """Return the completion of the last attempt, with the figures of all attempts together."""
         if completion.failure is None and asking.conversation and len(self.replicas) > 1:
             self._homes[asking.conversation] = replica
             under_way = 1 + self._in_flight + len(self._held_back) + len(self._waits)
@@ -370,8 +370,8 @@ class _Waiter:
     """A request that waits for a slot at one of its replicas.
 
     Attributes:
-        slot: the replica, and what gives the slot back.
-        at: where it waits.
+        slot: the replica, and the function that gives the slot back.
+        at: the traffic of the addresses where it waits.
     """
 
     def __init__(self, choose: Callable[[], Replica | None], at: Sequence[Traffic]) -> None:
@@ -533,7 +533,7 @@ class Traffic:
         return self.load < limit and (self.is_up() or self.is_due())
 
     def enter(self) -> Callable[[], None]:
-        """Take a slot, and return what gives it back. During an outage the request is a probe."""
+        """Take a slot, and return the function that gives it back. During an outage the request is a probe."""
         self.load += 1
         if not self.outage.lasts:
             return self._leave

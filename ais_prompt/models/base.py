@@ -164,7 +164,7 @@ class AsyncModel(Model, Protocol):
         """
 
     def activity(self) -> Activity:
-        """Return what the model is doing now, for the progress display."""
+        """Return the requests in flight and the waits, for the progress display."""
 
     async def aclose(self) -> None:
         """Close the connections of this event loop."""
@@ -175,7 +175,7 @@ class ChecksRequests(Protocol, metaclass=KeptChecks):
     """A model that can say before anything is asked that it does not take a request."""
 
     def check_request(self, request: Request) -> None:
-        """Check what can be checked of a request without sending it.
+        """Check a request as far as possible without sending it.
 
         Raises:
             AisPromptError: the model cannot answer such requests.
@@ -235,7 +235,7 @@ class HasAccount(Protocol, metaclass=KeptChecks):
 
     @property
     def account(self) -> str:
-        """Return what is equal for models with the same login, without saying it; empty without a login."""
+        """Return a digest that is equal for models with the same login; empty without a login."""
 
 
 def address_of(model: Model) -> str | None:
@@ -244,7 +244,7 @@ def address_of(model: Model) -> str | None:
 
 
 def endpoint_of(model: Model) -> str:
-    """Return what models share limits by: their address and account, or the model itself. It is not for people."""
+    """Return the key by which models share limits: address and account, or the model itself. It is not for people."""
     address = address_of(model)
     if address is None:
         return f"model {id(model)}"

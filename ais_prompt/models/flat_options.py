@@ -173,7 +173,7 @@ def read_value(name: str, kind: type[Value], given: Value | Mapping[str, Any]) -
 
 
 def _takes(kind: type[Struct], place: str) -> str:
-    """Say what the field at a place such as ``.stop[0]`` takes; of a whole value, what its fields are."""
+    """Return the type of the field at a place such as ``.stop[0]``, in words; for a whole value, its fields."""
     hints = get_type_hints(kind)
     field = next(iter(re.findall(r"\w+", place)), "")
     return f"{field} takes {type_words(hints[field])}" if field in hints else f"its fields are {listed(hints)}"

@@ -162,7 +162,7 @@ class Retry(Struct, frozen=True):
 
 
 class Wire(Struct, frozen=True, kw_only=True):
-    """What differs between servers that speak OpenAI's wire format. No answer depends on it.
+    """Differences between servers that speak OpenAI's wire format. No answer depends on them.
 
     Attributes:
         stream: let answers come piece by piece, and record when the first token came and how fast the others followed.
@@ -178,7 +178,7 @@ class Wire(Struct, frozen=True, kw_only=True):
 
 
 class Loading(Struct, frozen=True, kw_only=True):
-    """What transformers loads, and how.
+    """How transformers loads a model.
 
     Attributes:
         tokenizer_path: folder or hub id of the tokenizer; the model's own path if None.

@@ -44,7 +44,7 @@ class Isolation(Struct, frozen=True):
 
     Attributes:
         method: namespaces by bubblewrap; Landlock; whatever a command of the user does; nothing but limits.
-        command: what is put before the command line of the interpreter.
+        command: words before the command line of the interpreter.
     """
 
     method: Method
@@ -52,7 +52,7 @@ class Isolation(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What people read: ``bubblewrap + seccomp``, ``landlock + seccomp``, ``none``, or the user's command."""
+        """The name for people: ``bubblewrap + seccomp``, ``landlock + seccomp``, ``none``, or the user's command."""
         return NAMES.get(self.method) or shown_command(self.command)
 
 
@@ -76,9 +76,9 @@ class Guard(NamedTuple):
     """A started guard.
 
     Attributes:
-        process: it, or what is around it.
-        confinement: what its task must say about the sandbox.
-        errors: a file with what it wrote to its standard error before it was confined.
+        process: the guard, or the sandbox around it.
+        confinement: the fields of a task that describe the sandbox.
+        errors: a file with its standard error until it was confined.
     """
 
     process: subprocess.Popen[bytes]
@@ -204,7 +204,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 class _Waiting(dict[Isolation, tuple[Guard, ExitStack]]):
-    """One guard of each isolation, with what ends it."""
+    """One guard of each isolation, with the stack that ends it."""
 
     def __del__(self) -> None:
         self.end()

@@ -39,7 +39,7 @@ class Task(Struct, frozen=True):
     """A program and its tests.
 
     Attributes:
-        program: what a model wrote, as source text.
+        program: the source text from a model.
         tests: names to take from the program, and statements that use them and raise if the program is wrong; one part
             after the other, in one namespace that is not the program's.
         prelude: statements that the program may build on; those that fail alone are skipped.
@@ -133,7 +133,7 @@ def _send(stream: IO[bytes], message: Any) -> None:
 
 
 def _read_lines(process: subprocess.Popen[bytes], seconds: float) -> list[str]:
-    """What the guard says until it ends; the program's time begins with its first line."""
+    """Read the lines of the guard until it ends; the program's time begins with the first line."""
     assert process.stdout is not None
     answer = b""
     deadline = time.monotonic() + _START_SECONDS

@@ -1,4 +1,4 @@
-"""What the mock server answers, in the wire format of OpenAI."""
+"""Answers of the mock server in the wire format of OpenAI."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def default_answer(question: str) -> str:
 
 
 class MockReply(NamedTuple):
-    """What the model says, in no API's form.
+    """An answer of the model, in no API's form.
 
     Attributes:
         answer: the text.

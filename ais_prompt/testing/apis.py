@@ -1,4 +1,4 @@
-"""What the mock server answers in the forms of OpenAI's Responses API, Anthropic's Messages API and Triton.
+"""Answers of the mock server in the forms of OpenAI's Responses API, Anthropic's Messages API and Triton.
 
 The first two are written whole and as events of a stream.
 """
@@ -74,7 +74,7 @@ def response_events(answer: Mapping[str, Any]) -> Iterator[str]:
 
 
 def response_fault(body: Mapping[str, Any]) -> str:
-    """What the Responses API says to a request whose calls and results do not belong together; empty for a good one."""
+    """Return the error of the Responses API for calls and results that do not match; empty for a good request."""
     items = [item for item in body["input"] if "type" in item] if isinstance(body["input"], list) else []
     called = [item["call_id"] for item in items if item["type"] == "function_call"]
     known = [item["call_id"] for item in items if item["type"] == "function_call_output"]
@@ -145,7 +145,7 @@ def message_events(answer: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _in_pieces(block: Mapping[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """A block as it begins, and what is added to it."""
+    """Return a block as it begins, and the pieces that are added to it."""
     kind = block["type"]
     if kind == "tool_use":
         given = block["input"]
@@ -158,7 +158,7 @@ def _in_pieces(block: Mapping[str, Any]) -> tuple[dict[str, Any], list[dict[str,
 
 
 def message_fault(headers: Mapping[str, str], body: Mapping[str, Any]) -> str:
-    """What the Messages API says to a request that it does not take; empty for a good one."""
+    """Return the error of the Messages API for a request that it does not take; empty for a good request."""
     if "anthropic-version" not in headers:
         return "anthropic-version: header is required"
     if "Authorization" in headers:
@@ -176,7 +176,7 @@ def message_fault(headers: Mapping[str, str], body: Mapping[str, Any]) -> str:
 
 
 def _fault_of_results(messages: Sequence[Mapping[str, Any]]) -> str:
-    """What the Messages API says if a call is not followed by its result; empty if all are."""
+    """Return the error of the Messages API for a call without its result after it; empty if all have theirs."""
     for number, message in enumerate(messages):
         called = _ids(message, "tool_use", "id")
         following = messages[number + 1] if number + 1 < len(messages) else {"content": ""}

@@ -1,4 +1,4 @@
-"""What the mock server says of likelihoods, as servers with ``echo`` and with vLLM's ``prompt_logprobs`` say it.
+"""Likelihoods of the mock server, as servers with ``echo`` and with vLLM's ``prompt_logprobs`` return them.
 
 The numbers are those of a real language model: a small one that counts letters, or one in Hugging Face form.
 """
@@ -39,7 +39,7 @@ class ScoredToken:
 
 
 class LanguageModel(Protocol):
-    """What tells how likely a text is."""
+    """Computes how likely a text is."""
 
     def read(self, text: str) -> list[ScoredToken]:
         """The tokens of a text, special ones included."""
@@ -140,7 +140,7 @@ class FolderModel:
 
 
 def asks_for_log_probs(body: Mapping[str, Any]) -> bool:
-    """Does a request ask for what this module says?"""
+    """Return whether a request asks for log-probabilities."""
     if body.get("prompt_logprobs") is not None:
         return True
     return "prompt" in body and (bool(body.get("echo")) or body.get("logprobs") is not None)

@@ -53,7 +53,7 @@ HOST = "127.0.0.1"
 
 @dataclass(slots=True)
 class Book:
-    """What has happened since the last script."""
+    """The requests since the last script."""
 
     requests: list[dict[str, Any]] = field(default_factory=list)
     statuses: Counter[str] = field(default_factory=Counter)
@@ -72,7 +72,7 @@ class Book:
 
 
 class MockServer:
-    """The handlers and what they remember.
+    """The handlers and their state.
 
     Args:
         rules: the script as plain JSON values.
@@ -116,7 +116,7 @@ class MockServer:
         return app
 
     async def complete(self, request: web.Request) -> web.StreamResponse:
-        """Answer one question, or do to it what the script says."""
+        """Answer one question, or misbehave as the script says."""
         with self._book.flight():
             return await self._complete(request, self._script, self._book)
 
@@ -143,7 +143,7 @@ class MockServer:
         )
 
     async def requests(self, _request: web.Request) -> web.Response:
-        """What was asked."""
+        """Return the question of a request."""
         return web.json_response(self._book.requests)
 
     async def script(self, request: web.Request) -> web.Response:
@@ -204,7 +204,7 @@ class MockServer:
 
 
 def _azure_fault(request: web.Request) -> web.Response | None:
-    """What Azure says to a request without a version of its interface, or without a key or a token."""
+    """Return Azure's error for a request without a version of its interface, or without a key or a token."""
     if not request.query.get("api-version"):
         return web.json_response(error_body("Resource not found", "404"), status=404)
     token = request.headers.get("Authorization", "").startswith("Bearer ")

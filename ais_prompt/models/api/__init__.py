@@ -1,1 +1,1 @@
-"""What all models behind an API share: addresses, keys, traffic, retries, streams. A wire format is a small module."""
+"""The base of all models behind an API: addresses, keys, traffic, retries, streams."""

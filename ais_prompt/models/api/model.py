@@ -11,8 +11,7 @@ from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.api.addresses import Defaults, ProviderName, find_provider, only_model, read_addresses
 from ais_prompt.models.api.body import check_body, check_fields, check_options
 from ais_prompt.models.api.client import ApiClient, opened
-from ais_prompt.models.api.tokens import CountsTokens
-from ais_prompt.models.api.wire import cut_at_stop
+from ais_prompt.models.api.wire import WireFormat, cut_at_stop
 from ais_prompt.models.asking import Dispatcher, Replica, traffic_at
 from ais_prompt.models.base import GIVEN, PromptStyle
 from ais_prompt.models.completions import THINK_TAGS, ThinkTags, check_think_tags, split_reasoning
@@ -26,11 +25,12 @@ from ais_prompt.models.flat_options import (
     read_retry,
     refuse_unknown,
 )
+from ais_prompt.models.huggingface.weights import local_folder
 from ais_prompt.models.options import TEMPLATE_VARIABLES, Limits, Sampling, Wire, check_at_least, join_stops
 from ais_prompt.models.server.instance import ServerInstance, WatchedTransport
 from ais_prompt.models.server.options import HOST, ServerOption, ServerToStart, read_server
 from ais_prompt.models.server.started import SharedServers, SharedTransport, StartedServers
-from ais_prompt.models.tokenizer import estimate_tokens
+from ais_prompt.models.tokenizer import estimate_tokens, load_tokenizer, prompt_token_ids, refuse_too_long
 from ais_prompt.models.transport import (
     ClientOption,
     Server,
@@ -51,10 +51,10 @@ from ais_prompt.models.transport.credentials import (
     resolve_headers,
 )
 from ais_prompt.models.transport.network import check_address, public_address, without_login
-from ais_prompt.types import Activity, Completion, Decoding, LikelihoodQuery, Request
+from ais_prompt.types import Activity, Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request
 
 
-class ApiModel(CountsTokens):
+class ApiModel:
     """The base of models behind an API. A subclass names its endpoint, which knows the wire format.
 
     Args:
@@ -97,6 +97,7 @@ class ApiModel(CountsTokens):
     """
 
     prompt_style: PromptStyle = "messages"
+    endpoint: ClassVar[WireFormat]
     api: ClassVar[Api] = "openai"
     defaults: ClassVar[Defaults] = Defaults("openai", "OPENAI_BASE_URL", DEFAULT_VARIABLE)
     wire_options: ClassVar[tuple[str, ...]] = ("stream",)
@@ -157,6 +158,7 @@ class ApiModel(CountsTokens):
         check_body(self.sampling, model)
         check_fields(self.body_fields, self.sampling, model)
         self._check_options()
+        self._tokenizer: Any = None
         self._client: ApiClient | None = None
         self._servers: StartedServers | None = None
         self._shared: SharedServers | None = None
@@ -209,7 +211,8 @@ class ApiModel(CountsTokens):
             ModelError: there is no key, ``base_url`` is not an address, a variable is not set, or a header, a proxy or
                 a file of certificates cannot be used; or there is no folder of the tokenizer.
         """
-        self.check_tokenizer()
+        if self.tokenizer_path:  # a hub id is not looked up
+            local_folder(self.tokenizer_path, "tokenizer")
         if self.server is not None and not self.server.options.shared:
             self.server.preflight()
         for base_url in self.base_urls:
@@ -258,7 +261,7 @@ class ApiModel(CountsTokens):
         self._connections = self.max_concurrency
 
     def check_request(self, request: Request) -> None:
-        """Check what can be checked of a request without sending it.
+        """Check a request as far as possible without sending it.
 
         Raises:
             ModelError: it asks for log-likelihoods, and the API returns none.
@@ -291,7 +294,7 @@ class ApiModel(CountsTokens):
         return self.finish(completion, request)
 
     def finish(self, completion: Completion, request: Request) -> Completion:
-        """Do with an answer what the server did not: cut it at stop texts, separate its reasoning."""
+        """Finish an answer where the server did not: cut it at stop texts, separate its reasoning."""
         assert isinstance(request.decoding, Decoding)
         cut = cut_at_stop(completion, self.endpoint.local_stops(request.decoding.stop))
         return split_reasoning(cut, request.prompt, self.think_tags)
@@ -311,8 +314,43 @@ class ApiModel(CountsTokens):
                 await self._servers.leave(self.server)
 
     def activity(self) -> Activity:
-        """Return the requests in flight, and what the others wait for."""
+        """Return the requests in flight, and why the others wait."""
         return Activity() if self._client is None else self._client.dispatcher.activity()
+
+    def tokenizer(self) -> Any | None:
+        """Return the tokenizer of ``tokenizer_path``, loaded once; None without one.
+
+        Raises:
+            ModelError: the tokenizer cannot be loaded.
+        """
+        if self._tokenizer is None and self.tokenizer_path:
+            variables = self.sampling.template_variables
+            self._tokenizer = load_tokenizer(self.tokenizer_path, {}, variables, trust_remote_code=False)
+        return self._tokenizer
+
+    def count_tokens(self, prompt: Prompt) -> int | None:
+        """Count the tokens of a prompt as the server will see it; None if that is unknown here.
+
+        Raises:
+            ModelError: the tokenizer cannot be loaded.
+            PromptError: the chat template refuses the messages, or a completion model was given messages.
+        """
+        ids = self.encode(prompt)
+        return None if ids is None else len(ids)
+
+    def encode(self, prompt: Prompt) -> list[int] | None:
+        """Return the token ids of a prompt as the server will see it; None if they are unknown here.
+
+        Raises:
+            ModelError, PromptError: as `count_tokens`.
+        """
+        tokenizer = self.tokenizer()
+        return None if tokenizer is None else prompt_token_ids(tokenizer, self.endpoint.prompt_value(prompt))
+
+    def refusal(self, prompt: Prompt) -> Failure | None:
+        """Return the failure of a prompt that is too long; None if it fits, or if only the server can know."""
+        tokens = self.count_tokens(prompt) if self.max_seq_len is not None else None
+        return None if tokens is None else refuse_too_long(tokens, self.max_seq_len)
 
     def _connect(self, replicas: Sequence[Replica]) -> None:
         dispatcher = Dispatcher(replicas, self.retry, self.limits.deadline)

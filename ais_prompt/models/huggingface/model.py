@@ -97,7 +97,7 @@ class HuggingFaceBaseModel:
         refuse_taken_options(self.sampling.extra, where=path)
 
     def identity(self) -> Mapping[str, Any]:
-        """Return what decides the answers, as plain JSON values; how they are generated is part of each request.
+        """Return the options that decide the answers, as plain JSON values; decoding is part of each request.
 
         Raises:
             ModelError: the model's folder does not exist or cannot be read.

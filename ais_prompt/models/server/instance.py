@@ -113,17 +113,20 @@ class ServerInstance:
     async def watched(self, failure: Failure) -> Failure:
         """Return the failure of a request, after a restart if it failed because the server crashed."""
         process = self._process
+        # Ready: the request failed for a reason of its own.
         if process is None or not await _ends(process):
             return failure
+        # Crashed: the first request that sees it begins the restart, the others find it under way.
         if self._restarting is None and self._error is None and self._process is process:
             self._restarting = asyncio.create_task(self._restart(process))
         if self._restarting is not None:
             await asyncio.shield(self._restarting)  # the deadline of a request ends no restart
+        # Gone for good. The failure is fatal only if no other replica can take the request.
         if self._error is not None and all(other.is_gone for other in self.others):
             return Failure("server_ended", self._error.what, fatal=True, where=self._error.where)
         if self._error is not None:
             return Failure("unreachable", self._error.what)
-        # This kind costs no retry: it is an outage, which is over.
+        # Ready again. This kind costs no retry: it is an outage, which is over.
         return Failure("unreachable", f"the server of {self._name} crashed, and was started again")
 
     def stop(self) -> None:

@@ -153,7 +153,7 @@ class ServerToStart(Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """What equal servers have in common."""
+        """A text that is the same for equal servers."""
         return msgspec.json.encode(self, order="deterministic").decode()
 
     @property

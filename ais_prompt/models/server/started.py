@@ -165,7 +165,7 @@ class StartedServers:
         return started.instances
 
     async def leave(self, server: ServerToStart) -> None:
-        """Say that a model asks its server no more. It stays up, unless another one needs its GPUs."""
+        """End the use of a server by a model. It stays up, unless another server needs its GPUs."""
         async with self._turn.taken():
             self._servers[server.key].users -= 1
 
@@ -194,12 +194,12 @@ class StartedServers:
         return await self._in_turn(lambda: self._free_gpus(number), f"waiting for {counted(number, 'free GPU')}")
 
     async def give_gpus_back(self, gpus: Sequence[str]) -> None:
-        """Give back what `take_gpus` returned."""
+        """Give back GPUs from `take_gpus`."""
         async with self._turn.taken():
             self._pool.give_back(gpus)
 
     async def _in_turn(self, attempt: Callable[[], Awaitable[T | None]], description: str) -> T:
-        """Attempt something until it succeeds; those that asked first come first. Show what is waited for."""
+        """Attempt something until it succeeds, in the order of the calls. Show the description while waiting."""
         ticket = object()
         self._waiting.append(ticket)
         try:
@@ -277,12 +277,12 @@ class AnnouncedServer:
         write_json_atomic(self._path, to_builtins(Announcement(address, host, pid)))
 
     def beat(self) -> None:
-        """Say that the server is still there."""
+        """Touch the announcement: the server is still there."""
         with suppress(OSError):  # the disk may be back the next time
             os.utime(self._path)
 
     def withdraw(self) -> None:
-        """Say that the server is gone."""
+        """Remove the announcement: the server is gone."""
         with suppress(OSError):
             self._path.unlink(missing_ok=True)
 

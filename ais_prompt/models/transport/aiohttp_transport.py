@@ -87,7 +87,7 @@ class AiohttpTransport:
             return self._failure_of(error, url)
 
     def _failure_of(self, error: Exception, url: str) -> Failure:
-        """Return what an exception of a request means; raise it if it is none of those of aiohttp or the system."""
+        """Return the failure of an exception; raise it if it is neither from aiohttp nor from the system."""
         import aiohttp
         from aiohttp.http_exceptions import ContentEncodingError
 

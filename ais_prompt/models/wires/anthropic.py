@@ -110,7 +110,7 @@ def _prompt_fields(prompt: Prompt) -> dict[str, Any]:
 
 
 def _sender(message: ChatMessage) -> str:
-    """Return who sends a message: results of tools are what the user says."""
+    """Return who sends a message: results of tools come from the user."""
     return "user" if parts_of(message, RESULT) else message.role
 
 
@@ -239,7 +239,7 @@ def message_completion(reply: Any) -> Completion:
 
 
 def _arguments(given: Any) -> str:
-    """Return the arguments of a call as JSON; a text is what a stream had in their place, and is no JSON."""
+    """Return the arguments of a call as JSON; a stream that was cut has a text that is no JSON in their place."""
     return given if isinstance(given, str) else msgspec.json.encode(given).decode()
 
 

@@ -1,4 +1,4 @@
-"""What runs inside the sandbox. These modules need nothing but the standard library, and are sent there as source text.
+"""The code inside the sandbox. These modules need nothing but the standard library, and are sent there as source text.
 
 The guard starts first, and forks. The child runs the program that a model wrote, under every limit there is. The guard
 itself then runs the tests, in a process in which no line of the program ever ran, and calls the program's functions

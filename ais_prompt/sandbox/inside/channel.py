@@ -72,7 +72,7 @@ _BASES: Final[dict[type, Callable[[Any], Any]]] = {
     int: int.__index__, float: float.__float__, str: str.__str__, bytes: bytes, bytearray: bytearray, list: list,
     tuple: tuple, set: set, frozenset: frozenset, dict: dict,
 }  # fmt: skip
-"""What a value of a derived type, such as a Counter, is taken for."""
+"""Base type → how a value of a derived type, such as a Counter, becomes one of the base type."""
 
 
 def encode(value: Any, reference: ToReference) -> Any:

@@ -1,4 +1,4 @@
-"""What a process gives up: its rights by rlimits, Landlock and a system call filter.
+"""Take rights away from a process: by rlimits, Landlock and a system call filter.
 
 Sources: prctl(2), setrlimit(2), landlock(7), seccomp(2).
 """

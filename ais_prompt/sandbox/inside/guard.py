@@ -35,7 +35,7 @@ _LOOK: Final = 0.05
 """Seconds between two looks at the processes."""
 _INODE_BYTES: Final = 1024
 _SOCKET_BYTES: Final = 212992
-"""What Linux lets a UNIX socket hold by default (net.core.wmem_default)."""
+"""Bytes that Linux lets a UNIX socket hold by default (net.core.wmem_default)."""
 _SIGNALS: Final[dict[int, str]] = {
     signal.SIGXCPU: "timeout",
     signal.SIGKILL: "memory",  # by the kernel, when the machine has none left
@@ -47,7 +47,7 @@ _LONGEST_OUTCOME: Final = 64
 
 
 def main() -> None:
-    """Do one task."""
+    """Do one task: start the processes of the program and the tests, and watch them until there is a verdict."""
     task = receive(0, _TASK)
     verdict = os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -98,7 +98,7 @@ def _say(verdict: int, line: str) -> None:
 
 
 def _become_program(task: Any, guard: int, requests: int, replies: int) -> NoReturn:
-    """Give up what the program must not have, and run it."""
+    """Give up the rights that the program must not have, and run it."""
     try:
         os.setsid()
         end_with(guard)

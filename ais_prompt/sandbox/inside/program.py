@@ -90,7 +90,7 @@ def _run(module: types.ModuleType, prelude: str, program: str) -> list[Any]:
 
 
 def _describe(error: BaseException) -> list[Any]:
-    """What the tests should see of an error: its kind, the nearest built-in type, and its text."""
+    """Return the parts of an error that the tests see: its kind, the nearest built-in type, and its text."""
     if isinstance(error, MemoryError):
         return _OUT_OF_MEMORY
     kind = "exception"

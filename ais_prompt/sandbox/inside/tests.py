@@ -1,4 +1,4 @@
-"""The process of the tests: runs them, with stand-ins for the objects of the program, and says what came of it.
+"""The process of the tests: runs them, with stand-ins for the objects of the program, and returns the outcome.
 
 A stand-in does with its object what the tests do with it, except for what would let the program decide a test: a
 comparison or a calculation of an object with a plain value is not left to the object.

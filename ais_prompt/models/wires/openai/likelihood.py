@@ -165,7 +165,7 @@ class LikelihoodClient:
         return likelihood_completion(Likelihood(0.0, 0, 0, 0, log_probs), Usage())
 
     async def _before(self, asking: _Asking, prompt: str) -> TokenLogProbs:
-        """Return the tokens that a prompt has without what follows it, as local models compute them."""
+        """Return the tokens of a prompt without its continuation, as local models compute them."""
         if not prompt:  # servers refuse it
             return EMPTY
         if prompt not in self._alone:
@@ -184,7 +184,7 @@ class LikelihoodClient:
     async def _ask(
         self, asking: _Asking, prompt: Prompt, fields: Mapping[str, Any], read: Callable[[int, bytes], T | Failure]
     ) -> T:
-        """Return what is read from the reply; raise `_Unanswered` if that is a failure."""
+        """Read the reply; raise `_Unanswered` if that gives a failure."""
         body = {**self._fields, self._endpoint.prompt_name: self._endpoint.prompt_value(prompt), **fields}
         found: list[T] = []
 

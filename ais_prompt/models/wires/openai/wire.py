@@ -101,7 +101,7 @@ def request_body(
 
 
 def chat_messages(prompt: Prompt) -> str | list[dict[str, Any]]:
-    """Return a prompt as messages in OpenAI form; a text is what the user says."""
+    """Return a prompt as messages in OpenAI form; a text becomes a message of the user."""
     return list(map(openai_json, (ChatMessage("user", prompt),) if isinstance(prompt, str) else prompt))
 
 
