@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ais_prompt.errors import ModelError, PromptError
-from ais_prompt.models.huggingface.library import loading
-from ais_prompt.models.huggingface.weights import local_folder
+from ais_prompt.models.huggingface.library import loading, local_folder
 from ais_prompt.types import Content, Failure, Prompt
 from ais_prompt.utils.digest import digest, file_digest
 from ais_prompt.utils.messages import role_fix

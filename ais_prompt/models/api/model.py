@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Unpack
 from ais_prompt.catalog import Api
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.api.addresses import Defaults, ProviderName, find_provider, only_model, read_addresses
-from ais_prompt.models.api.body import check_body, check_fields, check_options
 from ais_prompt.models.api.client import ApiClient, opened
 from ais_prompt.models.api.wire import WireFormat, cut_at_stop
 from ais_prompt.models.asking import Dispatcher, Replica, traffic_at
@@ -21,11 +20,14 @@ from ais_prompt.models.flat_options import (
     SamplingOption,
     ServedNames,
     WireOption,
+    check_body,
+    check_fields,
+    check_options,
     read_option,
     read_retry,
     refuse_unknown,
 )
-from ais_prompt.models.huggingface.weights import local_folder
+from ais_prompt.models.huggingface.library import local_folder
 from ais_prompt.models.options import TEMPLATE_VARIABLES, Limits, Sampling, Wire, check_at_least, join_stops
 from ais_prompt.models.server.instance import ServerInstance, WatchedTransport
 from ais_prompt.models.server.options import HOST, ServerOption, ServerToStart, read_server

@@ -1,16 +1,201 @@
-"""Call transformers and torch: quietly, with one clear error, and again in halves where a batch fails."""
+"""Call transformers and torch: load a network from a folder or the hub, quietly, with one clear error.
+
+Further helpers digest the files of a model, and try a batch that fails again in halves.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, Final, TypeVar
 
 from ais_prompt.errors import AisPromptError, ModelError
 from ais_prompt.types import Failure
+from ais_prompt.utils.digest import file_digest
 from ais_prompt.utils.hub import lookup
+from ais_prompt.utils.packages import require
+
+_WHY = "a local Hugging Face model"
+_TEXT_SUFFIXES: Final = {".json", ".jinja", ".model", ".py"}
+_WEIGHT_SUFFIXES: Final = {".safetensors", ".bin", ".gguf"}
+_SAMPLED_BLOCKS: Final = 16
+_BLOCK_BYTES: Final = 4096
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+
+def hub_options(path: str, options: Mapping[str, Any], *, trust_remote_code: bool) -> dict[str, Any]:
+    """Return the arguments of ``from_pretrained`` for a model's other files: which version, and from where.
+
+    Raises:
+        ModelError: as `local_folder`.
+    """
+    of_hub = {name: options[name] for name in ("revision", "cache_dir", "token", "subfolder") if name in options}
+    return {"trust_remote_code": trust_remote_code, "local_files_only": local_folder(path) is not None, **of_hub}
+
+
+def media_class(path: str, options: Mapping[str, Any]) -> Any:
+    """Return the class of transformers for a network that takes images, audio or video and generates text.
+
+    Args:
+        path: a folder or a hub id.
+        options: arguments of ``from_pretrained``, from `hub_options`.
+
+    Returns:
+        None if the network takes text only.
+    """
+    from transformers import AutoConfig, AutoModelForMultimodalLM
+
+    config = AutoConfig.from_pretrained(path, **options)
+    reads_media = type(config) in AutoModelForMultimodalLM._model_mapping
+    return AutoModelForMultimodalLM if reads_media and not getattr(config, "is_encoder_decoder", False) else None
+
+
+def load_network(path: str, options: Mapping[str, Any], *, trust_remote_code: bool, with_media: bool = False) -> Any:
+    """Load the network.
+
+    Args:
+        path: a folder, or else a hub id.
+        options: further arguments of ``AutoModelForCausalLM.from_pretrained``, which override ours. ``device_map``
+            sets the devices, ``dtype`` (or ``torch_dtype``) the precision. The defaults are the first of cuda, mps
+            and cpu, and the precision of the weights on an accelerator, float32 on a cpu.
+        trust_remote_code: run code that comes with the model.
+        with_media: allow a network that takes media besides text.
+
+    Raises:
+        ModelError: the network cannot be found or loaded, or its files lack weights.
+        MissingExtra: torch is not installed, or accelerate and a ``device_map`` is given.
+    """
+    require("torch", extra="local", why=_WHY)
+    if "device_map" in options:
+        require("accelerate", extra="local", why="device_map")
+    folder = local_folder(path)
+    arguments = _arguments(options, trust_remote_code=trust_remote_code, local=folder is not None)
+    with loading("model", path, local=folder is not None):
+        from transformers import AutoModelForCausalLM
+
+        place = str(folder or path)
+        of_hub = hub_options(path, options, trust_remote_code=trust_remote_code)
+        network_class = (media_class(place, of_hub) if with_media else None) or AutoModelForCausalLM
+        network, report = network_class.from_pretrained(place, output_loading_info=True, **arguments)
+        _refuse_missing_weights(path, report["missing_keys"])
+        if "device_map" not in options:
+            network.to(_best_device())
+    return network.eval()
+
+
+def check_generation_options(path: str, options: Mapping[str, Any]) -> None:
+    """Check the options of ``generate`` before the first batch.
+
+    Raises:
+        ModelError: transformers does not know an option, or refuses its value.
+    """
+    from transformers import GenerationConfig
+
+    try:
+        unknown = GenerationConfig().update(**options)
+    except (TypeError, ValueError) as error:
+        raise ModelError(
+            f"generation_kwargs are refused: {first_line(error)}", where=path, fix="correct generation_kwargs"
+        ) from error
+    if unknown:
+        raise ModelError(
+            f"transformers knows no generation option {', '.join(map(repr, sorted(unknown)))}",
+            where=path,
+            fix="correct generation_kwargs; the names are those of transformers.GenerationConfig",
+        )
+
+
+def _arguments(options: Mapping[str, Any], *, trust_remote_code: bool, local: bool) -> dict[str, Any]:
+    arguments = {"trust_remote_code": trust_remote_code, "local_files_only": local, **options}
+    # torch_dtype is the old name of dtype. Configs write "float16" or "torch.float16".
+    dtype = arguments.pop("torch_dtype", None) or arguments.pop("dtype", None) or _suitable_dtype()
+    arguments["dtype"] = dtype.removeprefix("torch.") if isinstance(dtype, str) else dtype
+    return arguments
+
+
+def _best_device() -> str:
+    import torch
+
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def _suitable_dtype() -> str:
+    # Half precision is slow on most cpus, and in float32 answers do not depend on the batch.
+    return "float32" if _best_device() == "cpu" else "auto"
+
+
+def _refuse_missing_weights(path: str, missing: set[str]) -> None:
+    """Refuse missing weights, which transformers would fill with random numbers."""
+    if missing:
+        raise ModelError(
+            f"the files lack the weights of {len(missing)} tensors, the first is {min(missing)!r}",
+            where=path,
+            fix="check that path names a causal language model, and that no file is missing",
+        )
+
+
+def local_folder(path: str, what: str = "model") -> Path | None:
+    """Return the folder that ``path`` names; None if it can only be a hub id.
+
+    Args:
+        path: a folder, or a hub id.
+        what: whose folder it is, for the message.
+
+    Raises:
+        ModelError: the path is a file, or looks like a local path and does not exist.
+    """
+    folder = Path(path).expanduser()
+    if folder.is_dir():
+        return folder
+    if folder.exists():
+        raise ModelError(f"the {what} path is a file, not a folder", where=path, fix="give the folder that holds it")
+    if path.startswith((".", "/", "~")) or path.count("/") > 1:
+        raise ModelError(
+            f"the {what} folder does not exist", where=path, fix="check the path, or give a hub id such as owner/name"
+        )
+    return None
+
+
+def fingerprint(folder: Path) -> dict[str, str]:
+    """Return file name → digest of every file of a model folder that decides its answers.
+
+    Config, tokenizer and code files are read whole. Weights can be many gigabytes, so only their size and blocks spread
+    evenly over them are read. Training changes nearly every byte, so these blocks differ in a retrained model of the
+    same shape. Times do not count: a copy is the same model.
+
+    Raises:
+        ModelError: a file cannot be read.
+    """
+    digests = {}
+    try:
+        for file in sorted(folder.iterdir()):
+            if file.suffix in _TEXT_SUFFIXES:
+                digests[file.name] = file_digest(file)
+            elif file.suffix in _WEIGHT_SUFFIXES:
+                digests[file.name] = _sampled_digest(file)
+    except OSError as error:
+        what = f"the model folder cannot be read: {error}"
+        raise ModelError(what, where=str(folder), fix="check that you may read all of its files") from error
+    return digests
+
+
+def _sampled_digest(file: Path) -> str:
+    """Return the SHA-256 of a file's size and of blocks spread over it, first and last block included."""
+    size = file.stat().st_size
+    sha = hashlib.sha256(str(size).encode())
+    last = max(0, size - _BLOCK_BYTES)
+    with file.open("rb") as stream:
+        for block in range(_SAMPLED_BLOCKS):
+            stream.seek(last * block // (_SAMPLED_BLOCKS - 1))
+            sha.update(stream.read(_BLOCK_BYTES))
+    return sha.hexdigest()
 
 
 @contextmanager
@@ -70,10 +255,6 @@ def loading(what: str, path: str, *, local: bool) -> Iterator[None]:
 def first_line(error: Exception) -> str:
     """Return the first line of an error's message, or its class if the message is empty."""
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
-
-
-Item = TypeVar("Item")
-Answer = TypeVar("Answer")
 
 
 def bisect_on_failure(

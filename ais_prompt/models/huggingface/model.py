@@ -22,10 +22,16 @@ from ais_prompt.models.flat_options import (
     refuse_unknown,
 )
 from ais_prompt.models.huggingface.generation import Generator, is_sampling, refuse_taken_options, without_sampling
-from ais_prompt.models.huggingface.library import bisect_on_failure, free_accelerator
+from ais_prompt.models.huggingface.library import (
+    bisect_on_failure,
+    check_generation_options,
+    fingerprint,
+    free_accelerator,
+    load_network,
+    local_folder,
+)
 from ais_prompt.models.huggingface.likelihood import LikelihoodComputer, TokenRow, query_row
 from ais_prompt.models.huggingface.processor import MediaProcessor, load_processor, media_in
-from ais_prompt.models.huggingface.weights import check_generation_options, fingerprint, load_network, local_folder
 from ais_prompt.models.options import TEMPLATE_VARIABLES, Batching, Loading, Sampling, join_stops
 from ais_prompt.models.tokenizer import encode, load_tokenizer, refuse_too_long
 from ais_prompt.registry import MODELS

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from ais_prompt.errors import ModelError
-from ais_prompt.models.huggingface.library import first_line, loading, quiet
-from ais_prompt.models.huggingface.weights import hub_options, local_folder, media_class
+from ais_prompt.models.huggingface.library import first_line, hub_options, loading, local_folder, media_class, quiet
 from ais_prompt.types import ChatMessage, Prompt
 from ais_prompt.utils.media import KINDS, local_file, part_bytes
 from ais_prompt.utils.packages import require, require_installed

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ais_prompt.errors import ModelError
-from ais_prompt.models.huggingface.weights import local_folder
+from ais_prompt.models.huggingface.library import local_folder
 from ais_prompt.models.server.options import HOST
 from ais_prompt.models.transport.credentials import DEFAULT_VARIABLE
 
