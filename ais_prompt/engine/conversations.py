@@ -36,15 +36,15 @@ _NOT_MEASURED: Final = Completion(failure=Failure("not_asked", ""))
 def conversations(
     task: Task, recall: Recall, samples: Iterable[Sample], cluster: str | None = None, portion: Portion | None = None
 ) -> Iterator[RunningConversation]:
-    """Start one conversation after the other, each when it is taken.
+    """Yield the conversations of samples, each started when it is taken.
 
     Args:
-        task: which model is asked what.
+        task: a model and a dataset.
         recall: looks up earlier answers.
         samples: of the task's data, in the order of asking.
         cluster: ``eval_cfg.cluster``, to be noted in the predictions.
-        portion: only those of its samples. The prompts of the others are made too, since equal prompts are numbered
-            over the whole dataset.
+        portion: yield only the conversations of its samples. The prompts of the others are made too, because equal
+            prompts are numbered over the whole dataset.
 
     Raises:
         AisPromptError: the task cannot be asked at all; ``where`` names the sample.
@@ -67,10 +67,10 @@ def conversations(
 def stored_predictions(task: Task, journals: Sequence[Path], addresses: Sequence[str]) -> Iterator[Prediction]:
     """Yield the predictions of the samples that journals answer to their end, in sample order; nothing is asked.
 
-    Failures count: they are what came of asking so far. So do samples that cannot be asked at all.
+    Failures count as answers, and so do samples that cannot be asked at all.
 
     Args:
-        task: which model was asked what.
+        task: a model and a dataset.
         journals: its journals, which other processes may be writing.
         addresses: as for `former_keys_of`.
 
@@ -91,10 +91,10 @@ def stored_predictions(task: Task, journals: Sequence[Path], addresses: Sequence
 
 
 def former_keys_of(task: Task, addresses: Sequence[str]) -> FormerKeys:
-    """Return what makes the keys that an earlier version gave to a task's requests.
+    """Return the maker of the keys that an earlier version gave to a task's requests.
 
     Args:
-        task: which model is asked what.
+        task: a model and a dataset.
         addresses: where earlier sessions asked; version 1 had the address in its keys.
     """
     rows = {sample.id: sample.row_id for sample in task.data.test}
@@ -107,7 +107,7 @@ def columns_of(sample: Sample, gold: str | None) -> dict[str, Any]:
 
 
 class RequestEstimate(Struct, frozen=True):
-    """What a task asks, as far as that is known before.
+    """The requests of a task, as far as they are known before.
 
     Attributes:
         task: ``model/dataset``.
@@ -117,7 +117,7 @@ class RequestEstimate(Struct, frozen=True):
             no answers.
         output_tokens: the most tokens of the answers.
         price: of the model; None if it is not known.
-        judges: ``abbr`` of each judge, who is asked at most ``judgements`` times for each answer. Their requests are
+        judges: ``abbr`` of each judge, which is asked at most ``judgements`` times for each answer. Their requests are
             not part of the numbers.
         judgements: 2 where two answers are compared, in both orders.
     """
@@ -227,7 +227,7 @@ def _is_name(value: Any) -> bool:
 
 
 def _without_answer(task: Task, sample: Sample, failure: Failure) -> Prediction:
-    """The prediction for a sample about which nothing could be asked, as many answers as the others have."""
+    """Return the prediction of a sample that could not be asked, with as many answers as the others have."""
     n = task.inferencer.n if isinstance(task.inferencer, RepeatingInferencer) else 1
     answers = (Completion(failure=failure),) * n
     return Prediction(sample.id, sample.index, "", [None] * n if n > 1 else None, sample.gold, answers)

@@ -1,13 +1,13 @@
 """Ask one endpoint: a server, or one async model.
 
-One loop (`Endpoint.run`) decides whatever is decided: which job is opened, which conversation starts, which job is
-closed. It looks again whenever something has changed. A job passes through these states, in this order:
+One loop (`Endpoint.run`) makes all decisions: which job is opened, which conversation starts, which job is closed. It
+looks again whenever something has changed. A job passes through these states, in this order:
 
     waiting       submitted; nothing of it is in memory
     opening       a thread reads its data and its earlier answers; one job at a time
     ready         it has conversations to start, and they start while the model has room for them
     running out   its last conversation has started; those of the next job start beside it, so that slow answers hold
-                  up nothing but themselves
+                  up no other job
     closing       its last conversation is over; a thread writes its predictions and closes its files
     over          reported to the engine
 
@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 Ended: TypeAlias = Callable[[Job, AisPromptError | None], None]
 """Called in any thread when a job is over, with the error that ended it, or None."""
 READY: Final = 2
-"""Jobs that are ready at a time: the next one is opened while one is asked."""
+"""Jobs that are ready at a time: the next job is opened while the first is asked."""
 UNDER_WAY: Final = 64
 """Jobs that are open at a time, the slow answers of the last ones included; each has files open."""
 PASSED: Final = 32
@@ -62,8 +62,8 @@ class Endpoint:
         self._first: deque[Job] = deque()
         self._waiting: deque[Job] = deque()
         self._opening = False
-        self._ready: list[_UnderWay] = []  # in the order in which their conversations start
-        self._under_way: list[_UnderWay] = []  # ready, running out or closing
+        self._ready: list[_OpenJob] = []  # in the order in which their conversations start
+        self._under_way: list[_OpenJob] = []  # ready, running out or closing
         self._finishing = False
         self._changed = asyncio.Event()
         self._group = asyncio.TaskGroup()
@@ -73,7 +73,7 @@ class Endpoint:
         """Ask a job after those that were submitted before.
 
         Args:
-            job: what is asked.
+            job: the job.
             first: start its conversations before those of any job that was submitted without this.
         """
         (self._first if first else self._waiting).append(job)
@@ -92,7 +92,8 @@ class Endpoint:
         """
         try:
             async with self._group:
-                while not self._is_over():
+                # Over when no job is in any state, and `finish` says that none will follow.
+                while not self._finishing or self._first or self._waiting or self._opening or self._under_way:
                     self._changed.clear()
                     self._open_next()
                     self._start_conversations()
@@ -108,16 +109,13 @@ class Endpoint:
             for opened in self._models.values():
                 await _close_model(opened.model)
 
-    def _is_over(self) -> bool:
-        return self._finishing and not (self._first or self._waiting or self._opening or self._under_way)
-
-    # waiting → opening
+    # waiting → opening: one job at a time, so that few datasets are in memory before they are asked
 
     def _open_next(self) -> None:
         """Open the next job, shortly before its first conversation starts."""
         if self._opening or len(self._under_way) >= UNDER_WAY:
             return
-        if self._first:
+        if self._first:  # however many are ready: nothing may start before them
             jobs = self._first
         elif self._waiting and len(self._ready) < READY:
             jobs = self._waiting
@@ -126,7 +124,7 @@ class Endpoint:
         self._opening = True
         self._group.create_task(self._open(jobs.popleft(), is_first=jobs is self._first))
 
-    # opening → ready, or over if it cannot be asked
+    # opening → ready, or over if the job cannot be asked
 
     async def _open(self, job: Job, *, is_first: bool) -> None:
         try:
@@ -134,11 +132,11 @@ class Endpoint:
             opened = await self._open_model(cast("AsyncModel", job.model))
         except BaseException as error:
             job.abandon(error)
-            if not isinstance(error, Exception) or ends_run(error):
+            if not isinstance(error, Exception) or ends_run(error):  # Ctrl-C, or a full disk: all jobs end
                 raise
             await in_thread(partial(self._ended, job, error_of(error)))
         else:
-            entry = _UnderWay(job, opened, is_first=is_first)
+            entry = _OpenJob(job, opened, is_first=is_first)
             self._ready.append(entry)
             self._ready.sort(key=lambda entry: not entry.is_first)
             self._under_way.append(entry)
@@ -153,36 +151,36 @@ class Endpoint:
         opened.most = model.max_concurrency  # grows with the servers that share its work
         return opened
 
-    # ready → running out
+    # ready → running out: until the job has no further conversation
 
     def _start_conversations(self) -> None:
         """Start conversations where there is room for them, those of the first job first."""
         for entry in tuple(self._ready):
             try:
-                self._start_those_of(entry)
+                self._start_conversations_of(entry)
             except Exception as error:
                 self._end(entry, error)
 
-    def _start_those_of(self, entry: _UnderWay) -> None:
+    def _start_conversations_of(self, entry: _OpenJob) -> None:
         passed = 0
         while self._has_room(entry.opened):
             if not entry.has_begun:
-                entry.has_begun = True
+                entry.has_begun = True  # its progress is shown from now on, not while it only waits for room
                 entry.job.begin()
             conversation = entry.job.next()
-            if conversation is None:
+            if conversation is None:  # running out
                 self._ready.remove(entry)
                 self._changed.set()
                 return
             if conversation.open_requests():
-                asking = self._group.create_task(self._hold(entry, conversation))
+                asking = self._group.create_task(self._ask(entry, conversation))
                 entry.conversations.add(asking)
                 entry.opened.asking += 1
                 asking.add_done_callback(partial(self._leave, entry))
                 continue
-            entry.job.finished(conversation)
+            entry.job.finished(conversation)  # answered before, to its end
             passed += 1
-            if passed == PASSED:
+            if passed == PASSED:  # the loop comes back after requests had their turn
                 self._changed.set()
                 return
 
@@ -191,8 +189,8 @@ class Endpoint:
         places = max(model.most for model in models)
         return opened.asking < opened.most and sum(model.asking for model in models) < places
 
-    async def _hold(self, entry: _UnderWay, conversation: RunningConversation) -> None:
-        """Hold one conversation to its end."""
+    async def _ask(self, entry: _OpenJob, conversation: RunningConversation) -> None:
+        """Ask one conversation to its end: each answer decides what is asked next."""
         job = entry.job
         try:
             while requests := conversation.open_requests():
@@ -204,13 +202,13 @@ class Endpoint:
         except Exception as error:
             self._end(entry, error)
 
-    def _leave(self, entry: _UnderWay, conversation: asyncio.Task[None]) -> None:
+    def _leave(self, entry: _OpenJob, conversation: asyncio.Task[None]) -> None:
         """Free the place of a conversation that is over or was cancelled."""
         entry.conversations.discard(conversation)
         entry.opened.asking -= 1
         self._changed.set()
 
-    def _end(self, entry: _UnderWay, error: Exception) -> None:
+    def _end(self, entry: _OpenJob, error: Exception) -> None:
         """End one job with an error. Its other conversations are cancelled; a paused job finishes their requests.
 
         Raises:
@@ -218,7 +216,7 @@ class Endpoint:
         """
         if ends_run(error):
             raise error
-        if entry.error is not None:
+        if entry.error is not None:  # the first error counts; the others follow from it
             return
         entry.error = error_of(error)
         if entry in self._ready:
@@ -229,7 +227,7 @@ class Endpoint:
                 if conversation is not asyncio.current_task():
                     conversation.cancel()
 
-    # running out → closing
+    # running out → closing: after the last conversation, or when all are cancelled by an error
 
     def _close_ended(self) -> None:
         """Close the jobs that have no conversation any more."""
@@ -238,9 +236,9 @@ class Endpoint:
                 entry.closing = True
                 self._group.create_task(self._close(entry))
 
-    # closing → over
+    # closing → over: in a thread, since writing the predictions takes long
 
-    async def _close(self, entry: _UnderWay) -> None:
+    async def _close(self, entry: _OpenJob) -> None:
         await in_thread(partial(self._conclude, entry.job, entry.error))
         self._under_way.remove(entry)
         self._changed.set()
@@ -260,7 +258,7 @@ class Endpoint:
 
 
 async def in_thread(work: Callable[[], T]) -> T:
-    """Do some work in a thread of its own, and return what it returns or raise what it raises.
+    """Do some work in a thread of its own, and return its result or raise its error.
 
     The thread is a daemon, unlike those of `asyncio.to_thread`: Ctrl-C waits for no dataset that is still being read.
     """
@@ -298,14 +296,14 @@ class _OpenModel:
         self.asking = 0
 
 
-class _UnderWay:
+class _OpenJob:
     """A job that is open.
 
     Attributes:
         opened: its model.
         is_first: whether its conversations start before those of other jobs.
         conversations: those that are under way.
-        error: what ended it; None if nothing did.
+        error: the error that ended the job; None without an error.
         has_begun: whether its first conversation has started.
         closing: whether its files are being closed.
     """

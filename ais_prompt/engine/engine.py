@@ -29,7 +29,7 @@ Returns the jobs that it leads to, such as the questions to a judge. They start 
 
 
 def run_local(jobs: Sequence[TaskJob], ended: JobEnded, workers: ModelWorkers | None = None) -> None:
-    """Ask all jobs; one that cannot go on does not stop the others.
+    """Ask all jobs; a job that cannot go on does not stop the others.
 
     A model in memory is closed before the next one is loaded, so that two of them never share a device.
 
@@ -58,6 +58,7 @@ def run_local(jobs: Sequence[TaskJob], ended: JobEnded, workers: ModelWorkers | 
             local.add(job)
 
     def over(job: Job, error: AisPromptError | None) -> None:
+        # Rows are kept for the jobs that follow before they are released for the job that is over.
         assert isinstance(job, TaskJob)
         following = list(ended(job, error))
         rows.keep(following)
@@ -91,7 +92,7 @@ class Engine:
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._asking: asyncio.Task[None] | None = None
-        self._endpoints: dict[str, Endpoint] = {}  # of the event loop's thread, as what is below
+        self._endpoints: dict[str, Endpoint] = {}  # these members and the next two belong to the event loop's thread
         self._names: dict[int, str] = {}  # id of a model → its endpoint
         self._group = asyncio.TaskGroup()
         self._left = 0
@@ -103,7 +104,7 @@ class Engine:
         """Ask a job, after those of the same endpoint that were submitted before. Can be called in any thread.
 
         Args:
-            job: what is asked.
+            job: the job.
             first: start its conversations before those of any job that was submitted without this.
 
         Raises:
@@ -141,7 +142,7 @@ class Engine:
         if self._thread is None or self._loop is None:
             return
         if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._finish if error is None else self._stop)
+            self._loop.call_soon_threadsafe(self._over.set if error is None else self._stop)
         self._thread.join()
         if error is None:
             self._raise_error()
@@ -173,6 +174,7 @@ class Engine:
         try:
             async with self._group:
                 started.set()
+                # Endpoints begin with their first job (`_take`), and end when no job can come any more.
                 await self._over.wait()
                 for endpoint in self._endpoints.values():
                     endpoint.finish()
@@ -188,9 +190,6 @@ class Engine:
             self._endpoints[name] = Endpoint(self._job_ended)
             self._group.create_task(self._endpoints[name].run())
         self._endpoints[name].submit(job, first=first)
-
-    def _finish(self) -> None:
-        self._over.set()
 
     def _stop(self) -> None:
         assert self._asking is not None

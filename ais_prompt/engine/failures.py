@@ -1,4 +1,4 @@
-"""What ends a task: a model that cannot be used, and an error that nothing foresaw."""
+"""Find the failures that end a task: a model that cannot be used, and an unforeseen error."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class FailureWatch:
         """Give the model up if it has failed in one way only, and never answered.
 
         Earlier answers speak for the model, and against the samples that are left; but not for a server that is down.
-        Failures that belong to one prompt, such as one that is too long, say nothing about the model.
+        Failures that belong to one prompt, such as an overlong prompt, say nothing about the model.
 
         Raises:
             ModelError: it is given up.
@@ -89,12 +89,12 @@ def _is_refusal(failure: Failure) -> bool:
 
 
 def ends_run(error: BaseException) -> bool:
-    """Return whether an error ends all tasks: a full disk is full for every one of them."""
+    """Return whether an error ends all tasks: a full disk is full for every task."""
     return isinstance(error, StoreError) and not isinstance(error, ReadError)
 
 
 def error_of(error: BaseException) -> AisPromptError:
-    """Return the error that a task ends with: the one that was raised, or one for what nothing foresaw."""
+    """Return the error that a task ends with: the raised error, or an `InternalError` for an unforeseen exception."""
     if isinstance(error, AisPromptError):
         return error
     if refused := system_error(error):

@@ -101,7 +101,7 @@ class InMemory:
         try:
             while True:
                 if (job := self._next(model)) is None:
-                    if self._workers:  # what is waited for may need the GPUs
+                    if self._workers:  # the awaited jobs may need the GPUs
                         self._leave(model)
                         model = None
                     wait()
@@ -115,7 +115,7 @@ class InMemory:
             self._leave(model)
 
     def _next(self, model: Model | None) -> TaskJob | None:
-        """Take the next job: of the same model, of one that no other thread asks, or of any."""
+        """Take the next job: of the same model, of a model that no other thread asks, or of any."""
         with self._lock:
             jobs = list(self._jobs)
             same = (job for job in jobs if job.model is model)
@@ -135,7 +135,7 @@ class InMemory:
 
 
 def ask_alone(job: Job) -> None:
-    """Ask all of one job in this thread, whatever kind of model it asks.
+    """Ask one job in this thread, for any kind of model.
 
     Raises:
         AisPromptError: the task failed; its files are closed.
@@ -232,7 +232,7 @@ def _ask_served(job: Job) -> None:
 def _answers(model: BatchModel, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
     """Yield numbers of requests and their completions, one for each request.
 
-    If the model raises, the requests that have no answer yet are asked one by one: a prompt that it cannot answer costs
+    If the model raises, the requests that have no answer yet are asked alone: a prompt that it cannot answer costs
     no other sample.
 
     Raises:
@@ -289,9 +289,9 @@ def _admit(job: Job, places: int) -> list[RunningConversation]:
 def _next_batch(window: Sequence[RunningConversation], size: int) -> list[tuple[RunningConversation, Request]]:
     """Return the open requests that are asked next.
 
-    Texts to be scored are asked in a batch of the whole window, in order: what their prompts have in common is found
-    there. Prompts to be continued are asked in a batch of one decoding. Conversations that are under way come first,
-    since the model may still have in memory what they have said; then long prompts, so that little is padded.
+    Texts to be scored are asked in a batch of the whole window, in order: the prefixes that their prompts share are
+    found there. Prompts to be continued are asked in a batch of one decoding. Conversations that are under way come
+    first, since the model may still have their prompts in memory; then long prompts, so that little is padded.
     """
     waiting = [(conversation, request) for conversation in window for request in conversation.open_requests()]
     to_score = [pair for pair in waiting if isinstance(pair[1].decoding, LikelihoodQuery)]

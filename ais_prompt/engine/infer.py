@@ -39,16 +39,16 @@ ORDER_SEED: Final = 0
 
 
 class AskingOptions(Struct, frozen=True):
-    """What the tasks of a run have in common.
+    """Options of asking that all tasks of a run share.
 
     Attributes:
         cache_folder: answers of other runs; None to go without them.
-        watch_of: makes, of a task and the number of its samples, what says when enough was asked; None to ask every
-            sample. With it, samples are asked in a random order, the same in every session: those that were asked are
-            a fair sample.
+        watch_of: makes the watch of a task, which says when enough was asked, from the task and the number of its
+            samples; None to ask every sample. With a watch, samples are asked in a random order, the same in every
+            session: those that were asked are a fair sample.
         addresses: where earlier sessions asked; version 1 had the address in its keys.
         spending: counts what is asked, and pauses the tasks when the budget is used up.
-        shard: what a shard asks of each task, by name; None to ask all samples.
+        shard: the part of each task, by its name, that a shard asks; None to ask all samples.
     """
 
     cache_folder: Path | None = None
@@ -59,7 +59,7 @@ class AskingOptions(Struct, frozen=True):
 
 
 class ShardTask(Struct, frozen=True):
-    """What a shard asks of one task.
+    """The part of a task that a shard asks.
 
     Attributes:
         portion: the part of the samples that is asked.
@@ -85,8 +85,8 @@ class TaskJob:
     """The inference of one task: every sample is asked about once, from the journal and the cache as far as they reach.
 
     Attributes:
-        task: which model is asked what.
-        facts: what came of it; there after `close`.
+        task: a model and a dataset.
+        facts: of the inference; there after `close`.
     """
 
     facts: TaskFacts
@@ -97,10 +97,10 @@ class TaskJob:
         """Describe the work; nothing is opened yet.
 
         Args:
-            task: which model is asked what.
+            task: a model and a dataset.
             folder: where answers and predictions are written.
-            open_progress: shows how far it is.
-            asking: what the tasks of a run have in common.
+            open_progress: shows the progress of the task.
+            asking: options that the tasks of a run share.
         """
         self.task = task
         self._names = task.spec.model.abbr, task.spec.dataset.abbr
@@ -116,17 +116,17 @@ class TaskJob:
 
     @property
     def model(self) -> Model:
-        """Who is asked."""
+        """The model that is asked."""
         return self.task.model
 
     @property
     def cache_name(self) -> str:
-        """What the answers belong to in the cache of a model; no other job of a run has the same name."""
+        """The name of the answers in the cache of a model; no other job of a run has the same name."""
         return self.task.spec.dataset.abbr
 
     @property
     def datasets(self) -> Sequence[PlannedDataset]:
-        """The datasets whose rows it needs, and needs no more when it is over."""
+        """The datasets whose rows the job needs until it is over."""
         return (self.task.dataset,)
 
     def open(self) -> None:
@@ -149,10 +149,12 @@ class TaskJob:
             former_keys = former_keys_of(task, self._asking.addresses) if has_former_keys else None
             of_shards = JournalView(*(one.journal(*names) for one in (self._shard.others if self._shard else ())))
             memory = Memory(journal, RequestKeys(model.identity()), cache, former_keys, of_shards)
-            self._total = self._count()
+            samples = task.data.test
+            portion = self._portion
+            self._total = len(samples) if portion is None else sum(portion.holds(sample.id) for sample in samples)
             self._known, used = _known(task, memory, self._portion) if memory.has_answers else (0, 0)
             self._memory, self._predictions, self._unused = memory, predictions, len(journal) - used
-            with self._lock:
+            with self._lock:  # Ctrl-C may have abandoned the job while this thread was reading
                 if self._abandoned:
                     raise ModelError("the run was stopped", fix=GO_ON)
                 self._files = files.pop_all()
@@ -193,6 +195,8 @@ class TaskJob:
             AisPromptError: the disk does not take it, or the model cannot be used.
         """
         model = self.task.spec.model
+        # The budget first: an answer that a used-up quota refused must not get into the journal, else it counts as
+        # answered. The journal before all others: a failure that ends the task is kept as well.
         self._asking.spending.add(model.abbr, model.price, request, completion)
         self._memory.record(request, completion)
         self._progress.answered(completion)
@@ -226,13 +230,15 @@ class TaskJob:
         self._shown.close()
 
     def close(self) -> None:
-        """Close the files, and tell what came of it.
+        """Close the files, and set the facts.
 
         Raises:
             StoreError: the disk does not take the journal.
         """
         self._files.close()
         session, data, total = self._session, self.task.data, self._total
+        # Speed means something for a served model only, and nothing for answers from a script.
+        is_served = isinstance(self.model, AsyncModel) and not isinstance(self.model, ScriptedModel)
         self.facts = TaskFacts(
             full_identity(self.model),
             data.digest,
@@ -240,20 +246,20 @@ class TaskJob:
             session.samples,
             session.failed,
             session.shortened,
-            self._meter.speed() if _has_speed(self.model) else None,
+            self._meter.speed() if is_served else None,
             session.redacted,
             of=total if session.samples < total else None,
         )
         self._release()
 
     def abandon(self, error: BaseException) -> None:
-        """Close the files of a task that failed or was stopped; what was answered is in the journal."""
+        """Close the files of a task that failed or was stopped; its answers are in the journal."""
         with self._lock:
             self._abandoned = True
         self._shown.close()
         try:
             self._files.__exit__(type(error), error, error.__traceback__)
-        except StoreError:  # what ended the task says more
+        except StoreError:  # the error that ended the task says more
             logger.info("%s", self.task.name, exc_info=True)
         self._release()
 
@@ -272,11 +278,6 @@ class TaskJob:
     def _is_decided(self) -> bool:
         return self._watch is not None and self._watch.decided
 
-    def _count(self) -> int:
-        """Return how many samples are to be answered in the end."""
-        samples, portion = self.task.data.test, self._portion
-        return len(samples) if portion is None else sum(portion.holds(sample.id) for sample in samples)
-
     def _release(self) -> None:
         """Let go of the data: a job may be kept until the end of the run."""
         self.task.release()
@@ -291,9 +292,9 @@ class Memory:
     Args:
         journal: of the task; every answer gets into it, so that the run folder is complete by itself.
         key_of: makes the keys of the model's answers.
-        cache: answers of other runs, which new ones are added to; None without one.
+        cache: answers of other runs, to which new answers are added; None without a cache.
         former_keys: makes the keys of earlier versions; None if neither journal nor cache has any.
-        of_shards: what other shards of the run have answered; it stays in their journals.
+        of_shards: answers of other shards of the run; they stay in their journals.
 
     Attributes:
         from_cache: how many answers were taken out of the cache.
@@ -313,11 +314,11 @@ class Memory:
         self._key_of = key_of
         self._former_keys = former_keys
         self._of_shards = of_shards
-        # No request is made twice in one run, so what was empty at its beginning need not be looked up.
+        # No request is made twice in one run, so journals that were empty at its beginning need no look-up.
         self.has_answers = any(found is not None and len(found) > 0 for found in (journal, cache, of_shards))
 
     def recall(self, request: Request) -> Completion | None:
-        """What was answered before; None if nothing was.
+        """Return the earlier answer to a request; None without an answer.
 
         Raises:
             StoreError: a journal cannot be read or written.
@@ -334,7 +335,7 @@ class Memory:
         return answer
 
     def _find(self, answers: Journal, key: str, request: Request) -> Completion | None:
-        """An answer of this version, or one of an earlier version, which is then written under its new key."""
+        """Return an answer of this version, or of an earlier version, which is then written under its new key."""
         answer = answers.get(key)
         if answer is None and self._former_keys is not None and answers.has_former_keys:
             adopted = (answers.adopt(former, key, request) for former in self._former_keys(request))
@@ -354,13 +355,8 @@ class Memory:
 
 
 def is_known(conversation: RunningConversation) -> bool:
-    """Return whether all of it was answered before. What cannot be asked never was answered."""
+    """Return whether all of a conversation was answered before. A sample that cannot be asked never was."""
     return conversation.recalled and conversation.prediction is not None and not conversation.prediction.failed
-
-
-def _has_speed(model: Model) -> bool:
-    """Return whether the speed of a model means anything: it is served, and its answers are not from a script."""
-    return isinstance(model, AsyncModel) and not isinstance(model, ScriptedModel)
 
 
 def _in_random_order(samples: Sequence[Sample], start: int = 0) -> Iterator[Sample]:
@@ -369,7 +365,7 @@ def _in_random_order(samples: Sequence[Sample], start: int = 0) -> Iterator[Samp
 
 
 def _known(task: Task, memory: Memory, portion: Portion | None) -> tuple[int, int]:
-    """How many samples the journal answers completely, and with how many of its answers."""
+    """Return how many samples the journal answers completely, and with how many of its answers."""
     known = used = 0
     for conversation in conversations(task, memory.recall, task.data.test, portion=portion):
         if conversation.prediction is not None and is_known(conversation):

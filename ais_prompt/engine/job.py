@@ -1,4 +1,4 @@
-"""What the engine works on: the conversations of one task, from the first to the last."""
+"""The protocol of a job, which the engine works on: the conversations of one task, from the first to the last."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Job(Protocol):
     def model(self) -> Model: ...
 
     def open(self) -> None:
-        """Read the data, open the files, and read what was answered before.
+        """Read the data, open the files, and read the earlier answers.
 
         Raises:
             AisPromptError: the task cannot be asked; nothing is left open.
@@ -76,4 +76,4 @@ class Job(Protocol):
         """
 
     def abandon(self, error: BaseException) -> None:
-        """Close the files of a task that failed or was stopped; what was answered is kept."""
+        """Close the files of a task that failed or was stopped; its answers are kept."""

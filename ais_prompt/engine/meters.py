@@ -16,7 +16,7 @@ import numpy as np
 
 from ais_prompt.errors import Paused
 from ais_prompt.models.tokenizer import approximate_tokens
-from ais_prompt.types import Budget, Completion, Failure, Price, Request, Speed, Times, Used
+from ais_prompt.types import Budget, Completion, Price, Request, Speed, Times, Used
 
 QUOTA: Final = "quota"
 """The kind of a failure that says that the account may ask nothing more."""
@@ -26,7 +26,7 @@ FEW: Final = 1_000
 
 
 class Spending:
-    """What one session has asked, from any thread.
+    """Counts the requests, tokens and costs of one session, from any thread.
 
     Tokens and costs are known only when a request has ended. Those that are under way are expected to need as much as
     the mean so far; they are finished in any case, so that the limit can be exceeded by what they need beyond that.
@@ -47,7 +47,7 @@ class Spending:
 
     @property
     def used(self) -> Used:
-        """What was asked so far."""
+        """The requests, tokens and costs so far."""
         with self._lock:
             return Used(self._requests, self._input_tokens, self._output_tokens, dict(self._cost))
 
@@ -55,7 +55,7 @@ class Spending:
         """See whether anything more may be asked.
 
         Args:
-            model: ``abbr`` of who would be asked.
+            model: ``abbr`` of the model.
 
         Raises:
             Paused: nothing more may.
@@ -80,10 +80,10 @@ class Spending:
         """Count a request that has ended.
 
         Args:
-            model: ``abbr`` of who was asked.
+            model: ``abbr`` of the model.
             price: of that model.
-            request: what was asked.
-            completion: what came of it.
+            request: the request.
+            completion: its answer or failure.
 
         Raises:
             Paused: the provider's quota is used up; the request is no failure, and was not answered.
@@ -92,7 +92,7 @@ class Spending:
         if failure is not None and failure.kind == QUOTA:
             with self._lock:
                 self._begun -= 1
-                self._without_quota.setdefault(model, _words(failure))
+                self._without_quota.setdefault(model, f"the provider's quota is used up: {failure.message}")
                 self._check(model)
         sent, received = _tokens(request, completion)
         with self._lock:
@@ -122,7 +122,7 @@ class Spending:
 
 
 class SpeedMeter:
-    """Adds up what is known of each request, some 30 bytes of memory each.
+    """Adds up times and tokens of requests, some 30 bytes of memory each.
 
     Args:
         clock: tells the time in seconds.
@@ -158,7 +158,7 @@ class SpeedMeter:
             self._tokens.append(completion.token_seconds)
 
     def speed(self) -> Speed | None:
-        """What was measured; None if nothing was asked."""
+        """Return the measured speed; None without requests."""
         requests = len(self._latencies) + self._failed
         if not requests:
             return None
@@ -176,10 +176,6 @@ class SpeedMeter:
             _times(self._tokens),
             dict(sorted(self._replicas.items())),
         )
-
-
-def _words(failure: Failure) -> str:
-    return f"the provider's quota is used up: {failure.message}"
 
 
 def _tokens(request: Request, completion: Completion) -> tuple[int, int]:

@@ -78,7 +78,7 @@ class TaskSession:
         self.shortened += prediction.shots_used < self._task.shots_retrieved(prediction.index)
 
     def tell_end(self, total: int, *, decided: bool) -> None:
-        """Say what the user should know of a task whose last conversation is over.
+        """Tell the user about a task whose last conversation is over.
 
         Args:
             total: samples that were to be asked.

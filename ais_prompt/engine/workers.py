@@ -48,7 +48,7 @@ class ModelWorkers:
 
     @property
     def number(self) -> int:
-        """How many can run at a time: a worker that only waits for GPUs would load a model that another one has."""
+        """How many can run at a time: a worker that only waits for GPUs would load a model that another worker has."""
         if not self._servers.gpus:
             return self._number
         least = min((gpus_of(spec) for spec in self._specs), default=1)
@@ -133,7 +133,7 @@ class ModelWorker:
 
         Raises:
             ModelError: the worker is gone.
-            Exception: what the model raised.
+            Exception: raised by the model.
         """
         try:
             return read_reply(self._worker.call(pickle.dumps(value)))
@@ -164,7 +164,7 @@ def in_workers(model: BatchModel, spec: ModelSpec, workers: ModelWorkers) -> Bat
 
     Args:
         model: not loaded.
-        spec: what it was built from.
+        spec: its config.
         workers: start the processes.
     """
     own = threading.local()

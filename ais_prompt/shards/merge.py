@@ -48,7 +48,7 @@ def open_partial(plan: Plan, folder: RunFolder, command: str) -> RunFolder | Non
     that are over are taken as they are; the predictions of the others are made of their journals.
 
     Args:
-        plan: what to score with.
+        plan: the plan of the config that scores.
         folder: of the run.
         command: the command line without secrets, for the record.
 
@@ -91,7 +91,7 @@ def open_partial(plan: Plan, folder: RunFolder, command: str) -> RunFolder | Non
 
 
 def forget_partial(folder: RunFolder) -> None:
-    """Remove the scores of the unfinished run, which are outdated; what judges were asked for them is kept.
+    """Remove the scores of the unfinished run, which are outdated; the answers of judges are kept.
 
     Raises:
         StoreError: the disk refuses it.
@@ -113,7 +113,7 @@ def merge_journals(
     A task whose answers cannot be used is left out with a warning. Earlier predictions of other tasks stay.
 
     Args:
-        plan: what was asked.
+        plan: the plan of the run.
         folder: of the run.
         command: the command line without secrets, for the record.
         partial: where the predictions of other tasks go; None to leave them out.
@@ -160,7 +160,7 @@ def collect(
     """Write the predictions of the samples that are answered, and return the facts of the task.
 
     Args:
-        task: which model was asked what.
+        task: a model and a dataset.
         folder: the run folder with journals and shards.
         whole: where the predictions go if every sample is answered or has failed.
         part: where they go otherwise; None to leave them out.
@@ -199,10 +199,10 @@ def journals_of(task: Task, folder: RunFolder) -> list[Path]:
 
 
 def agreement(plan: Plan, tasks: Iterable[Task]) -> dict[str, Any]:
-    """Return what is asked of which rows in some tasks of a plan; not where a server is, or how fast.
+    """Return the models, rows and requests of some tasks of a plan, without addresses and speed of servers.
 
     Parts that cannot be used are None: they end their tasks. Secrets are hidden, and all values are those that
-    their JSON is read back as, so that they can be compared with what other shards have written.
+    their JSON is read back as, so that they can be compared with the files of other shards.
     """
     names = [task.name for task in plan.spec.tasks]
     agreed: dict[str, Any] = {"version": versions().get("ais-prompt", ""), "tasks": names}
@@ -245,7 +245,7 @@ def _predictions(task: Task, folder: RunFolder) -> Path:
 
 
 def _clear(partial: RunFolder, keep: Collection[Path]) -> None:
-    """Remove what an earlier call made, except the journals of judges, the lock and some predictions."""
+    """Remove the results of an earlier call, except the journals of judges, the lock and some predictions."""
     with writing(partial.root):
         partial.run_file.unlink(missing_ok=True)
         partial.report.unlink(missing_ok=True)
@@ -257,7 +257,7 @@ def _clear(partial: RunFolder, keep: Collection[Path]) -> None:
 
 
 def _copy_judgements(source: RunFolder, target: RunFolder) -> None:
-    """Add what judges answered in one run folder to the journals of another, so that no verdict is asked twice."""
+    """Add the answers of judges in one run folder to the journals of another, so that no verdict is asked twice."""
     for journal in source.root.glob("judge/*/journal/*/*.jsonl"):
         path = target.root / journal.relative_to(source.root)
         with writing(path):

@@ -57,7 +57,7 @@ def prepare_partition(plan: Plan, folder: RunFolder, count: int) -> None:
 
 
 def held_tasks(spec: RunSpec, folder: RunFolder, shard: Shard) -> HeldTasks | None:
-    """Return what a shard asks; None if that is not recorded yet.
+    """Return the tasks and portions that a shard asks; None if they are not recorded yet.
 
     Args:
         spec: of the config.
@@ -81,7 +81,7 @@ def groups_of(plan: Plan) -> Sequence[Sequence[Chunk]]:
 
 
 def work_of(plan: Plan, words: Sequence[str]) -> ShardWork:
-    """Return what a runner starts, with a name in place of the run folder that is still to be made.
+    """Return the work of a runner, with a name in place of the run folder that is still to be made.
 
     Args:
         plan: of a checked config.
@@ -133,8 +133,8 @@ def distribute(groups: Sequence[Sequence[Chunk]], tasks: Sequence[TaskSize], cou
 
 
 def _gpus(planned: PlannedModel) -> int:
-    """Return how many GPUs a shard needs for a model; 0 for one behind a server that runs elsewhere."""
-    with suppress(AisPromptError):  # one that cannot be built ends its tasks
+    """Return how many GPUs a shard needs for a model; 0 for a model behind a server that runs elsewhere."""
+    with suppress(AisPromptError):  # a model that cannot be built ends its tasks
         model = planned.model
         if isinstance(model, BatchModel) or (isinstance(model, StartsServer) and model.server):
             return gpus_of(planned.spec)
@@ -155,7 +155,7 @@ def _divided(plan: Plan) -> tuple[list[TaskSize], Sequence[Sequence[Chunk]]]:
 
 
 def _size(task: Task) -> TaskSize:
-    """Return how much a task asks; nothing for one that cannot be asked, which ends it in its shard."""
+    """Return the size of a task; 0 for a task that cannot be asked, which ends in its shard."""
     samples = requests = answer_tokens = 0
     try:
         found = estimate(task)

@@ -119,7 +119,7 @@ def run_shards(runner: Runner, work: ShardWork, count: int) -> dict[Shard, str]:
 
     Args:
         runner: starts them; it is stopped if this is interrupted.
-        work: what is started.
+        work: the shards to start.
         count: how many shards there are.
 
     Returns:
@@ -144,7 +144,7 @@ def run_shards(runner: Runner, work: ShardWork, count: int) -> dict[Shard, str]:
 
 
 class _Follower:
-    """What is known of each shard.
+    """The state of each shard.
 
     Attributes:
         left: shards that have not ended.
@@ -161,8 +161,8 @@ class _Follower:
         self.unfinished: dict[Shard, str] = {}
 
     def look(self) -> None:
-        """Read the run folder; start what has to be started."""
-        # The runner first: what ended after its answer is seen the next time.
+        """Read the run folder; start the shards that have to be started."""
+        # The runner first: a shard that ended after its answer is seen the next time.
         gone = self._runner.gone()
         found = shard_folders(self._work.folder)
         sessions = {one.shard: one for one in found if one.folder.root not in self._past}

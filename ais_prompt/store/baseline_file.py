@@ -42,7 +42,7 @@ class BaselineTask(Struct, frozen=True):
         fraction: whether its values are parts of 1.
         values: name of the sample → its value, of those samples that were answered.
         n: all samples, answered or not; None if that is not known.
-        sums: name of the sample → what it adds to the sums that the metric is computed from; empty if it is a mean.
+        sums: name of the sample → its addends to the sums that the metric is computed from; empty if it is a mean.
         clusters: name of the sample → its cluster, of those that have one. They are not in the file, but come from the
             run that is compared with the baseline.
         noise: the variance of a sample's value between the runs of the baseline, as the mean over the samples; None for
@@ -111,7 +111,7 @@ def read_baseline(path: Path) -> Baseline:
 
     Raises:
         StoreError: it cannot be read.
-        ConfigError: it is none, or one of another format.
+        ConfigError: it is no baseline, or a baseline of another format.
     """
     with reading(path, fix=_AGAIN):
         content = read_regular(path)

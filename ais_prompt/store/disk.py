@@ -38,7 +38,7 @@ def unwritable(path: Path, error: OSError) -> StoreError:
 
 
 def system_error(error: BaseException) -> AisPromptError | None:
-    """Return the error for what the system refused and no other code has foreseen; None if it is something else.
+    """Return the error for a refusal of the system that no other code has foreseen; None for other exceptions.
 
     Any write can meet a full or broken disk, also those of libraries, and ``close()``, with which NFS reports a quota.
     Any path can be too long, a loop of links, or not allowed; files and memory can run out anywhere.
@@ -65,8 +65,8 @@ def reading(path: Path, fix: str, *, absent: str = "") -> Iterator[None]:
 
     Args:
         path: the file.
-        fix: what to do.
-        absent: what it means that there is no such file: the command that makes it was not given yet.
+        fix: how to fix it.
+        absent: the meaning of a missing file: the command that makes it was not given yet.
 
     Raises:
         ConfigError: there is no such file, and ``absent`` says why.
@@ -93,7 +93,7 @@ def replacing(path: Path, *, json: bool = False, restorable: bool = False, binar
         restorable: whether a resumed run writes the file again, from the journal. Then the file is not synced, and a
             power failure may lose it: a thousand datasets have thousands of files, and each sync takes milliseconds.
         binary: whether the content is no text, such as a compressed file, so that no secret can be found in it. It is
-            written unchanged, and must hold only what was redacted before.
+            written unchanged, and must hold only text that was redacted before.
 
     Raises:
         StoreError: it cannot be written.

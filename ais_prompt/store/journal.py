@@ -112,7 +112,7 @@ class Journal:
 
         Args:
             key: of the request.
-            request: what was asked.
+            request: the request.
             completion: the answer or failure.
             findable: whether `get` finds the answer at once, which takes memory; else after the next opening.
             former: the key of an earlier version that the answer was found under.
@@ -295,7 +295,7 @@ def open_cache(folder: Path | None, identity: Mapping[str, Any], name: str) -> I
     Args:
         folder: of the cache; created if needed. None for no cache.
         identity: of the model.
-        name: of what is asked, such as the dataset.
+        name: of the dataset, or of another source of requests.
 
     Yields:
         A journal to read and to write; None without a folder, or if another run uses it, which is logged.

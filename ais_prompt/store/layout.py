@@ -66,7 +66,7 @@ class RunFolder(Struct, frozen=True):
 
     @property
     def view(self) -> Path:
-        """What ``aisprompt view`` keeps to show the run again at once; it may be removed."""
+        """Files of ``aisprompt view``, to show the run again at once; they may be removed."""
         return self.root / "view"
 
     @property
@@ -81,7 +81,7 @@ class RunFolder(Struct, frozen=True):
 
     @property
     def shard_file(self) -> Path:
-        """In the folder of a shard: what all shards of its run must agree on."""
+        """In the folder of a shard: the agreement of all shards of its run."""
         return self.root / "shard.json"
 
     @property
@@ -96,7 +96,7 @@ class RunFolder(Struct, frozen=True):
 
     @property
     def portions_file(self) -> Path:
-        """In the folder of a shard: what it asks, where a partitioner decides it."""
+        """In the folder of a shard: the portions that it asks, where a partitioner decides it."""
         return self.root / "portions.json"
 
     @property
@@ -157,7 +157,9 @@ def safe_name(abbr: str) -> str:
     Letters and digits of any script stay, other characters become ``%XX`` as in a URL: ``org/model:8b`` →
     ``org%2Fmodel%3A8b``. A long name is cut, and ends with ``%-`` (which no other name contains) and a digest.
     """
-    name = "".join(character if _is_plain(character) else _percent(character) for character in abbr)
+    name = "".join(
+        character if character.isalnum() or character in _PLAIN else _percent(character) for character in abbr
+    )
     if name.startswith("."):
         name = _percent(".") + name[1:]
     encoded = name.encode()
@@ -181,10 +183,6 @@ def refuse_links(folder: RunFolder) -> None:
             where=str(link),
             fix="remove the link, or put the file or folder itself there",
         )
-
-
-def _is_plain(character: str) -> bool:
-    return character.isalnum() or character in _PLAIN
 
 
 def _percent(character: str) -> str:

@@ -1,7 +1,7 @@
 """Compute the keys of answers. A request is sent again only if something that decides its answer has changed.
 
 This module names everything that is part of a key. How a request is sent is not: the address, the client, timeouts,
-streaming and the bytes of the body. Of the row, only what the prompt shows counts.
+streaming and the bytes of the body. Of the row, only the columns in the prompt count.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class RequestKeys:
     It is ``2:`` and the `digest` of ``{"model": identity, "request": request.content()}``, computed faster here.
 
     Args:
-        identity: of the model: its name, and what else decides its answers.
+        identity: of the model: its name, and everything else that decides its answers.
     """
 
     def __init__(self, identity: Mapping[str, Any]) -> None:

@@ -32,7 +32,7 @@ def write_json_atomic(path: Path, value: Mapping[str, Any]) -> None:
     """Write an object as indented JSON, whole or not at all.
 
     Raises:
-        StoreError: it cannot be written; what the file held before stays as it was.
+        StoreError: it cannot be written; the earlier content of the file stays.
     """
     with replacing(path, json=True) as stream:
         stream.write(encode(value, indent=2))
@@ -42,7 +42,7 @@ def write_results(path: Path, head: Mapping[str, Any], details: Iterable[Mapping
     """Write the results of a task as JSON, whole or not at all: ``head``, and ``details`` with one sample a line.
 
     Raises:
-        StoreError: they cannot be written; what the file held before stays as it was.
+        StoreError: they cannot be written; the earlier content of the file stays.
     """
     with replacing(path, json=True, restorable=True) as stream:
         stream.write(encode(head, indent=2).removesuffix(b"\n}\n"))
@@ -81,7 +81,7 @@ def read_scores(path: Path) -> list[Score]:
 
 
 def read_head(path: Path) -> tuple[list[Score], Sensitivity | None]:
-    """Return what `read_scores` does, and the scores under other postprocessors; None if there are none.
+    """Return the scores as `read_scores` does, and the scores under other postprocessors, or None without them.
 
     Raises:
         ConfigError, StoreError: as `read_scores`.
@@ -151,7 +151,7 @@ def read_detail(path: Path, start: int) -> SampleScore:
 
 
 def read_questions(path: Path, metric: str) -> Iterator[tuple[str, float]]:
-    """Yield name and value of each question that has a value; the name is that of its cluster if it has one.
+    """Yield name and value of each question that has a value; the name is that of its cluster, if there is a cluster.
 
     Raises:
         StoreError: as `read_scores`.
@@ -183,8 +183,8 @@ class RunFile(TypedDict, total=False):
         sessions: the sessions, in order.
         config_digest: digest of ``config.py``.
         versions: package → its version, and that of Python.
-        tasks: ``model/dataset`` → what is known of the task.
-        used: what all sessions asked.
+        tasks: ``model/dataset`` → the facts of the task.
+        used: requests, tokens and costs of all sessions.
     """
 
     schema_version: int
@@ -207,8 +207,8 @@ class Session(TypedDict, total=False):
         addresses: model → the address where it was asked, without secrets.
         isolation: task → how the programs of its answers were kept apart from the machine.
         done: tasks whose inference this session completed.
-        notes: what a config of OpenCompass or AISBench means differently here.
-        used: what this session asked.
+        notes: differences in the meaning of a config of OpenCompass or AISBench.
+        used: requests, tokens and costs of this session.
     """
 
     status: str
@@ -247,7 +247,7 @@ class JournalLine(TypedDict):
     """A line of a journal: a finished request.
 
     Attributes:
-        key: digest of what decides the answer.
+        key: digest of everything that decides the answer.
         former: the key of an earlier version under which the answer was found.
         sample_id: the sample that was asked first with this key.
         turn: number of the turn in a dialogue, from 0.
@@ -272,7 +272,7 @@ class PredictionLine(TypedDict):
         id: digest of the input columns; the same on every machine.
         row: digest of the whole row; missing in version 1, whose ``id`` it is.
         index: number of the row after its range, from 0.
-        origin_prompt: what was sent: a text, a list of messages, or a list of these in a dialogue.
+        origin_prompt: the prompt as it was sent: a text, a list of messages, or a list of these in a dialogue.
         prediction: the answer before postprocessing; null if there is none.
         gold: the value of the output column.
         labels: label → its measured values, where the answer is chosen from labels.
@@ -302,7 +302,7 @@ class BaselineFile(TypedDict):
 
     Attributes:
         format: version of the file.
-        samples_by: ``id`` or ``row``: what identifies samples.
+        samples_by: ``id`` or ``row``, which identifies samples.
         run: the run that it was made of.
         runs: how many runs it was made of.
         tasks: each model on each dataset.
@@ -339,17 +339,17 @@ class BaselineTaskFile(TypedDict):
 
 
 def check_shape(values: Any, shape: Any) -> Any:
-    """Return what was read from a file if it has the shape; unknown keys are allowed.
+    """Return the value of a file if it has the shape; unknown keys are allowed.
 
     Raises:
-        ValueError: it has another one; the message names the key.
+        ValueError: it has another shape; the message names the key.
     """
     from_shape(values, shape)
     return values
 
 
 def from_shape(values: Any, shape: type[Value]) -> Value:
-    """Return what was read from a file as a value of the shape.
+    """Return the value of a file as a value of the shape.
 
     Raises:
         ValueError: as `check_shape`.
@@ -373,7 +373,7 @@ def check_scores(values: Mapping[str, Any]) -> list[Score]:
 
 
 def _head(path: Path) -> dict[str, Any]:
-    """Return what a results file has before the details."""
+    """Return the part of a results file before the details."""
     with _reading(path), open_regular(path) as lines:
         head: list[bytes] = list(takewhile(_is_head, lines))
     return _object(b"".join(head).rstrip().removesuffix(b",") + b"}", path)

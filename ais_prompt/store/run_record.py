@@ -60,7 +60,7 @@ class RunRecord:
             command: the command line, without secrets.
             addresses: ``abbr`` of each model that is served → its address, without secrets.
             asks: whether the session makes predictions: those of earlier sessions no longer count as complete.
-            notes: what a config of OpenCompass or AISBench means differently here.
+            notes: differences in the meaning of a config of OpenCompass or AISBench.
             trusted: whether this user named the config or made the run; else the ``config.py`` of the folder stays.
 
         Raises:
@@ -117,7 +117,7 @@ class RunRecord:
         """Record the facts of a task. A session that sent no request keeps the speed of the one before.
 
         Args:
-            task: which one.
+            task: the task.
             facts: its facts.
             done: whether its inference is complete.
         """
@@ -140,7 +140,7 @@ class RunRecord:
 
     @property
     def isolation(self) -> dict[str, str]:
-        """Task → what `add_isolation` recorded in this session."""
+        """Task → the record of `add_isolation` in this session."""
         return dict(self._session.get("isolation", {}))
 
     def unfinished(self, tasks: Iterable[TaskSpec]) -> list[str]:
@@ -211,7 +211,7 @@ class RunRecord:
 
 
 def write_config(folder: RunFolder, config: str, *, trusted: bool = True) -> None:
-    """Write ``config.py``, and note that this user made the run unless it is one of others.
+    """Write ``config.py``, and note that this user made the run unless it is a run of others.
 
     Raises:
         StoreError: the folder cannot be written.
@@ -219,7 +219,7 @@ def write_config(folder: RunFolder, config: str, *, trusted: bool = True) -> Non
     with replacing(folder.config_file) as stream:
         stream.write(config.encode("utf-8", "backslashreplace"))
     if trusted:
-        note_made_here(folder, folder.config_file.read_bytes())  # what was written has no secrets
+        note_made_here(folder, folder.config_file.read_bytes())  # the written file has no secrets
 
 
 def done_tasks(record: Mapping[str, Any]) -> set[str]:
@@ -267,7 +267,8 @@ def recorded(record: RunRecord, folder: RunFolder) -> Iterator[None]:
         yield
     except KeyboardInterrupt as stop:
         record.finish("preempted" if isinstance(stop, Termination) else "interrupted")
-        run = folder.run_of_shard.root if folder.shard_file.exists() else folder.root  # -r names what shards share
+        # -r names the folder that the shards share
+        run = folder.run_of_shard.root if folder.shard_file.exists() else folder.root
         raise interruption(
             stop,
             "stopped; every answer so far is kept",

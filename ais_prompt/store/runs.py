@@ -54,7 +54,7 @@ def locate_run(work_dir: Path, run: str) -> RunFolder:
         if runs := _runs(place):
             return _run_folder_at(place / runs[-1])
     every = list(all_runs(work_dir))
-    found = _called(run, every)
+    found = sorted(every, key=started)[-1:] if run == LATEST else [folder for folder in every if folder.name == run]
     if len(found) == 1:
         return _run_folder_at(found[0])
     names = [str(folder.relative_to(work_dir)) for folder in found or every]
@@ -93,7 +93,7 @@ def find_run_folder(work_dir: Path, name: str, which: str = LATEST) -> RunFolder
 
 
 def read_run_file(folder: RunFolder) -> dict[str, Any]:
-    """Read ``run.json`` of a run of this version or an earlier one.
+    """Read ``run.json`` of a run of this version or an earlier version.
 
     Raises:
         StoreError: it is missing or broken, or a later version wrote it.
@@ -163,12 +163,6 @@ def is_own(folder: RunFolder) -> bool:
     return False
 
 
-def _called(run: str, every: list[Path]) -> list[Path]:
-    if run == LATEST:
-        return sorted(every, key=started)[-1:]
-    return [folder for folder in every if folder.name == run]
-
-
 def _listed(names: list[str]) -> str:
     return ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
 
@@ -229,7 +223,7 @@ def _start_by_name(name: str) -> float:
 
 
 def _mark(folder: RunFolder, config: bytes) -> bytes | None:
-    """Return what is noted; None if there is no key."""
+    """Return the mark of a folder; None if there is no key."""
     key = _key(Path(os.environ.get(STATE) or "~/.local/state").expanduser() / "aisprompt" / "key")
     if key is None:
         return None

@@ -84,7 +84,7 @@ class ShardFolder(Struct, frozen=True):
 
 
 class HeldTasks(Struct, frozen=True):
-    """What one session of a shard asks.
+    """The tasks that one session of a shard asks, and the portion of each.
 
     Attributes:
         key: of its partition; empty without a partitioner.
@@ -95,7 +95,7 @@ class HeldTasks(Struct, frozen=True):
     portions: Mapping[str, Portion] = field(default_factory=dict)
 
     def of(self, task: str, shard: Shard) -> Portion | None:
-        """Return what the session asks of a task; None for nothing."""
+        """Return the portion of a task that the session asks; None for no portion."""
         return self.portions.get(task) if self.key else shard.portion
 
 
@@ -126,7 +126,7 @@ def shared_run_folder(work_dir: Path, name: str, run: str) -> RunFolder:
 
     Args:
         work_dir, name: as in `ais_prompt.store.layout.create_run_folder`.
-        run: a name for the folder, such as the id of a job, or the path of an existing one.
+        run: a name for the folder, such as the id of a job, or the path of an existing folder.
 
     Raises:
         ConfigError: it is not a valid name, or the folder cannot be created.
@@ -158,8 +158,8 @@ def open_shard(
     Args:
         run: the run folder that all shards share.
         shard: the part that is asked.
-        plan: what all shards must agree on, as JSON values that were read back.
-        held: what the session asks.
+        plan: the agreement of all shards, as JSON values that were read back.
+        held: the tasks and portions that the session asks.
 
     Raises:
         ConfigError: another shard was started with something else.
@@ -237,7 +237,7 @@ def shard_folders(run: RunFolder) -> list[ShardFolder]:
 
 
 def latest_shards(run: RunFolder) -> dict[Shard, ShardFolder | None]:
-    """Return the latest session of each shard; None for one that was not started.
+    """Return the latest session of each shard; None for a shard that was not started.
 
     The latest session decides how many there are. Sessions that divided the tasks differently do not count: what they
     asked is not what the shard of this number is to ask.
@@ -252,7 +252,7 @@ def latest_shards(run: RunFolder) -> dict[Shard, ShardFolder | None]:
 
 
 def stored_agreements(run: RunFolder) -> list[dict[str, Any]]:
-    """Return what the shards of a run agreed on: one value, unless shards of different runs were copied together."""
+    """Return the agreements of the shards of a run: one, unless shards of different runs were copied together."""
     found: dict[bytes, dict[str, Any]] = {}
     for one in shard_folders(run):
         with suppress(StoreError, OSError):  # it is starting, or was killed at once
@@ -263,7 +263,7 @@ def stored_agreements(run: RunFolder) -> list[dict[str, Any]]:
 
 
 def is_merged(run: RunFolder) -> bool:
-    """Return whether all shards are done, and `aisprompt merge` has put together what they answered."""
+    """Return whether all shards are done, and `aisprompt merge` has put their answers together."""
     sessions = list(latest_shards(run).values())
     done = [one.folder.run_file for one in sessions if one is not None and one.is_finished]
     if not done or len(done) < len(sessions):
@@ -276,7 +276,7 @@ def is_merged(run: RunFolder) -> bool:
 
 
 def partition_key(partitioner: Any, tasks: list[str], count: int) -> str:
-    """Return what a partition is recorded under.
+    """Return the key that a partition is recorded under.
 
     Args:
         partitioner: its part of the config, as JSON values.
@@ -305,7 +305,7 @@ def record_partition(run: RunFolder, key: str, partition: Partition) -> None:
 
 
 def write_held(session: RunFolder, held: HeldTasks) -> None:
-    """Write what a session of a shard asks, before it asks.
+    """Write the tasks and portions of a session of a shard, before it asks.
 
     Raises:
         StoreError: it cannot be written.
@@ -314,7 +314,7 @@ def write_held(session: RunFolder, held: HeldTasks) -> None:
 
 
 def read_held(session: RunFolder) -> HeldTasks:
-    """Return what a session of a shard asks; without a partitioner there is no file.
+    """Return the tasks and portions of a session of a shard; without a partitioner there is no file.
 
     Raises:
         StoreError: the file cannot be read, or is none of `write_held`.

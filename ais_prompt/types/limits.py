@@ -40,7 +40,7 @@ class Budget(Struct, frozen=True):
     """How much one session may ask; None for no limit.
 
     Attributes:
-        max_requests: requests; one that is sent again after a failure counts once.
+        max_requests: requests; a request that is sent again after a failure counts once.
         max_tokens_total: tokens of prompts and answers together.
         max_cost: cost in the currency of the prices.
     """

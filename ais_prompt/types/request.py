@@ -1,4 +1,4 @@
-"""A request to a model: the prompt as the model sees it, and how to generate or what to measure."""
+"""A request to a model: the prompt as the model sees it, and how to generate or measure."""
 
 from __future__ import annotations
 
@@ -65,7 +65,8 @@ def prompts_from_json(value: str | Sequence[Any]) -> Prompts:
 
 def message_to_json(message: ChatMessage) -> dict[str, Any]:
     """Return a message as plain JSON values: ``{role, content}``, and its other keys."""
-    return {"role": message.role, "content": _content_to_json(message.content), **message.extra}
+    content = message.content if isinstance(message.content, str) else [dict(part) for part in message.content]
+    return {"role": message.role, "content": content, **message.extra}
 
 
 def message_from_json(value: Mapping[str, Any]) -> ChatMessage:
@@ -75,10 +76,6 @@ def message_from_json(value: Mapping[str, Any]) -> ChatMessage:
     if content is None:
         extra["content"] = None
     return ChatMessage(str(value["role"]), "" if content is None else _content_from_json(content), extra)
-
-
-def _content_to_json(content: Content) -> str | list[dict[str, Any]]:
-    return content if isinstance(content, str) else [dict(part) for part in content]
 
 
 def _content_from_json(content: str | Sequence[Mapping[str, Any]]) -> Content:
@@ -125,7 +122,7 @@ class Request(Struct, frozen=True):
 
     Attributes:
         sample_id: the sample that the request belongs to; not part of `content`.
-        prompt: exactly what is sent.
+        prompt: exactly as it is sent.
         decoding: how to generate the answer, or which log-likelihood to compute.
         turn: number of the turn in a dialogue, from 0.
         repeat: number of the repetition of the same prompt, from 0.

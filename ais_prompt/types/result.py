@@ -197,8 +197,8 @@ class Activity(Struct, frozen=True):
         in_flight: requests that are sent and not answered yet.
         waiting: requests that wait to be sent, or sent again.
         reason: why the first of them waits: its last failure, a rate limit, or an outage of the server.
-        seconds: seconds until that one is sent.
-        away: address and seconds of each server that does not answer now; the address is empty for an only one.
+        seconds: seconds until that request is sent.
+        away: address and seconds of each server that does not answer now; the address is empty for an only server.
     """
 
     in_flight: int = 0

@@ -57,7 +57,7 @@ Range: TypeAlias = tuple[float, float]
 
 
 class JudgeVerdict(Struct, frozen=True):
-    """What one judge said about an answer.
+    """The verdict of one judge on an answer.
 
     Attributes:
         judge: ``abbr`` of the judge.
@@ -89,8 +89,9 @@ class SampleScore(Struct, frozen=True):
         repeats: the scores of the single answers, in order; empty if the question was asked once.
         readings: which rule read which part of the answer, one entry per turn of a dialogue; None where the
             postprocessor does not report it, or found no answer.
-        cluster: what the question shares with others, such as its passage; None if all questions are independent.
-        verdicts: what each judge said, for each turn of a dialogue; empty if one judge was asked one question.
+        cluster: a value that the question shares with others, such as its passage; None if all questions are
+            independent.
+        verdicts: the verdict of each judge, for each turn of a dialogue; empty if one judge was asked one question.
     """
 
     sample_id: str
@@ -106,7 +107,7 @@ class SampleScore(Struct, frozen=True):
 
     @property
     def is_read(self) -> bool:
-        """Whether an answer was extracted, right or wrong. A truncated text may still contain one.
+        """Whether an answer was extracted, right or wrong. A truncated text may still contain an answer.
 
         For a list, such as the turns of a dialogue, every answer must be extracted.
         """

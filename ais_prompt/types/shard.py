@@ -30,7 +30,7 @@ class Portion(Struct, frozen=True):
     count: int
 
     def holds(self, sample_id: str) -> bool:
-        """Return whether a sample is in one of them."""
+        """Return whether a sample is in any of the portions."""
         return _hashed(sample_id, self.count) in self.indices
 
     def overlaps(self, other: Portion) -> bool:
@@ -52,7 +52,7 @@ class Shard(Struct, frozen=True):
 
     @property
     def portion(self) -> Portion:
-        """What it asks of each dataset, unless a partitioner says otherwise."""
+        """The portion of each dataset that it asks, unless a partitioner says otherwise."""
         return Portion((self.index,), self.count)
 
     def of(self, sample_id: str) -> int:
@@ -74,7 +74,7 @@ class Partition(Struct, frozen=True):
     shards_of: Mapping[str, tuple[int, ...]]
 
     def portions(self, shard: int) -> dict[str, Portion]:
-        """Return the tasks of which a shard asks something, and what."""
+        """Return the tasks of which a shard asks a portion, with the portion."""
         found = {}
         for task, shards in self.shards_of.items():
             if indices := tuple(index for index, place in enumerate(shards) if place == shard):
@@ -116,7 +116,7 @@ class Chunk(Struct, frozen=True):
         task: the name of the task.
         index: the number of the portion, from 0.
         count: how many portions the task is split into.
-        cost: what it costs, in any unit.
+        cost: its cost, in any unit.
     """
 
     task: str
@@ -134,7 +134,7 @@ class Partitioner(Protocol):
         The same tasks give the same groups in every process. Each portion of each task is in one group.
 
         Args:
-            tasks: all of the run, in its order: those of one model together.
+            tasks: all of the run, in its order: the tasks of a model together.
         """
 
 

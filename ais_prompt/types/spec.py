@@ -84,7 +84,7 @@ class BaselineSpec(Struct, frozen=True):
 
     Attributes:
         column: the column of the data that holds them; empty if a model gave them.
-        model: ``abbr`` of the model that gave them, in this run or in that of ``path``; empty for the only one there.
+        model: ``abbr`` of the model that gave them, in this run or in that of ``path``; empty for the only model there.
         path: the folder of an earlier run, or a file of its predictions; None for this run.
         where: config path.
     """
@@ -125,7 +125,7 @@ class EvalSpec(Struct, frozen=True):
         evaluator: compares answers with golds.
         pred_postprocessor, dataset_postprocessor: extract the answer from a text, and from the gold.
         k: the values of k for ``pass@k``, for questions that are asked several times.
-        judge: what judges the answers for the evaluator; None if it needs no judge.
+        judge: judges the answers for the evaluator; None if it needs no judge.
         cluster: the column whose value is shared by questions that depend on each other, such as their passage; None
             if all questions are independent.
         where: config path.
@@ -165,7 +165,7 @@ class ModelSpec(Struct, frozen=True):
         prompt_template: a role template instead of a meta template: role → (before, after), or a dotted path.
         where: config path.
         num_gpus: GPUs that it works on; None if the config does not say.
-        price: what its tokens cost; None if that is not known.
+        price: the price of its tokens; None if it is not known.
     """
 
     abbr: str
@@ -181,7 +181,7 @@ class MetaTemplateSpec(Struct, frozen=True):
     """How a model formats dialogues.
 
     Attributes:
-        config: what the config says, for digests and comparisons only.
+        config: as written in the config, for digests and comparisons only.
         round: the roles of a round in order, and texts between them; None if the config has no round.
         reserved: the roles outside of rounds; None if the config does not say.
         begin, end: text before and after the prompt: text or token ids for language models, turns for API models.
@@ -238,7 +238,7 @@ class SummaryGroup(Struct, frozen=True):
         weights: dataset, or dataset and metric as ``name@metric`` → weight, or ``n`` for the number of questions;
             None for equal weights.
         where: config path.
-        kind: what is computed of the scores.
+        kind: the statistic of the scores.
         metric: the name of the score; None for that of its kind.
         transforms: dataset → an expression of ``x``, its score in percent, that takes the place of the score.
     """
@@ -284,7 +284,7 @@ class RunSpec(Struct, frozen=True):
         work_dir: the folder for run folders.
         config_file: the config file; None for ``--models … --datasets …``.
         resolved: the config as plain values after overrides, for ``config.py`` of the run folder.
-        summary: what the summary shows.
+        summary: rows and averages of the summary.
         cache: folder of the answer cache that runs share; None for no cache.
         gates: the conditions that the run must meet.
         budget: how much each session may ask.

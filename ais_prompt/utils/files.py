@@ -1,6 +1,6 @@
 """Open files, and show the end of a log.
 
-Of files that a user names only regular ones are opened, because reading a pipe or device may never end.
+Of the paths that a user names only regular files are opened, because reading a pipe or device may never end.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ def guarded(part: Any, protocols: Sequence[type], name: str) -> Any:
 
     Args:
         part: an object of a user-defined class.
-        protocols: the part must have all members of the first. Another one counts if the part has its members.
+        protocols: the part must have all members of the first. Another protocol counts if the part has its members.
         name: the part, as the config calls it.
 
     Raises:
@@ -67,11 +67,11 @@ def refuse_other_kind(part: Any, protocol: type, name: str) -> None:
 
 
 def guarded_call(function: Callable[..., Any], returns: Any, name: str) -> Callable[..., Any]:
-    """Return a function that calls another one, and checks what it returns.
+    """Return a function that calls another function, and checks its result.
 
     Args:
         function: a user-defined function.
-        returns: type hint of what it must return.
+        returns: type hint of its result.
         name: name of the function in messages.
     """
 
@@ -100,12 +100,12 @@ def guarded_coroutine(function: Callable[..., Any], returns: Any, name: str) -> 
 
 @contextmanager
 def calling(name: str, part: Any) -> Iterator[None]:
-    """Turn what the body raises into a `PartError`.
+    """Turn exceptions of the body into a `PartError`.
 
     Errors of the program, Ctrl-C, the cancellation of a coroutine and `MemoryError` are not changed.
 
     Args:
-        name: name of what is called, in messages.
+        name: name of the called part, in messages.
         part: the part or function. The error names its definition if the traceback has no line of the user's code.
     """
     try:

@@ -29,7 +29,7 @@ _PORTS: Final = {"http": 80, "https": 443}
 _page_numbers: Final[dict[str, int]] = {}
 """Address of a page or redirect that a reply named → how many came before it."""
 SLOW_SECONDS: Final = 5.0
-"""A failure that took longer is remembered: the library retried. A quick one, such as a wrong name, is not."""
+"""A failure that took longer is remembered: the library retried. A quick failure, such as a wrong name, is not."""
 REMEMBERED_SECONDS: Final = 60.0
 _failed: Final[dict[str, tuple[float, str]]] = {}
 """Name → when its lookup failed, and why."""
@@ -72,7 +72,7 @@ def lookup(name: str) -> Iterator[None]:
     guard_hub()
     try:
         yield
-    except OSError as error:  # what transformers raises without a connection
+    except OSError as error:  # raised by transformers without a connection
         ended = time.monotonic()
         if ended - started > SLOW_SECONDS:
             _failed[name] = ended, str(error)

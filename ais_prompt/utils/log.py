@@ -20,7 +20,7 @@ from ais_prompt.utils.text import escaped
 
 ROOT = logging.getLogger("ais_prompt")
 ONCE: Final = "once"
-"""In ``extra`` of a log call: what is the same for all messages of which one is enough."""
+"""In ``extra`` of a log call: a key; only the first message with a key is logged."""
 _SILENT: Final = ContextVar("silent", default=False)
 
 
@@ -34,7 +34,8 @@ def logging_to(file: Path) -> Iterator[None]:
     log: _LogFile | None = None
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        log = _everything(file)
+        log = _LogFile(file, encoding="utf-8", errors="backslashreplace")
+        log.setFormatter(_Printable("%(asctime)s %(levelname)s %(name)s: %(message)s"))
         handlers.append(log)
     except OSError as error:
         ROOT.warning("no log is written: %s", error)
@@ -49,7 +50,7 @@ def logging_to(file: Path) -> Iterator[None]:
     finally:
         logging.raiseExceptions = raising
         ROOT.setLevel(level)
-        for handler in reversed(handlers):  # the file first: what becomes of it is a warning
+        for handler in reversed(handlers):  # the file first: a message that it lost is a warning
             ROOT.removeHandler(handler)
             handler.close()
             if handler is log and log.error is not None:
@@ -74,7 +75,7 @@ class OnceFilter(logging.Filter):
 
 
 class SilenceFilter(logging.Filter):
-    """Drops what is logged inside `silence`. `logging.disable` would drop what other threads log, too."""
+    """Drops messages inside `silence`. `logging.disable` would drop messages of other threads, too."""
 
     def filter(self, record: logging.LogRecord) -> bool:  # noqa: ARG002
         """Return whether the message is logged."""
@@ -129,14 +130,8 @@ class _LogFile(logging.FileHandler):
         self.error = self.error or sys.exc_info()[1]
 
     def close(self) -> None:
-        """Close the file, which also writes what a full disk refused before."""
+        """Close the file, which also writes messages that a full disk refused before."""
         try:
             super().close()
         except OSError as error:
             self.error = self.error or error
-
-
-def _everything(file: Path) -> _LogFile:
-    handler = _LogFile(file, encoding="utf-8", errors="backslashreplace")
-    handler.setFormatter(_Printable("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    return handler

@@ -236,7 +236,7 @@ def _probe(path: Path) -> MediaFile:
 
 def _check_kind(mime: str, part_type: str, name: str) -> None:
     expected, family = KINDS[part_type], mime.partition("/")[0]
-    # Audio and video share containers (MP4, WebM, Ogg), so one is accepted as the other.
+    # Audio and video share containers (MP4, WebM, Ogg), so audio is accepted as video, and video as audio.
     if family != expected and {family, expected} != {"audio", "video"}:
         raise DataError(
             f"{name!r} is given as {expected}, but it is {mime}",

@@ -2,7 +2,7 @@
 
 A message of the assistant may have parts ``{"type": "tool_call", "id": ..., "name": ..., "arguments": ...}``, with the
 arguments as a JSON text. A message with the role ``tool`` has one part ``{"type": "tool_result", "id": ..., "text":
-...}``. So what shows, stores or compares prompts knows them as it knows images.
+...}``. So code that shows, stores or compares prompts knows them as it knows images.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _SYSTEM: Final = re.compile(
 
 
 def call_messages(text: str, calls: Sequence[ToolCall], results: Sequence[str], turn: int) -> Iterator[ChatMessage]:
-    """Yield what the assistant said and called in a turn, then the result of each call.
+    """Yield the text and the calls of the assistant in a turn, then the result of each call.
 
     The ids count the calls, whatever ids a server gave them, so that equal conversations have equal requests. They have
     nine letters and digits, which Mistral's chat templates ask for.
 
     Args:
-        text: what it said.
-        calls: what it called.
+        text: of the assistant.
+        calls: of the assistant.
         results: of each call.
         turn: number of the turn, from 0.
     """
@@ -67,7 +67,7 @@ def describe_call(part: Mapping[str, Any]) -> str:
 
 
 def text_of_calls(message: ChatMessage) -> str:
-    """Return what the assistant said beside its calls."""
+    """Return the text of the assistant beside its calls."""
     content = message.content
     return content if isinstance(content, str) else "".join(str(one["text"]) for one in content if "text" in one)
 
@@ -76,7 +76,7 @@ def openai_json(message: ChatMessage, *, parsed: bool = False) -> dict[str, Any]
     """Return a message in the form of the OpenAI API.
 
     Args:
-        message: one of a conversation, with or without calls.
+        message: of a conversation, with or without calls.
         parsed: give arguments as mappings, as chat templates want them, where they are JSON; else as texts.
     """
     if results := parts_of(message, RESULT):
@@ -115,5 +115,5 @@ def refuses_system(error: str) -> bool:
 
 
 def role_fix(error: str) -> str:
-    """Return what to do about messages whose roles a chat template refuses."""
+    """Return the fix for messages whose roles a chat template refuses."""
     return SYSTEM_FIX if refuses_system(error) else "give the prompt the roles that it takes, in its order"

@@ -42,7 +42,7 @@ def require(package: str, *, extra: str, why: str) -> ModuleType:
     Args:
         package: name as in ``import package``.
         extra: the extra of ais-prompt that installs it.
-        why: what needs it, for the message: "HuggingFaceBaseModel".
+        why: the part that needs it, for the message: "HuggingFaceBaseModel".
 
     Raises:
         MissingExtra: it is not installed.
@@ -94,7 +94,7 @@ def versions() -> dict[str, str]:
 
 
 def _origin() -> dict[str, Any]:
-    """Return what pip recorded about the origin of the program; empty if it came from an index."""
+    """Return pip's record of the origin of the program; empty if it came from an index."""
     try:
         text = distribution(_PACKAGE).read_text("direct_url.json")
     except PackageNotFoundError:

@@ -32,7 +32,7 @@ ROLE_TEMPLATE_LINE: Final = (
     "from ais_prompt.prompts.chat_formats import Message, RoleTemplate as PromptTemplate, "
     "RoleTemplateInterface as PromptTemplateInterface"
 )
-"""What a role template that was written for torchtune imports here."""
+"""The import of a role template that was written for torchtune."""
 _WHY: Final = {
     "AgentInferencer": "it needs a model that is an agent of lagent, with programs that it calls",
     "AttackInferencer": "it changes the words of a prompt with promptbench until the model fails",
@@ -86,7 +86,7 @@ def peer_package(package: str) -> Path | None:
     Folders of `PEER_PATH` come before installed packages. Each is the root of a checkout, or the package itself.
 
     Args:
-        package: ``opencompass``, ``ais_bench``, or one that holds data for them, such as ``bfcl_eval``.
+        package: ``opencompass``, ``ais_bench``, or a package of data for them, such as ``bfcl_eval``.
     """
     for root in peer_paths():
         for folder in (root / package, root):

@@ -53,7 +53,7 @@ def defined_at(part: Any, member: str = "") -> str:
     """Return ``file:line`` where a part is defined; only the file if a class has no source.
 
     Args:
-        part: a function, a class, or an object of one.
+        part: a function, a class, or an object of a class.
         member: a method or property of the part.
     """
     part = inspect.unwrap(reduce(lambda value, _: value.func if isinstance(value, partial) else value, range(9), part))

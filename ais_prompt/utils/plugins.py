@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 GROUP: Final = "ais_prompt.parts"
 
 _told: set[str] = set()
-"""What was logged already."""
+"""Messages that were logged already."""
 
 
 def plugins() -> tuple[EntryPoint, ...]:
@@ -45,7 +45,7 @@ def _found(path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
 
 
 def _entry_points(folder: Path) -> Iterator[str]:
-    """Yield what the packages in a folder of `sys.path` declare; an archive is not opened, and may declare anything."""
+    """Yield the entry points of packages in a folder of `sys.path`; an archive is not opened, and may have any."""
     if not folder.is_dir():
         yield GROUP if folder.exists() else ""
         return
@@ -60,13 +60,13 @@ def load_plugins() -> list[str]:
     """Import the modules of all plugins, each once. One that fails does not stop the others.
 
     Returns:
-        What is wrong with those that failed, each in one line.
+        The fault of each plugin that failed, in one line.
     """
     return [wrong for plugin in plugins() if (wrong := _load(plugin))]
 
 
 def _load(plugin: EntryPoint) -> str:
-    """Return what is wrong with a plugin; empty if its module is imported."""
+    """Return the fault of a plugin; empty if its module is imported."""
     import logging
 
     from ais_prompt.utils.guard import ends_program, exception_line  # `aisprompt list` does without msgspec

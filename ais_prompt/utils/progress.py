@@ -47,10 +47,10 @@ def tracked(items: Iterable[T], description: str, total: int | None = None, unit
     """Yield items, and show how many of them are done.
 
     Args:
-        items: what is worked on.
+        items: the items of the work.
         description: the work, such as ``scoring demo/addition``.
         total: how many items there are; their `len` if left out, unknown if they have none.
-        unit: what an item is, in the plural.
+        unit: name of an item, in the plural.
     """
     if total is None and isinstance(items, Sized):
         total = len(items)
@@ -66,7 +66,7 @@ def tracking(description: str, total: int | None, unit: str) -> AbstractContextM
     Args:
         description: the work, such as ``reading train.jsonl``.
         total: how many units there are; None if unknown.
-        unit: what is counted, in the plural; ``B`` for bytes.
+        unit: name of a unit, in the plural; ``B`` for bytes.
     """
     if is_quiet():
         return nullcontext(lambda _count: None)
@@ -79,7 +79,7 @@ def waiting(description: str) -> Iterator[Callable[[], None]]:
     """Show for how many seconds something is waited for; yield the function to call now and then meanwhile.
 
     Args:
-        description: what is waited for, such as ``starting the server of demo``.
+        description: the event that is waited for, such as ``starting the server of demo``.
     """
     start, shown = time.monotonic(), 0
     with tracking(description, None, "seconds") as advance:

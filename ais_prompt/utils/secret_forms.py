@@ -66,7 +66,7 @@ def _perhaps_quoted(character: str, write: Callable[[str], str]) -> str:
 
 
 def _base64_forms(secret: str) -> Iterator[tuple[str, str]]:
-    """Return what base64 of any text with the secret must contain, and the pattern that also finds its ends.
+    """Yield texts that base64 of any text with the secret contains, and patterns that also find its ends.
 
     Three bytes become four characters, so there are three forms, by the position of the secret in the text.
     """

@@ -14,7 +14,7 @@ from typing import Any, Final
 from urllib.parse import unquote, unquote_plus
 
 HIDDEN: Final = "***"
-"""What is shown in place of a secret."""
+"""The text in place of a secret."""
 VISIBLE_PARAMETERS: Final = {"api-version", "api_version"}
 """Parameters of a query that are no secrets."""
 VARIABLE: Final = re.compile(r"\$(?:\{(?P<braced>[A-Za-z_]\w*)\}|(?P<bare>[A-Za-z_]\w*))", re.ASCII)
@@ -156,5 +156,5 @@ def _searchable(text: str) -> str:
 
 
 def _any_of(patterns: Sequence[str]) -> re.Pattern[str]:
-    # Longest first: a secret may be part of another one.
+    # Longest first: a secret may be part of another secret.
     return re.compile("|".join(sorted(patterns, key=len, reverse=True)) or "(?!)", re.IGNORECASE)

@@ -12,7 +12,7 @@ from typing import Final
 from ais_prompt.errors import Interrupted, Terminated
 
 TERMINATING: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGUSR1") if hasattr(signal, name))
-"""SIGTERM, and SIGUSR1: what Slurm is usually asked to send some time before it stops a job."""
+"""SIGTERM, and SIGUSR1, which Slurm is usually asked to send some time before it stops a job."""
 
 _WAKE_SECONDS: Final = 0.2
 

@@ -1,7 +1,7 @@
 """Write to standard output and standard error so that writing never fails.
 
-What a run found is in its folder. A reader that ended, a full disk, a terminal that is gone or a pipe that nothing
-reads must not end the run. `standard_stream` returns a stream that drops what cannot be written, and keeps the error.
+The results of a run are in its folder. A reader that ended, a full disk, a terminal that is gone or a pipe that nothing
+reads must not end the run. `standard_stream` returns a stream that drops text it cannot write, and keeps the error.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class SteadyFile(io.RawIOBase):
         return self._descriptor
 
     def isatty(self) -> bool:
-        """Return whether it is a terminal, or was one that is gone."""
+        """Return whether it is a terminal, or was a terminal that is gone."""
         return self.is_terminal
 
     def write(self, content: object, /) -> int:
@@ -82,7 +82,7 @@ class SteadyFile(io.RawIOBase):
 
 
 def standard_stream(stream: TextIO | None, patience: float | None) -> tuple[TextIO, SteadyFile | None]:
-    """Return a text stream like this one that never fails, and the file beneath it.
+    """Return a text stream like the given stream that never fails, and the file beneath it.
 
     Characters that its encoding (``PYTHONIOENCODING=ascii``) has not are written as escapes.
 

@@ -96,7 +96,10 @@ def _stack(columns: Sequence[Column], row: Sequence[Cell], width: int) -> Iterat
     yield Text(" · ", "dim").join(Text(text, "bold") for column, text, _ in cells if column.is_name)
     values = [(printable(column.title), text, style) for column, text, style in cells if not column.is_name]
     widest = max((cell_len(title) for title, *_ in values), default=0)
-    pairs = [Text.assemble((_padded(title, widest + 1), "dim"), (text, style)) for title, text, style in values]
+    pairs = [
+        Text.assemble((title + " " * (widest + 1 - cell_len(title)), "dim"), (text, style))
+        for title, text, style in values
+    ]
     size = max((pair.cell_len for pair in pairs), default=0)
     if len(_GAP) + size > width:
         for title, text, style in values:
@@ -118,10 +121,6 @@ def _in_lines(pairs: Sequence[Text], each_line: int) -> Iterator[Text]:
 
 def _width(line: Sequence[str]) -> int:
     return sum(map(cell_len, line)) + len(_GAP) * (len(line) - 1)
-
-
-def _padded(text: str, width: int) -> str:
-    return text + " " * (width - cell_len(text))
 
 
 def _style(cell: Cell) -> str | Style:

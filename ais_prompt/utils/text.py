@@ -23,7 +23,7 @@ MOST_NAMES: Final = 12
 _UNSPACED: Final = (
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
-"""Scripts that put no blanks between words, and Hangul, whose endings follow a word without one."""
+"""Scripts that put no blanks between words, and Hangul, whose endings follow a word without a blank."""
 
 
 def contains(text: str, part: str) -> bool:
@@ -68,7 +68,7 @@ def printable(text: str) -> str:
     r"""Return the text without secrets, and with escapes for control and invisible characters.
 
     ``\x1b``, ``\r``, ``\u202e``; newlines and tabs stay. Data and server messages can hold anything; none of it may
-    move the cursor, or hide or turn around what a person reads.
+    move the cursor, or hide or turn around the text that a person reads.
     """
     return escaped(SECRETS.hide(text))
 

@@ -37,7 +37,7 @@ _LOOK_SECONDS: Final = 1.0
 _NUMBER: Final = 8
 """Bytes of the number of a call: random, so that no reply can be written before its call."""
 _LENGTH: Final = 8
-"""Bytes of the length of what follows."""
+"""Bytes of the length of a message."""
 LONGEST_REPLY: Final = 2**31
 """Most bytes of a reply."""
 _PR_GET_DUMPABLE, _PR_SET_DUMPABLE = 3, 4
@@ -95,7 +95,7 @@ class Worker:
         """Send a message, and return the reply.
 
         Args:
-            message: what `serve` passes on.
+            message: `serve` passes it on.
             seconds: how long to wait for the reply; None for no limit.
 
         Raises:
@@ -218,7 +218,7 @@ def hide() -> None:
 
 
 def unhide() -> None:
-    """End what `hide` began."""
+    """Undo one `hide`."""
     _HIDING.change(-1)
 
 
