@@ -1,6 +1,7 @@
 """No significant drop: check a run against an earlier run, or against a baseline file.
 
-A dataset of a run paired with the same dataset of a baseline.
+A baseline file has the scores of each sample of a run. `check_baseline` pairs each dataset with the same dataset of
+the baseline, tests the drop of its samples (`HeldPair`), and corrects the p-values of all datasets together.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Comparison of two runs: which datasets changed, on which samples, and why.
+"""Compare two runs: which datasets changed, on which samples, by how much and why.
 
-Compare two runs of one dataset, sample by sample: the difference, its interval and its causes.
+`compare_runs` pairs the tasks of two run folders; `compare` compares one pair, sample by sample.
 """
 
 from __future__ import annotations

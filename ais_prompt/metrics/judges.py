@@ -1,7 +1,4 @@
-"""How far several judges agree: Krippendorff's alpha, of categories and of numbers.
-
-How far a judge can be trusted: its errors against labels of people.
-"""
+"""How far judges can be trusted: their agreement with each other, and their errors against labels of people."""
 
 from __future__ import annotations
 

@@ -1,10 +1,7 @@
-"""Exact tests of right and wrong answers to the same questions, and Holm's correction for several tests.
+"""Exact tests of two runs on the same questions, their power, and the false alarms to expect of them.
 
-The sign-flip test of paired differences.
-
-Power of paired tests: the detectable drop, and the number of samples.
-
-Expected false alarms of nightly runs against a baseline.
+Right and wrong answers are compared by McNemar's test, other scores by sign flips, and several tests are corrected by
+Holm.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
-"""Exact match and F1 of answers with one or several spans, as DROP defines them.
+"""Exact match and F1 of texts, as SQuAD and DROP define them.
 
-Source: Dua et al. 2019, "DROP: A Reading Comprehension Benchmark Requiring Discrete Reasoning Over Paragraphs", and its
-published program, ``allennlp_models/rc/tools/drop.py`` of AllenNLP, with which these functions agree exactly.
-
-Exact match and token F1 as SQuAD defines them.
-
-Source: Rajpurkar et al. 2016, "SQuAD: 100,000+ Questions for Machine Comprehension of Text", and its published program
-``evaluate-v1.1.py``, with which these functions agree exactly.
+Sources: Rajpurkar et al. 2016, "SQuAD: 100,000+ Questions for Machine Comprehension of Text", and its published
+program ``evaluate-v1.1.py``; Dua et al. 2019, "DROP: A Reading Comprehension Benchmark Requiring Discrete Reasoning
+Over Paragraphs", and its published program, ``allennlp_models/rc/tools/drop.py`` of AllenNLP. These functions agree
+with both programs exactly.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Align two texts line by line and word by word, and find the places where they differ.
-
-The prompts of a config as values: texts, digests, and the content of a lock.
+"""Prompts as texts, and the places where two of them differ.
 
 A prompt made of messages becomes one text, so that differences and digests are always those of texts. A mark with its
 role begins each message. The marks are characters of Unicode's private use, which ordinary texts do not contain.
+Texts are aligned line by line and word by word.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
 """Mark texts with where they come from, and read the marks back from a prompt that was made of them.
 
 A mark is a character of Unicode's private planes in front of a text, with another one behind it. Templates and chat
-formats pass texts on as they are, so the marks reach the prompt.
-
-Mark the texts of a config: those of the dataset's templates, and those of the model's meta or role template.
-
-Each mark holds the config path of its text, such as ``datasets[0].infer_cfg.prompt_template.template.round[0].prompt``.
+formats pass texts on as they are, so the marks reach the prompt. Each mark of a text of the config holds its config
+path, such as ``datasets[0].infer_cfg.prompt_template.template.round[0].prompt``.
 """
 
 from __future__ import annotations

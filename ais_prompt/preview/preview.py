@@ -1,7 +1,4 @@
-"""Build the prompts that a run would send, without sending them.
-
-List the tokens of a prompt.
-"""
+"""Build the prompts that a run would send, without sending them, and list their tokens."""
 
 from __future__ import annotations
 

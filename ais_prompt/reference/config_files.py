@@ -1,7 +1,4 @@
-"""Entries of configs: which models, data, prompts and evaluators a file has.
-
-Entries of benchmarks and suites: what their cards say, and how their configs ask.
-"""
+"""Entries of the shipped configs, benchmarks and suites: what a file has, what its card says, and how it asks."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The values of the reference: an entry and its arguments.
-
-Read docstrings: the summary, the description, and the entries of ``Args:``, ``Attributes:`` and ``Raises:``.
-"""
+"""The values of the reference, an entry and its arguments, and how they are read from docstrings and signatures."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Find entries of the reference by name.
-
-An entry of the reference as text for a terminal.
-"""
+"""Find entries of the reference by name, and show them in a terminal."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Entries of the parts that a config names, of the values of their options, and of the public Python names.
+"""Entries of everything that Python code defines.
 
-Entries of the dicts of a config, of the errors, and of the environment variables.
+These are the parts that a config names, the values of their options, the public Python names, the dicts of a config,
+the errors and the environment variables.
 """
 
 from __future__ import annotations

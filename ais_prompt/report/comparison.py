@@ -1,6 +1,6 @@
 """Print a comparison of two runs, or return it as JSON.
 
-The changed samples of a comparison in a terminal: named by their question, changed words coloured.
+Changed samples are named by their question, with changed words coloured.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Describe how a postprocessor reads ordinary phrasings.
-
-Show an answer that was not read where many are unparsed: usually the postprocessor looks for another form.
-"""
+"""Show how answers are read: what a postprocessor makes of ordinary phrasings, and an answer that it did not read."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""The scores and samples of a run folder as Arrow tables, and as pandas frames where pandas is installed.
+"""The scores and samples of a run folder as Arrow tables, pandas frames, CSV and Parquet.
 
 Columns that can hold values of several types (prompts, answers, golds) are texts: a text as it is, anything else as
 JSON.
-
-Scores and samples as CSV and Parquet.
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
-"""Print the summary of a run, and write it to files.
+"""The summary of a run: its scores and speed in a terminal, and as CSV, JSON and Markdown.
 
-The summary as CSV, JSON and Markdown, and the notes below its tables.
-
-CSV and JSON have full precision, Markdown rounded numbers.
-
-Print the speed of served models, and write it to files.
+CSV and JSON have full precision, tables and Markdown rounded numbers. Notes below a table explain its marks.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Count the progress of a task, and format the counts.
-
-Count the progress of a whole run: its tasks, samples, rates and cost, and what each endpoint is doing.
-
-Show what a run would ask, and what it has asked.
-"""
+"""Count the progress of tasks and of a whole run, and format counts, rates and cost."""
 
 from __future__ import annotations
 

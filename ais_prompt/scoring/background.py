@@ -1,6 +1,7 @@
-"""Score finished tasks while other tasks are still being asked, without holding up the event loop that asks.
+"""Score finished tasks in a worker process while other tasks are still asked.
 
-The worker processes that score (`ais_prompt.scoring.worker`), as their parent sees them.
+The event loop that asks is not held up. `BackgroundScoring` decides which task is scored when; `ScoringProcess` and
+`AnswerReader` are the worker processes (`ais_prompt.scoring.worker`), as their parent sees them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Score the answers to all questions together, with an evaluator that needs them all at once.
 
-The answers to all questions together, as an evaluator gets them that needs them all at once, and a judge's part.
+`answered` collects the answers of each repeat of the questions, `judged` adds the replies of judges, the evaluator
+gives a verdict on each batch, and `BatchScorer` hands the value of each answer to its sample.
 """
 
 from __future__ import annotations

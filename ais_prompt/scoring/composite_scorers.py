@@ -1,6 +1,6 @@
-"""Score a question that was asked several times: each answer like a sample, then all together.
+"""Score questions with several answers: repeats, or the turns of a dialogue.
 
-Score a dialogue of which each turn was asked: each turn like a sample, then all together.
+Each answer is scored like a sample. Then all of them together make the score of the question.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Outcomes of tasks, and the flat table of rows that all summaries show.
+"""The flat table of rows that all summaries show: made of outcomes of tasks, pivoted, and its numbers as texts.
 
-Pivot rows: datasets and metrics as lines, models as columns.
-
-Format numbers for people.
+A row is one metric of one model on one dataset. `pivot` puts the models side by side, and `cell` writes one number.
 """
 
 from __future__ import annotations

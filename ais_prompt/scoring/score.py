@@ -1,7 +1,4 @@
-"""Score one task: from predictions on disk to results on disk, with the verdicts of a judge if there is one.
-
-The scores of all samples of one task; few are in memory at a time.
-"""
+"""Score one task: from predictions on disk to results on disk, with the verdicts of a judge if there is one."""
 
 from __future__ import annotations
 

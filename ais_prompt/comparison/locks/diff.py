@@ -1,6 +1,6 @@
 """Compare the prompts of two sides, each a config or a run, task by task.
 
-Read the prompts that a run has sent from its predictions.
+The prompts of a config are rendered, those of a run are read from its predictions.
 """
 
 from __future__ import annotations

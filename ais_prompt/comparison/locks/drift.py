@@ -1,6 +1,7 @@
 """Drift: which parts, rows and prompts of a config have changed, and how.
 
-Group changed prompts by equal difference.
+Rows are matched by their digests. Changed prompts are grouped by equal difference, so that one edit of a template is
+one group.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Make the prompt lock of a config, and compare the config's prompts with it.
 
-Render all prompts of a config as they would be sent, without loading weights or sending requests.
+All prompts are rendered as they would be sent, without loading weights or sending requests.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Show drift: in the terminal with a coloured difference for each kind of change, or as JSON.
 
-Describe changes in a few words: "newline added before `A:`".
+The title of a group says in a few words how its prompts have changed: "newline added before `A:`".
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
-"""Read the assets of pages, and hash a style or script for the policy of a page.
+"""Pieces of the pages: their assets, their labels, and values packed for the browser.
 
-Labels of pages in the reader's language, from the one table that the scripts of the pages use too.
-
-``assets/zh.json`` has the Chinese labels, with the terms of docs/zh/glossary.md and of the Chinese pages of OpenCompass
-and AISBench. Texts of data are never translated.
-
-Pack values for the browser: each line of text once, finite numbers only, gzip and base64.
+``assets/zh.json`` has the Chinese labels, with the terms of docs/zh/glossary.md and of the Chinese pages of
+OpenCompass and AISBench. Texts of data are never translated. Packed values hold each line of text once, and finite
+numbers only.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Scores of a task by column of the row, by length of the answer and by number of shots, with intervals.
 
-Scores of `RulerDataset` by task, length and depth, with the intervals that the effective length is read from.
+`RulerDataset` has scores by task, length and depth, from which the effective length of a context is read.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""All samples of a run in one SQLite file, ``view/samples.sqlite``, for ``aisprompt view``.
+"""All samples of a run in one SQLite file, ``view/samples.sqlite``, for ``aisprompt view``: make, filter, search, sort.
 
 Each sample has a row with its line of the table, and where its prediction and score begin in their files. A second
 table holds the text that a search looks into. Where SQLite has FTS5 with trigrams, a search looks only into the texts
 that have all trigrams of the query. The row of ``run`` is written last: without it the file is made again.
-
-Filter, search and sort the samples of an index.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What the report shows before any sample is unpacked: the run, the scores, and lengths and times of the answers.
-
-The table of samples: its columns, and its lines.
-"""
+"""What the report shows before any sample is opened: the run, the scores, distributions, and the table of samples."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""The page of ``view-prompt --html``: prompts of models and configs side by side, in one file without scripts.
+"""Prompts as HTML, and the page of ``view-prompt --html``: prompts of models and configs side by side, without scripts.
 
-One prompt as HTML: roles as bubbles, every character in the colour of its origin, with its place in the config.
-
-Another page can show the same: put `prompt_html` of a `PromptView` into its body and `PROMPT_STYLE` into its style
-sheet. The HTML holds no script, link, address or ``style`` attribute, so the policy ``default-src 'none'`` with a hash
-of the style fits. All its classes are below ``prompt-view``. Make the view with ``origins=True``
+Roles are bubbles, and every character has the colour of its origin, with its place in the config. Another page can
+show the same: put `prompt_html` of a `PromptView` into its body and `PROMPT_STYLE` into its style sheet. The HTML
+holds no script, link, address or ``style`` attribute, so the policy ``default-src 'none'`` with a hash of the style
+fits. All its classes are below ``prompt-view``. Make the view with ``origins=True``
 (`ais_prompt.preview.preview.previews`), else its texts have no colours.
 """
 

@@ -1,7 +1,4 @@
-"""Read the summary and the results of a run folder for the report.
-
-Follow runs that are not finished: their state, their progress, and their scores so far.
-"""
+"""Read a run folder for the report: summary and results, and the progress of a run that is not finished."""
 
 from __future__ import annotations
 

@@ -1,13 +1,11 @@
 """Prompts of a run with the origins of their pieces, for its report.
 
-Origins are known while the config and the data are at hand, so a run previews the first question of its tasks before it
-asks, and keeps the prompts in ``view/prompts.json``. The file is data like any other: it is checked when it is
+Origins are known while the config and the data are at hand, so a run previews the first question of its tasks before
+it asks, and keeps the prompts in ``view/prompts.json``. The file is data like any other: it is checked when it is
 read, and all of its texts are escaped.
 
-The prompts of any sample of a run with the origins of their pieces, traced without the config.
-
-The run has kept the origins of the first prompts of a task. What a template or a format wrote is the same in the
-prompts of all its samples; what lies between is data. Nothing is executed and no data is read again.
+The prompts of all other samples are traced without the config: the text of a template or a format is the same in the
+prompts of all samples, and what lies between is data. Nothing is executed and no data is read again.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""One sample as the report shows it: requests, answers, extracted answers and scores.
-
-What judges were asked about the answers of a task, and what they said.
-"""
+"""One sample as the report shows it: requests, answers, scores, and the requests to judges about it."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""The answers of a task that a judge has to rate.
+"""Ask judges about the answers of a task.
 
-Ask judges about the answers of a task. A judge is a model like any other; its samples are made of rows and answers.
-
-Its requests have a journal of their own, so judging resumes where it stopped, and answers are judged again only if
-they, the prompt or the judge have changed.
+A judge is a model like any other; its samples are made of rows and answers. Its requests have a journal of their own,
+so judging resumes where it stopped, and an answer is judged again only if the answer, the prompt or the judge has
+changed.
 """
 
 from __future__ import annotations

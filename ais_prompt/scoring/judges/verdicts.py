@@ -1,8 +1,7 @@
-"""Score an answer with the verdicts of judges.
+"""The verdicts of judges: find them, score answers with them, and compare several judges.
 
-Several judges: the score that each of them gives alone, and their agreement, as scores of the dataset.
-
-The verdicts of judges about the answers of a task, as their predictions hold them.
+`Verdicts` finds the replies of judges to an answer in their predictions, by the id of the question. `JudgedScorer`
+makes scores of them. Of several judges, the dataset also gets the score that each gives alone, and their agreement.
 """
 
 from __future__ import annotations
