@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ais_prompt.models.huggingface.likelihood import Row, query_row
+from ais_prompt.models.huggingface.likelihood import TokenRow, query_row
 from ais_prompt.models.wires.openai.likelihood_wire import EMPTY, TokenLogProbs, continuation, whole
 from ais_prompt.testing.scoring import LetterModel
 from ais_prompt.types import Completion, Failure, LikelihoodQuery
@@ -43,7 +43,7 @@ def local(prompt: str, scoring: LikelihoodQuery) -> Completion:
     row = query_row(prompt, scoring, TOKENIZER, encode)
     if isinstance(row, Failure):
         return Completion(failure=row)
-    assert isinstance(row, Row)
+    assert isinstance(row, TokenRow)
     values = [token.log_prob for token in MODEL.read(prompt + (scoring.continuation or ""))]
     return row.completion([values[place + 1] or 0.0 for place, _ in row.wanted], 0.0)
 

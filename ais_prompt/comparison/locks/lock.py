@@ -140,8 +140,24 @@ def shortened(prompts: TaskPrompts) -> TaskPrompts:
 
 
 _DIGITS: Final = 16
-_FIRST_HOMES: Final = {"ais_prompt.extensions.peers.code.retriever": "ais_prompt.peers.code.retriever"}
-"""Module of a part that was moved → its first module, whose name is in the digests of all locks."""
+_FIRST_HOMES: Final = {
+    f"ais_prompt.{now}.{name}": f"ais_prompt.{first}.{name}"
+    for now, first, name in (
+        ("extensions.peers.code.retriever", "peers.code.retriever", "PeerRetriever"),
+        ("inferencers.likelihoods", "inferencers.choices", "ChoicesInferencer"),
+        ("inferencers.likelihoods", "inferencers.clp", "CLPInferencer"),
+        ("inferencers.likelihoods", "inferencers.ll", "LLInferencer"),
+        ("inferencers.likelihoods", "inferencers.ppl", "PPLInferencer"),
+        ("inferencers.likelihoods", "inferencers.ppl_only", "PPLOnlyInferencer"),
+        ("inferencers.multi_turn", "inferencers.chat", "ChatInferencer"),
+        ("inferencers.tool_calls", "inferencers.multi_turn_tools", "MultiTurnToolCallInferencer"),
+        ("retrievers.plain", "retrievers.fix_k", "FixKRetriever"),
+        ("retrievers.plain", "retrievers.random", "RandomRetriever"),
+        ("retrievers.plain", "retrievers.sliding_window", "SlidingWindowRetriever"),
+        ("retrievers.plain", "retrievers.zero", "ZeroRetriever"),
+    )
+}
+"""Path of a part that was moved → its first path, which is in the digests of all locks."""
 
 
 def task_parts(task: Task) -> Parts:
@@ -182,7 +198,8 @@ def part_digest(registry: PartRegistry, spec: PartSpec | None) -> str | None:
         return None
     try:
         part = registry.get(spec.type)
-        name = f"{_FIRST_HOMES.get(part.__module__, part.__module__)}.{part.__qualname__}"
+        name = f"{part.__module__}.{part.__qualname__}"
+        name = _FIRST_HOMES.get(name, name)
     except AisPromptError:  # the part of a stored run may no longer exist
         name = spec.type
     return digest({"type": name, "args": spec.args}, _DIGITS)

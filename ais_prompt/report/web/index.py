@@ -1,8 +1,9 @@
 """All samples of a run in one SQLite file, ``view/samples.sqlite``, for ``aisprompt view``: make, filter, search, sort.
 
-Each sample has a row with its line of the table, and where its prediction and score begin in their files. A second
-table holds the text that a search looks into. Where SQLite has FTS5 with trigrams, a search looks only into the texts
-that have all trigrams of the query. The row of ``run`` is written last: without it the file is made again.
+Each sample has a row with its line of the table, and where its prediction and score begin in their files. Other tables
+hold the text that a search looks into, and where the requests to judges about a sample begin. Where SQLite has FTS5 with
+trigrams, a search looks only into the texts that have all trigrams of the query. The row of ``run`` is written last:
+without it the file is made again.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from ais_prompt.errors import AisPromptError, ConfigError, StoreError
 from ais_prompt.report.questions import question_text, questions
 from ais_prompt.report.web.overview import COLUMNS, TaskTotals, overview, samples_of
 from ais_prompt.report.web.run_files import shown_tasks, summary_of, time_of_summary
+from ais_prompt.report.web.sample import judgement_places
 from ais_prompt.store.disk import reading, writing
 from ais_prompt.store.layout import RunFolder, refuse_links
 from ais_prompt.store.predictions import ASK_FIRST, NO_ANSWERS
@@ -38,7 +40,7 @@ from ais_prompt.utils.secrets import SECRETS
 
 STATES: Final = ("right", "partial", "wrong", "scored", "answered", "unparsed", "truncated", "failed")
 """In the order in which they are shown and sorted."""
-VERSION: Final = 3
+VERSION: Final = 4
 """Of the file; one of another version is made again."""
 BATCH_SAMPLES: Final = 1000
 """Samples of a task that are written together."""
@@ -53,6 +55,8 @@ CREATE TABLE run (version, summary, overview);
 CREATE TABLE tasks (task INTEGER PRIMARY KEY, model, dataset, unit);
 CREATE TABLE samples (number INTEGER PRIMARY KEY, {", ".join(f'"{name}"' for name in FIELDS)});
 CREATE INDEX samples_by_id ON samples (id);
+CREATE TABLE judgements (task, id, path, start);
+CREATE INDEX judgements_by_id ON judgements (id);
 CREATE TABLE texts (number INTEGER PRIMARY KEY, text);
 """
 _TRIGRAMS: Final = "CREATE VIRTUAL TABLE trigrams USING fts5(text, content='', detail=none, tokenize='trigram')"
@@ -124,6 +128,11 @@ class SampleIndex:
         columns = json.loads("{" + line["columns"].strip(",") + "}")
         return {**line, "number": number, "state": STATES[line["state"]], "columns": columns}
 
+    def judgements(self, task: int, sample_id: str) -> list[tuple[Path, int]]:
+        """Return where the requests to judges about a sample begin: each with its file and byte."""
+        statement = "SELECT path, start FROM judgements WHERE task = ? AND id = ? ORDER BY rowid"
+        return [(self.folder.root / path, start) for path, start in self.select(statement, [task, sample_id])]
+
     def _run(self) -> None:
         try:
             with _database_errors(self.folder):
@@ -155,6 +164,12 @@ class SampleIndex:
         self.has_trigrams = _has_trigrams(self._database)
         number, published = 0, 0
         for place, one in enumerate(totals):
+            judged = [
+                (place, storable(sample_id), str(path.relative_to(self.folder.root)), start)
+                for sample_id, path, start in judgement_places(self.folder, one.task.model, one.task.dataset)
+            ]
+            with self._changed:
+                self._database.executemany("INSERT INTO judgements VALUES (?, ?, ?, ?)", judged)
             for batch, before in self._batches(place, one, paths[place]):
                 with self._changed:
                     self._write(number, batch, before)

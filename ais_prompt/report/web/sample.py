@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from glob import escape
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final
@@ -39,6 +39,7 @@ SHOWN_MEDIA: Final = frozenset(
 """Media types that a browser only shows."""
 MOST_MEDIA: Final = 4_000_000
 """Characters of a ``data:`` URL, or bytes of a file, that a report holds at most."""
+_FIX: Final = "score again: aisprompt score RUN"
 _DATA: Final = re.compile(r"data:([a-z0-9.+-]+/[a-z0-9.+-]+);base64,[A-Za-z0-9+/=\s]*\Z", re.IGNORECASE)
 
 
@@ -253,8 +254,8 @@ def _judged_answers(score: SampleScore, prediction: Prediction) -> Iterator[tupl
         yield replace(score, extracted=extracted[number], gold=gold[number], verdicts=verdicts), said[:number]
 
 
-class Judgements:
-    """Find the judgements of a sample. Memory holds where their lines begin.
+def judgement_places(folder: RunFolder, model: str, dataset: str) -> Iterator[tuple[str, Path, int]]:
+    """Yield each request to a judge about a task: the id of the sample, the file, and the byte where its line begins.
 
     Args:
         folder: of the run.
@@ -263,39 +264,31 @@ class Judgements:
     Raises:
         StoreError, DataError: a file cannot be read.
     """
-
-    def __init__(self, folder: RunFolder, model: str, dataset: str) -> None:
-        self._places: defaultdict[str, list[tuple[Path, int]]] = defaultdict(list)
-        judge = folder.judge(model)
-        if not judge.root.exists():  # most tasks have no judge
-            return
-        name = judge.predictions("", dataset).name
-        for path in sorted(judge.root.glob("predictions/*")):
-            if (path / name).exists():
-                self._find(path / name)
-
-    def of(self, sample_id: str) -> list[Judgement]:
-        """Return what judges were asked about a sample, in order: one request for each different answer.
-
-        Raises:
-            StoreError, DataError: the file was changed meanwhile.
-        """
-        return [
-            Judgement(path.parent.name, read_prediction(path, start)) for path, start in self._places.get(sample_id, ())
-        ]
-
-    def _find(self, path: Path) -> None:
-        decoder = Decoder(_Head)
+    judge = folder.judge(model)
+    if not judge.root.exists():  # most tasks have no judge
+        return
+    name = judge.predictions("", dataset).name
+    decoder = Decoder(_Head)
+    for path in sorted(judge.root.glob(f"predictions/*/{escape(name)}")):
         with reading(path, fix=_FIX), open_regular(path) as lines:
             start = 0
             for number, line in enumerate(lines, 1):
                 try:
-                    name = decoder.decode(line).id
+                    question = decoder.decode(line).id
                 except ValueError:  # a lone surrogate or NaN
-                    name = _id_in(line, f"{path}:{number}")
+                    question = _id_in(line, f"{path}:{number}")
                 # The name of a question is that of the sample, "-" and a digest.
-                self._places[name.rpartition("-")[0]].append((path, start))
+                yield question.rpartition("-")[0], path, start
                 start += len(line)
+
+
+def read_judgements(places: Iterable[tuple[Path, int]]) -> list[Judgement]:
+    """Return the requests to judges about a sample, from their files and the bytes where their lines begin.
+
+    Raises:
+        StoreError, DataError: a file was changed meanwhile.
+    """
+    return [Judgement(path.parent.name, read_prediction(path, start)) for path, start in places]
 
 
 def _id_in(line: bytes, where: str) -> str:
@@ -304,6 +297,3 @@ def _id_in(line: bytes, where: str) -> str:
     except (KeyError, TypeError, ValueError) as error:
         what = f"the line is not a prediction of a judge: {exception_line(error)}"
         raise DataError(what, where=where, fix=_FIX) from None
-
-
-_FIX: Final = "score again: aisprompt score RUN"

@@ -16,7 +16,7 @@ from ais_prompt.report.web.overview import overview
 from ais_prompt.report.web.pages import REPORT_LIBRARIES, REPORT_SCRIPTS, page_pieces
 from ais_prompt.report.web.run_files import has_scores, newest_scores, time_of_summary
 from ais_prompt.report.web.run_prompts import chosen_part, kept_prompts, prompts_part, sample_prompts_html, traced_views
-from ais_prompt.report.web.sample import Judgements, sample_json
+from ais_prompt.report.web.sample import read_judgements, sample_json
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_prediction
 from ais_prompt.store.results import read_detail
@@ -119,16 +119,15 @@ class ServedReport:
         """
         index = self.index()
         row = _row(query, index)
-        number, task = row["number"], index.overview["tasks"][row["task"]]
+        number = row["number"]
         near = [place for place in (number - 1, number + 1) if 0 <= place < index.size]
         beside = [other for other in map(index.row, near) if other["task"] == row["task"]][:1]
         lines = Lines()
-        judgements = Judgements(index.folder, task["model"], task["dataset"])
         samples = []
         for one in [row, *beside]:
             prediction, detail = _stored(index, one)
-            judged = judgements.of(prediction.sample_id) if one is row else ()
-            samples.append(sample_json(prediction, detail, lines, judged))
+            judged = index.judgements(row["task"], prediction.sample_id) if one is row else ()
+            samples.append(sample_json(prediction, detail, lines, read_judgements(judged)))
         is_first = any(other["number"] > number for other in beside)
         return {"lines": lines.to_json(), "samples": samples, "is_first": is_first}
 

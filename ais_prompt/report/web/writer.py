@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, Final
 
@@ -14,7 +16,7 @@ from ais_prompt.report.web.overview import COLUMNS, TaskTotals, overview, sample
 from ais_prompt.report.web.pages import REPORT_LIBRARIES, REPORT_SCRIPTS, page_pieces
 from ais_prompt.report.web.run_files import shown_tasks, summary_of
 from ais_prompt.report.web.run_prompts import prompts_part
-from ais_prompt.report.web.sample import Judgements, sample_json
+from ais_prompt.report.web.sample import judgement_places, read_judgements, sample_json
 from ais_prompt.store.disk import replacing, writing
 from ais_prompt.store.layout import RunFolder, refuse_links
 from ais_prompt.types import Prediction
@@ -108,11 +110,13 @@ def _parts(totals: TaskTotals, folder: RunFolder, kept: float) -> Iterator[tuple
 def _chunks(totals: TaskTotals, folder: RunFolder, kept: float) -> Iterator[_Chunk]:
     chunk = _Chunk()
     try:
-        judgements = Judgements(folder, totals.task.model, totals.task.dataset)
+        judged: defaultdict[str, list[tuple[Path, int]]] = defaultdict(list)
+        for sample_id, path, start in judgement_places(folder, totals.task.model, totals.task.dataset):
+            judged[sample_id].append((path, start))
         for place, (prediction, detail, row) in enumerate(samples_of(totals, folder)):
             if int((place + 1) * kept) == int(place * kept):
                 continue
-            sample = sample_json(prediction, detail, chunk.lines, judgements.of(prediction.sample_id))
+            sample = sample_json(prediction, detail, chunk.lines, read_judgements(judged[prediction.sample_id]))
             chunk.predictions.append(prediction)
             chunk.rows.append(row)
             chunk.samples.append(sample)
