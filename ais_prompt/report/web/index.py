@@ -1,7 +1,7 @@
 """All samples of a run in one SQLite file, ``view/samples.sqlite``, for ``aisprompt view``: make, filter, search, sort.
 
 Each sample has a row with its line of the table, and where its prediction and score begin in their files. Other tables
-hold the text that a search looks into, and where the requests to judges about a sample begin. Where SQLite has FTS5 with
+hold the text that a search looks into, and where the requests to judges about a sample begin. If SQLite has FTS5 with
 trigrams, a search looks only into the texts that have all trigrams of the query. The row of ``run`` is written last:
 without it the file is made again.
 """
