@@ -73,11 +73,6 @@ def baseline(runs: tuple[str, ...], output: str, work_dir: str | None) -> None:
     click.echo(alarm_words(made.tasks, made.runs))
 
 
-if TYPE_CHECKING:
-    from ais_prompt.metrics.judges import Estimated
-    from ais_prompt.verbs.judge_check import Judge
-
-
 @click.command("judge-check", cls=Verb)
 @click.argument("runs", nargs=-1, required=True, metavar="RUN…")
 @click.option(
