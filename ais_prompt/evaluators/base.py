@@ -242,7 +242,7 @@ class JudgeQuestion(Struct, frozen=True):
     fields: Mapping[str, Any]
 
 
-class Verdict(Struct, frozen=True):
+class BatchVerdict(Struct, frozen=True):
     """What an evaluator says of an `AnswerBatch`.
 
     Attributes:
@@ -258,7 +258,7 @@ class Verdict(Struct, frozen=True):
 class BatchEvaluator(Evaluator, Protocol):
     """An evaluator that needs all answers at once. Its metrics are known when it has scored."""
 
-    def score_all(self, batch: AnswerBatch) -> Verdict:
+    def score_all(self, batch: AnswerBatch) -> BatchVerdict:
         """Score all answers.
 
         Raises:

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import DataError, PartError
-from ais_prompt.evaluators.base import AnswerBatch, JudgedBatchEvaluator, JudgeQuestion, Verdict
+from ais_prompt.evaluators.base import AnswerBatch, BatchVerdict, JudgedBatchEvaluator, JudgeQuestion
 from ais_prompt.metrics.aggregate import AnswerCounts, mean_scores
 from ais_prompt.plan.plan import PlannedDataset, Task
 from ais_prompt.scoring.judges.verdicts import by_judge
@@ -64,7 +64,7 @@ class BatchScorer:
         return self.evaluator.aggregate(samples)
 
 
-def joint_verdict(verdicts: Sequence[Verdict], judges: Sequence[str]) -> Verdict:
+def joint_verdict(verdicts: Sequence[BatchVerdict], judges: Sequence[str]) -> BatchVerdict:
     """Return what several judges say: the mean of each number, then the numbers of each judge by itself.
 
     Args:
@@ -83,7 +83,7 @@ def joint_verdict(verdicts: Sequence[Verdict], judges: Sequence[str]) -> Verdict
     for judge, verdict in zip(judges, verdicts, strict=True):
         metrics |= {by_judge(metric, judge): value for metric, value in verdict.metrics.items()}
         each |= {by_judge(metric, judge): values for metric, values in verdict.each.items()}
-    return Verdict(metrics, each)
+    return BatchVerdict(metrics, each)
 
 
 class BatchVerdicts:
@@ -95,7 +95,7 @@ class BatchVerdicts:
 
     def __init__(
         self,
-        verdicts: Sequence[Verdict] = (),
+        verdicts: Sequence[BatchVerdict] = (),
         batches: Sequence[JudgedAnswers] = (),
         judges: Sequence[str] = (),
     ) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from ais_prompt.catalog import PROTOCOLS
 from ais_prompt.evaluators.accuracy import AccEvaluator
-from ais_prompt.evaluators.base import AnswerBatch, JudgeQuestion, Verdict
+from ais_prompt.evaluators.base import AnswerBatch, BatchVerdict, JudgeQuestion
 from ais_prompt.evaluators.judge import GenericLLMEvaluator, PairwiseEvaluator
 from ais_prompt.extensions.clusters.size import SizePartitioner
 from ais_prompt.inferencers import GenInferencer, MultiTurnGenInferencer
@@ -195,10 +195,10 @@ Corpus = breakable(Sums, "evaluators")
 class Together(AccEvaluator):
     """An evaluator that scores all answers at once."""
 
-    def score_all(self, batch: AnswerBatch) -> Verdict:
+    def score_all(self, batch: AnswerBatch) -> BatchVerdict:
         """Compare each answer with its gold."""
         each = [float(answer == gold) for answer, gold in zip(batch.predictions, batch.references or (), strict=True)]
-        return Verdict({"accuracy": float(np.mean(each))}, {"accuracy": each})
+        return BatchVerdict({"accuracy": float(np.mean(each))}, {"accuracy": each})
 
 
 Batch = breakable(Together, "evaluators")

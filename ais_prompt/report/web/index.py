@@ -366,7 +366,7 @@ class Query(Struct, frozen=True):
         )
 
 
-class Found(Struct, frozen=True):
+class FoundSamples(Struct, frozen=True):
     """The samples that pass a query.
 
     Attributes:
@@ -378,7 +378,7 @@ class Found(Struct, frozen=True):
     states: Mapping[str, int]
 
 
-def find(index: SampleIndex, query: Query, size: int) -> Found:
+def find(index: SampleIndex, query: Query, size: int) -> FoundSamples:
     """Return which of the first ``size`` samples of an index pass a query.
 
     Raises:
@@ -406,7 +406,7 @@ def find(index: SampleIndex, query: Query, size: int) -> Found:
     found = index.select(statement, values)
     counts = Counter(state for _, state in found)
     wanted_states = {STATES.index(state) for state in query.states or STATES}
-    return Found(
+    return FoundSamples(
         array("q", (number for number, state in found if state in wanted_states)),
         {STATES[state]: counts[state] for state in sorted(counts)},
     )

@@ -15,7 +15,7 @@ from ais_prompt.report.questions import prompts_of, snippet
 from ais_prompt.report.summary import precision_notes
 from ais_prompt.report.web.assets import finite, finite_json
 from ais_prompt.report.web.breakdown import Breakdowns, Context, context_samples, long_contexts
-from ais_prompt.report.web.run_files import Results, ShownTask, results_of
+from ais_prompt.report.web.run_files import ShownResults, ShownTask, results_of
 from ais_prompt.scoring.rows import Row
 from ais_prompt.store.disk import reading
 from ais_prompt.store.layout import RunFolder
@@ -224,7 +224,7 @@ def samples_of(
     totals.is_whole = True
 
 
-def row(prediction: Prediction, detail: SampleScore | None, results: Results) -> dict[str, Any]:
+def row(prediction: Prediction, detail: SampleScore | None, results: ShownResults) -> dict[str, Any]:
     """Return one line of the table, without its question.
 
     Args:

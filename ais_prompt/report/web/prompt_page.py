@@ -46,7 +46,7 @@ OPEN_QUESTIONS: Final = 3
 """Questions at the top that are shown unfolded."""
 
 
-class Column(Struct, frozen=True):
+class PromptColumn(Struct, frozen=True):
     """The prompts of one model, made with one config, for one question.
 
     Attributes:
@@ -58,7 +58,7 @@ class Column(Struct, frozen=True):
     views: tuple[PromptView, ...]
 
 
-class Question(Struct, frozen=True):
+class QuestionPrompts(Struct, frozen=True):
     """A question with its prompts side by side.
 
     Attributes:
@@ -69,10 +69,10 @@ class Question(Struct, frozen=True):
 
     dataset: str
     title: str
-    columns: tuple[Column, ...]
+    columns: tuple[PromptColumn, ...]
 
 
-def side_by_side(configs: Sequence[tuple[str, Iterable[PromptView]]]) -> list[Question]:
+def side_by_side(configs: Sequence[tuple[str, Iterable[PromptView]]]) -> list[QuestionPrompts]:
     """Return the questions of all configs, each with the prompts of every model and config.
 
     Args:
@@ -85,16 +85,16 @@ def side_by_side(configs: Sequence[tuple[str, Iterable[PromptView]]]) -> list[Qu
             title = f"{config} · {view.model}" if len(configs) > 1 else view.model
             columns.setdefault((view.dataset, view.index), {}).setdefault(title, []).append(view)
     return [
-        Question(
+        QuestionPrompts(
             dataset,
             say("{dataset}, row {row}", dataset=dataset, row=row),
-            tuple(Column(title, tuple(views)) for title, views in found.items()),
+            tuple(PromptColumn(title, tuple(views)) for title, views in found.items()),
         )
         for (dataset, row), found in columns.items()
     ]
 
 
-def prompts_page(title: str, questions: Sequence[Question]) -> str:
+def prompts_page(title: str, questions: Sequence[QuestionPrompts]) -> str:
     """Return the page. It makes no request, and its policy forbids everything but its own style."""
     style = asset("prompt_page.css") + QUESTIONS_STYLE
     return Template(asset("prompt_page.html")).substitute(
@@ -107,12 +107,12 @@ def prompts_page(title: str, questions: Sequence[Question]) -> str:
     )
 
 
-def questions_html(questions: Sequence[Question]) -> str:
+def questions_html(questions: Sequence[QuestionPrompts]) -> str:
     """Return questions with their prompts, for a page with `QUESTIONS_STYLE`; the first ones are unfolded."""
     return "\n".join(_question(question, number < OPEN_QUESTIONS) for number, question in enumerate(questions))
 
 
-def _question(question: Question, unfolded: bool) -> str:
+def _question(question: QuestionPrompts, unfolded: bool) -> str:
     columns = "\n".join(_columns(question.columns))
     start = f'<details class="asked" data-dataset="{_text(question.dataset)}"{" open" if unfolded else ""}>'
     return (
@@ -121,7 +121,7 @@ def _question(question: Question, unfolded: bool) -> str:
     )
 
 
-def _columns(columns: Sequence[Column]) -> Iterator[str]:
+def _columns(columns: Sequence[PromptColumn]) -> Iterator[str]:
     for number, column in enumerate(columns):
         same = next((one for one in columns[:number] if _sent(one) == _sent(column)), None)
         note = (
@@ -133,7 +133,7 @@ def _columns(columns: Sequence[Column]) -> Iterator[str]:
         yield f"<section><h3>{_text(column.title)}</h3>{note}{prompts}</section>"
 
 
-def _beside(columns: Sequence[Column], number: int) -> Sequence[PromptView | None]:
+def _beside(columns: Sequence[PromptColumn], number: int) -> Sequence[PromptView | None]:
     """Return what the prompts of a column are compared with: the other of two columns, or the first of more."""
     other = columns[0] if number else columns[1] if len(columns) == 2 else None
     views = columns[number].views
@@ -142,7 +142,7 @@ def _beside(columns: Sequence[Column], number: int) -> Sequence[PromptView | Non
     return other.views
 
 
-def _sent(column: Column) -> list[object]:
+def _sent(column: PromptColumn) -> list[object]:
     return [view.prompt for view in column.views]
 
 

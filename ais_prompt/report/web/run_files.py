@@ -98,7 +98,7 @@ def shown_tasks(folder: RunFolder, rows: Sequence[Row]) -> list[ShownTask]:
     return list(tasks.values())
 
 
-class Results:
+class ShownResults:
     """The results file of a task, sample by sample.
 
     Attributes:
@@ -144,18 +144,18 @@ class Results:
         return self._passed.pop(sample_id)
 
 
-def results_of(task: ShownTask, folder: RunFolder) -> Results:
+def results_of(task: ShownTask, folder: RunFolder) -> ShownResults:
     """Open the results of a task; they are empty if it was not scored.
 
     Raises:
         StoreError: the file is not there, or broken.
     """
     if not task.scored:
-        return Results()
+        return ShownResults()
     path = folder.results(task.model, task.dataset)
     scores, sensitivity = read_head(path)
     main = scores[0]
-    return Results(main.metric, main.fraction, read_details(path), is_mean=main.is_mean, sensitivity=sensitivity)
+    return ShownResults(main.metric, main.fraction, read_details(path), is_mean=main.is_mean, sensitivity=sensitivity)
 
 
 SHORTEST_PAUSE: Final = 2.0

@@ -63,7 +63,7 @@ class LoadCall(Struct, frozen=True, tag=True):
 
 
 class ScoreCall(Struct, frozen=True, tag=True):
-    """Score all answers of a dataset. The reply holds a `ais_prompt.evaluators.base.Verdict` as plain values.
+    """Score all answers of a dataset. The reply holds a `ais_prompt.evaluators.base.BatchVerdict` as plain values.
 
     Attributes:
         path, kwargs: of the evaluator, as for `CheckCall`.
@@ -80,7 +80,7 @@ class ScoreCall(Struct, frozen=True, tag=True):
 
 
 class JudgedCall(Struct, frozen=True, tag=True):
-    """Score what a judge said. The reply holds a `ais_prompt.evaluators.base.Verdict` as plain values.
+    """Score what a judge said. The reply holds a `ais_prompt.evaluators.base.BatchVerdict` as plain values.
 
     Attributes:
         path, kwargs: of the function, as for `CheckCall`.

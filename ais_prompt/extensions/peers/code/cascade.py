@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.evaluators.base import AnswerBatch, JudgeQuestion, Verdict
+from ais_prompt.evaluators.base import AnswerBatch, BatchVerdict, JudgeQuestion
 from ais_prompt.evaluators.judge import GenericLLMEvaluator, make_postprocessor
 from ais_prompt.extensions.peers.code.evaluator import PeerEvaluator
 from ais_prompt.metrics.aggregate import mean_scores
@@ -53,7 +53,7 @@ class PeerCascadeEvaluator:
             if not right
         ]
 
-    def score_all(self, batch: AnswerBatch) -> Verdict:
+    def score_all(self, batch: AnswerBatch) -> BatchVerdict:
         """Score all answers; one of which the judge says neither right nor wrong is wrong, as in the peer.
 
         Raises:
@@ -63,7 +63,7 @@ class PeerCascadeEvaluator:
         said = iter(batch.judgements)
         whole = [right or self._judge.score(self._judge.verdict(next(said)), None)["accuracy"] for right in rule]
         each = {"accuracy": list(map(float, whole)), "rule_accuracy": list(map(float, rule))}
-        return Verdict({name: sum(values) / max(1, len(values)) for name, values in each.items()}, each)
+        return BatchVerdict({name: sum(values) / max(1, len(values)) for name, values in each.items()}, each)
 
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:  # noqa: ARG002  # never scored alone
         """Refuse a single answer.
@@ -94,7 +94,7 @@ def _arguments(config: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in config.items() if key != "type"}
 
 
-def _main(verdict: Verdict) -> float:
+def _main(verdict: BatchVerdict) -> float:
     return next(iter(verdict.metrics.values()))
 
 

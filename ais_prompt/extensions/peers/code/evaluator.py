@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.evaluators.base import AnswerBatch, Verdict
+from ais_prompt.evaluators.base import AnswerBatch, BatchVerdict
 from ais_prompt.extensions.peers.code.arrow_file import write_rows
 from ais_prompt.extensions.peers.code.calls import CheckCall, ScoreCall
 from ais_prompt.extensions.peers.code.session import CHECK_SECONDS, SCORE_SECONDS, call_peer
@@ -45,7 +45,7 @@ class PeerEvaluator:
         """
         call_peer(CheckCall("evaluator", cls, kwargs or {}), cls, CHECK_SECONDS)
 
-    def score_all(self, batch: AnswerBatch) -> Verdict:
+    def score_all(self, batch: AnswerBatch) -> BatchVerdict:
         """Score all answers.
 
         Raises:
@@ -64,7 +64,7 @@ class PeerEvaluator:
                 write_rows(batch.rows(), rows)
             call = ScoreCall(self._cls, self._kwargs, offered, rows, batch.replica)
             found = call_peer(call, self._cls, SCORE_SECONDS)
-        return Verdict(found["metrics"], found["each"])
+        return BatchVerdict(found["metrics"], found["each"])
 
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
         """Return ``accuracy`` of a single answer, as the rule of a `CascadeEvaluator`: 1 if the main metric is above 0.

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.evaluators.base import AnswerBatch, JudgeQuestion, Verdict
+from ais_prompt.evaluators.base import AnswerBatch, BatchVerdict, JudgeQuestion
 from ais_prompt.extensions.peers.code.arrow_file import write_rows
 from ais_prompt.extensions.peers.code.baselines import Baseline
 from ais_prompt.extensions.peers.code.calls import CheckCall, JudgedCall
@@ -104,14 +104,14 @@ class PeerJudgeEvaluator:
         """
         return [asked.question for group in self._groups(batch) for asked in group]
 
-    def score_all(self, batch: AnswerBatch) -> Verdict:
+    def score_all(self, batch: AnswerBatch) -> BatchVerdict:
         """Score all answers.
 
         Raises:
             AisPromptError: as `ais_prompt.extensions.peers.code.session.call_peer`.
         """
         if self._function is None:
-            return Verdict({JUDGED: 1.0}, {JUDGED: [1.0] * len(batch.predictions)})
+            return BatchVerdict({JUDGED: 1.0}, {JUDGED: [1.0] * len(batch.predictions)})
         metrics: dict[str, float] = {}
         each: Mapping[str, Sequence[float]] = {}
         said = iter(batch.judgements)
@@ -131,7 +131,7 @@ class PeerJudgeEvaluator:
                 prefix = f"{self._baselines[number].abbr}/" if len(self._baselines) > 1 else ""
                 metrics |= {f"{prefix}{name}": value for name, value in found["metrics"].items()}
                 each = found["each"] if not self._baselines and len(group) == len(batch.predictions) else {}
-        return Verdict(metrics, each)
+        return BatchVerdict(metrics, each)
 
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:  # noqa: ARG002  # never scored alone
         """Refuse a single answer.

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
 
-from ais_prompt.evaluators.base import Verdict
+from ais_prompt.evaluators.base import BatchVerdict
 from ais_prompt.extensions.peers.code.arrow_file import read_table, write_table
 from ais_prompt.extensions.peers.code.calls import (
     PROMPT,
@@ -122,7 +122,7 @@ def _is_turn(item: Any) -> bool:
     return bool(item) and not (isinstance(item, Mapping) and "section" in item)
 
 
-def score(call: ScoreCall) -> Verdict:
+def score(call: ScoreCall) -> BatchVerdict:
     """Score all answers of a dataset.
 
     Raises:
@@ -144,7 +144,7 @@ def score(call: ScoreCall) -> Verdict:
     return verdict(result, len(call.offered["predictions"]), f"{call.path.rpartition('.')[2]}.score")
 
 
-def score_judged(call: JudgedCall) -> Verdict:
+def score_judged(call: JudgedCall) -> BatchVerdict:
     """Score what a judge said, with a ``dict_postprocessor``.
 
     Raises:

@@ -7,7 +7,7 @@ import numbers
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from ais_prompt.evaluators.base import Verdict
+from ais_prompt.evaluators.base import BatchVerdict
 
 RIGHT: Final = ("correct", "is_correct", "cascade_correct")
 """Keys of a detail that say whether an answer is right, in the order in which the peers look for them."""
@@ -31,7 +31,7 @@ class NoVerdict(Exception):
     """An evaluator returned no number."""
 
 
-def verdict(result: Any, answers: int, name: str) -> Verdict:
+def verdict(result: Any, answers: int, name: str) -> BatchVerdict:
     """Return the numbers of a result.
 
     Args:
@@ -49,10 +49,10 @@ def verdict(result: Any, answers: int, name: str) -> Verdict:
     metrics = dict(_numbers(result))
     if not metrics:
         raise NoVerdict(f"{name} gives no number but {', '.join(map(str, result)) or 'nothing'}")
-    return Verdict(metrics, _each(result.get(DETAILS), answers, metrics))
+    return BatchVerdict(metrics, _each(result.get(DETAILS), answers, metrics))
 
 
-def judged_verdict(result: Any, answers: int, name: str, model: str) -> Verdict:
+def judged_verdict(result: Any, answers: int, name: str, model: str) -> BatchVerdict:
     """Return the numbers that a function makes of what a judge said. The one for the whole dataset comes first.
 
     Args:
@@ -67,10 +67,12 @@ def judged_verdict(result: Any, answers: int, name: str, model: str) -> Verdict:
     if isinstance(result, Mapping) and isinstance(matches := result.get("matches"), list):
         if not matches:
             raise NoVerdict(f"{name} found no verdict in what the judge said")
-        return Verdict({"win_rate": PERCENT * math.fsum(_share(match, model) for match in matches) / len(matches)}, {})
+        return BatchVerdict(
+            {"win_rate": PERCENT * math.fsum(_share(match, model) for match in matches) / len(matches)}, {}
+        )
     found = verdict(result, answers, name)
     first = [name for name in WHOLE if name in found.metrics]
-    return Verdict({name: found.metrics[name] for name in (*first, *found.metrics)}, found.each)
+    return BatchVerdict({name: found.metrics[name] for name in (*first, *found.metrics)}, found.each)
 
 
 def _share(match: Mapping[str, Any], model: str) -> float:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.report.web import index as index_module
-from ais_prompt.report.web.index import ORDERS, STATES, Found, Query, SampleIndex, find, json_text
+from ais_prompt.report.web.index import ORDERS, STATES, FoundSamples, Query, SampleIndex, find, json_text
 from ais_prompt.report.web.served import ServedReport
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import Completion, Prediction, SampleScore
@@ -53,7 +53,7 @@ def every(index: SampleIndex) -> list[dict[str, Any]]:
     return [index.row(number) for number in range(index.size)]
 
 
-def found(index: SampleIndex, query: Query) -> Found:
+def found(index: SampleIndex, query: Query) -> FoundSamples:
     return find(index, query, index.size)
 
 
