@@ -39,7 +39,7 @@ from ais_prompt.inferencers import (
 from ais_prompt.models.base import AsyncModel, ChecksRequests, HasTokenizerPath, MediaModel
 from ais_prompt.plan.build import build_chat_format, build_partitioner, build_runner
 from ais_prompt.plan.cluster import check_cluster
-from ais_prompt.plan.judges import check_baseline, judge_dataset, judge_fields, pair_fields, shown_answer
+from ais_prompt.plan.judges import check_reference_answers, judge_dataset, judge_fields, pair_fields, shown_answer
 from ais_prompt.plan.plan import Plan, PlannedDataset, PlannedModel
 from ais_prompt.plan.shots import check_shots_are_shown
 from ais_prompt.prompts import PromptBuilder
@@ -389,8 +389,8 @@ def _check_judge(question: _Question, models: Collection[str], faults: FaultList
     judge = dataset.spec.eval.judge
     if judge is None:
         return []
-    if judge.baseline is not None:
-        faults.passes(lambda: check_baseline(dataset, models), judge.baseline.where)
+    if judge.reference_answers is not None:
+        faults.passes(lambda: check_reference_answers(dataset, models), judge.reference_answers.where)
     fields = faults.attempt(lambda: _judge_fields(question), judge.where)
     if fields is None:
         return []
@@ -409,7 +409,7 @@ def _judge_fields(question: _Question) -> dict[str, Any]:
     dataset, sample = question.planned, question.sample
     shown = shown_answer(AN_ANSWER, AN_ANSWER if dataset.has_turns else "")
     fields = judge_fields(sample.fields, shown, sample.gold)
-    if dataset.spec.eval.judge is not None and dataset.spec.eval.judge.baseline is not None:
+    if dataset.spec.eval.judge is not None and dataset.spec.eval.judge.reference_answers is not None:
         fields = pair_fields(sample.fields, shown, shown, sample.gold)
     evaluator = dataset.evaluator
     if not isinstance(evaluator, JudgedBatchEvaluator):

@@ -9,7 +9,7 @@ from fractions import Fraction
 from msgspec import Struct
 
 from ais_prompt.metrics.aggregate import exact
-from ais_prompt.scoring.rows import BASELINE_NOTE, Row, span, value
+from ais_prompt.scoring.rows import REFERENCE_NOTE, Row, span, value
 from ais_prompt.types import AVERAGES, Gate
 
 
@@ -44,7 +44,7 @@ def check_gates(gates: Iterable[Gate], rows: Sequence[Row]) -> list[Verdict]:
 
 
 def _verdicts(gate: Gate, rows: Sequence[Row]) -> Iterator[Verdict]:
-    chosen = [row for row in rows if gate.concerns(row.model, row.dataset) and row.note != BASELINE_NOTE]
+    chosen = [row for row in rows if gate.concerns(row.model, row.dataset) and row.note != REFERENCE_NOTE]
     if gate.counts_answers:
         # Every metric of a dataset has the same counts.
         chosen = list({(row.model, row.dataset): row for row in reversed(chosen)}.values())[::-1]

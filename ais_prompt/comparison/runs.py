@@ -126,7 +126,7 @@ def pair_tasks(before: StoredRun, after: StoredRun) -> list[tuple[ScoredTask, Sc
 
 def _compared(run: StoredRun) -> list[ScoredTask]:
     """Return the tasks of a run but for those that its other models are compared with, which have no scores."""
-    return [task for task in run.tasks if not task.spec.is_baseline]
+    return [task for task in run.tasks if not task.spec.is_reference]
 
 
 def _unfinished(run: StoredRun) -> Iterator[str]:

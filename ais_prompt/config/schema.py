@@ -264,7 +264,7 @@ EVAL: Final = KeyTable(
     ),
 )
 
-BASELINE: Final = KeyTable(
+REFERENCE_ANSWERS: Final = KeyTable(
     "baseline",
     "datasets[i].eval_cfg.evaluator.baseline",
     "The answers that `PairwiseEvaluator` compares with those of the models: a column, or the answers of a model.",
@@ -325,7 +325,7 @@ TABLES: Final = (
     TEMPLATE,
     TURN,
     EVAL,
-    BASELINE,
+    REFERENCE_ANSWERS,
     SUMMARIZER,
     GROUP,
 )

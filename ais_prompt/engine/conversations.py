@@ -166,7 +166,7 @@ def estimate(task: Task) -> RequestEstimate:
         for _ in conversations(task.with_trial_shots(), answer, chosen):
             pass
     scale = len(test) / count if count else 0.0
-    judge = None if task.spec.is_baseline else task.dataset.spec.eval.judge
+    judge = None if task.spec.is_reference else task.dataset.spec.eval.judge
     return RequestEstimate(
         task.name,
         len(test),
@@ -175,7 +175,7 @@ def estimate(task: Task) -> RequestEstimate:
         math.ceil(received * scale),
         task.spec.model.price,
         tuple(model.abbr for model in judge.models) if judge else (),
-        2 if judge and judge.baseline else 1,
+        2 if judge and judge.reference_answers else 1,
     )
 
 

@@ -3,7 +3,7 @@
 `ais_prompt.scoring.judges.questions` asks the judge, with the ``judge_cfg`` and ``prompt_template`` of the evaluator's
 config, and passes the verdict to the evaluator.
 
-Win rate against a baseline: a judge compares two answers to each question, in both orders.
+Win rate against reference answers: a judge compares two answers to each question, in both orders.
 
 Accuracy by a rule, then by a judge for answers that the rule finds wrong.
 """
@@ -49,7 +49,7 @@ class PanelEvaluator(JudgeEvaluator, Protocol):
     Others take the verdict of more than half of the judges (`majority`).
 
     Attributes:
-        compares: whether it compares the answer with that of a baseline, in both orders.
+        compares: whether it compares the answer with the reference answer, in both orders.
     """
 
     compares: bool
@@ -193,7 +193,7 @@ _POINTS: Final = {FIRST: 1.0, TIE: 0.5, SECOND: 0.0}
 
 @EVALUATORS.register_module()
 class PairwiseEvaluator:
-    """Win rate against a baseline by a judge, who is asked about each pair of answers in both orders.
+    """Win rate against reference answers by a judge, who is asked about each pair of answers in both orders.
 
     ``{prediction}`` is the answer that the judge sees first, ``{prediction2}`` the second one. A win counts 1, a tie
     0.5 and a loss 0; ``wins`` and ``ties`` are their shares, the rest are losses. An empty answer is a loss.
@@ -266,7 +266,7 @@ class PairwiseEvaluator:
         """Return the points of the model from the verdicts in both orders; None if it is undecided.
 
         Args:
-            verdicts: with the answer of the model first, then with that of the baseline first.
+            verdicts: with the answer of the model first, then with the reference answer first.
         """
         as_first, as_second = verdicts
         if as_first is None or as_second is None:

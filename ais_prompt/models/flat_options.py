@@ -1,8 +1,8 @@
 """Options of models as a config writes them: read from values or flat names, and refused where a server has no use.
 
 Configs of OpenCompass and AISBench write flat names: ``max_out_len=512`` means ``sampling=dict(max_out_len=512)``, a
-field of a value in `ais_prompt.models.options`. One option is written in one of the two forms. `check_body`, `check_fields` and `check_options` refuse
-options that the body of a request cannot hold.
+field of a value in `ais_prompt.models.options`. One option is written in one of the two forms. `check_body`,
+`check_fields` and `check_options` refuse options that the body of a request cannot hold.
 """
 
 from __future__ import annotations

@@ -224,13 +224,13 @@ def build_partitioner(spec: PartSpec) -> Partitioner:
 
 
 def _check_panel(part: PartSpec, evaluator: Evaluator, judge: JudgeSpec) -> None:
-    """Refuse a baseline without a comparison, and a comparison without one.
+    """Refuse reference answers without a comparison, and a comparison without one.
 
     Raises:
         ConfigError: they do not fit together.
     """
     compares = isinstance(evaluator, PanelEvaluator) and evaluator.compares
-    if compares != (judge.baseline is not None):
+    if compares != (judge.reference_answers is not None):
         raise ConfigError(
             f"{part.type} needs a baseline" if compares else f"{part.type} compares nothing with a baseline",
             where=part.where,

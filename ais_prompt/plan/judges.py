@@ -19,7 +19,6 @@ from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
 from ais_prompt.store.runs import locate_run
 from ais_prompt.types import (
-    BaselineSpec,
     ChatMessage,
     DatasetSpec,
     EvalSpec,
@@ -29,6 +28,7 @@ from ais_prompt.types import (
     PartSpec,
     Prediction,
     Prompts,
+    ReferenceAnswersSpec,
 )
 from ais_prompt.types.request import Content
 from ais_prompt.utils.digest import canonical
@@ -85,11 +85,11 @@ def shown_answer(answer: Any, prompt: Prompts) -> ShownAnswer:
     return ShownAnswer(answer, _conversation_text(prompt) if prompt else None)
 
 
-def check_baseline(dataset: PlannedDataset, models: Collection[str]) -> None:
+def check_reference_answers(dataset: PlannedDataset, models: Collection[str]) -> None:
     """Check that there are answers to compare with, as far as that is known before the run.
 
     Args:
-        dataset: its judge compares with a baseline.
+        dataset: its judge compares with reference answers.
         models: ``abbr`` of the models of the run.
 
     Raises:
@@ -97,26 +97,28 @@ def check_baseline(dataset: PlannedDataset, models: Collection[str]) -> None:
     """
     judge = dataset.spec.eval.judge
     assert judge is not None
-    baseline = judge.baseline
-    assert baseline is not None
-    if baseline.column and dataset.has_turns:
+    references = judge.reference_answers
+    assert references is not None
+    if references.column and dataset.has_turns:
         what = "a column has no conversations that dialogues could be compared with"
         fix = "compare with a model: baseline=dict(model='...') or dict(path='outputs/...'); or ask the last turn only"
-        raise ConfigError(what, where=f"{baseline.where}.column", fix=f"{fix}, infer_mode='last'")
-    if baseline.column:
+        raise ConfigError(what, where=f"{references.where}.column", fix=f"{fix}, infer_mode='last'")
+    if references.column:
         columns = dataset.data.test[0].fields if len(dataset.data.test) else {}
-        if baseline.column not in columns:
-            what = f"there is no column {baseline.column!r} to compare with (there are {listed(columns)})"
-            raise DataError(what, where=f"{baseline.where}.column", fix="name the column that holds the answers")
-    elif baseline.path is not None:
-        stored_answers(baseline, dataset.spec.abbr)
-    elif baseline.model not in models:
-        what = f"the run has no model {baseline.model!r} to compare with (there are {listed(models)})"
-        raise ConfigError(what, where=f"{baseline.where}.model", fix="name the abbr of one of `models`, or give a path")
+        if references.column not in columns:
+            what = f"there is no column {references.column!r} to compare with (there are {listed(columns)})"
+            raise DataError(what, where=f"{references.where}.column", fix="name the column that holds the answers")
+    elif references.path is not None:
+        stored_answers(references, dataset.spec.abbr)
+    elif references.model not in models:
+        what = f"the run has no model {references.model!r} to compare with (there are {listed(models)})"
+        raise ConfigError(
+            what, where=f"{references.where}.model", fix="name the abbr of one of `models`, or give a path"
+        )
 
 
-def baseline_answers(task: Task, folder: RunFolder) -> Callable[[str, int], ShownAnswer | None]:
-    """Return what gives the answer of the baseline, by the id of a sample and the number of a turn, from 0.
+def reference_answer_of(task: Task, folder: RunFolder) -> Callable[[str, int], ShownAnswer | None]:
+    """Return what gives the reference answer, by the id of a sample and the number of a turn, from 0.
 
     It returns None where there is none. Answers of a model are postprocessed as those of the task. Of several answers
     to one question the first counts. A dialogue of which a turn failed has no answers.
@@ -128,18 +130,18 @@ def baseline_answers(task: Task, folder: RunFolder) -> Callable[[str, int], Show
     Raises:
         AisPromptError: the answers cannot be read.
     """
-    baseline = task.spec.baseline
-    assert baseline is not None
-    if baseline.column:
+    references = task.spec.reference_answers
+    assert references is not None
+    if references.column:
         rows = {name: row for row in task.data.test for name in (row.row_id, row.id)}
 
         def of_row(sample: str, _turn: int) -> ShownAnswer | None:
-            found = rows[sample].fields.get(baseline.column) if sample in rows else None
+            found = rows[sample].fields.get(references.column) if sample in rows else None
             return None if found is None else ShownAnswer(found)
 
         return of_row
     abbr = task.spec.dataset.abbr
-    path = folder.predictions(baseline.model, abbr) if baseline.path is None else stored_answers(baseline, abbr)
+    path = folder.predictions(references.model, abbr) if references.path is None else stored_answers(references, abbr)
     turns = _read(path, task.dataset)
 
     def of_model(sample: str, turn: int) -> ShownAnswer | None:
@@ -149,20 +151,20 @@ def baseline_answers(task: Task, folder: RunFolder) -> Callable[[str, int], Show
     return of_model
 
 
-def stored_answers(baseline: BaselineSpec, dataset: str) -> Path:
+def stored_answers(references: ReferenceAnswersSpec, dataset: str) -> Path:
     """Return the file with the answers of an earlier run to a dataset.
 
     Raises:
         ConfigError: there is no such run or file, or answers of several models are there.
     """
-    assert baseline.path is not None
-    if baseline.path.is_file():
-        return baseline.path
-    run = locate_run(baseline.path.parent, str(baseline.path))
-    if baseline.model:
-        found = run.predictions(baseline.model, dataset)
+    assert references.path is not None
+    if references.path.is_file():
+        return references.path
+    run = locate_run(references.path.parent, str(references.path))
+    if references.model:
+        found = run.predictions(references.model, dataset)
         if not found.is_file():
-            what = f"the run has no answers of {baseline.model!r} to {dataset!r}"
+            what = f"the run has no answers of {references.model!r} to {dataset!r}"
             raise ConfigError(what, where=str(run.root), fix="name a model and a dataset of that run")
         return found
     files = sorted(run.root.glob(f"predictions/*/{run.predictions('', dataset).name}"))

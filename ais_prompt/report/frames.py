@@ -221,7 +221,7 @@ def write_parquet(run: StoredResults, folder: Path) -> list[Path]:
 
 def _scores(run: StoredResults) -> Any:
     outcomes = [
-        TaskOutcome(task.model, task.dataset, task.scores, None, not task.scores, task.spec.is_baseline)
+        TaskOutcome(task.model, task.dataset, task.scores, None, not task.scores, task.spec.is_reference)
         for task in run.tasks
     ]
     return scores_table(summary_rows(outcomes))

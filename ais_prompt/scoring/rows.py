@@ -14,8 +14,8 @@ from msgspec.structs import asdict
 from ais_prompt.errors import AisPromptError, Paused
 from ais_prompt.types import STATUSES, Score
 
-BASELINE_NOTE: Final = "not scored: the others are compared with it"
-"""The note of a row of a baseline, which no gate concerns."""
+REFERENCE_NOTE: Final = "not scored: the others are compared with it"
+"""The note of a row of reference answers, which no gate concerns."""
 
 
 class TaskOutcome(Struct, frozen=True):
@@ -26,7 +26,7 @@ class TaskOutcome(Struct, frozen=True):
         scores: one for each metric, the main one first; empty unless the task was scored.
         error: why the task failed; None if it did not.
         predictions_only: True if the task has no evaluator, or scoring was not requested.
-        is_baseline: whether its answers are those that other models are compared with; it has no scores then.
+        is_reference: whether its answers are those that other models are compared with; it has no scores then.
 
     Raises:
         ValueError: not exactly one of the three is given.
@@ -37,7 +37,7 @@ class TaskOutcome(Struct, frozen=True):
     scores: Sequence[Score] = ()
     error: AisPromptError | None = None
     predictions_only: bool = False
-    is_baseline: bool = False
+    is_reference: bool = False
 
     def __post_init__(self) -> None:
         if [bool(self.scores), self.error is not None, self.predictions_only].count(True) != 1:
@@ -159,8 +159,8 @@ def _rows(outcome: TaskOutcome) -> list[Row]:
         if isinstance(outcome.error, Paused):
             return [Row(outcome.dataset, outcome.model, note=f"paused: {reason}")]
         return [Row(outcome.dataset, outcome.model, note=f"error: {type(outcome.error).__name__}: {reason}")]
-    if outcome.is_baseline:
-        return [Row(outcome.dataset, outcome.model, note=BASELINE_NOTE)]
+    if outcome.is_reference:
+        return [Row(outcome.dataset, outcome.model, note=REFERENCE_NOTE)]
     if outcome.predictions_only:
         return [Row(outcome.dataset, outcome.model, note="not scored: predictions only")]
     return [score_row(outcome.dataset, outcome.model, score) for score in outcome.scores]

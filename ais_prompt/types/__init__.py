@@ -29,7 +29,6 @@ from ais_prompt.types.score import (
 from ais_prompt.types.shard import Partition, Portion, Shard
 from ais_prompt.types.spec import (
     AVERAGES,
-    BaselineSpec,
     DatasetSpec,
     EvalSpec,
     GroupKind,
@@ -39,6 +38,7 @@ from ais_prompt.types.spec import (
     ModelSpec,
     PartSpec,
     ReaderSpec,
+    ReferenceAnswersSpec,
     RoleSpec,
     RunSpec,
     SummaryEntry,
@@ -52,7 +52,6 @@ __all__ = [
     "REFUSAL",
     "STATUSES",
     "Activity",
-    "BaselineSpec",
     "Budget",
     "ChatMessage",
     "Completion",
@@ -82,6 +81,7 @@ __all__ = [
     "Prompts",
     "ReaderSpec",
     "Reading",
+    "ReferenceAnswersSpec",
     "Request",
     "RoleSpec",
     "RunSpec",

@@ -79,7 +79,7 @@ class InferSpec(Struct, frozen=True):
     allow_overlap: bool = False
 
 
-class BaselineSpec(Struct, frozen=True):
+class ReferenceAnswersSpec(Struct, frozen=True):
     """The answers with which a judge compares those of a model.
 
     Attributes:
@@ -106,16 +106,16 @@ class JudgeSpec(Struct, frozen=True):
     Attributes:
         models: the judges; each is asked the same.
         prompt_template: the prompt of the judges; its columns are those of the row, ``prediction`` and ``gold``, and
-            with a baseline ``prediction2``.
+            with reference answers ``prediction2``.
         where: config path of the evaluator.
-        baseline: the answers that are compared with those of the model, in both orders; None if each answer is judged
+        reference_answers: are compared with those of the model, in both orders; None if each answer is judged
             by itself.
     """
 
     models: tuple[ModelSpec, ...]
     prompt_template: PartSpec
     where: str = ""
-    baseline: BaselineSpec | None = None
+    reference_answers: ReferenceAnswersSpec | None = None
 
 
 class EvalSpec(Struct, frozen=True):
@@ -332,17 +332,17 @@ class TaskSpec(Struct, frozen=True):
         return f"{self.model.abbr}/{self.dataset.abbr}"
 
     @property
-    def baseline(self) -> BaselineSpec | None:
+    def reference_answers(self) -> ReferenceAnswersSpec | None:
         """The answers that its own are compared with; None without a comparison."""
         judge = self.dataset.eval.judge
-        return None if judge is None else judge.baseline
+        return None if judge is None else judge.reference_answers
 
     @property
-    def is_baseline(self) -> bool:
+    def is_reference(self) -> bool:
         """Whether its answers are those that other models of the run are compared with; it has no score then."""
-        return self.baseline is not None and self.baseline.model_of_run == self.model.abbr
+        return self.reference_answers is not None and self.reference_answers.model_of_run == self.model.abbr
 
     @property
     def is_scored(self) -> bool:
         """Whether its answers are scored."""
-        return self.dataset.eval.evaluator is not None and not self.is_baseline
+        return self.dataset.eval.evaluator is not None and not self.is_reference

@@ -80,22 +80,22 @@ def stored_outcomes(tasks: Sequence[Task], folder: RunFolder) -> list[TaskOutcom
     return [_outcome(task, _stored(task, folder)) for task in tasks]
 
 
-class _Baselines:
+class _References:
     """Holds back answered tasks until the answers are there that they are compared with.
 
     Args:
-        tasks: of the run. Tasks whose baseline is not among them do not wait for it: it was asked earlier.
+        tasks: of the run. Tasks whose reference answers are not among them do not wait: they were asked earlier.
     """
 
     def __init__(self, tasks: Sequence[Task]) -> None:
-        self._open = {task.name for task in tasks if task.spec.is_baseline}
+        self._open = {task.name for task in tasks if task.spec.is_reference}
         self._failed: dict[str, AisPromptError] = {}
         self._waiting: dict[str, list[AnsweredTask]] = {}
         self._lock = threading.Lock()
 
     def wait(self, answered: AnsweredTask) -> bool:
         """Keep a task if the answers that it is compared with are still being asked for; return whether it is kept."""
-        name = _baseline_of(answered.task.spec)
+        name = _reference_of(answered.task.spec)
         with self._lock:
             if name not in self._open or name == answered.task.name:
                 return False
@@ -114,12 +114,12 @@ class _Baselines:
     def error_for(self, task: Task) -> AisPromptError | None:
         """Return the error of the task whose answers those of a task are compared with; None if it did not fail."""
         with self._lock:
-            return self._failed.get(_baseline_of(task.spec))
+            return self._failed.get(_reference_of(task.spec))
 
 
-def _baseline_of(task: TaskSpec) -> str:
+def _reference_of(task: TaskSpec) -> str:
     """Return the name of the task whose answers those of a task are compared with; empty if it is not in the run."""
-    model = task.baseline.model_of_run if task.baseline else ""
+    model = task.reference_answers.model_of_run if task.reference_answers else ""
     return f"{model}/{task.dataset.abbr}" if model else ""
 
 
@@ -154,7 +154,7 @@ class _Steps:
         self._left = len(plan.tasks)  # with something to be asked
         self._judging: Counter[str] = Counter()  # name of a task → judges that are being asked
         self._judge_errors: dict[str, AisPromptError] = {}
-        self._baselines = _Baselines(plan.tasks)
+        self._references = _References(plan.tasks)
         self._lock = threading.Lock()
 
     def begin(self) -> list[TaskJob]:
@@ -177,15 +177,15 @@ class _Steps:
         task = job.task
         if error is not None:
             self._fail(task, error)
-            return self._after(self._baselines.over(task, error))
+            return self._after(self._references.over(task, error))
         with self._lock:
             self._record.add_task(task.spec, job.facts)
         if not self._scores:
             self._end(task, Scored())
             return []
         answered = AnsweredTask(task, job.facts.samples, job.facts.of)
-        ready = [] if self._baselines.wait(answered) else [answered]
-        return self._after([*ready, *self._baselines.over(task)])
+        ready = [] if self._references.wait(answered) else [answered]
+        return self._after([*ready, *self._references.over(task)])
 
     def _after(self, answered: Sequence[AnsweredTask]) -> list[TaskJob]:
         return [job for one in answered for job in self._judged_or_scored(one)]
@@ -196,7 +196,7 @@ class _Steps:
             self._score(answered)
             return []
         task = answered.task
-        if error := self._baselines.error_for(task):
+        if error := self._references.error_for(task):
             self._fail(task, error)
             return []
         questions = JudgeQuestions(task, self._scoring.answers_to_judge)
@@ -255,8 +255,8 @@ def _outcome(task: Task, scored: Scored) -> TaskOutcome:
     names = task.spec.model.abbr, task.spec.dataset.abbr
     if scored.error is not None:
         return TaskOutcome(*names, error=scored.error)
-    only, baseline = not scored.scores, task.spec.is_baseline
-    return TaskOutcome(*names, scores=scored.scores, predictions_only=only, is_baseline=baseline)
+    only, is_reference = not scored.scores, task.spec.is_reference
+    return TaskOutcome(*names, scores=scored.scores, predictions_only=only, is_reference=is_reference)
 
 
 def run_tally(

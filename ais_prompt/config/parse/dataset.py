@@ -14,8 +14,17 @@ from msgspec.structs import replace
 from ais_prompt.config.parse.model import parse_model
 from ais_prompt.config.parse.section import REQUIRED, ConfigSection, derived_abbr, parse_abbr, refuse_duplicates, shown
 from ais_prompt.config.paths import expand, replace_paths
-from ais_prompt.config.schema import BASELINE, DATASET, EVAL, INFER, READER
-from ais_prompt.types import BaselineSpec, DatasetSpec, EvalSpec, InferSpec, JudgeSpec, ModelSpec, PartSpec, ReaderSpec
+from ais_prompt.config.schema import DATASET, EVAL, INFER, READER, REFERENCE_ANSWERS
+from ais_prompt.types import (
+    DatasetSpec,
+    EvalSpec,
+    InferSpec,
+    JudgeSpec,
+    ModelSpec,
+    PartSpec,
+    ReaderSpec,
+    ReferenceAnswersSpec,
+)
 
 EVAL_PARTS = ("evaluator", "pred_postprocessor", "dataset_postprocessor")
 
@@ -111,10 +120,10 @@ def parse_judge(section: ConfigSection, find: Callable[[str], Path | None]) -> J
         return None
     models = _parse_models(section, find)
     template = section.required_part("prompt_template")
-    baseline = _parse_baseline(section, find)
-    if models is None or template is None or ("baseline" in section.values and baseline is None):
+    reference_answers = _parse_reference_answers(section, find)
+    if models is None or template is None or ("baseline" in section.values and reference_answers is None):
         return None
-    return JudgeSpec(models, template, section.where, baseline)
+    return JudgeSpec(models, template, section.where, reference_answers)
 
 
 def without_judge(part: PartSpec) -> PartSpec:
@@ -213,12 +222,12 @@ def _parse_models(section: ConfigSection, find: Callable[[str], Path | None]) ->
     return models if len(models) == len(places) else None
 
 
-def _parse_baseline(section: ConfigSection, find: Callable[[str], Path | None]) -> BaselineSpec | None:
+def _parse_reference_answers(section: ConfigSection, find: Callable[[str], Path | None]) -> ReferenceAnswersSpec | None:
     """Parse what answers are compared with; None if there is nothing, or after a fault."""
     if "baseline" not in section.values or (inner := section.section("baseline")) is None:
         return None
-    inner.refuse_unknown(BASELINE)
-    names = {key: inner.get(key, (str,), "a name", "") for key in BASELINE.names}
+    inner.refuse_unknown(REFERENCE_ANSWERS)
+    names = {key: inner.get(key, (str,), "a name", "") for key in REFERENCE_ANSWERS.names}
     if None in names.values():
         return None
     if bool(names["column"]) == bool(names["model"] or names["path"]):
@@ -226,7 +235,7 @@ def _parse_baseline(section: ConfigSection, find: Callable[[str], Path | None]) 
         section.fault("baseline", what, "write one of dict(column='...'), dict(model='...'), dict(path='outputs/...')")
         return None
     path = names["path"] and (find(names["path"]) or expand(names["path"]))
-    return BaselineSpec(names["column"], names["model"], path or None, inner.where)
+    return ReferenceAnswersSpec(names["column"], names["model"], path or None, inner.where)
 
 
 def _without_judge(args: Mapping[str, Any]) -> dict[str, Any]:

@@ -71,7 +71,7 @@ def sample_json(
 def _judgement(
     judgement: Judgement, detail: SampleScore | None, prediction: Prediction, lines: Lines
 ) -> list[dict[str, Any]]:
-    """Return what a judge was asked, with its name, its verdict and whether the baseline's answer came first."""
+    """Return what a judge was asked, with its name, its verdict and whether the reference answer came first."""
     verdict, swapped = judgement.verdict_of(detail, prediction)
     more = {"judge": judgement.judge, "verdict": verdict, "swapped": swapped}
     return [{**request, **more} for request in _requests(judgement.said, lines)]
@@ -226,7 +226,7 @@ class Judgement(Struct, frozen=True):
     said: Prediction
 
     def verdict_of(self, score: SampleScore | None, prediction: Prediction) -> tuple[str | float | None, bool]:
-        """Return the verdict in the reply as far as the score has it, and whether the baseline's answer came first.
+        """Return the verdict in the reply as far as the score has it, and whether the reference answer came first.
 
         Args:
             score: of the sample; None if it was not scored.

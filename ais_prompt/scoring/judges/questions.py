@@ -18,7 +18,14 @@ from ais_prompt.engine.infer import AskingOptions, TaskJob
 from ais_prompt.engine.session import OpenProgress
 from ais_prompt.errors import DataError, PartError
 from ais_prompt.evaluators.base import JudgedBatchEvaluator
-from ais_prompt.plan.judges import ShownAnswer, baseline_answers, judge_dataset, judge_fields, pair_fields, shown_answer
+from ais_prompt.plan.judges import (
+    ShownAnswer,
+    judge_dataset,
+    judge_fields,
+    pair_fields,
+    reference_answer_of,
+    shown_answer,
+)
 from ais_prompt.plan.plan import PlannedDataset, PlannedModel, Task, built_once
 from ais_prompt.readers.base import Dataset
 from ais_prompt.scoring.batch_scorer import batch_question_id
@@ -42,10 +49,10 @@ def answers_to_judge(task: Task, folder: RunFolder) -> list[Question]:
     if isinstance(evaluator := task.dataset.evaluator, JudgedBatchEvaluator):
         return _of_batches(task, evaluator, folder)
     noted: dict[str, Question] = {}
-    baseline = baseline_answers(task, folder) if task.spec.baseline is not None else None
+    reference = reference_answer_of(task, folder) if task.spec.reference_answers is not None else None
 
     def note(sample: SampleScore, prediction: Prediction) -> list[Replies]:
-        for name, fields in _shown(sample, prediction, baseline):
+        for name, fields in _shown(sample, prediction, reference):
             noted[name] = Question(name, sample.sample_id, fields, sample.gold)
         return []
 
@@ -60,13 +67,13 @@ def answers_to_judge(task: Task, folder: RunFolder) -> list[Question]:
 
 
 def _shown(
-    sample: SampleScore, prediction: Prediction, baseline: Callable[[str, int], ShownAnswer | None] | None
+    sample: SampleScore, prediction: Prediction, reference: Callable[[str, int], ShownAnswer | None] | None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield id and columns of each question about an answer; none if there is nothing to compare it with."""
     own = shown_answer(sample.extracted, prediction.origin_prompt)
-    if baseline is None:
+    if reference is None:
         yield question_id(sample, prediction.earlier), judge_fields({}, own, sample.gold)
-    elif (other := baseline(sample.sample_id, len(prediction.earlier))) is not None:
+    elif (other := reference(sample.sample_id, len(prediction.earlier))) is not None:
         for swapped in ORDERS:
             pair = (other, own) if swapped else (own, other)
             yield question_id(sample, prediction.earlier, swapped=swapped), pair_fields({}, *pair, sample.gold)
@@ -103,7 +110,7 @@ class AnsweredTask(Struct, frozen=True):
     @property
     def needs_judge(self) -> bool:
         """Whether judges have to be asked before it can be scored."""
-        return bool(self.task.dataset.judges) and not self.task.spec.is_baseline
+        return bool(self.task.dataset.judges) and not self.task.spec.is_reference
 
 
 class JudgeJob(TaskJob):

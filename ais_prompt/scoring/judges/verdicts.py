@@ -28,7 +28,7 @@ from ais_prompt.utils.digest import digest
 from ais_prompt.utils.places import defined_at
 
 ORDERS: Final = (False, True)
-"""Whether the answer of the baseline comes first, for each question about a pair of answers."""
+"""Whether the reference answer comes first, for each question about a pair of answers."""
 
 NOT_JUDGED: Final = Prediction("", 0, "", None, None, (Completion(failure=Failure("not_judged", "")),))
 """What takes the place of a verdict that is not there."""
@@ -90,8 +90,8 @@ class Verdicts:
         Raises:
             StoreError, DataError: the verdicts cannot be read.
         """
-        missing = NOT_JUDGED if self._judge.baseline is None else NOT_COMPARED
-        compares = self._judge.baseline is not None
+        missing = NOT_JUDGED if self._judge.reference_answers is None else NOT_COMPARED
+        compares = self._judge.reference_answers is not None
         questions = questions_about(sample, prediction.earlier, compares=compares)
         return [
             Replies(judge, [said.get(question, missing) for question in questions])
@@ -134,7 +134,7 @@ def question_id(sample: SampleScore, earlier: Sequence[Any] = (), *, swapped: bo
     Args:
         sample: whose answer it is about.
         earlier: the answers of earlier turns of a dialogue, which the judge may be shown.
-        swapped: whether the answer of a baseline comes first.
+        swapped: whether the reference answer comes first.
     """
     shown = [sample.extracted, sample.gold, *([list(earlier)] if earlier else []), *(["swapped"] if swapped else [])]
     return f"{sample.sample_id}-{digest(shown)}"

@@ -91,7 +91,7 @@ function toolCall(chunk, call) {
 function judgementParts({ chunk, sample }) {
   return sample.judgements.map((request, number) => {
     const title = sample.judgements.length > 1 ? `${say("Judge")} ${number + 1}: ${plain(request.judge)}` : say("Judge");
-    const order = request.swapped ? say("the answer of the baseline comes first") : null;
+    const order = request.swapped ? say("the reference answer comes first") : null;
     const verdict = request.verdict === null ? null : `${say("verdict")}: ${plain(String(request.verdict))}`;
     const facts = [order, verdict].filter(Boolean).join(" · ");
     return el("section", { class: "judgement" }, el("h4", {}, title), facts ? el("p", { class: "soft" }, facts) : null, el("details", { class: "fold" }, el("summary", {}, say("Prompt of the judge")), promptBlock(chunk, request.prompt ?? [], null, "")), ...request.answers.flatMap((answer) => answerBlock(chunk, answer, null)));
