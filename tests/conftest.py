@@ -32,9 +32,13 @@ NOT_QUICK: Final = frozenset(("browser", "process", "slow", "thorough", "torch")
 QUICK_EXAMPLES: Final = 10
 """Most examples of a property with ``--quick``, whatever its own settings say."""
 
-settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+settings.register_profile(
+    "steady", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+)
 settings.register_profile("quick", settings.get_profile("steady"), max_examples=QUICK_EXAMPLES)
-settings.register_profile("search", settings.get_profile("steady"), derandomize=False, print_blob=True)
+settings.register_profile(
+    "search", settings.get_profile("steady"), max_examples=100, derandomize=False, print_blob=True
+)
 settings.load_profile("steady")
 
 

@@ -245,6 +245,7 @@ ODD_ANSWERS: Final = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EVALUATED)
 def test_an_odd_answer_ends_its_row(name: str, tmp_path: Path) -> None:
     case = EVALUATED[name]
@@ -286,6 +287,7 @@ def run_broken(folder: Path, case: Case, ways: Sequence[tuple[str, str]]) -> dic
     return places
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EVALUATED)
 def test_a_broken_gold_ends_its_row(name: str, tmp_path: Path) -> None:
     case = EVALUATED[name]

@@ -34,6 +34,7 @@ CHAT = """dict(
 )"""
 
 
+@pytest.mark.slow
 def test_the_default_config_evaluates_the_demo_model(project: Project) -> None:
     (project.root / "eval.py").unlink()  # the shipped configs/eval.py is meant
     done = project.run("run", "configs/eval.py")
@@ -63,6 +64,7 @@ def base_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
+@pytest.mark.slow
 def test_a_server_and_the_model_itself_answer_alike(project: Project, base_url: str) -> None:
     project.write_config(
         models=f"dict(type='HuggingFaceChatModel', abbr='local', path='data/demo_model'), "

@@ -54,6 +54,7 @@ def test_the_config_of_the_readme_works_in_any_folder(project: Project, readme_c
     assert "demo-chat-sums" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("git") is None, reason="the recipe uses git")
 def test_the_recipe_for_ci_passes_with_the_shipped_model(project: Project) -> None:
     pytest.importorskip("torch")

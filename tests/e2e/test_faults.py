@@ -116,6 +116,7 @@ def test_a_server_that_goes_away_for_a_while_costs_no_answer(project: Project) -
     assert answers(project) == [row["answer"] for row in ROWS]
 
 
+@pytest.mark.slow
 def test_killed_at_random_moments_nothing_is_lost_and_nothing_finished_is_asked_again(
     project: Project, server: MockServer
 ) -> None:
@@ -151,6 +152,7 @@ def test_a_server_that_answers_slower_and_slower_is_waited_for(project: Project,
     assert answers(project) == [row["answer"] for row in ROWS]
 
 
+@pytest.mark.slow
 def test_an_answer_of_10_mb(project: Project, server: MockServer) -> None:
     use(project, server)
     server.follow({"times": 1, "answer": "y" * 10_000_000})
@@ -161,6 +163,7 @@ def test_an_answer_of_10_mb(project: Project, server: MockServer) -> None:
     assert answers(project).count("y" * 10_000_000) == 1
 
 
+@pytest.mark.slow
 def test_ten_thousand_prompts_of_100_kb(project: Project) -> None:
     rows = [{"question": f"{n}+{n}=?", "answer": "ok"} for n in range(10_000)]
     project.write_data(rows)

@@ -212,6 +212,7 @@ def answering(secrets: Sequence[str], kind: str) -> dict[str, Any]:
     return {"status": int(kind), "body": {"error": "try later"} if kind == "503" else ECHO}
 
 
+@pytest.mark.slow
 @settings(SEARCH, max_examples=3)
 @given(st.lists(LONG, min_size=len(PLACES), max_size=len(PLACES), unique=True))
 @pytest.mark.parametrize("kind", ["answers", "401", "500"])

@@ -251,6 +251,7 @@ def test_a_server_ends_with_the_program(project: Project, number: signal.Signals
     wait_until(lambda: not runs(server) and not runs(orphan), "all processes of the server end")
 
 
+@pytest.mark.slow
 def test_transformers_serve_is_started_by_its_name(project: Project) -> None:
     project.environment["HF_HUB_OFFLINE"] = "1"
     model = f"dict(type='OpenAIChatModel', abbr='fake', model={str(MODEL)!r}, server='transformers', max_out_len=8)"

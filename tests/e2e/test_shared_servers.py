@@ -83,6 +83,7 @@ def by_replica(project: Project) -> dict[str, int]:
     return found
 
 
+@pytest.mark.slow
 def test_shards_share_servers_that_come_and_go(project: Project, start: Callable[..., subprocess.Popen[str]]) -> None:
     use(project)
     serving = start("serve")
@@ -127,6 +128,7 @@ def test_shards_end_when_no_server_is_announced(project: Project) -> None:
     assert "aisprompt serve" in done.stderr
 
 
+@pytest.mark.slow
 def test_shards_end_when_all_servers_are_gone(project: Project, start: Callable[..., subprocess.Popen[str]]) -> None:
     use(project, start_timeout=6)
     serving = start("serve")

@@ -147,6 +147,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[set[str], C
     return found
 
 
+@pytest.mark.slow
 def test_shares_add_up_to_the_difference(compared: list[tuple[set[str], Comparison]]) -> None:
     for _, one in compared:
         assert sum(share.difference for share in one.shares) == pytest.approx(one.reported, abs=1e-12)

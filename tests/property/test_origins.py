@@ -172,6 +172,7 @@ def said(view: PromptView) -> str:
     return "".join(piece.text for bubble in bubbles_of(view) for piece in bubble.pieces if isinstance(piece, Span))
 
 
+@pytest.mark.slow
 @pytest.mark.thorough
 def test_every_combination_that_fits() -> None:
     fitting = set()
@@ -205,6 +206,7 @@ def told_of(prompt: str, asking: str, form: str, *data: Any) -> list[tuple[Promp
     return [(view, traced_origins(view.prompt, like)) for like, view in pairs]
 
 
+@pytest.mark.slow
 @pytest.mark.thorough
 def test_the_first_row_tells_the_origins_of_another() -> None:
     told = set()

@@ -70,6 +70,7 @@ def divisions(draw: st.DrawFn) -> list[tuple[HeldTasks, float | None]]:
     return [(one, draw(st.none() | st.floats(0, 1))) for one in draw(st.permutations(held))]
 
 
+@pytest.mark.slow
 @pytest.mark.thorough
 @settings(max_examples=60, deadline=None)
 @given(

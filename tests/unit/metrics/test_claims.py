@@ -29,6 +29,7 @@ def test_right_and_wrong_have_the_end_of_clopper_and_pearson(right: int, wrong: 
     assert low_end(questions(right, wrong), confidence) == pytest.approx(reference, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_the_end_is_above_the_true_value_in_5_percent_at_most() -> None:
     draw = np.random.default_rng(4)
     cells = ((0.9, 8, 1), (0.7, 1, 1), (0.8, 1, 4), (0.98, 1, 12), (0.95, 64, 1), (0.7, 1, 20))

@@ -33,6 +33,7 @@ def test_many_changed_samples_do_not_overflow() -> None:
     assert mcnemar_worse(20_000, 0) == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.thorough
 @settings(max_examples=25)  # statsmodels takes 50 ms each time
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=25))

@@ -140,6 +140,7 @@ def test_a_gold_column_in_a_prompt_is_a_fault_unless_it_is_part_of_the_question(
     assert ["changes with the gold in column 'tests'" in fault.what for fault in found.faults] == [True] * faults
 
 
+@pytest.mark.slow
 @pytest.mark.thorough
 def test_of_very_long_questions_some_are_drawn_and_the_warning_says_so(tmp_path: Path) -> None:
     test = [{**row, "question": f"{row['question'] * 1_000} {index}"} for index, row in enumerate(quiz(Random(1), 130))]

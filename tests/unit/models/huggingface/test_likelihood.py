@@ -143,6 +143,7 @@ def nlls(completions: Sequence[Completion]) -> list[float]:
 TEXTS = st.lists(st.lists(st.integers(0, 5), min_size=2, max_size=12), min_size=1, max_size=8)
 
 
+@pytest.mark.slow
 @given(TEXTS, st.lists(st.integers(0, 5), max_size=9), st.integers(1, 20), st.integers(0, 12))
 @settings(max_examples=25, suppress_health_check=list(HealthCheck))
 def test_shared_and_plain_values_are_those_of_each_text_alone(
@@ -283,6 +284,7 @@ ASKED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options", [{"batch_size": 1}, {"batch_size": 3}, {"prefix_cache_tokens": 0}, {"prefix_cache_tokens": 5}]
 )

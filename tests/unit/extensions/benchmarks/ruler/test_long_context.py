@@ -42,6 +42,7 @@ def counted(tokenizer: Any, prompt: str) -> int:
     return len(tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_dict=False))
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 @settings(deadline=None)
 @given(st.sampled_from(EXAMPLES), st.sampled_from(KINDS), st.integers(0, 10**6), st.integers(6000, 14000))
