@@ -24,7 +24,7 @@ API: Final = {
 RESULTS: Final = {
     "CheckResult": "ais_prompt.verbs.check",
     "Comparison": "ais_prompt.comparison.runs",
-    "ConfigOptions": "ais_prompt.verbs.configs",
+    "ConfigOptions": "ais_prompt.verbs.api",
     "Drift": "ais_prompt.comparison.locks.drift",
     "LoadedConfig": "ais_prompt.config.load",
     "PromptView": "ais_prompt.preview.preview",
