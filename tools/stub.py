@@ -23,7 +23,9 @@ def stub() -> str:
     """Return the whole file."""
     homes = {**HOMES, **{name: PARTS[kind][name] for kind in PARTS for name in public_names(kind)}}
     imports, others = [], []
-    for name, home in sorted(homes.items(), key=lambda item: (item[1], item[0])):
+    # As ruff sorts imports: constants, classes, functions, each without regard to case.
+    order = sorted(homes, key=lambda name: (homes[name], not name.isupper(), name[0].islower(), name.lower()))
+    for name, home in ((name, homes[name]) for name in order):
         if hasattr(importlib.import_module(home), name):
             line = f"from {home} import {name} as {name}"
             imports.append(line if len(line) <= 120 else f"from {home} import (\n    {name} as {name},\n)")
