@@ -80,8 +80,8 @@ from ais_prompt.inferencers import InferenceContext as InferenceContext
 from ais_prompt.inferencers import Preview as Preview
 from ais_prompt.inferencers.base import Inferencer as Inferencer
 from ais_prompt.inferencers.gen import GenInferencer as GenInferencer
-from ais_prompt.inferencers.likelihoods import CLPInferencer as CLPInferencer
 from ais_prompt.inferencers.likelihoods import ChoicesInferencer as ChoicesInferencer
+from ais_prompt.inferencers.likelihoods import CLPInferencer as CLPInferencer
 from ais_prompt.inferencers.likelihoods import LLInferencer as LLInferencer
 from ais_prompt.inferencers.likelihoods import PPLInferencer as PPLInferencer
 from ais_prompt.inferencers.likelihoods import PPLOnlyInferencer as PPLOnlyInferencer
