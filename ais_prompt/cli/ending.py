@@ -7,18 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from ais_prompt.cli.limits import FailureLimit
-from ais_prompt.cli.options import shown_command
 from ais_prompt.cli.verb import hint, offer, output_of, report
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ais_prompt.plan.plan import Plan
-    from ais_prompt.store.layout import RunFolder
     from ais_prompt.verbs.run import RunResult
 
 
-def show(result: RunResult, root: Path) -> None:
+def show(result: RunResult) -> None:
     """Print the table, and where the files are; with ``-q`` the table only."""
     from rich.console import Console
 
@@ -26,9 +21,15 @@ def show(result: RunResult, root: Path) -> None:
     from ais_prompt.report.extraction import unread_answers
     from ais_prompt.report.summary import print_speed, print_summary
     from ais_prompt.report.tally import used_line
-    from ais_prompt.store.layout import RunFolder
     from ais_prompt.utils.progress import is_quiet
 
+    root = result.folder.root
+    if result.is_partial:
+        click.echo(
+            f"The run is not finished. The answers so far are scored in {root};\n"
+            f"to ask the rest, give the run's command again with -r {root.parent.name}",
+            err=True,
+        )
     offer(
         folder=str(root),
         tasks=task_ends(result.outcomes),
@@ -44,7 +45,7 @@ def show(result: RunResult, root: Path) -> None:
     print_summary(result.rows, console)
     if is_quiet():
         return
-    for line in unread_answers(RunFolder(root), result.outcomes):
+    for line in unread_answers(result.folder, result.outcomes):
         click.echo(f"\n{line}")
     if result.speeds and output_of(click.get_current_context()).with_speed:
         console.print()
@@ -61,21 +62,8 @@ def show(result: RunResult, root: Path) -> None:
         click.echo("  report.html   scores and every sample, for a browser")
 
 
-def opened_partial(plan: Plan, folder: RunFolder) -> RunFolder | None:
-    """Return a folder with what an unfinished run holds so far, and say so; None if the run was asked to its end."""
-    from ais_prompt.shards.merge import open_partial
-
-    partial = open_partial(plan, folder, shown_command())
-    if partial is not None:
-        click.echo(
-            f"The run is not finished. What its journal holds so far is scored in {partial.root};\n"
-            f"to ask the rest, give the run's command again with -r {folder.root.name}",
-            err=True,
-        )
-    return partial
-
-
 def exit_code(result: RunResult, limit: FailureLimit, *, debug: bool) -> int:
+    """Say why tasks failed or are paused, or that too many samples failed, and return the exit code of the run."""
     from ais_prompt.errors import Paused
     from ais_prompt.utils.text import counted
 

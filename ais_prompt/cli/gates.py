@@ -90,7 +90,7 @@ class GateKeeper:
     junit: str | None
     markdown: str | None
 
-    def hold(self, result: RunResult, root: Path) -> bool:
+    def hold(self, result: RunResult) -> bool:
         """Say of each gate whether it holds; True if all hold.
 
         Raises:
@@ -100,13 +100,13 @@ class GateKeeper:
         from ais_prompt.scoring.rows import summary_rows
 
         rows = list(dict.fromkeys([*summary_rows(result.outcomes), *result.rows]))
-        verdicts = self.gates.verdicts(rows, root)
+        verdicts = self.gates.verdicts(rows, result.folder.root)
         offer(gates=verdicts)
         if verdicts:
             click.echo("\nGates:")
             for line in gate_lines(verdicts):
                 click.echo(hanging(line[:_MARK], line[_MARK:]))
-        name = "/".join(root.parts[-2:])
+        name = "/".join(result.folder.root.parts[-2:])
         if self.junit is not None:
             _write(self.junit, to_junit(verdicts, name))
         if self.markdown is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ais_prompt.cli.completion import complete_reuse
-from ais_prompt.cli.ending import exit_code, opened_partial, show
+from ais_prompt.cli.ending import exit_code, show
 from ais_prompt.cli.gates import GATE_OPTIONS, gate_options, read_gates, refuse_undecided_gates
 from ais_prompt.cli.limits import (
     BUDGET_OPTIONS,
@@ -194,23 +194,11 @@ def _run_here(
     plan = with_found_models(plan, mode)
     folder = pipeline.open_run_folder(plan, mode, values["reuse"])
     hint(f"Run folder: {folder.root}", err=True)
-    partial = opened_partial(plan, folder) if mode in ("eval", "viz") else None
-    if partial is None:
-        result = pipeline.run(
-            plan,
-            folder,
-            mode,
-            shown_command(),
-            warnings=warnings,
-            stop_early=decisive,
-            max_num_workers=values["max_num_workers"],
-        )
-    else:
-        result = pipeline.run(plan, partial, "eval", shown_command())
-    root = (partial or folder).root
-    show(result, root)
-    holds = mode == "infer" or keeper.hold(result, root)
-    _show_next(ctx, result, folder.root, root)
+    workers = values["max_num_workers"]
+    result = pipeline.run(plan, folder, mode, shown_command(), warnings, decisive, max_num_workers=workers)
+    show(result)
+    holds = mode == "infer" or keeper.hold(result)
+    _show_next(ctx, result, folder.root)
     repeat_mistakes(warnings)
     return exit_code(result, limit, debug=values["debug"]) or int(not holds)
 
@@ -242,14 +230,13 @@ def _save_config(plan: Plan, path: Path) -> None:
         stream.write(render_config(plan.spec.resolved).encode("utf-8", "backslashreplace"))
 
 
-def _show_next(ctx: click.Context, result: RunResult, root: Path, scored: Path) -> None:
+def _show_next(ctx: click.Context, result: RunResult, root: Path) -> None:
     """Print the commands that are useful next.
 
     Args:
         ctx: of the command.
-        result: of the run.
-        root: its folder.
-        scored: the folder with the scores, another one if the run is not finished.
+        result: of the run; the scores of an unfinished run are in a folder of their own.
+        root: the run folder.
     """
     from ais_prompt.scoring.scorer import UNUSABLE_GOLD
 
@@ -266,7 +253,7 @@ def _show_next(ctx: click.Context, result: RunResult, root: Path, scored: Path) 
         (may_succeed, "ask the failed ones again", again),
         (not limit.allows(failed, result.asked), "accept these failures", f"{again} --max-failures {failed}"),
         (has_error and not paused, "go on once it is fixed", again),
-        (has_scores, "look at every sample", shown_command(["view", str(scored)])),
+        (has_scores, "look at every sample", shown_command(["view", str(result.folder.root)])),
         (has_scores and paused, "score the answers so far", score),
         (has_scores and not paused, "score again without asking", score),
         (True, "see what was sent", shown_command(["view-prompt", *given_words(ctx, SOURCE_NAMES), "-a"])),

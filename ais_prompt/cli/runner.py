@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ais_prompt.catalog import PARTS
-from ais_prompt.cli.ending import exit_code, opened_partial, show
+from ais_prompt.cli.ending import exit_code, show
 from ais_prompt.cli.gates import GATE_OPTIONS
 from ais_prompt.cli.limits import BUDGET_OPTIONS, budget_arguments
 from ais_prompt.cli.options import given_words, shown_command
@@ -108,13 +108,12 @@ def run_by_runner(ctx: click.Context, plan: Plan, warnings: Sequence[PromptWarni
     if values["mode"] == "infer":
         click.echo(f"Score the answers: aisprompt merge {_quoted(folder)}")
         return 3 if unfinished else 0
-    partial = opened_partial(plan, folder)
-    result = pipeline.run(plan, partial or folder, "eval", shown_command())
-    show(result, (partial or folder).root)
-    holds = keeper.hold(result, (partial or folder).root)
+    result = pipeline.run(plan, folder, "eval", shown_command())
+    show(result)
+    holds = keeper.hold(result)
     repeat_mistakes(warnings)
     code = exit_code(result, values["max_failures"], debug=values["debug"])
-    return (3 if unfinished else code) or int(partial is not None or not holds)
+    return (3 if unfinished else code) or int(result.is_partial or not holds)
 
 
 def _followed(runner: Runner, work: ShardWork, count: int) -> Mapping[Shard, str]:

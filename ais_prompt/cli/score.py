@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from ais_prompt.cli.completion import complete_run
-from ais_prompt.cli.ending import exit_code, opened_partial, show
+from ais_prompt.cli.ending import exit_code, show
 from ais_prompt.cli.gates import gate_options, read_gates
 from ais_prompt.cli.limits import FAILURE_LIMIT, FailureLimit
 from ais_prompt.cli.options import CODE_EXECUTION, PEER_PATH, PEER_SCORES, shown_command
@@ -93,12 +93,12 @@ def score(
     plan, folder = _opened(run, predictions, source, dataset, model)
     plan = with_found_models(plan, "eval")
     keeper = read_gates(plan, **gate_values)
-    folder = opened_partial(plan, folder) or folder
     result = pipeline.run(plan, folder, "eval", shown_command(), with_report=False)
-    show(result, folder.root)
+    show(result)
     hint("Next:")
-    hint(hanging("  look at every sample        ", f"aisprompt view {shlex.quote(str(folder.root))}", breaks=False))
-    holds = keeper.hold(result, folder.root)
+    view = f"aisprompt view {shlex.quote(str(result.folder.root))}"
+    hint(hanging("  look at every sample        ", view, breaks=False))
+    holds = keeper.hold(result)
     ctx.exit(exit_code(result, max_failures, debug=debug) or int(not holds))
 
 

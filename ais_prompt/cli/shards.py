@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ais_prompt.cli.completion import complete_run
-from ais_prompt.cli.ending import exit_code, opened_partial, show
+from ais_prompt.cli.ending import exit_code, show
 from ais_prompt.cli.limits import FAILURE_LIMIT, FailureLimit
 from ais_prompt.cli.options import CODE_EXECUTION, config_options, shown_command, source
 from ais_prompt.cli.verb import Verb, hanging, hint, repeat_mistakes
@@ -186,10 +186,9 @@ def _score(plan: Plan, folder: RunFolder, limit: FailureLimit, *, debug: bool) -
     from ais_prompt.verbs.run import with_found_models
 
     plan = with_found_models(plan, "eval")
-    partial = opened_partial(plan, folder)
-    result = pipeline.run(plan, partial or folder, "eval", shown_command())
-    show(result, (partial or folder).root)
-    return exit_code(result, limit, debug=debug) or int(partial is not None)
+    result = pipeline.run(plan, folder, "eval", shown_command())
+    show(result)
+    return exit_code(result, limit, debug=debug) or int(result.is_partial)
 
 
 def _quoted(folder: RunFolder) -> str:

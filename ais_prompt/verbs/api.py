@@ -27,7 +27,6 @@ from ais_prompt.config.schema import CONFIG
 from ais_prompt.errors import ConfigError
 from ais_prompt.plan.plan import Plan
 from ais_prompt.preview.preview import PromptView, previews
-from ais_prompt.shards.merge import open_partial
 from ais_prompt.utils.progress import NORMAL, QUIET, verbosity
 from ais_prompt.utils.text import listed
 from ais_prompt.verbs import check as check_workflow
@@ -134,15 +133,12 @@ def run(
         plan = with_found_models(plan, mode)
         folder = run_workflow.open_run_folder(plan, mode, reuse)
         command = call_text(config, **options)
-        partial = open_partial(plan, folder, command) if mode in ("eval", "viz") else None
-        if partial is not None:  # not everything is asked yet: score what is there, in a folder of its own
-            folder, mode = partial, "eval"
         with _interruptible():
             result = run_workflow.run(
                 plan, folder, mode, command, warnings, with_report=report, max_num_workers=max_num_workers
             )
-        errors = {one.name: hide_secrets(one.error) for one in result.outcomes if one.error is not None}
-        return Run(folder.root, errors, tuple(warnings))
+        errors = {end.name: hide_secrets(end.error) for end in result.outcomes if end.error is not None}
+        return Run(result.folder.root, errors, tuple(warnings))
 
 
 def render_prompts(

@@ -1,6 +1,10 @@
-"""Run every model on every dataset: ask, score, summarise, report.
+"""Run every model on every dataset. The steps, for the command line and Python alike:
 
-Ask servers, before a run, for the values that the config leaves to them: the name of their only model.
+1. Load and check the config, and plan its tasks: `ais_prompt.checks.source.checked`.
+2. Ask servers for the name of their only model, where the config leaves it out: `with_found_models`.
+3. Check that the models can be used, and find or make the run folder: `open_run_folder`.
+4. Ask and score: `run`, which begins a session, leaves the tasks to `ais_prompt.verbs.tasks.ask_and_score`, and then
+   writes the summary and the report.
 """
 
 from __future__ import annotations
@@ -34,7 +38,7 @@ from ais_prompt.scoring.averages import select, with_averages
 from ais_prompt.scoring.rows import Row, TaskOutcome, summary_rows
 from ais_prompt.scoring.stored import check_stored
 from ais_prompt.scoring.watches import Watches
-from ais_prompt.shards.merge import forget_partial
+from ais_prompt.shards.merge import forget_partial, open_partial
 from ais_prompt.store.disk import reading
 from ais_prompt.store.layout import RunFolder, create_run_folder
 from ais_prompt.store.results import read_questions
@@ -55,15 +59,18 @@ class RunResult(Struct, frozen=True):
     """The result of a run.
 
     Attributes:
+        folder: the run folder; of an unfinished run that was scored, the folder of its scores so far.
         outcomes: how each task ended.
         rows: of the summary, those for people.
         failed, asked: samples that failed, because of the model, a judge or the gold; and samples in all.
         reasons: why answers failed → how many of them.
         speeds: task → how fast its served model answered.
         isolation: task → how the programs of its answers were kept apart from the machine.
-        used: what this session asked.
+        used: the requests, tokens and cost of this session.
+        is_partial: whether the run was scored before it was finished.
     """
 
+    folder: RunFolder
     outcomes: Sequence[TaskOutcome]
     rows: Sequence[Row]
     failed: int
@@ -72,11 +79,34 @@ class RunResult(Struct, frozen=True):
     speeds: Mapping[str, Speed] = field(default_factory=dict)
     isolation: Mapping[str, str] = field(default_factory=dict)
     used: Used = Used()
+    is_partial: bool = False
 
     @property
     def paused(self) -> list[Paused]:
         """Why tasks are paused, one for each."""
         return [outcome.error for outcome in self.outcomes if isinstance(outcome.error, Paused)]
+
+
+def with_found_models(plan: Plan, mode: RunMode) -> Plan:
+    """Return the plan with the names of the models and judges that are asked; the same plan if the config has them.
+
+    Args:
+        plan: of a checked config.
+        mode: as in `run`.
+
+    Raises:
+        ConfigError: a server has several models.
+        ModelError: a server does not answer or lists no models, or its key or address cannot be used.
+    """
+    if not any(_is_unnamed(planned.spec) for planned in asked(plan, mode)):
+        return plan
+    spec = plan.whole.spec
+    if mode != "eval":
+        spec = replace(spec, models=tuple(map(_named, spec.models)))
+    if mode != "infer":
+        spec = replace(spec, datasets=tuple(map(_with_named_judges, spec.datasets)))
+    named = Plan(spec)
+    return named if plan is plan.whole else named.only({task.name for task in plan.tasks})
 
 
 def open_run_folder(plan: Plan, mode: RunMode = "all", reuse: str | None = None) -> RunFolder:
@@ -114,6 +144,14 @@ def find_or_make(plan: Plan, reuse: str | None) -> RunFolder:
     return find_run_folder(spec.work_dir, spec.name, reuse)
 
 
+def asked(plan: Plan, mode: RunMode) -> Iterator[PlannedModel]:
+    """Yield the models and judges that are asked in a mode."""
+    if mode in ("all", "infer"):
+        yield from plan.models
+    if mode in ("all", "eval"):
+        yield from plan.judges
+
+
 def run(
     plan: Plan,
     folder: RunFolder,
@@ -144,13 +182,16 @@ def run(
         AisPromptError: the run folder cannot be used. The errors of single tasks are in the result instead.
         Interrupted: stopped by Ctrl-C; everything so far is kept.
     """
-    spec, tasks = plan.spec, [task.spec for task in plan.tasks]
+    unfinished = open_partial(plan, folder, command) if mode in ("eval", "viz") else None
+    if unfinished is not None:  # The run folder stays as it is, so that asking can go on, even in another process.
+        folder, mode = unfinished, "eval"
     # File systems that machines share do not always have locks; the folder of a shard needs none.
     with nullcontext() if shard is not None else hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
         if mode in ("eval", "viz"):
             check_stored(plan, folder, mode)
         record = _begin_session(plan, folder, mode, command, warnings)
         with recorded(record, folder):
+            spec, tasks = plan.spec, [task.spec for task in plan.tasks]
             watches = Watches(stop_early, spec.summary.groups, spec.resolved)
             spending = Spending(spec.budget)
             asking = AskingOptions(spec.cache, watches.of if stop_early else None, record.addresses, spending, shard)
@@ -163,24 +204,28 @@ def run(
                 servers = StartedServers(folder.logs / "servers", announced)
                 with _started(plan, mode, servers, max_num_workers) as (started, workers), watches:
                     outcomes = ask_and_score(started, mode, folder, record, asking, workers)
+            record.note_used(spending.used)
             rows = with_averages(summary_rows(outcomes), spec.summary.groups, partial(_questions, folder))
-            chosen = select(rows, spec.summary.entries, shows_missing=spec.summary.shows_missing)
-            record.note_used(asking.spending.used)
+            shown = select(rows, spec.summary.entries, shows_missing=spec.summary.shows_missing)
             if record.asked_nothing and all(outcome.error for outcome in outcomes):
                 logger.warning("nothing was scored; the config and the scores of the run are as before")
                 record.withdraw()
             else:
-                write_summary(folder.summary_dir, rows, chosen)
+                write_summary(folder.summary_dir, rows, shown)
                 _end_session(record, folder, tasks, outcomes, with_report=with_report)
-    return _result(tasks, outcomes, chosen, record, asking.spending.used)
-
-
-def _status(outcomes: Sequence[TaskOutcome], unfinished: Sequence[str]) -> RunStatus:
-    """Return how a session ended; one that only scores cannot finish a run of which not everything was asked."""
-    errors = [outcome.error for outcome in outcomes if outcome.error is not None]
-    if errors:
-        return "paused" if all(isinstance(error, Paused) for error in errors) else "failed"
-    return "partial" if unfinished else "finished"
+    failed = sum(_failed(task, outcome, record) for task, outcome in zip(tasks, outcomes, strict=True))
+    return RunResult(
+        folder,
+        outcomes,
+        shown,
+        failed,
+        asked=sum(record.samples(task) or 0 for task in tasks),
+        reasons=_reasons(outcomes),
+        speeds=record.speeds(tasks),
+        isolation=record.isolation,
+        used=spending.used,
+        is_partial=unfinished is not None,
+    )
 
 
 def _begin_session(
@@ -214,51 +259,6 @@ def _begin_session(
     return record
 
 
-def _end_session(
-    record: RunRecord,
-    folder: RunFolder,
-    tasks: Sequence[TaskSpec],
-    outcomes: Sequence[TaskOutcome],
-    *,
-    with_report: bool,
-) -> None:
-    """Write what follows from the scores of a session, whose summary is written."""
-    write_speed(folder.summary_dir, record.speeds(tasks))
-    unfinished = record.unfinished(tasks)
-    record.finish(_status(outcomes, unfinished))
-    if not unfinished:
-        forget_partial(folder)
-    if with_report:
-        write_report(folder)
-    else:
-        forget_report(folder)
-
-
-def _result(
-    tasks: Sequence[TaskSpec], outcomes: Sequence[TaskOutcome], rows: Sequence[Row], record: RunRecord, used: Used
-) -> RunResult:
-    by_name = {outcome.name: outcome for outcome in outcomes}
-    failed = sum(_failed(task, by_name[task.name], record) for task in tasks)
-    asked = sum(record.samples(task) or 0 for task in tasks)
-    return RunResult(outcomes, rows, failed, asked, _reasons(outcomes), record.speeds(tasks), record.isolation, used)
-
-
-def _failed(task: TaskSpec, outcome: TaskOutcome, record: RunRecord) -> int:
-    """Return how many samples of a task failed; before scoring, only those without an answer are known."""
-    by_score = outcome.scores[0].failed_samples if outcome.scores else None
-    return record.unanswered(task) if by_score is None else by_score
-
-
-def _reasons(outcomes: Sequence[TaskOutcome]) -> dict[str, int]:
-    found: Counter[str] = Counter()
-    for outcome in outcomes:
-        for reason, count in outcome.scores[0].reasons.items() if outcome.scores else ():
-            state, _, why = reason.partition(": ")
-            if state == "failed":
-                found[why] += count
-    return dict(found.most_common())
-
-
 def _hide_again(folder: RunFolder) -> None:
     """Hide what an earlier version left open in ``config.py``, before the session notes what changed."""
     if folder.config_file.exists():
@@ -266,14 +266,6 @@ def _hide_again(folder: RunFolder) -> None:
             written = folder.config_file.read_text("utf-8", "replace")
         if (hidden := hidden_again(written)) != written:
             write_config(folder, hidden, trusted=is_made_here(folder, written.encode("utf-8", "replace")))
-
-
-def asked(plan: Plan, mode: RunMode) -> Iterator[PlannedModel]:
-    """Yield the models and judges that are asked in a mode."""
-    if mode in ("all", "infer"):
-        yield from plan.models
-    if mode in ("all", "eval"):
-        yield from plan.judges
 
 
 def _addresses(plan: Plan, mode: RunMode) -> dict[str, str]:
@@ -311,30 +303,52 @@ def _started(
         yield plan.with_models(moved) if moved else plan, workers
 
 
+def _end_session(
+    record: RunRecord,
+    folder: RunFolder,
+    tasks: Sequence[TaskSpec],
+    outcomes: Sequence[TaskOutcome],
+    *,
+    with_report: bool,
+) -> None:
+    """Write what follows from the scores of a session, whose summary is written."""
+    write_speed(folder.summary_dir, record.speeds(tasks))
+    unfinished = record.unfinished(tasks)
+    record.finish(_status(outcomes, unfinished))
+    if not unfinished:
+        forget_partial(folder)
+    if with_report:
+        write_report(folder)
+    else:
+        forget_report(folder)
+
+
+def _status(outcomes: Sequence[TaskOutcome], unfinished: Sequence[str]) -> RunStatus:
+    """Return how a session ended; one that only scores cannot finish a run of which not everything was asked."""
+    errors = [outcome.error for outcome in outcomes if outcome.error is not None]
+    if errors:
+        return "paused" if all(isinstance(error, Paused) for error in errors) else "failed"
+    return "partial" if unfinished else "finished"
+
+
 def _questions(folder: RunFolder, row: Row) -> list[tuple[str, float]]:
     return list(read_questions(folder.results(row.model, row.dataset), row.metric or ""))
 
 
-def with_found_models(plan: Plan, mode: RunMode) -> Plan:
-    """Return the plan with the names of the models and judges that are asked; the same plan if the config has them.
+def _failed(task: TaskSpec, outcome: TaskOutcome, record: RunRecord) -> int:
+    """Return how many samples of a task failed; before scoring, only those without an answer are known."""
+    by_score = outcome.scores[0].failed_samples if outcome.scores else None
+    return record.unanswered(task) if by_score is None else by_score
 
-    Args:
-        plan: of a checked config.
-        mode: as in `run`.
 
-    Raises:
-        ConfigError: a server has several models.
-        ModelError: a server does not answer or lists no models, or its key or address cannot be used.
-    """
-    if not any(_is_unnamed(planned.spec) for planned in asked(plan, mode)):
-        return plan
-    spec = plan.whole.spec
-    if mode != "eval":
-        spec = replace(spec, models=tuple(map(_named, spec.models)))
-    if mode != "infer":
-        spec = replace(spec, datasets=tuple(map(_with_named_judges, spec.datasets)))
-    named = Plan(spec)
-    return named if plan is plan.whole else named.only({task.name for task in plan.tasks})
+def _reasons(outcomes: Sequence[TaskOutcome]) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    for outcome in outcomes:
+        for reason, count in outcome.scores[0].reasons.items() if outcome.scores else ():
+            state, _, why = reason.partition(": ")
+            if state == "failed":
+                found[why] += count
+    return dict(found.most_common())
 
 
 def _with_named_judges(dataset: DatasetSpec) -> DatasetSpec:

@@ -1,6 +1,13 @@
-"""Take the tasks of a run from their questions to their scores: ask the model, ask the judge, score.
+"""Take the tasks of a run from their questions to their scores: ask the model, ask the judges, score.
 
-What the progress of a run shows: its tasks and the endpoints that are asked.
+A task is in one of four states, and `_Steps` moves it on when a job is over:
+
+- *asked*: its questions go to the model.
+- *waiting*: its answers are there, and reference answers to compare them with are not.
+- *judged*: its answers go to each of its judges.
+- *over*: it is scored in the background, or it ends at once: with an error, or because only answers are wanted.
+
+What the progress of the run shows, its tasks and the endpoints that are asked, is counted by `run_tally`.
 """
 
 from __future__ import annotations
@@ -80,49 +87,6 @@ def stored_outcomes(tasks: Sequence[Task], folder: RunFolder) -> list[TaskOutcom
     return [_outcome(task, _stored(task, folder)) for task in tasks]
 
 
-class _References:
-    """Holds back answered tasks until the answers are there that they are compared with.
-
-    Args:
-        tasks: of the run. Tasks whose reference answers are not among them do not wait: they were asked earlier.
-    """
-
-    def __init__(self, tasks: Sequence[Task]) -> None:
-        self._open = {task.name for task in tasks if task.spec.is_reference}
-        self._failed: dict[str, AisPromptError] = {}
-        self._waiting: dict[str, list[AnsweredTask]] = {}
-        self._lock = threading.Lock()
-
-    def wait(self, answered: AnsweredTask) -> bool:
-        """Keep a task if the answers that it is compared with are still being asked for; return whether it is kept."""
-        name = _reference_of(answered.task.spec)
-        with self._lock:
-            if name not in self._open or name == answered.task.name:
-                return False
-            self._waiting.setdefault(name, []).append(answered)
-            return True
-
-    def over(self, task: Task, error: AisPromptError | None = None) -> list[AnsweredTask]:
-        """Return the tasks that waited for one that is over, or failed with an error."""
-        with self._lock:
-            self._open.discard(task.name)
-            if error is not None:
-                self._failed[task.name] = copy(error)
-                self._failed[task.name].what = f"{task.name}, which these answers are compared with: {error.what}"
-            return self._waiting.pop(task.name, [])
-
-    def error_for(self, task: Task) -> AisPromptError | None:
-        """Return the error of the task whose answers those of a task are compared with; None if it did not fail."""
-        with self._lock:
-            return self._failed.get(_reference_of(task.spec))
-
-
-def _reference_of(task: TaskSpec) -> str:
-    """Return the name of the task whose answers those of a task are compared with; empty if it is not in the run."""
-    model = task.reference_answers.model_of_run if task.reference_answers else ""
-    return f"{model}/{task.dataset.abbr}" if model else ""
-
-
 class _Steps:
     """What follows when a job is over: the questions to judges after those to the model, then scoring.
 
@@ -154,7 +118,7 @@ class _Steps:
         self._left = len(plan.tasks)  # with something to be asked
         self._judging: Counter[str] = Counter()  # name of a task → judges that are being asked
         self._judge_errors: dict[str, AisPromptError] = {}
-        self._references = _References(plan.tasks)
+        self._references = _ReferenceAnswers(plan.tasks)
         self._lock = threading.Lock()
 
     def begin(self) -> list[TaskJob]:
@@ -171,24 +135,25 @@ class _Steps:
         """Return what is asked after a job that is over, in any thread."""
         with self._lock:
             self._record.note_used(self._asking.spending.used)
-        if isinstance(job, JudgeJob):
+        if isinstance(job, JudgeJob):  # judged → over
             self._judge_is_over(job, error)
             return []
         task = job.task
-        if error is not None:
+        if error is not None:  # asked → over, and the tasks that waited for these answers are over too
             self._fail(task, error)
             return self._after(self._references.over(task, error))
         with self._lock:
             self._record.add_task(task.spec, job.facts)
-        if not self._scores:
+        if not self._scores:  # asked → over
             self._end(task, Scored())
             return []
+        # asked → waiting, or judged, or over; these may be the reference answers that other tasks wait for
         answered = AnsweredTask(task, job.facts.samples, job.facts.of)
         ready = [] if self._references.wait(answered) else [answered]
         return self._after([*ready, *self._references.over(task)])
 
     def _after(self, answered: Sequence[AnsweredTask]) -> list[TaskJob]:
-        return [job for one in answered for job in self._judged_or_scored(one)]
+        return [job for task in answered for job in self._judged_or_scored(task)]
 
     def _judged_or_scored(self, answered: AnsweredTask) -> list[TaskJob]:
         """Return what is asked of judges; score a task that needs none."""
@@ -234,6 +199,49 @@ class _Steps:
         with self._lock:
             self._left -= 1
             self.outcomes[task.name] = _outcome(task, scored)
+
+
+class _ReferenceAnswers:
+    """Hold back answered tasks until the reference answers are there, with which judges compare their answers.
+
+    Args:
+        tasks: of the run. A task whose reference answers come from elsewhere does not wait: they are there.
+    """
+
+    def __init__(self, tasks: Sequence[Task]) -> None:
+        self._open = {task.name for task in tasks if task.spec.is_reference}
+        self._failed: dict[str, AisPromptError] = {}
+        self._waiting: dict[str, list[AnsweredTask]] = {}
+        self._lock = threading.Lock()
+
+    def wait(self, answered: AnsweredTask) -> bool:
+        """Keep a task if its reference answers are still being asked for; return whether it is kept."""
+        name = _reference_of(answered.task.spec)
+        with self._lock:
+            if name not in self._open or name == answered.task.name:
+                return False
+            self._waiting.setdefault(name, []).append(answered)
+            return True
+
+    def over(self, task: Task, error: AisPromptError | None = None) -> list[AnsweredTask]:
+        """Return the tasks that waited for a task, which is over or failed with an error."""
+        with self._lock:
+            self._open.discard(task.name)
+            if error is not None:
+                self._failed[task.name] = copy(error)
+                self._failed[task.name].what = f"{task.name}, which these answers are compared with: {error.what}"
+            return self._waiting.pop(task.name, [])
+
+    def error_for(self, task: Task) -> AisPromptError | None:
+        """Return why there are no reference answers for a task; None if their task did not fail."""
+        with self._lock:
+            return self._failed.get(_reference_of(task.spec))
+
+
+def _reference_of(task: TaskSpec) -> str:
+    """Return the name of the task with the reference answers of a task; empty if it is not in the run."""
+    model = task.reference_answers.model_of_run if task.reference_answers else ""
+    return f"{model}/{task.dataset.abbr}" if model else ""
 
 
 def _score(answered: AnsweredTask, folder: RunFolder) -> Scored:
