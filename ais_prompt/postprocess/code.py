@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from itertools import accumulate, islice
 from typing import Final, NamedTuple
 
-from ais_prompt.postprocess.source import Source, said
+from ais_prompt.postprocess.source import AnswerText, said
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types.score import Extraction
 from ais_prompt.utils.jsonl import DECODER, parse_written
@@ -83,7 +83,7 @@ class _Block(NamedTuple):
     text: str
 
 
-def _code(source: Source, which: int) -> Extraction | None:
+def _code(source: AnswerText, which: int) -> Extraction | None:
     text = source.text
     blocks = _blocks(text)
     block = blocks[which] if blocks else _Block(0, len(text), text)
@@ -128,7 +128,7 @@ def _block(text: str, start: int, end: int, content: str) -> _Block:
     return _Block(start, end, content if is_closed else _END_AFTER_TEXT.sub("\n", content))
 
 
-def _after_thinking(text: str) -> Source:
+def _after_thinking(text: str) -> AnswerText:
     # Without thoughts the text is left as it is: its first line may be indented. Programs keep every character.
     source = said(text, fold=False)
     return source if source.text == text else source.without(_ENDS)

@@ -22,7 +22,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.postprocess.rules import Candidate, Doubts, Rank, Rule, doubts, is_reported, is_undecided, strongest
-from ais_prompt.postprocess.source import Source, said
+from ais_prompt.postprocess.source import AnswerText, said
 from ais_prompt.postprocess.stated import marked_spans, sentences
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types.score import Extraction
@@ -104,7 +104,9 @@ def multiple_select_postprocess(text: str, options: str = "ABCDEFGH") -> Extract
     return source.extraction(found[0].rule, found[0].start, found[-1].end, letters)
 
 
-def _named(text: str, options: str, *, cushion: bool = True, several: bool = False) -> tuple[Source, list[Candidate]]:
+def _named(
+    text: str, options: str, *, cushion: bool = True, several: bool = False
+) -> tuple[AnswerText, list[Candidate]]:
     """The options that a text names in the strongest way in which it names any, in order."""
     patterns = option_patterns(options, several)
     everything = said(text)
@@ -116,7 +118,7 @@ def _named(text: str, options: str, *, cushion: bool = True, several: bool = Fal
             one = _candidate(Rank.MARKED, rule, found, start)
             return whole, [] if patterns.further.match(content, found.end()) else [one]
     # "**A** text" is a label, "A text" begins with an article.
-    bold = Source(_BOLD.sub(lambda found: f" ({found[1] or found[2]}) ", whole.text), whole)
+    bold = AnswerText(_BOLD.sub(lambda found: f" ({found[1] or found[2]}) ", whole.text), whole)
     source = bold.without(_DECORATION).without(_SPACE, spaced=True)
     candidates = list(_candidates(source.text, patterns, options))
     last = sentences(source.text)[-1:]

@@ -37,14 +37,14 @@ class _Folding(dict[int, int]):
 _FOLDING: Final = _Folding()
 
 
-class Source:
+class AnswerText:
     """A text, and where each of its characters is in the answer that it was made of.
 
     Attributes:
         text: what is left of the answer.
     """
 
-    def __init__(self, text: str, parent: Source | None = None, kept: list[tuple[int, int]] | None = None) -> None:
+    def __init__(self, text: str, parent: AnswerText | None = None, kept: list[tuple[int, int]] | None = None) -> None:
         """Make one of a whole answer, or of pieces of another source.
 
         Args:
@@ -56,7 +56,7 @@ class Source:
         self._parent = parent
         self._here, self._there = zip(*(kept or [(0, 0)]), strict=True)
 
-    def without(self, pattern: re.Pattern[str], *, spaced: bool = False) -> Source:
+    def without(self, pattern: re.Pattern[str], *, spaced: bool = False) -> AnswerText:
         """The source without what a pattern matches; if ``spaced``, white space becomes one newline or blank."""
         pieces: list[str] = []
         kept = [(0, 0)]
@@ -74,9 +74,9 @@ class Source:
             kept.append((length, last))
         if not last:
             return self
-        return Source("".join(pieces) + self.text[last:], self, kept)
+        return AnswerText("".join(pieces) + self.text[last:], self, kept)
 
-    def before_next_question(self) -> Source:
+    def before_next_question(self) -> AnswerText:
         """The source up to the question with which a base model goes on; empty if it begins with one."""
         return self.without(_NEXT_QUESTION)
 
@@ -102,7 +102,7 @@ class Source:
         return there if self._parent is None else self._parent._origin(there)
 
 
-def said(answer: str, *, fold: bool = True, start: str = THINK_START, end: str = THINK_END) -> Source:
+def said(answer: str, *, fold: bool = True, start: str = THINK_START, end: str = THINK_END) -> AnswerText:
     """An answer without its thoughts, one that never ends included; empty if nothing else was said.
 
     Args:
@@ -113,7 +113,7 @@ def said(answer: str, *, fold: bool = True, start: str = THINK_START, end: str =
     if fold and not answer.isascii():
         # A full-width comma parts clauses, never thousands: "答案是42，18只是小计".
         answer = _BETWEEN_NUMBERS.sub(";", answer).translate(_FOLDING)
-    source = Source(answer)
+    source = AnswerText(answer)
     if start in answer:
         thought = re.compile(rf"{re.escape(start)}.*?(?:{re.escape(end)}|\Z)", re.DOTALL)
         source = source.without(thought)

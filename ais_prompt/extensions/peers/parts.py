@@ -11,7 +11,7 @@ from ais_prompt.config.foreign import NoteList
 from ais_prompt.config.parse.section import Faults, shown
 from ais_prompt.errors import AisPromptError
 from ais_prompt.extensions.peers.table import PEERS, PeerPart, find_row, peer_part
-from ais_prompt.extensions.peers.table.row import SAYS_NOTHING, Row
+from ais_prompt.extensions.peers.table.row import SAYS_NOTHING, PartRow
 from ais_prompt.registry import (
     EVALUATORS,
     INFERENCERS,
@@ -97,7 +97,7 @@ class Translation:
         """Return the part of a peer that a dict names; None if it names none of theirs."""
         return peer_part(kind, values["type"], self.peer) if is_part(values) else None
 
-    def row(self, kind: str, path: str, args: Mapping[str, Any]) -> Row | None:
+    def row(self, kind: str, path: str, args: Mapping[str, Any]) -> PartRow | None:
         """Return the row of a part; None if the peer's own code is to run.
 
         Args:
@@ -116,13 +116,13 @@ class Translation:
             return row
         if not row.exact:
             return None
-        return Row(row.name, row.exact, row.module, rename=row.rename, drop=row.drop, values=row.values)
+        return PartRow(row.name, row.exact, row.module, rename=row.rename, drop=row.drop, values=row.values)
 
     def is_native(self, kind: str, values: Any) -> bool:
         """Return whether a part is a peer's that has a counterpart of ours."""
         return self.native_row(kind, values) is not None
 
-    def native_row(self, kind: str, values: Any) -> Row | None:
+    def native_row(self, kind: str, values: Any) -> PartRow | None:
         """Return the row of a peer's part that has a counterpart of ours; None for any other."""
         found = self.peer_part(kind, values)
         return None if found is None else self.row(kind, found.path, {**found.args, **values})
@@ -160,7 +160,7 @@ class Translation:
         """Note that scores differ from the peer's, and how to get theirs."""
         self.notes.note(what, where, "for the peer's numbers: --peer-scores")
 
-    def _ruled(self, kind: str, row: Row, args: Mapping[str, Any], where: str) -> dict[str, Any]:
+    def _ruled(self, kind: str, row: PartRow, args: Mapping[str, Any], where: str) -> dict[str, Any]:
         if row.differs and kind in ADAPTERS:
             self.differs(f"{row.name}: {row.differs}", where)
         elif row.differs:

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 
 from ais_prompt.config.cards import Card, data_root
 from ais_prompt.errors import DataError
-from ais_prompt.extensions.benchmarks.cards.sources import Found, hub_patterns, match
+from ais_prompt.extensions.benchmarks.cards.sources import FoundFile, hub_patterns, match
 from ais_prompt.utils.digest import file_digest
 from ais_prompt.utils.hub import HUB, guard_hub
 from ais_prompt.utils.packages import require
@@ -28,7 +28,7 @@ CONVERTED: Final = "refs/convert/parquet"
 OFFLINE: Final = ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE")
 
 
-def fetch(card: Card, revision: str | None = None) -> tuple[str, list[Found]]:
+def fetch(card: Card, revision: str | None = None) -> tuple[str, list[FoundFile]]:
     """Download the files of a benchmark into a cache; what is there already is not downloaded again.
 
     Args:
@@ -62,7 +62,7 @@ def fetch(card: Card, revision: str | None = None) -> tuple[str, list[Found]]:
     for name, split, subset in matched:
         path = _downloaded(card, lambda name=name: _download(hub, repo, name, str(revision), endpoint))  # type: ignore[misc]
         _check(path, sizes[name], card)
-        found.append(Found(path, name, split, subset))
+        found.append(FoundFile(path, name, split, subset))
     return revision, found
 
 

@@ -22,7 +22,7 @@ _PARQUET: Final = ("{config}/{split}/*.parquet", "{config}/{split}-*.parquet", "
 """Where a repository of the hub, and the branch that the hub converts it to, keep the files of a split."""
 
 
-class Found(Struct, frozen=True):
+class FoundFile(Struct, frozen=True):
     """A file of the publisher.
 
     Attributes:
@@ -67,7 +67,7 @@ def match(patterns: Mapping[str, str], names: Iterable[str]) -> list[tuple[str, 
     return found
 
 
-def find_files(card: Card, source: Path) -> list[Found]:
+def find_files(card: Card, source: Path) -> list[FoundFile]:
     """Return the files of a benchmark below a folder, in the first form of its card of which all files are there.
 
     Args:
@@ -89,10 +89,10 @@ def find_files(card: Card, source: Path) -> list[Found]:
                 raise DataError(f"both {other} and {name} could be the {split} split", where=str(source), fix=fix)
             by_place[split, subset] = name
         if matched:
-            return [Found(folder / name, name, split, subset, form) for name, split, subset in matched]
+            return [FoundFile(folder / name, name, split, subset, form) for name, split, subset in matched]
     for patterns in hub_patterns(card.hub) if card.hub else ():
         if matched := match(patterns, names):
-            return [Found(folder / name, name, split, subset) for name, split, subset in matched]
+            return [FoundFile(folder / name, name, split, subset) for name, split, subset in matched]
     raise _nothing(card, source, names)
 
 
@@ -105,7 +105,7 @@ def _nothing(card: Card, source: Path, names: Sequence[str]) -> DataError:
     )
 
 
-def raw_rows(found: Found) -> Iterator[Row]:
+def raw_rows(found: FoundFile) -> Iterator[Row]:
     """Yield the rows of a file as the publisher has them, with ``subset`` if the path says one.
 
     Raises:
@@ -120,7 +120,7 @@ def raw_rows(found: Found) -> Iterator[Row]:
         yield {**value, **more}
 
 
-def _values(found: Found) -> Iterable[Mapping[str, Any]]:
+def _values(found: FoundFile) -> Iterable[Mapping[str, Any]]:
     form = found.form
     if form is not None and form.lines:
         return _lines(found.path, form.beside)

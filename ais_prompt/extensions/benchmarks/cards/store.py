@@ -23,7 +23,7 @@ from ais_prompt.extensions.benchmarks.cards.lock import (
     split_file,
 )
 from ais_prompt.extensions.benchmarks.cards.rows import ROWS
-from ais_prompt.extensions.benchmarks.cards.sources import Found, raw_rows
+from ais_prompt.extensions.benchmarks.cards.sources import FoundFile, raw_rows
 from ais_prompt.readers.batches import rows_of
 from ais_prompt.readers.table import Row, Table
 from ais_prompt.utils.digest import file_digest
@@ -33,7 +33,7 @@ from ais_prompt.utils.text import listed
 
 
 def built(
-    card: Card, files: Sequence[Found], kind: Literal["hub", "files"], origin: str, revision: str = ""
+    card: Card, files: Sequence[FoundFile], kind: Literal["hub", "files"], origin: str, revision: str = ""
 ) -> tuple[Path, DataLock]:
     """Make the stored form of a benchmark in a new folder beside that of its data, for `install`.
 
@@ -112,7 +112,7 @@ def _stored(table: Table, folder: Path, split: str) -> SplitLock:
     return SplitLock(len(table), table.digest, file_digest(file))
 
 
-def _rows(card: Card, files: Sequence[Found]) -> Iterator[Row]:
+def _rows(card: Card, files: Sequence[FoundFile]) -> Iterator[Row]:
     """Yield the rows of files with the columns of the card."""
     for file in files:
         row: Row = {}
@@ -148,7 +148,7 @@ class _OtherValueError(Exception):
     """A value of another kind than the card describes."""
 
 
-def _other_version(card: Card, file: Found, number: int, row: Row, error: Exception) -> DataError:
+def _other_version(card: Card, file: FoundFile, number: int, row: Row, error: Exception) -> DataError:
     why = exception_line(error)
     if isinstance(error, KeyError):
         why = f"no column {error.args[0]!r} (it has {listed(map(repr, row))})"

@@ -130,7 +130,7 @@ def _exam(rows: Rows, ending: str = "") -> Layout:
     return Layout(files, rows, csv_records)
 
 
-LAYOUTS: Final = {
+KNOWLEDGE: Final = {
     "ARCDataset": Layout({"Dev": "{name}-Dev.jsonl", "Test": "{name}-Test.jsonl"}, each(_arc), alone=("test",)),
     "CEvalDataset": Layout(
         {split: f"{split}/{{name}}_{split}.csv" for split in ("dev", "val", "test")}, each(_ceval), csv_rows

@@ -46,7 +46,7 @@ def _l_eval(answer: Callable[[Any], Row]) -> Layout:
     return Layout({}, layout.rows, alone=("test",), defaults=layout.defaults, loaded=layout.loaded)
 
 
-LAYOUTS: Final = {
+LONG_TEXTS: Final = {
     **{f"LongBench{name}Dataset": _long_bench(_columns("input", "context", "answers")) for name in _WITH_QUESTION},
     **{f"LongBench{name}Dataset": _long_bench(_columns("context", "answers")) for name in _WITHOUT_QUESTION},
     **{f"LongBench{name}Dataset": _long_bench(each(_classes)) for name in _WITH_CLASSES},

@@ -9,11 +9,11 @@ from ais_prompt.extensions.benchmarks.layouts import choices, exact, functions, 
 from ais_prompt.extensions.benchmarks.layouts.layout import Layout
 
 LAYOUTS: Final[Mapping[str, Layout]] = {
-    **knowledge.LAYOUTS,
+    **knowledge.KNOWLEDGE,
     **exact.LAYOUTS,
     **choices.LAYOUTS,
     **reading.LAYOUTS,
     **language.LAYOUTS,
-    **long_texts.LAYOUTS,
+    **long_texts.LONG_TEXTS,
     **functions.LAYOUTS,
 }

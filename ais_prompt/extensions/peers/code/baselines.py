@@ -13,7 +13,7 @@ from ais_prompt.errors import DataError
 from ais_prompt.readers.data_path import data_folders
 
 
-class Answers(Struct, frozen=True):
+class KnownAnswers(Struct, frozen=True):
     """The answers of a model to a dataset.
 
     Attributes:
@@ -35,7 +35,7 @@ class Answers(Struct, frozen=True):
         return self.entries[row]
 
 
-class Baseline(Struct, frozen=True):
+class AnsweredModel(Struct, frozen=True):
     """A model whose answers are there already.
 
     Attributes:
@@ -47,7 +47,7 @@ class Baseline(Struct, frozen=True):
     abbr: str
     path: str
 
-    def answers(self, dataset: str) -> Answers:
+    def answers(self, dataset: str) -> KnownAnswers:
         """Read its answers to a dataset.
 
         Raises:
@@ -56,7 +56,7 @@ class Baseline(Struct, frozen=True):
         places = [folder / self.path for folder in data_folders(Path(self.path))]
         for place in places:
             if files := _files(place, dataset):
-                return Answers(files[0], dict(enumerate(answer for file in files for answer in _read(file))))
+                return KnownAnswers(files[0], dict(enumerate(answer for file in files for answer in _read(file))))
         searched = ", ".join(str(place) for place in dict.fromkeys(places))
         raise DataError(
             f"there are no answers of the model {self.abbr!r} to {dataset!r} (searched: {searched})",

@@ -62,7 +62,7 @@ class LoadCall(Struct, frozen=True, tag=True):
     prompt: str | None = None
 
 
-class ScoreCall(Struct, frozen=True, tag=True):
+class EvaluateCall(Struct, frozen=True, tag=True):
     """Score all answers of a dataset. The reply holds a `ais_prompt.evaluators.base.BatchVerdict` as plain values.
 
     Attributes:
@@ -125,10 +125,10 @@ class RetrieveCall(Struct, frozen=True, tag=True):
     input_columns: Sequence[str]
 
 
-Call: TypeAlias = StartCall | CheckCall | LoadCall | ScoreCall | JudgedCall | PostprocessCall | RetrieveCall
+Call: TypeAlias = StartCall | CheckCall | LoadCall | EvaluateCall | JudgedCall | PostprocessCall | RetrieveCall
 
 
-class Fault(Struct, frozen=True):
+class CallFault(Struct, frozen=True):
     """Why a call failed.
 
     Attributes:
@@ -143,7 +143,7 @@ class Fault(Struct, frozen=True):
     fix: str = ""
 
 
-class Reply(Struct, frozen=True):
+class CallReply(Struct, frozen=True):
     """The answer to a call.
 
     Attributes:
@@ -152,4 +152,4 @@ class Reply(Struct, frozen=True):
     """
 
     value: Any = None
-    fault: Fault | None = None
+    fault: CallFault | None = None

@@ -11,7 +11,7 @@ from typing import Any
 from ais_prompt.errors import ConfigError
 from ais_prompt.evaluators.base import AnswerBatch, BatchVerdict
 from ais_prompt.extensions.peers.code.arrow_file import write_rows
-from ais_prompt.extensions.peers.code.calls import CheckCall, ScoreCall
+from ais_prompt.extensions.peers.code.calls import CheckCall, EvaluateCall
 from ais_prompt.extensions.peers.code.session import CHECK_SECONDS, SCORE_SECONDS, call_peer
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.registry import EVALUATORS
@@ -62,7 +62,7 @@ class PeerEvaluator:
             if "test_set" in self._wanted:
                 rows = str(Path(folder) / "rows.arrow")
                 write_rows(batch.rows(), rows)
-            call = ScoreCall(self._cls, self._kwargs, offered, rows, batch.replica)
+            call = EvaluateCall(self._cls, self._kwargs, offered, rows, batch.replica)
             found = call_peer(call, self._cls, SCORE_SECONDS)
         return BatchVerdict(found["metrics"], found["each"])
 

@@ -23,7 +23,7 @@ _ENGLISH: Final = re.compile(r"\b[a-zA-Z]+\b")
 _CHINESE: Final = re.compile(r"[\u4e00-\u9fff]")
 
 
-class Shown(Struct, frozen=True):
+class ShownAnswer(Struct, frozen=True):
     """An answer in the prompt of a judge.
 
     Attributes:
@@ -50,7 +50,7 @@ def rounds(dialogue: Any, answers: Sequence[str]) -> list[dict[str, Any]]:
     return [{"round": n, "user": user, "assistant": answer} for n, (user, answer) in enumerate(pairs, 1)]
 
 
-def columns(shown: Sequence[Shown], *, pack: bool) -> dict[str, Any]:
+def columns(shown: Sequence[ShownAnswer], *, pack: bool) -> dict[str, Any]:
     """Return the columns for the answers of a question, the first of which is ``prediction``.
 
     Args:
@@ -93,7 +93,7 @@ def orders(order: Order, rows: Sequence[int]) -> Iterator[tuple[int, tuple[int, 
 
 
 def reference(
-    gold: Any, shown: Sequence[Shown], baselines: Sequence[str] = (), *, keep_predictions: bool = False
+    gold: Any, shown: Sequence[ShownAnswer], baselines: Sequence[str] = (), *, keep_predictions: bool = False
 ) -> Any:
     """Return what a postprocessor knows of a question: the gold, and for a comparison, who gave which answer.
 

@@ -13,9 +13,9 @@ from msgspec import Struct
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.evaluators.base import AnswerBatch, BatchVerdict, JudgeQuestion
 from ais_prompt.extensions.peers.code.arrow_file import write_rows
-from ais_prompt.extensions.peers.code.baselines import Baseline
+from ais_prompt.extensions.peers.code.baselines import AnsweredModel
 from ais_prompt.extensions.peers.code.calls import CheckCall, JudgedCall
-from ais_prompt.extensions.peers.code.judge_prompts import PROMPT_LIST, Shown, columns, orders, reference, rounds
+from ais_prompt.extensions.peers.code.judge_prompts import PROMPT_LIST, ShownAnswer, columns, orders, reference, rounds
 from ais_prompt.extensions.peers.code.session import CHECK_SECONDS, SCORE_SECONDS, call_peer
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.prompts.prompt_list import column_marks, compile_text
@@ -72,7 +72,7 @@ class PeerJudgeEvaluator:
     ) -> None:
         self._function = function
         self._kwargs = dict(kwargs or {})
-        self._baselines = [Baseline(one["abbr"], one["path"]) for one in baselines]
+        self._baselines = [AnsweredModel(one["abbr"], one["path"]) for one in baselines]
         self._order = order
         self._pack = pack
         self._keep_predictions = keep_predictions
@@ -151,7 +151,7 @@ class PeerJudgeEvaluator:
         rows = batch.rows()
         golds = batch.references or [None] * len(rows)
         own = [
-            Shown(batch.model, rounds(row.get("dialogue"), answer) if isinstance(answer, list) else str(answer))
+            ShownAnswer(batch.model, rounds(row.get("dialogue"), answer) if isinstance(answer, list) else str(answer))
             for row, answer in zip(rows, batch.predictions, strict=True)
         ]
         if not self._baselines:
@@ -163,13 +163,13 @@ class PeerJudgeEvaluator:
             answers = baseline.answers(batch.dataset)
             group = []
             for position, order in orders(self._order, numbers):
-                both = (Shown(baseline.abbr, answers.of(numbers[position])), own[position])
+                both = (ShownAnswer(baseline.abbr, answers.of(numbers[position])), own[position])
                 shown = [both[place] for place in order]
                 known = reference(golds[position], shown, names, keep_predictions=self._keep_predictions)
                 group.append(self._asked(position, rows[position], shown, known))
             yield group
 
-    def _single(self, position: int, row: Mapping[str, Any], gold: Any, own: Shown) -> list[_Asked]:
+    def _single(self, position: int, row: Mapping[str, Any], gold: Any, own: ShownAnswer) -> list[_Asked]:
         """Return the questions about one answer."""
         if not self._prompt_list:
             return [self._asked(position, row, [own], reference(gold, [own]))]
@@ -180,13 +180,13 @@ class PeerJudgeEvaluator:
             self._asked(
                 position,
                 row,
-                [Shown(own.model, str(prompt).replace("{prediction}", own.answer))],
+                [ShownAnswer(own.model, str(prompt).replace("{prediction}", own.answer))],
                 {**known, "judge_prompt": prompt},
             )
             for prompt in gold[PROMPT_LIST]
         ]
 
-    def _asked(self, position: int, row: Mapping[str, Any], shown: Sequence[Shown], known: Any) -> _Asked:
+    def _asked(self, position: int, row: Mapping[str, Any], shown: Sequence[ShownAnswer], known: Any) -> _Asked:
         added = {**columns(shown, pack=self._pack), "reference": known, "obj_gold": known}
         return _Asked(JudgeQuestion(position, {**_filled(row, added), **added}), known)
 

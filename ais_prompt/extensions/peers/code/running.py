@@ -20,11 +20,11 @@ from ais_prompt.extensions.peers.code.arrow_file import read_table, write_table
 from ais_prompt.extensions.peers.code.calls import (
     PROMPT,
     CheckCall,
+    EvaluateCall,
     JudgedCall,
     LoadCall,
     PostprocessCall,
     RetrieveCall,
-    ScoreCall,
 )
 from ais_prompt.extensions.peers.code.importing import resolve, with_parts
 from ais_prompt.extensions.peers.code.verdicts import judged_verdict, verdict
@@ -122,7 +122,7 @@ def _is_turn(item: Any) -> bool:
     return bool(item) and not (isinstance(item, Mapping) and "section" in item)
 
 
-def score(call: ScoreCall) -> BatchVerdict:
+def score(call: EvaluateCall) -> BatchVerdict:
     """Score all answers of a dataset.
 
     Raises:

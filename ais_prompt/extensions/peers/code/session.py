@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, MissingExtra, PartError
-from ais_prompt.extensions.peers.code.calls import NO_NETWORK, Call, Fault, Reply, StartCall
+from ais_prompt.extensions.peers.code.calls import NO_NETWORK, Call, CallFault, CallReply, StartCall
 from ais_prompt.extensions.peers.code.sources import DISTRIBUTIONS, is_complete
 from ais_prompt.readers.data_path import CACHES
 from ais_prompt.utils.peers import PEER_PATH, peer_of, peer_package
@@ -64,7 +64,7 @@ def call_peer(call: Call, path: str, seconds: float) -> Any:
     return reply.value
 
 
-class Session:
+class PeerSession:
     """A worker process and its lock. Use `call_peer`."""
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class Session:
         self._settings: tuple[str, ...] = ()
         self._log = Path()
 
-    def call(self, call: Call, path: str, seconds: float) -> Reply:
+    def call(self, call: Call, path: str, seconds: float) -> CallReply:
         """Make a call, one at a time.
 
         Raises:
@@ -106,7 +106,7 @@ class Session:
         with self._lock:
             self._stop()
 
-    def _answer(self, call: Call, seconds: float) -> Reply:
+    def _answer(self, call: Call, seconds: float) -> CallReply:
         settings = (str(Path.cwd()), *(os.environ.get(name, "") for name in _VARIABLES))
         if self._worker is not None and settings != self._settings:
             self._stop()
@@ -123,11 +123,11 @@ class Session:
             self._reply(StartCall(name, has_network, peers, whole), CHECK_SECONDS)
         return self._reply(call, seconds)
 
-    def _reply(self, call: Call, seconds: float) -> Reply:
+    def _reply(self, call: Call, seconds: float) -> CallReply:
         assert self._worker is not None
         try:
             # The worker runs code of others, so a reply is plain data; a call comes from here.
-            return msgspec.json.decode(self._worker.call(pickle.dumps(call), seconds), type=Reply)
+            return msgspec.json.decode(self._worker.call(pickle.dumps(call), seconds), type=CallReply)
         except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
             raise WorkerDied("its reply cannot be read") from error
 
@@ -138,7 +138,7 @@ class Session:
             self._log.unlink(missing_ok=True)
 
 
-def _error(fault: Fault, path: str) -> AisPromptError:
+def _error(fault: CallFault, path: str) -> AisPromptError:
     if fault.kind == "package":
         return MissingExtra(f"code of {peer_of(path)}: {fault.what}", fix=fault.fix)
     if fault.kind == "config":
@@ -151,5 +151,5 @@ def _error(fault: Fault, path: str) -> AisPromptError:
 
 _VARIABLES: Final = (PEER_PATH, PEER_NETWORK, *CACHES, "DATASET_SOURCE", "HF_HOME", "HOME")
 """Environment variables that say where code and data are; a worker is started again when one of them changes."""
-_SESSION: Final = Session()
+_SESSION: Final = PeerSession()
 atexit.register(_SESSION.stop)

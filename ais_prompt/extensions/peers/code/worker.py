@@ -18,14 +18,14 @@ import msgspec
 from ais_prompt.extensions.peers.code.calls import (
     NO_NETWORK,
     Call,
+    CallFault,
+    CallReply,
     CheckCall,
-    Fault,
+    EvaluateCall,
     JudgedCall,
     LoadCall,
     PostprocessCall,
-    Reply,
     RetrieveCall,
-    ScoreCall,
     StartCall,
 )
 from ais_prompt.extensions.peers.code.data import DataAbsent
@@ -59,10 +59,10 @@ def answer(message: bytes) -> bytes:
     """Answer one call."""
     call: Call = pickle.loads(message)
     try:
-        reply = Reply(_answers()[type(call)](call))
+        reply = CallReply(_answers()[type(call)](call))
         return _encoded(reply)
     except BaseException as error:  # their code may also call `exit`
-        return _encoded(Reply(fault=_fault(error)))
+        return _encoded(CallReply(fault=_fault(error)))
 
 
 def _answers() -> Mapping[type, Callable[[Any], Any]]:
@@ -70,7 +70,7 @@ def _answers() -> Mapping[type, Callable[[Any], Any]]:
         StartCall: _start,
         CheckCall: check,
         LoadCall: load,
-        ScoreCall: score,
+        EvaluateCall: score,
         JudgedCall: score_judged,
         PostprocessCall: postprocess,
         RetrieveCall: retrieve,
@@ -89,36 +89,36 @@ def _start(call: StartCall) -> None:
     install_finders({package: folder for package, folder in call.peers.items() if package not in call.whole})
 
 
-def _encoded(reply: Reply) -> bytes:
+def _encoded(reply: CallReply) -> bytes:
     return msgspec.json.encode(reply, enc_hook=str)
 
 
-def _fault(error: BaseException) -> Fault:
+def _fault(error: BaseException) -> CallFault:
     """Return what a call's exception means."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, DataAbsent):
-            return Fault("data", cause.what, fix=cause.fix)
+            return CallFault("data", cause.what, fix=cause.fix)
         if isinstance(cause, NoNetwork):
-            return Fault("data", f"{cause}, and nothing is downloaded unasked", fix=NETWORK_FIX)
+            return CallFault("data", f"{cause}, and nothing is downloaded unasked", fix=NETWORK_FIX)
         if type(cause) is ConnectionError or type(cause).__name__ in NOT_CACHED:
-            return Fault("data", f"it is not on this machine: {exception_line(cause)}", fix=DOWNLOAD_FIX)
+            return CallFault("data", f"it is not on this machine: {exception_line(cause)}", fix=DOWNLOAD_FIX)
         if package := missing_package(cause):
-            return Fault("package", f"their code needs the package {package!r}", fix=advice(package))
+            return CallFault("package", f"their code needs the package {package!r}", fix=advice(package))
         cause = cause.__cause__ or cause.__context__
     if type(error) is ImportError and "install" in str(error):
-        return Fault("package", f"their code needs a package: {exception_line(error)}", fix="install what it names")
+        return CallFault("package", f"their code needs a package: {exception_line(error)}", fix="install what it names")
     if isinstance(error, WrongArguments):
-        return Fault("config", str(error), fix="see the signature in the peer's source")
+        return CallFault("config", str(error), fix="see the signature in the peer's source")
     if isinstance(error, NoVerdict):
-        return Fault("raised", str(error))
+        return CallFault("raised", str(error))
     if isinstance(error, NoSuchName):
-        return Fault("config", f"there is no {error}", fix="check the spelling, or the version of the peer")
+        return CallFault("config", f"there is no {error}", fix="check the spelling, or the version of the peer")
     if isinstance(error, FileNotFoundError):
-        return Fault("data", exception_line(error), users_line(error), "put the file there")
+        return CallFault("data", exception_line(error), users_line(error), "put the file there")
     if isinstance(error, SystemExit):
-        return Fault("raised", f"it calls exit({error.code!r})", users_line(error))
-    return Fault("raised", exception_line(error), users_line(error))
+        return CallFault("raised", f"it calls exit({error.code!r})", users_line(error))
+    return CallFault("raised", exception_line(error), users_line(error))
 
 
 if __name__ == "__main__":

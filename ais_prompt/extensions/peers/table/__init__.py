@@ -14,9 +14,9 @@ from ais_prompt.extensions.peers.table.evaluators import EVALUATORS
 from ais_prompt.extensions.peers.table.infer import INFERENCERS, RETRIEVERS, TEMPLATES
 from ais_prompt.extensions.peers.table.models import MODELS
 from ais_prompt.extensions.peers.table.postprocessors import POSTPROCESSORS
-from ais_prompt.extensions.peers.table.row import Row
+from ais_prompt.extensions.peers.table.row import PartRow
 
-ROWS: Final[Mapping[str, tuple[Row, ...]]] = {
+ROWS: Final[Mapping[str, tuple[PartRow, ...]]] = {
     "models": MODELS,
     "readers": DATASETS,
     "retrievers": RETRIEVERS,
@@ -61,12 +61,12 @@ def peer_part(kind: str, name: Any, peer: str = PEERS[0]) -> PeerPart | None:
     return None if is_ours or find_row(kind, name) is None else PeerPart(name)
 
 
-def find_row(kind: str, path: str) -> Row | None:
+def find_row(kind: str, path: str) -> PartRow | None:
     """Return the row of a part, that of its module before that of any module; None if there is none."""
     module, _, name = path.rpartition(".")
     rows = [row for row in ROWS[kind] if row.name == name and f"{module}.".startswith(_prefix(row))]
     return max(rows, key=lambda row: len(row.module), default=None)
 
 
-def _prefix(row: Row) -> str:
+def _prefix(row: PartRow) -> str:
     return f"{row.module}." if row.module else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ais_prompt.extensions.benchmarks.layouts.table import LAYOUTS
-from ais_prompt.extensions.peers.table.row import Row
+from ais_prompt.extensions.peers.table.row import PartRow
 
 _DROPPED: Final = {
     "local_mode": "data are looked up in the same places in either mode",
@@ -26,7 +26,7 @@ _IN_PACKAGES: Final = {"BFCLDataset": {"path": {"": "bfcl_eval/data"}}}
 
 
 DATASETS: Final = tuple(
-    Row(
+    PartRow(
         name,
         "BenchmarkDataset",
         module=_module(name),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ais_prompt.extensions.benchmarks.layouts.functions import language_of
-from ais_prompt.extensions.peers.table.row import Row
+from ais_prompt.extensions.peers.table.row import PartRow
 
 _PASS_K: Final = "for pass@k set n and k of the dataset"
 _SCORE: Final = {"score": "accuracy"}
@@ -41,52 +41,54 @@ def _any_call(args: dict[str, Any]) -> dict[str, Any]:
 
 
 EVALUATORS: Final = (
-    Row("AccEvaluator", "AccEvaluator"),
-    Row("AccwithDetailsEvaluator", "AccEvaluator"),
-    Row("AGIEvalEvaluator_mcq", "AccEvaluator", metrics=_SCORE),
-    Row("BBHEvaluator_mcq", "AccEvaluator", metrics=_SCORE),
-    Row("GPQAEvaluator", "AccEvaluator"),
-    Row("MGSM_Evaluator", "AccEvaluator"),
-    Row("BBHEvaluator", "BBHEvaluator", metrics=_SCORE),
-    Row(
+    PartRow("AccEvaluator", "AccEvaluator"),
+    PartRow("AccwithDetailsEvaluator", "AccEvaluator"),
+    PartRow("AGIEvalEvaluator_mcq", "AccEvaluator", metrics=_SCORE),
+    PartRow("BBHEvaluator_mcq", "AccEvaluator", metrics=_SCORE),
+    PartRow("GPQAEvaluator", "AccEvaluator"),
+    PartRow("MGSM_Evaluator", "AccEvaluator"),
+    PartRow("BBHEvaluator", "BBHEvaluator", metrics=_SCORE),
+    PartRow(
         "BBHEvaluator",
         "BBHEvaluator",
         module="ais_bench",
         differs="upper and lower case, commas and what follows yes or no make no difference",
         metrics=_SCORE,
     ),
-    Row("EMEvaluator", "EMEvaluator", differs=_PHRASES, metrics={"score": "exact_match"}),
-    Row("EDAccEvaluator", "EDAccEvaluator"),
-    Row("MMLUProBaseEvaluator", "OptionOrTextEvaluator"),
-    Row("LambadaEvaluator", "LambadaEvaluator"),
-    Row("DropOpenAIEvaluator", "FuzzyMatchEvaluator", differs=_WORDS),
-    Row(
+    PartRow("EMEvaluator", "EMEvaluator", differs=_PHRASES, metrics={"score": "exact_match"}),
+    PartRow("EDAccEvaluator", "EDAccEvaluator"),
+    PartRow("MMLUProBaseEvaluator", "OptionOrTextEvaluator"),
+    PartRow("LambadaEvaluator", "LambadaEvaluator"),
+    PartRow("DropOpenAIEvaluator", "FuzzyMatchEvaluator", differs=_WORDS),
+    PartRow(
         "TriviaQAEvaluator",
         "ContainedAnswerEvaluator",
         add={"cues": ("answer is", "a:", "answer:")},
         differs=_CONTAINED,
         metrics=_SCORE,
     ),
-    Row("NQEvaluator", "ContainedAnswerEvaluator", add={"cues": ("answer is",)}, differs=_CONTAINED, metrics=_SCORE),
-    Row("NQEvaluatorCN", "ContainedAnswerEvaluator", add={"cues": ("答案是：",), "whole": True}, metrics=_SCORE),
+    PartRow(
+        "NQEvaluator", "ContainedAnswerEvaluator", add={"cues": ("answer is",)}, differs=_CONTAINED, metrics=_SCORE
+    ),
+    PartRow("NQEvaluatorCN", "ContainedAnswerEvaluator", add={"cues": ("答案是：",), "whole": True}, metrics=_SCORE),
     # AISBench calls its metric accuracy.
-    Row(
+    PartRow(
         "LEvalEMEvaluator",
         "ContainedAnswerEvaluator",
         add={"cues": (), "first_line": False},
         differs=_WORDS,
         metrics=_SCORE,
     ),
-    Row("CircularEvaluator", "CircularEvaluator", module="opencompass.openicl"),
-    Row("AveragePPLEvaluator", "AveragePPLEvaluator"),
-    Row("BleuEvaluator", "BleuEvaluator", metrics={"score": "bleu"}),
-    Row("RougeEvaluator", "RougeEvaluator"),
-    Row("JiebaRougeEvaluator", "JiebaRougeEvaluator", differs=_ROUGE),
-    Row("SquadEvaluator", "SquadEvaluator", metrics={"score": "f1"}),
-    Row(
+    PartRow("CircularEvaluator", "CircularEvaluator", module="opencompass.openicl"),
+    PartRow("AveragePPLEvaluator", "AveragePPLEvaluator"),
+    PartRow("BleuEvaluator", "BleuEvaluator", metrics={"score": "bleu"}),
+    PartRow("RougeEvaluator", "RougeEvaluator"),
+    PartRow("JiebaRougeEvaluator", "JiebaRougeEvaluator", differs=_ROUGE),
+    PartRow("SquadEvaluator", "SquadEvaluator", metrics={"score": "f1"}),
+    PartRow(
         "LongBenchF1Evaluator", "SquadEvaluator", add={"first_line": False}, change=_tokenized, metrics={"score": "f1"}
     ),
-    Row(
+    PartRow(
         "LongBenchRougeEvaluator",
         "RougeEvaluator",
         add={"metrics": ("rougeL",)},
@@ -94,16 +96,16 @@ EVALUATORS: Final = (
         differs="ROUGE-L is computed by rouge-score",
         metrics={"score": "rougeL"},
     ),
-    Row("LongBenchClassificationEvaluator", "LongBenchClassificationEvaluator", metrics=_SCORE),
-    Row(
+    PartRow("LongBenchClassificationEvaluator", "LongBenchClassificationEvaluator", metrics=_SCORE),
+    PartRow(
         "LongBenchCodeSimEvaluator",
         "LongBenchCodeSimEvaluator",
         differs="lines of code are compared by difflib",
         metrics={"score": "similarity"},
     ),
-    Row("LongBenchCountEvaluator", "LongBenchCountEvaluator", metrics=_SCORE),
-    Row("LongBenchRetrievalEvaluator", "LongBenchRetrievalEvaluator", metrics=_SCORE),
-    Row(
+    PartRow("LongBenchCountEvaluator", "LongBenchCountEvaluator", metrics=_SCORE),
+    PartRow("LongBenchRetrievalEvaluator", "LongBenchRetrievalEvaluator", metrics=_SCORE),
+    PartRow(
         "HumanEvalEvaluator",
         "HumanEvalEvaluator",
         drop={"k": _PASS_K},
@@ -111,8 +113,8 @@ EVALUATORS: Final = (
         differs=_SANDBOX,
         metrics={"humaneval_pass@1": "accuracy"},
     ),
-    Row("HumanEvaluator", "HumanEvaluator"),
-    Row(
+    PartRow("HumanEvaluator", "HumanEvaluator"),
+    PartRow(
         "MBPPEvaluator",
         "MBPPEvaluator",
         add={"extract": True},
@@ -120,7 +122,7 @@ EVALUATORS: Final = (
         differs=_SANDBOX,
         metrics=_SCORE,
     ),
-    Row(
+    PartRow(
         "MBPPPassKEvaluator",
         "MBPPEvaluator",
         add={"extract": True},
@@ -128,34 +130,34 @@ EVALUATORS: Final = (
         differs=_SANDBOX,
         metrics={"pass@1": "accuracy"},
     ),
-    Row("Gsm8kEvaluator", "Gsm8kEvaluator"),
-    Row(
+    PartRow("Gsm8kEvaluator", "Gsm8kEvaluator"),
+    PartRow(
         "MATHEvaluator",
         "MATHEvaluator",
         drop={"version": "answers are compared by math-verify in every version"},
         differs="answers are compared by math-verify",
     ),
-    Row("MATHEvaluator", "MATHEvaluator", module="ais_bench", differs="math-verify has other options"),
-    Row(
+    PartRow("MATHEvaluator", "MATHEvaluator", module="ais_bench", differs="math-verify has other options"),
+    PartRow(
         "MATHVerifyEvaluator",
         "MATHVerifyEvaluator",
         differs="answers in plain text are compared too; there only LaTeX between $ or in a box is read",
     ),
-    Row(
+    PartRow(
         "BFCLSingleTurnEvaluator",
         "ToolCallEvaluator",
         drop={"is_fc_model": _CALLS},
         gold_columns=("functions", "answers"),
         change=_of_category,
     ),
-    Row(
+    PartRow(
         "BFCLRelevanceEvaluator",
         "RegexEvaluator",
         drop={"is_fc_model": _CALLS},
         change=_any_call,
     ),
-    Row("GenericLLMEvaluator", "GenericLLMEvaluator"),
-    Row(
+    PartRow("GenericLLMEvaluator", "GenericLLMEvaluator"),
+    PartRow(
         "CascadeEvaluator",
         "CascadeEvaluator",
         drop={"parallel": "only answers that the rule finds wrong are judged, with the same accuracy"},

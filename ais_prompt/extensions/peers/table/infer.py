@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ais_prompt.extensions.peers.table.row import Row
+from ais_prompt.extensions.peers.table.row import PartRow
 
 _BATCHES: Final = "requests are sent as the model's max_concurrency allows"
 _LENGTH: Final = "prompts that are too long for the model are refused, not cut"
@@ -41,19 +41,19 @@ def _with_encoder(args: dict[str, Any]) -> dict[str, Any]:
 
 
 TEMPLATES: Final = (
-    Row("PromptTemplate", "PromptTemplate"),
-    Row("RawPromptTemplate", "RawPromptTemplate"),
-    Row("MMPromptTemplate", "MMPromptTemplate"),
-    Row("MultiTurnPromptTemplate", "MultiTurnPromptTemplate"),
+    PartRow("PromptTemplate", "PromptTemplate"),
+    PartRow("RawPromptTemplate", "RawPromptTemplate"),
+    PartRow("MMPromptTemplate", "MMPromptTemplate"),
+    PartRow("MultiTurnPromptTemplate", "MultiTurnPromptTemplate"),
 )
 
 RETRIEVERS: Final = (
-    Row("ZeroRetriever", "ZeroRetriever"),
-    Row("FixKRetriever", "FixKRetriever"),
-    Row("RandomRetriever", "RandomRetriever"),
-    Row("BM25Retriever", "BM25Retriever"),
-    Row("SlidingWindowRetriever", "SlidingWindowRetriever"),
-    Row(
+    PartRow("ZeroRetriever", "ZeroRetriever"),
+    PartRow("FixKRetriever", "FixKRetriever"),
+    PartRow("RandomRetriever", "RandomRetriever"),
+    PartRow("BM25Retriever", "BM25Retriever"),
+    PartRow("SlidingWindowRetriever", "SlidingWindowRetriever"),
+    PartRow(
         "TopkRetriever",
         "TopkRetriever",
         drop={"tokenizer_name": "the encoder has its own tokenizer", "batch_size": "texts are encoded in batches"},
@@ -61,7 +61,7 @@ RETRIEVERS: Final = (
     ),
 )
 
-_MULTIROUND: Final = Row(
+_MULTIROUND: Final = PartRow(
     "GenInferencer",
     "ChatInferencer",
     drop={**_SHARED, "multiround": "an inferencer of its own asks many turns"},
@@ -70,13 +70,13 @@ _MULTIROUND: Final = Row(
 )
 
 INFERENCERS: Final = (
-    Row(
+    PartRow(
         "GenInferencer",
         "GenInferencer",
         drop={**_SHARED, "multiround": "an inferencer of its own asks many turns"},
         instead={"multiround": _MULTIROUND},
     ),
-    Row(
+    PartRow(
         "SCInferencer",
         "GenInferencer",
         rename={"sc_size": "n"},
@@ -87,14 +87,14 @@ INFERENCERS: Final = (
         },
         differs="the score of the majority is the row cons@n",
     ),
-    Row("PPLInferencer", "PPLInferencer", drop=_PPL),
-    Row("PPLInferencer", "PPLInferencer", module="opencompass", drop=_PPL, add=_OF_ALL_TOKENS),
-    Row("PPLOnlyInferencer", "PPLOnlyInferencer", module="opencompass", drop=_SHARED, add=_OF_ALL_TOKENS),
-    Row("CLPInferencer", "CLPInferencer", drop=_SHARED),
-    Row("LLInferencer", "LLInferencer", drop=_SHARED, add={"continuation_in_prompt": True}),
-    Row("ChatInferencer", "ChatInferencer", drop=_SHARED),
-    Row("MultiTurnGenInferencer", "MultiTurnGenInferencer", drop=_SHARED),
-    Row(
+    PartRow("PPLInferencer", "PPLInferencer", drop=_PPL),
+    PartRow("PPLInferencer", "PPLInferencer", module="opencompass", drop=_PPL, add=_OF_ALL_TOKENS),
+    PartRow("PPLOnlyInferencer", "PPLOnlyInferencer", module="opencompass", drop=_SHARED, add=_OF_ALL_TOKENS),
+    PartRow("CLPInferencer", "CLPInferencer", drop=_SHARED),
+    PartRow("LLInferencer", "LLInferencer", drop=_SHARED, add={"continuation_in_prompt": True}),
+    PartRow("ChatInferencer", "ChatInferencer", drop=_SHARED),
+    PartRow("MultiTurnGenInferencer", "MultiTurnGenInferencer", drop=_SHARED),
+    PartRow(
         "BFCLV3FunctionCallInferencer",
         "ToolCallInferencer",
         drop={

@@ -20,7 +20,7 @@ RIGHT_OR_WRONG: Final = frozenset(
 """Functions that read A for right and B for wrong, as `GenericLLMEvaluator` does."""
 
 
-class Reading(Struct, frozen=True):
+class JudgeReading(Struct, frozen=True):
     """The function that reads what a summarizer of a dataset reads.
 
     Attributes:
@@ -34,17 +34,17 @@ class Reading(Struct, frozen=True):
 
 _SUBJECTIVE: Final = "opencompass.datasets.subjective"
 
-SUMMARIZERS: Final[Mapping[str, Reading]] = {
-    "AlignmentBenchSummarizer": Reading(f"{_SUBJECTIVE}.alignbench.alignbench_postprocess", ("judge_type",)),
-    "AlpacaSummarizer": Reading(f"{_SUBJECTIVE}.alpacaeval.alpacaeval_postprocess"),
-    "ArenaHardSummarizer": Reading(f"{_SUBJECTIVE}.arena_hard.arenahard_postprocess"),
-    "CompassArenaSummarizer": Reading(
+SUMMARIZERS: Final[Mapping[str, JudgeReading]] = {
+    "AlignmentBenchSummarizer": JudgeReading(f"{_SUBJECTIVE}.alignbench.alignbench_postprocess", ("judge_type",)),
+    "AlpacaSummarizer": JudgeReading(f"{_SUBJECTIVE}.alpacaeval.alpacaeval_postprocess"),
+    "ArenaHardSummarizer": JudgeReading(f"{_SUBJECTIVE}.arena_hard.arenahard_postprocess"),
+    "CompassArenaSummarizer": JudgeReading(
         f"{_SUBJECTIVE}.compass_arena.compassarena_postprocess", ("summary_type", "check_pos_bias")
     ),
-    "FofoSummarizer": Reading(f"{_SUBJECTIVE}.fofo.fofo_postprocess"),
-    "FollowBenchSummarizer": Reading(f"{_SUBJECTIVE}.followbench.followbench_postprocess"),
-    "MTBench101Summarizer": Reading(f"{_SUBJECTIVE}.mtbench101.mtbench101_postprocess"),
-    "MTBenchSummarizer": Reading(f"{_SUBJECTIVE}.mtbench.mtbench_postprocess"),
-    "WildBenchPairSummarizer": Reading(f"{_SUBJECTIVE}.wildbench.wildbench_postprocess"),
+    "FofoSummarizer": JudgeReading(f"{_SUBJECTIVE}.fofo.fofo_postprocess"),
+    "FollowBenchSummarizer": JudgeReading(f"{_SUBJECTIVE}.followbench.followbench_postprocess"),
+    "MTBench101Summarizer": JudgeReading(f"{_SUBJECTIVE}.mtbench101.mtbench101_postprocess"),
+    "MTBenchSummarizer": JudgeReading(f"{_SUBJECTIVE}.mtbench.mtbench_postprocess"),
+    "WildBenchPairSummarizer": JudgeReading(f"{_SUBJECTIVE}.wildbench.wildbench_postprocess"),
 }
 """Summarizer that a dataset names → the function with which newer configs of the same benchmark read the judge."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final, TypeAlias
 
-from ais_prompt.extensions.peers.table.row import Row
+from ais_prompt.extensions.peers.table.row import PartRow
 from ais_prompt.extensions.peers.table.served import (
     LENGTHS,
     chat_server,
@@ -100,8 +100,8 @@ def _local(args: dict[str, Any]) -> dict[str, Any]:
     return {**args, **({"generation_kwargs": options} if options else {})}
 
 
-def _chat(name: str, change: Change = chat_server, **add: Any) -> Row:
-    return Row(
+def _chat(name: str, change: Change = chat_server, **add: Any) -> PartRow:
+    return PartRow(
         name,
         "OpenAIChatModel",
         rename=_RENAMED,
@@ -112,10 +112,10 @@ def _chat(name: str, change: Change = chat_server, **add: Any) -> Row:
     )
 
 
-def _of_provider(name: str, provider: str) -> Row:
+def _of_provider(name: str, provider: str) -> PartRow:
     """Return the row of a class for one provider, whose key there is written in the config."""
     differs = f"it is asked at the address for OpenAI's format of {provider}"
-    return Row(
+    return PartRow(
         name,
         "OpenAIChatModel",
         rename={name: ours for name, ours in _RENAMED.items() if ours != "base_url"},
@@ -127,17 +127,17 @@ def _of_provider(name: str, provider: str) -> Row:
     )
 
 
-def _aisbench(name: str, ours: str, differs: str = "") -> Row:
+def _aisbench(name: str, ours: str, differs: str = "") -> PartRow:
     rename = {"path": "tokenizer_path", "batch_size": "max_concurrency"}
     options = _OPTIONS | _LENGTHS
-    return Row(
+    return PartRow(
         name, ours, rename=rename, drop=_SERVED, drop_options=options, add=_PATIENT, change=vllm_server, differs=differs
     )
 
 
-def _triton(name: str) -> Row:
+def _triton(name: str) -> PartRow:
     """Return the row of a class for Triton's protocol, as MindIE has it."""
-    return Row(
+    return PartRow(
         name,
         "TritonModel",
         rename={"path": "tokenizer_path", "batch_size": "max_concurrency", "model_name": "model"},
@@ -148,7 +148,7 @@ def _triton(name: str) -> Row:
     )
 
 
-def _engine(name: str, ours: str, change: Change, local: Change, drop_options: Mapping[str, str]) -> Row:
+def _engine(name: str, ours: str, change: Change, local: Change, drop_options: Mapping[str, str]) -> PartRow:
     """Return the row of an engine that the peer runs in its own process.
 
     Args:
@@ -161,7 +161,7 @@ def _engine(name: str, ours: str, change: Change, local: Change, drop_options: M
     no_engine = dict.fromkeys(
         ("model_kwargs", "engine_config", "concurrency", "backend"), "transformers takes the place of the engine"
     )
-    in_process = Row(
+    in_process = PartRow(
         name,
         _CHAT_LOCAL if ours == "OpenAIChatModel" else _BASE,
         rename={"sample_kwargs": "generation_kwargs", "gen_config": "generation_kwargs"},
@@ -182,7 +182,7 @@ def _engine(name: str, ours: str, change: Change, local: Change, drop_options: M
         "end_str": _ENGINE,
     }
     rename = {"path": "model", "batch_size": "max_concurrency", "sample_kwargs": "generation_kwargs"}
-    return Row(
+    return PartRow(
         name,
         ours,
         rename=rename,
@@ -194,7 +194,7 @@ def _engine(name: str, ours: str, change: Change, local: Change, drop_options: M
     )
 
 
-def _vllm(name: str, ours: str) -> Row:
+def _vllm(name: str, ours: str) -> PartRow:
     def local(args: dict[str, Any]) -> dict[str, Any]:
         options = {"temperature": 1.0, **(args.pop("generation_kwargs", None) or {})}
         return _local({**args, "generation_kwargs": options if options["temperature"] else {}})
@@ -202,7 +202,7 @@ def _vllm(name: str, ours: str) -> Row:
     return _engine(name, ours, vllm_engine, local, _OPTIONS)
 
 
-def _lmdeploy(name: str, ours: str, backend: str | None = None) -> Row:
+def _lmdeploy(name: str, ours: str, backend: str | None = None) -> PartRow:
     def local(args: dict[str, Any]) -> dict[str, Any]:
         options, extra = lmdeploy_options(args.pop("generation_kwargs", None) or {})
         return _local({**args, **extra, "generation_kwargs": options})
@@ -211,20 +211,20 @@ def _lmdeploy(name: str, ours: str, backend: str | None = None) -> Row:
 
 
 MODELS: Final = (
-    Row("HuggingFace", _BASE, drop=_LOCAL, change=_local),
-    Row("HuggingFaceBaseModel", _BASE, drop=_LOCAL, change=_local),
-    Row("HuggingFaceCausalLM", _BASE, drop=_LOCAL, change=_local),
-    Row("AlayaLM", _BASE, drop=_LOCAL, change=_local, differs="its attention runs without Triton"),
-    Row("ModelScopeCausalLM", _BASE, drop=_LOCAL, change=_local, differs="it is loaded from the Hugging Face Hub"),
-    Row("HuggingFacewithChatTemplate", _CHAT_LOCAL, drop=_LOCAL, change=_local),
-    Row(
+    PartRow("HuggingFace", _BASE, drop=_LOCAL, change=_local),
+    PartRow("HuggingFaceBaseModel", _BASE, drop=_LOCAL, change=_local),
+    PartRow("HuggingFaceCausalLM", _BASE, drop=_LOCAL, change=_local),
+    PartRow("AlayaLM", _BASE, drop=_LOCAL, change=_local, differs="its attention runs without Triton"),
+    PartRow("ModelScopeCausalLM", _BASE, drop=_LOCAL, change=_local, differs="it is loaded from the Hugging Face Hub"),
+    PartRow("HuggingFacewithChatTemplate", _CHAT_LOCAL, drop=_LOCAL, change=_local),
+    PartRow(
         "HuggingFaceQwen2VLwithChatTemplate",
         _CHAT_LOCAL,
         drop={**_LOCAL, "vision_kwargs": "the processor's own sizes of images are used"},
         change=_local,
         differs=_GREEDY,
     ),
-    Row(
+    PartRow(
         "OpenAI",
         "OpenAIChatModel",
         rename=_RENAMED,
@@ -236,7 +236,7 @@ MODELS: Final = (
     _chat("OpenAISDK"),
     _chat("OpenAISDKStreaming", stream=True),
     _chat("LiteLLMAPI"),
-    Row(
+    PartRow(
         "BailingAPI",
         "OpenAIChatModel",
         rename={**_RENAMED, "url": "base_url", "token": "api_key"},

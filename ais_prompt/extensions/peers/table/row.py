@@ -29,7 +29,7 @@ SAYS_NOTHING: Final[Mapping[str, Sequence[Any]]] = {
 """Argument of the peers → values with which it changes nothing there: it is dropped without a note. So is None."""
 
 
-class Row(Struct, frozen=True):
+class PartRow(Struct, frozen=True):
     """What a part of OpenCompass or AISBench means here.
 
     Arguments are renamed first, then dropped, then their values mapped, then ``change`` is called. An argument that our
@@ -66,9 +66,9 @@ class Row(Struct, frozen=True):
     add: Mapping[str, Any] = {}
     change: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     unless: Mapping[str, Sequence[Any]] = {}
-    instead: Mapping[str, Row] = {}
+    instead: Mapping[str, PartRow] = {}
     gold_columns: tuple[str, ...] = ()
-    in_process: Row | None = None
+    in_process: PartRow | None = None
     differs: str = ""
     exact: str = ""
     metrics: Mapping[str, str] = {}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.errors import DataError
 from ais_prompt.evaluators.base import AnswerBatch
-from ais_prompt.extensions.peers.code.judge_prompts import Shown, columns, orders, reference, rounds
+from ais_prompt.extensions.peers.code.judge_prompts import ShownAnswer, columns, orders, reference, rounds
 from ais_prompt.extensions.peers.code.judged import PeerJudgeEvaluator
 from ais_prompt.extensions.peers.code.verdicts import NoVerdict, judged_verdict
 
@@ -41,7 +41,7 @@ def batch(rows: list[dict[str, Any]], answers: list[Any], golds: list[Any] | Non
 )
 def test_answers_have_the_columns_of_the_peer(answers: list[Any], pack: bool, expected: dict[str, Any]) -> None:
     named = {f"prediction{name}" if name.startswith("_") else name: value for name, value in expected.items()}
-    assert columns([Shown("m", answer) for answer in answers], pack=pack) == named
+    assert columns([ShownAnswer("m", answer) for answer in answers], pack=pack) == named
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_both_orders_are_all_of_the_first_then_all_of_the_second() -> None:
 
 
 def test_a_comparison_is_known_with_its_models() -> None:
-    shown = [Shown("old", "x"), Shown("m", "y")]
+    shown = [ShownAnswer("old", "x"), ShownAnswer("m", "y")]
     assert reference({"kind": 1}, shown, ["old"]) == {
         "kind": 1,
         "answer1": "old",
