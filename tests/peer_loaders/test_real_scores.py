@@ -25,7 +25,7 @@ from ais_prompt.extensions.peers.code.session import call_peer
 from ais_prompt.extensions.peers.parts import Translation
 from ais_prompt.extensions.peers.table import PEERS, find_row
 from ais_prompt.extensions.peers.table.evaluators import EVALUATORS
-from ais_prompt.extensions.peers.table.postprocessors import POSTPROCESSORS as FUNCTIONS
+from ais_prompt.extensions.peers.table.parts import POSTPROCESSORS as FUNCTIONS
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import SampleScore
 from ais_prompt.utils.peers import peer_package

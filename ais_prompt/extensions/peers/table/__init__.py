@@ -9,11 +9,9 @@ from msgspec import Struct
 
 from ais_prompt.catalog import PARTS
 from ais_prompt.extensions.peers.table.bare import BARE
-from ais_prompt.extensions.peers.table.datasets import DATASETS
 from ais_prompt.extensions.peers.table.evaluators import EVALUATORS
-from ais_prompt.extensions.peers.table.infer import INFERENCERS, RETRIEVERS, TEMPLATES
 from ais_prompt.extensions.peers.table.models import MODELS
-from ais_prompt.extensions.peers.table.postprocessors import POSTPROCESSORS
+from ais_prompt.extensions.peers.table.parts import DATASETS, INFERENCERS, POSTPROCESSORS, RETRIEVERS, TEMPLATES
 from ais_prompt.extensions.peers.table.row import PartRow
 
 ROWS: Final[Mapping[str, tuple[PartRow, ...]]] = {

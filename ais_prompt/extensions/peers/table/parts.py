@@ -1,0 +1,210 @@
+"""Templates, retrievers and inferencers of the peers.
+
+Postprocessors of the peers.
+
+Dataset classes of the peers that need no code of theirs here.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ais_prompt.extensions.benchmarks.layouts.table import LAYOUTS
+from ais_prompt.extensions.peers.table.row import PartRow
+
+_BATCHES: Final = "requests are sent as the model's max_concurrency allows"
+_LENGTH: Final = "prompts that are too long for the model are refused, not cut"
+_FILES: Final = "predictions are files of the run folder"
+
+_OF_MESSAGES: Final = "messages with tools are sent as they are"
+_NO_EFFECT: Final = "it has no effect there either: sampling is an option of the model"
+
+_SHARED: Final = {
+    "batch_size": _BATCHES,
+    "do_sample": _NO_EFFECT,
+    "generation_kwargs": _NO_EFFECT,
+    "labels": "it has no effect there either",
+    "temperature": _NO_EFFECT,
+    "max_seq_len": _LENGTH,
+    "output_json_filepath": _FILES,
+    "output_json_filename": _FILES,
+    "save_every": _FILES,
+}
+
+_PPL: Final = {**_SHARED, "max_out_len": "it has no effect there either"}
+_OF_ALL_TOKENS: Final = {"normalization": "all_tokens"}
+"""OpenCompass divides the sum by the number of all tokens, the first of which has no log-likelihood."""
+
+_NORMALIZED: Final = "sentence-transformers/all-"
+"""Encoders that scale their vectors themselves."""
+
+
+def _with_encoder(args: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a `TopkRetriever` with the encoder that the peer loads, unless they name one."""
+    name = str(args.pop("sentence_transformers_model_name", "all-mpnet-base-v2"))
+    path = name if "/" in name else f"sentence-transformers/{name}"
+    return {"encoder": {"type": "HuggingFaceEncoder", "path": path, "normalize": path.startswith(_NORMALIZED)}, **args}
+
+
+TEMPLATES: Final = (
+    PartRow("PromptTemplate", "PromptTemplate"),
+    PartRow("RawPromptTemplate", "RawPromptTemplate"),
+    PartRow("MMPromptTemplate", "MMPromptTemplate"),
+    PartRow("MultiTurnPromptTemplate", "MultiTurnPromptTemplate"),
+)
+
+RETRIEVERS: Final = (
+    PartRow("ZeroRetriever", "ZeroRetriever"),
+    PartRow("FixKRetriever", "FixKRetriever"),
+    PartRow("RandomRetriever", "RandomRetriever"),
+    PartRow("BM25Retriever", "BM25Retriever"),
+    PartRow("SlidingWindowRetriever", "SlidingWindowRetriever"),
+    PartRow(
+        "TopkRetriever",
+        "TopkRetriever",
+        drop={"tokenizer_name": "the encoder has its own tokenizer", "batch_size": "texts are encoded in batches"},
+        change=_with_encoder,
+    ),
+)
+
+_MULTIROUND: Final = PartRow(
+    "GenInferencer",
+    "ChatInferencer",
+    drop={**_SHARED, "multiround": "an inferencer of its own asks many turns"},
+    add={"infer_mode": "every"},
+    differs="every turn of the assistant is asked, also one that has a text already",
+)
+
+INFERENCERS: Final = (
+    PartRow(
+        "GenInferencer",
+        "GenInferencer",
+        drop={**_SHARED, "multiround": "an inferencer of its own asks many turns"},
+        instead={"multiround": _MULTIROUND},
+    ),
+    PartRow(
+        "SCInferencer",
+        "GenInferencer",
+        rename={"sc_size": "n"},
+        drop={
+            **_SHARED,
+            "infer_type": "it has no effect there either",
+            "generation_kwargs": "sampling is an option of the model",
+        },
+        differs="the score of the majority is the row cons@n",
+    ),
+    PartRow("PPLInferencer", "PPLInferencer", drop=_PPL),
+    PartRow("PPLInferencer", "PPLInferencer", module="opencompass", drop=_PPL, add=_OF_ALL_TOKENS),
+    PartRow("PPLOnlyInferencer", "PPLOnlyInferencer", module="opencompass", drop=_SHARED, add=_OF_ALL_TOKENS),
+    PartRow("CLPInferencer", "CLPInferencer", drop=_SHARED),
+    PartRow("LLInferencer", "LLInferencer", drop=_SHARED, add={"continuation_in_prompt": True}),
+    PartRow("ChatInferencer", "ChatInferencer", drop=_SHARED),
+    PartRow("MultiTurnGenInferencer", "MultiTurnGenInferencer", drop=_SHARED),
+    PartRow(
+        "BFCLV3FunctionCallInferencer",
+        "ToolCallInferencer",
+        drop={
+            **_SHARED,
+            "gen_field_replace_token": _OF_MESSAGES,
+            "mode": "speed is always measured",
+            "model_cfg": "the model is that of the run",
+            "stopping_criteria": _OF_MESSAGES,
+        },
+        differs="tools are fields of the request, as there with returns_tool_calls=True; without it, the system prompt "
+        "describes them there",
+    ),
+)
+
+
+_OTHER: Final = "it finds the answer in more phrasings than the peer's function, so scores can be higher"
+
+
+_BLANKS: Final = "blanks at the ends of the line are left out"
+
+
+def _row(name: str, differs: str = _OTHER) -> PartRow:
+    return PartRow(name, name, differs=differs, exact=f"{name}_peer")
+
+
+POSTPROCESSORS: Final = (
+    PartRow(
+        "extract_non_reasoning_content", "extract_non_reasoning_content", exact="extract_non_reasoning_content_peer"
+    ),
+    PartRow("first_capital_postprocess", "first_capital_postprocess", exact="first_capital_postprocess_peer"),
+    PartRow("last_capital_postprocess", "last_capital_postprocess", exact="last_capital_postprocess_peer"),
+    PartRow("gsm8k_dataset_postprocess", "gsm8k_dataset_postprocess"),
+    PartRow(
+        "GPQA_Simple_Eval_postprocess", "match_answer_pattern", add={"answer_pattern": r"(?i)ANSWER\s*:\s*([A-D])"}
+    ),
+    PartRow("ReCoRD_postprocess", "first_line_postprocess", add={"remove": ("Answer: ",)}),
+    PartRow("Xsum_postprocess", "first_line_postprocess"),
+    PartRow("bbh_freeform_postprocess", "bbh_freeform_postprocess"),
+    PartRow(
+        "bbh_freeform_postprocess",
+        "bbh_freeform_postprocess",
+        module="ais_bench",
+        differs="it also removes commas, and what follows yes or no",
+    ),
+    PartRow("bbh_mcq_postprocess", "bbh_mcq_postprocess"),
+    PartRow("cmrc_postprocess", "after_phrase_postprocess"),
+    PartRow("drcd_postprocess", "after_phrase_postprocess"),
+    PartRow("general_cn_postprocess", "general_cn_postprocess"),
+    PartRow("gsm100_dataset_postprocess", "without_commas_postprocess"),
+    PartRow("gsm100_postprocess", "gsm100_postprocess"),
+    PartRow("lcsts_postprocess", "first_line_postprocess", add={"remove": ("1. ", "- "), "strip": "“，。！”"}),
+    PartRow("lsht_postprocess", "first_line_postprocess", differs=_BLANKS),
+    PartRow("match_answer_pattern", "match_answer_pattern"),
+    PartRow("math_judement_preprocess", "match_answer_pattern", add={"answer_pattern": r"(?i)ANSWER\s*:\s*([^\n]+)"}),
+    PartRow("mathbench_postprocess", "mathbench_postprocess"),
+    PartRow("mgsm_postprocess", "mgsm_postprocess"),
+    PartRow("samsum_postprocess", "first_line_postprocess", differs=_BLANKS),
+    PartRow("strategyqa_dataset_postprocess", "strategyqa_dataset_postprocess"),
+    PartRow("strategyqa_pred_postprocess", "strategyqa_pred_postprocess"),
+    PartRow("trec_postprocess", "first_line_postprocess", differs=_BLANKS),
+    PartRow("triviaqa_postprocess", "first_line_postprocess", differs=_BLANKS),
+    PartRow("xml_tag_postprocessor", "xml_tag_postprocessor"),
+    PartRow("humaneval_postprocess", "humaneval_postprocess_v2", differs=_OTHER, exact="humaneval_postprocess_v2_peer"),
+    PartRow("math_postprocess", "math_postprocess_v2", differs=_OTHER, exact="math_postprocess_peer"),
+    _row("first_capital_postprocess_multi"),
+    _row("first_number_postprocess"),
+    _row("first_option_postprocess"),
+    _row("general_postprocess"),
+    _row("generic_llmjudge_postprocess"),
+    _row("gsm8k_postprocess"),
+    _row("humaneval_postprocess_v2"),
+    _row("humaneval_postprocess_v3"),
+    _row("last_option_postprocess"),
+    _row("math_postprocess_v2"),
+    _row("multiple_select_postprocess"),
+)
+
+
+_DROPPED: Final = {
+    "local_mode": "data are looked up in the same places in either mode",
+    "mode": "no loader of this layout reads it",
+    "trust_remote_code": "code of a dataset is never run",
+}
+
+_OPENCOMPASS: Final = ("CustomDataset", "HLEDataset")
+"""Classes of which AISBench has others of the same name: it reads a file of options, or other columns."""
+
+
+def _module(name: str) -> str:
+    return "opencompass" if name in _OPENCOMPASS else ""
+
+
+_IN_PACKAGES: Final = {"BFCLDataset": {"path": {"": "bfcl_eval/data"}}}
+"""Class → argument → what its value means, where it means the data of an installed package."""
+
+
+DATASETS: Final = tuple(
+    PartRow(
+        name,
+        "BenchmarkDataset",
+        module=_module(name),
+        add={"loader": name},
+        drop=_DROPPED,
+        values=_IN_PACKAGES.get(name, {}),
+    )
+    for name in LAYOUTS
+)
