@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ais_prompt.extensions.peers.model import translate_model
 from ais_prompt.extensions.peers.parts import Translation, is_part
-from ais_prompt.extensions.peers.table.judges import RIGHT_OR_WRONG
+from ais_prompt.extensions.peers.table.evaluators import RIGHT_OR_WRONG
 
 JUDGED: Final = "GenericLLMEvaluator"
 """Our evaluator with a judge; ``judge_cfg`` and ``prompt_template`` are its arguments in a config."""

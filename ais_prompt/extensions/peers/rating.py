@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ais_prompt.extensions.peers.judge import GENERIC, as_generic, last_name, translate_judge
 from ais_prompt.extensions.peers.parts import Translation
-from ais_prompt.extensions.peers.table.judges import RIGHT_OR_WRONG, SUMMARIZERS
+from ais_prompt.extensions.peers.table.evaluators import RIGHT_OR_WRONG, SUMMARIZERS
 
 _COMPARISON: Final = frozenset({"base_models", "given_pred", "infer_order", "mode", "summarizer"})
 """Keys of a dataset that say what a judge does; no loader reads them."""

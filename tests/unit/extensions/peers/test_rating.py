@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigFaults
-from ais_prompt.extensions.peers.table.judges import SUMMARIZERS
+from ais_prompt.extensions.peers.table.evaluators import SUMMARIZERS
 from ais_prompt.extensions.peers.translate import translate
 from tests.unit.extensions.peers.test_translate import OPENICL, peer_dataset
 
