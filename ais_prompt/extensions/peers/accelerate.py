@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from ais_prompt.config.foreign import Note
 from ais_prompt.config.paths import resolve_data_path
 from ais_prompt.errors import ConfigError
-from ais_prompt.extensions.peers.table.served import lmdeploy_engine, vllm_engine
+from ais_prompt.extensions.peers.table.models import lmdeploy_engine, vllm_engine
 from ais_prompt.models.huggingface.generation import is_sampling, without_sampling
 
 Accelerator = Literal["vllm", "lmdeploy"]
