@@ -20,7 +20,7 @@ from ais_prompt.errors import MissingExtra
 from ais_prompt.evaluators.base import AnswerBatch
 from ais_prompt.evaluators.own import make_evaluator
 from ais_prompt.extensions.peers.code.calls import PostprocessCall
-from ais_prompt.extensions.peers.code.evaluator import PeerEvaluator
+from ais_prompt.extensions.peers.code.evaluators import PeerEvaluator
 from ais_prompt.extensions.peers.code.session import call_peer
 from ais_prompt.extensions.peers.parts import Translation
 from ais_prompt.extensions.peers.table import PEERS, find_row

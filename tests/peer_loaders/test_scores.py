@@ -11,7 +11,7 @@ import pytest
 
 from ais_prompt.errors import MissingExtra
 from ais_prompt.evaluators.base import AnswerBatch
-from ais_prompt.extensions.peers.code.evaluator import PeerEvaluator
+from ais_prompt.extensions.peers.code.evaluators import PeerEvaluator
 from ais_prompt.utils.peers import PEER_PATH
 
 SCORES = json.loads((Path(__file__).parents[1] / "data/benchmarks/peer_scores.json").read_text(encoding="utf-8"))
