@@ -71,11 +71,11 @@ from ais_prompt.extensions.clusters.num_worker import NumWorkerPartitioner as Nu
 from ais_prompt.extensions.clusters.ray import RayRunner as RayRunner
 from ais_prompt.extensions.clusters.size import SizePartitioner as SizePartitioner
 from ais_prompt.extensions.clusters.slurm import SlurmRunner as SlurmRunner
-from ais_prompt.extensions.peers.code.dataset import PeerDataset as PeerDataset
 from ais_prompt.extensions.peers.code.evaluators import PeerCascadeEvaluator as PeerCascadeEvaluator
 from ais_prompt.extensions.peers.code.evaluators import PeerEvaluator as PeerEvaluator
 from ais_prompt.extensions.peers.code.judged import PeerJudgeEvaluator as PeerJudgeEvaluator
-from ais_prompt.extensions.peers.code.retriever import PeerRetriever as PeerRetriever
+from ais_prompt.extensions.peers.code.parts import PeerDataset as PeerDataset
+from ais_prompt.extensions.peers.code.parts import PeerRetriever as PeerRetriever
 from ais_prompt.inferencers import InferenceContext as InferenceContext
 from ais_prompt.inferencers import Preview as Preview
 from ais_prompt.inferencers.base import Inferencer as Inferencer

@@ -17,9 +17,8 @@ from ais_prompt.extensions.peers.code import session
 from ais_prompt.extensions.peers.code.arrow_file import read_table, write_rows
 from ais_prompt.extensions.peers.code.calls import LoadCall
 from ais_prompt.extensions.peers.code.data import find_data as find_peer_data
-from ais_prompt.extensions.peers.code.dataset import PeerDataset
 from ais_prompt.extensions.peers.code.evaluators import PeerEvaluator
-from ais_prompt.extensions.peers.code.postprocessor import peer_postprocessor
+from ais_prompt.extensions.peers.code.parts import PeerDataset, peer_postprocessor
 from ais_prompt.readers.data_path import find_data
 from ais_prompt.utils.peers import PEER_PATH
 from tests.support.peer_package import write_peer

@@ -9,7 +9,7 @@ import pytest
 
 from ais_prompt.errors import ConfigError, PartError
 from ais_prompt.extensions.peers.code import session
-from ais_prompt.extensions.peers.code.retriever import PeerRetriever
+from ais_prompt.extensions.peers.code.parts import PeerRetriever
 from ais_prompt.types import Sample
 from ais_prompt.utils.peers import PEER_PATH
 from tests.support.peer_package import write_peer
