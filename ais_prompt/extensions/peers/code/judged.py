@@ -1,24 +1,33 @@
-"""Score what a judge says of answers with a function of OpenCompass: ratings, and comparisons with other models."""
+"""Score what a judge says of answers with a function of OpenCompass: ratings, and comparisons with other models.
+
+The columns that OpenCompass gives to the prompt of a judge, and what its postprocessors know of each question.
+
+Source: OpenCompass, ``LMEvaluator`` and ``SubjectiveEvalTask``.
+
+Answers of other models that a judge compares with, as OpenCompass keeps them.
+"""
 
 from __future__ import annotations
 
+import json
+import random
+import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.evaluators.base import AnswerBatch, BatchVerdict, JudgeQuestion
 from ais_prompt.extensions.peers.code.arrow_file import write_rows
-from ais_prompt.extensions.peers.code.baselines import AnsweredModel
 from ais_prompt.extensions.peers.code.calls import CheckCall, JudgedCall
-from ais_prompt.extensions.peers.code.judge_prompts import PROMPT_LIST, ShownAnswer, columns, orders, reference, rounds
 from ais_prompt.extensions.peers.code.session import CHECK_SECONDS, SCORE_SECONDS, call_peer
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.prompts.prompt_list import column_marks, compile_text
+from ais_prompt.readers.data_path import data_folders
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
 
@@ -204,3 +213,175 @@ def _filled(row: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, str]:
     values = column_marks(added)
     texts = ((name, compile_text(value, tuple(values))) for name, value in row.items() if isinstance(value, str))
     return {name: text.fill(values) for name, text in texts if text.keys}
+
+
+Order: TypeAlias = Literal["first", "random", "double"]
+
+SEED: Final = 666
+"""The seed of the order in which two answers are shown."""
+PROMPT_LIST: Final = "judge_prompt_list"
+"""Key of a gold with several prompts, each of which is a question of its own."""
+
+_ENGLISH: Final = re.compile(r"\b[a-zA-Z]+\b")
+_CHINESE: Final = re.compile(r"[\u4e00-\u9fff]")
+
+
+class ShownAnswer(Struct, frozen=True):
+    """An answer in the prompt of a judge.
+
+    Attributes:
+        model: who gave it.
+        answer: a text, or the rounds of a dialogue as ``dict(round=…, user=…, assistant=…)``.
+    """
+
+    model: str
+    answer: Any
+
+
+def rounds(dialogue: Any, answers: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the rounds of a dialogue: what the user says in the row, and what the model answered.
+
+    Args:
+        dialogue: the column of that name, a list of messages; anything else if the turns are in other columns.
+        answers: one for each turn of the assistant; those beyond the dialogue are left out.
+    """
+    turns = [turn for turn in dialogue if isinstance(turn, Mapping)] if isinstance(dialogue, list) else []
+    said = (
+        [str(turn.get("content", "")) for turn in turns if turn.get("role") == "user"] if turns else [""] * len(answers)
+    )
+    pairs = zip(said, answers, strict=False)
+    return [{"round": n, "user": user, "assistant": answer} for n, (user, answer) in enumerate(pairs, 1)]
+
+
+def columns(shown: Sequence[ShownAnswer], *, pack: bool) -> dict[str, Any]:
+    """Return the columns for the answers of a question, the first of which is ``prediction``.
+
+    Args:
+        shown: the answers, in their order.
+        pack: show all rounds of a dialogue as one text; else each is a column.
+    """
+    found: dict[str, Any] = {}
+    for number, one in enumerate(shown):
+        name = f"prediction{number + 1}" if number else "prediction"
+        if isinstance(one.answer, str):
+            found[name] = one.answer
+            found[f"{name}_en_word_count"] = len(_ENGLISH.findall(one.answer))
+            found[f"{name}_cn_word_count"] = len(_CHINESE.findall(one.answer))
+        elif pack:
+            found[name] = str(one.answer)
+        else:
+            # Here the peer counts from 1: prediction_r1, prediction1_r1.
+            name = f"prediction{number}" if number else "prediction"
+            found |= {f"{name}_r{turn}": each["assistant"] for turn, each in enumerate(one.answer, 1)}
+    return found
+
+
+def orders(order: Order, rows: Sequence[int]) -> Iterator[tuple[int, tuple[int, int]]]:
+    """Yield the comparisons of two answers: the position in ``rows``, and which answer comes first and second.
+
+    Args:
+        order: as they are (``first``), shuffled, or each question twice, in both orders.
+        rows: numbers of the rows, from 0; the order of a row does not depend on what other rows there are.
+    """
+    drawn = random.Random(SEED)
+    shuffled = []
+    for _ in range(max(rows, default=-1) + 1 if order == "random" else 0):
+        pair = [0, 1]
+        drawn.shuffle(pair)
+        shuffled.append((pair[0], pair[1]))
+    for position, row in enumerate(rows):
+        yield position, shuffled[row] if order == "random" else (0, 1)
+    if order == "double":
+        yield from ((position, (1, 0)) for position in range(len(rows)))
+
+
+def reference(
+    gold: Any, shown: Sequence[ShownAnswer], baselines: Sequence[str] = (), *, keep_predictions: bool = False
+) -> Any:
+    """Return what a postprocessor knows of a question: the gold, and for a comparison, who gave which answer.
+
+    Args:
+        gold: the output column.
+        shown: the answers, in their order.
+        baselines: names of the models that answers are compared with.
+        keep_predictions: whether it needs the answers too.
+    """
+    if len(shown) < 2:
+        return gold
+    found = dict(gold) if isinstance(gold, Mapping) else {}
+    for number, one in enumerate(shown, 1):
+        found[f"answer{number}"] = one.model
+        if keep_predictions:
+            found[f"prediction{number}"] = one.answer
+    return {**found, "base_models": list(baselines)}
+
+
+class KnownAnswers(Struct, frozen=True):
+    """The answers of a model to a dataset.
+
+    Attributes:
+        file: where they are.
+        entries: number of the row → its answer.
+    """
+
+    file: Path
+    entries: Mapping[int, Any]
+
+    def of(self, row: int) -> Any:
+        """Return the answer to a row: a text, or the rounds of a dialogue.
+
+        Raises:
+            DataError: there is none.
+        """
+        if row not in self.entries:
+            raise DataError(f"there is no answer to row {row}", where=str(self.file), fix="give the whole file")
+        return self.entries[row]
+
+
+class AnsweredModel(Struct, frozen=True):
+    """A model whose answers are there already.
+
+    Attributes:
+        abbr: its name.
+        path: a JSON file ``{"0": {"prediction": …}, …}``, or a folder with one for each dataset, whole (``abbr.json``)
+            or in parts (``abbr_0.json``, …).
+    """
+
+    abbr: str
+    path: str
+
+    def answers(self, dataset: str) -> KnownAnswers:
+        """Read its answers to a dataset.
+
+        Raises:
+            DataError: they are absent, or cannot be read.
+        """
+        places = [folder / self.path for folder in data_folders(Path(self.path))]
+        for place in places:
+            if files := _files(place, dataset):
+                return KnownAnswers(files[0], dict(enumerate(answer for file in files for answer in _read(file))))
+        searched = ", ".join(str(place) for place in dict.fromkeys(places))
+        raise DataError(
+            f"there are no answers of the model {self.abbr!r} to {dataset!r} (searched: {searched})",
+            fix=f"put its predictions there as {dataset}.json, or set COMPASS_DATA_CACHE to the folder of {self.path}",
+        )
+
+
+def _files(place: Path, dataset: str) -> list[Path]:
+    if place.is_file():
+        return [place]
+    if (whole := place / f"{dataset}.json").is_file():
+        return [whole]
+    parts: list[Path] = []
+    while (part := place / f"{dataset}_{len(parts)}.json").is_file():
+        parts.append(part)
+    return parts
+
+
+def _read(file: Path) -> list[Any]:
+    try:
+        entries = json.loads(file.read_text("utf-8"))
+        return [entries[str(number)]["prediction"] for number in range(len(entries))]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        what = f"it does not hold predictions: {type(error).__name__}: {error}"
+        raise DataError(what, where=str(file), fix='write it as {"0": {"prediction": "..."}, ...}') from error
