@@ -22,8 +22,7 @@ from msgspec import Struct
 
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.evaluators.base import AnswerBatch, BatchVerdict, JudgeQuestion
-from ais_prompt.extensions.peers.code.arrow_file import write_rows
-from ais_prompt.extensions.peers.code.calls import CheckCall, JudgedCall
+from ais_prompt.extensions.peers.code.calls import CheckCall, JudgedCall, write_rows
 from ais_prompt.extensions.peers.code.session import CHECK_SECONDS, SCORE_SECONDS, call_peer
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.prompts.prompt_list import column_marks, compile_text

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ais_prompt.errors import DataError, PartError
-from ais_prompt.extensions.peers.code.arrow_file import write_rows
-from ais_prompt.extensions.peers.code.calls import CheckCall, LoadCall, PostprocessCall, RetrieveCall
+from ais_prompt.extensions.peers.code.calls import CheckCall, LoadCall, PostprocessCall, RetrieveCall, write_rows
 from ais_prompt.extensions.peers.code.session import CHECK_SECONDS, LOAD_SECONDS, TEXT_SECONDS, call_peer
 from ais_prompt.readers.batches import ArrowBatches
 from ais_prompt.readers.table import Table

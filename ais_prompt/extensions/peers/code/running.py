@@ -16,7 +16,6 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 from ais_prompt.evaluators.base import BatchVerdict
-from ais_prompt.extensions.peers.code.arrow_file import read_table, write_table
 from ais_prompt.extensions.peers.code.calls import (
     PROMPT,
     CheckCall,
@@ -25,6 +24,8 @@ from ais_prompt.extensions.peers.code.calls import (
     LoadCall,
     PostprocessCall,
     RetrieveCall,
+    read_table,
+    write_table,
 )
 from ais_prompt.extensions.peers.code.importing import resolve, with_parts
 from ais_prompt.extensions.peers.code.verdicts import judged_verdict, verdict

@@ -14,8 +14,7 @@ import pytest
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, MissingExtra, PartError
 from ais_prompt.evaluators.base import AnswerBatch
 from ais_prompt.extensions.peers.code import session
-from ais_prompt.extensions.peers.code.arrow_file import read_table, write_rows
-from ais_prompt.extensions.peers.code.calls import LoadCall
+from ais_prompt.extensions.peers.code.calls import LoadCall, read_table, write_rows
 from ais_prompt.extensions.peers.code.data import find_data as find_peer_data
 from ais_prompt.extensions.peers.code.evaluators import PeerEvaluator
 from ais_prompt.extensions.peers.code.parts import PeerDataset, peer_postprocessor
