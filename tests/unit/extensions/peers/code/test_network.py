@@ -17,7 +17,7 @@ pytestmark = [
 
 EMPTY = """
 import os, socket, subprocess, sys
-from ais_prompt.extensions.peers.code.network import enter_empty_network
+from ais_prompt.extensions.peers.code.worker import enter_empty_network
 print(enter_empty_network())
 port = int(sys.argv[1])
 for kind, address in (
@@ -92,6 +92,6 @@ with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(
 
 
 def guarded(program: str) -> str:
-    start = "import socket\nfrom ais_prompt.extensions.peers.code.network import *\nrefuse_network()\n"
+    start = "import socket\nfrom ais_prompt.extensions.peers.code.worker import *\nrefuse_network()\n"
     done = subprocess.run([sys.executable, "-c", start + program], capture_output=True, text=True, check=False)
     return (done.stdout or done.stderr).strip()
