@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.extensions.peers.code.definitions import find_registering
+from ais_prompt.extensions.peers.code.importing import find_registering
 
 REGISTERING = """
 from pkg.registry import PARTS
