@@ -2,15 +2,23 @@
 
 Nothing is downloaded. If a file is absent, the error names all places that were searched, and the address from which
 the peer downloads it.
+
+Load the releases of LiveCodeBench from its files. For worker processes only.
+
+The loaders of the peers pass ``version_tag`` to a script that lies next to the data. `datasets` runs no scripts any
+more, so this reads what the script read. Source of the rules: the dataset card of livecodebench/code_generation_lite.
 """
 
 from __future__ import annotations
 
 import importlib
 import os
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from ais_prompt.extensions.benchmarks.layouts.files import jsonl
 from ais_prompt.readers.data_path import data_folders
 
 CACHES: Final = {"opencompass": "COMPASS_DATA_CACHE", "ais_bench": "AIS_BENCH_DATASETS_CACHE"}
@@ -80,3 +88,63 @@ def _table(package: str, name: str) -> dict[str, Any]:
         return {}
     found: dict[str, Any] = getattr(importlib.import_module("opencompass.utils.datasets_info"), name, {})
     return found
+
+
+MODULES: Final = (
+    "opencompass.datasets.livecodebench.livecodebench",
+    "ais_bench.benchmark.datasets.livecodebench.livecodebench",
+)
+"""Modules whose ``load_dataset`` this replaces."""
+LATEST: Final = "release_latest"
+_TAG: Final = re.compile(r"release_v(?P<until>\d+)|v(?P<first>\d+)(_v(?P<last>\d+))?")
+
+
+def load_release(path: str, *, version_tag: str | None = None, **options: Any) -> Any:
+    """Load a dataset, in place of ``datasets.load_dataset``.
+
+    Args:
+        path: its folder, or its name on the Hugging Face Hub.
+        version_tag: ``release_v3`` for the first three files, ``v3`` for the third alone, ``v2_v4`` for the second to
+            the fourth, ``release_latest`` for all; None loads as `datasets` does.
+        options: other arguments of ``load_dataset``.
+
+    Raises:
+        DataAbsent: there is no such release, or one of its files is absent.
+    """
+    import datasets
+
+    if version_tag is None:
+        return datasets.load_dataset(path, **options)
+    files = _files(_folder(path), version_tag)
+    # The JSON reader of `datasets` would parse dates. The times of the files make its cache see a change.
+    return datasets.Dataset.from_generator(
+        _rows, gen_kwargs={"files": [(str(file), file.stat().st_mtime_ns) for file in files]}
+    )
+
+
+def _rows(files: Sequence[tuple[str, int]]) -> Iterator[Any]:
+    for file, _ in files:
+        for _, row in jsonl(Path(file)):
+            yield row
+
+
+def _folder(path: str) -> Path:
+    if (folder := Path(path)).is_dir():
+        return folder
+    from huggingface_hub import snapshot_download
+
+    return Path(snapshot_download(path, repo_type="dataset", allow_patterns="test*.jsonl"))
+
+
+def _files(folder: Path, tag: str) -> list[Path]:
+    """Return the files of a release: test.jsonl is the first, test2.jsonl the second, and so on."""
+    present = [int(file.stem[len("test") :] or 1) for file in folder.glob("test*.jsonl")]
+    found = _TAG.fullmatch(f"release_v{max(present, default=1)}" if tag == LATEST else tag)
+    if found is None:
+        raise DataAbsent(f"{folder} has no release {tag!r}", "known ones: release_v1, v1, v1_v2, …, release_latest")
+    first = 1 if found["until"] else int(found["first"])
+    last = int(found["until"] or found["last"] or first)
+    files = [folder / f"test{number if number > 1 else ''}.jsonl" for number in range(first, last + 1)]
+    if missing := [file.name for file in files if not file.is_file()]:
+        raise DataAbsent(f"release {tag!r} needs {', '.join(missing)} in {folder}", "put the files there")
+    return files

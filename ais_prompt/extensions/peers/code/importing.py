@@ -24,9 +24,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.extensions.peers.code.data import find_data
-from ais_prompt.extensions.peers.code.releases import MODULES as RELEASE_MODULES
-from ais_prompt.extensions.peers.code.releases import load_release
+from ais_prompt.extensions.peers.code.data import MODULES as RELEASE_MODULES
+from ais_prompt.extensions.peers.code.data import find_data, load_release
 from ais_prompt.extensions.peers.code.sources import DISTRIBUTIONS
 from ais_prompt.utils.peers import peer_package
 
