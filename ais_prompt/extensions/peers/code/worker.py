@@ -49,6 +49,7 @@ from ais_prompt.extensions.peers.code.calls import (
 from ais_prompt.extensions.peers.code.data import DataAbsent
 from ais_prompt.extensions.peers.code.importing import NoSuchName, install_finders
 from ais_prompt.extensions.peers.code.running import (
+    NoVerdict,
     WrongArguments,
     check,
     load,
@@ -57,7 +58,6 @@ from ais_prompt.extensions.peers.code.running import (
     score,
     score_judged,
 )
-from ais_prompt.extensions.peers.code.verdicts import NoVerdict
 from ais_prompt.utils.guard import exception_line
 from ais_prompt.utils.packages import install_command
 from ais_prompt.utils.peers import PEER_PATH
