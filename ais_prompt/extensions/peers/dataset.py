@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from ais_prompt.config.schema import DATASET, INFER, READER
 from ais_prompt.extensions.peers.code.calls import PROMPT
+from ais_prompt.extensions.peers.judge import JUDGE_KEY, keys_of_judge, with_judge
 from ais_prompt.extensions.peers.parts import NO_EFFECT, Translation, is_part
-from ais_prompt.extensions.peers.rating import JUDGE_KEY, keys_of_judge, with_judge
 from ais_prompt.extensions.peers.scoring import translate_eval
 from ais_prompt.extensions.peers.table import PEERS, peer_part
 from ais_prompt.extensions.peers.tool_calls import with_tools

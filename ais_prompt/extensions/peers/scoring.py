@@ -10,12 +10,13 @@ from ais_prompt.extensions.peers.judge import (
     JUDGE_ARGUMENTS,
     JUDGED,
     as_generic,
+    is_rated,
     last_name,
     note_unread,
     translate_judged,
+    translate_rated,
 )
 from ais_prompt.extensions.peers.parts import NO_EFFECT, Translation, is_part
-from ais_prompt.extensions.peers.rating import is_rated, translate_rated
 
 DROPPED: Final = {
     "analyze_contamination": "contaminated samples are not told apart",
