@@ -1,4 +1,7 @@
-"""Translate a dataset: its loader, its name, ``reader_cfg`` and ``infer_cfg``."""
+"""Translate a dataset: its loader, its name, ``reader_cfg`` and ``infer_cfg``.
+
+Translate datasets of BFCL, whose functions a model may call: the tools are columns of the rows here.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,10 @@ from typing import Any, Final
 
 from ais_prompt.config.schema import DATASET, INFER, READER
 from ais_prompt.extensions.peers.code.calls import PROMPT
-from ais_prompt.extensions.peers.judge import JUDGE_KEY, keys_of_judge, with_judge
+from ais_prompt.extensions.peers.judge import JUDGE_KEY, keys_of_judge, last_name, with_judge
 from ais_prompt.extensions.peers.parts import NO_EFFECT, Translation, is_part
 from ais_prompt.extensions.peers.scoring import translate_eval
 from ais_prompt.extensions.peers.table import PEERS, peer_part
-from ais_prompt.extensions.peers.tool_calls import with_tools
 
 INFER_PARTS: Final = {
     "ice_template": "templates",
@@ -190,3 +192,34 @@ def _system_outside(template: Any) -> Any:
     begin = template.get("begin") or []
     begin = begin if isinstance(begin, list) else [begin]
     return {**template, "begin": [*begin, *first], "round": turns[len(first) :]}
+
+
+_INFERENCER: Final = "BFCLV3FunctionCallInferencer"
+_CONVERSATIONS: Final = "multi_turn"
+"""Beginning of the categories that cannot be asked."""
+_FIX: Final = "leave these categories out: --datasets BFCL_gen_live, or BFCL_gen_simple and others of one category"
+_COMPARED: Final = "BFCLSingleTurnEvaluator"
+_CALLS: Final = {"type": "tool_calls_postprocess"}
+_MESSAGES: Final = {"type": "RawPromptTemplate", "messages": [{"expand_column": "messages"}]}
+"""The only template that their inferencer knows: it takes the messages of the row, whatever the config says."""
+
+
+def with_tools(values: Mapping[str, Any], where: str, translation: Translation) -> Mapping[str, Any]:
+    """Return a dataset of BFCL whose rows have messages and tools, and whose calls are read; any other unchanged.
+
+    A category without a counterpart here is a fault.
+    """
+    infer, scoring, reader = (values.get(key) for key in ("infer_cfg", "eval_cfg", "reader_cfg"))
+    if not isinstance(infer, Mapping) or last_name(infer.get("inferencer")) != _INFERENCER:
+        return values
+    category = str(values.get("category"))
+    if category.startswith(_CONVERSATIONS):
+        what = "conversations of BFCL need its simulated programs, such as GorillaFileSystem, which are not here"
+        translation.faults.add(what, f"{where}.category", _FIX)
+    columns = reader.get("input_columns") if isinstance(reader, Mapping) else None
+    changed: dict[str, Any] = {"as_tools": True, "infer_cfg": {**infer, "prompt_template": _MESSAGES}}
+    if isinstance(reader, Mapping) and isinstance(columns, list):
+        changed["reader_cfg"] = {**reader, "input_columns": [*columns, "messages", "tools"], "output_column": None}
+    if isinstance(scoring, Mapping) and last_name(scoring.get("evaluator")) == _COMPARED:
+        changed["eval_cfg"] = {"pred_postprocessor": _CALLS, **scoring}
+    return {**values, **changed}
