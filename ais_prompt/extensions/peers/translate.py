@@ -1,4 +1,7 @@
-"""Translate a loaded config of OpenCompass or AISBench into one of this program."""
+"""Translate a loaded config of OpenCompass or AISBench into one of this program.
+
+Translate the partitioner of a peer's run, ``infer=dict(partitioner=...)``.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
+from ais_prompt.catalog import PARTS
 from ais_prompt.config.foreign import Note
 from ais_prompt.config.parse.section import Faults
 from ais_prompt.errors import ConfigError
@@ -15,7 +19,6 @@ from ais_prompt.extensions.peers.chatml import chatml_dataset, with_paths
 from ais_prompt.extensions.peers.custom import custom_dataset, is_custom
 from ais_prompt.extensions.peers.dataset import translate_dataset
 from ais_prompt.extensions.peers.model import has_default_roles, translate_model
-from ais_prompt.extensions.peers.partitioner import translate_partitioner
 from ais_prompt.extensions.peers.parts import Translation, accepted, is_part
 from ais_prompt.extensions.peers.summary import translate_summarizer
 from ais_prompt.extensions.peers.table import PEERS
@@ -229,3 +232,28 @@ def _has_system_round(model: Any) -> bool:
 
 def _is_peer(name: Any) -> bool:
     return isinstance(name, str) and name.partition(".")[0] in PEERS
+
+
+_FILES: Final = "sizes are read from the data, and shards are recorded in the run folder"
+_OWN_FILES: Final = dict.fromkeys(("out_dir", "keep_keys", "force_rebuild", "dataset_size_path"), _FILES)
+"""Options about files of the peers → why they mean nothing here."""
+
+
+def translate_partitioner(section: Mapping[str, Any], translation: Translation) -> dict[str, Any] | None:
+    """Return the partitioner that does the same here; None for one without effect, with a note.
+
+    Args:
+        section: ``infer`` of the config.
+        translation: takes the notes.
+    """
+    where = "infer.partitioner"
+    partitioner = section.get("partitioner")
+    if not isinstance(partitioner, Mapping):
+        return None
+    name = str(partitioner.get("type")).rpartition(".")[2]
+    if name not in PARTS["partitioners"]:
+        translation.notes.note(f"{name} is not used: each shard asks a part of every dataset", where)
+        return None
+    translation.notes.note("the partitioner is used in runs with shards only: see docs/runners.md", where)
+    kept = [key for key in partitioner if key not in _OWN_FILES]
+    return {**translation.known(partitioner, kept, _OWN_FILES, where), "type": name}
