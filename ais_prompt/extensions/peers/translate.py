@@ -15,8 +15,7 @@ from ais_prompt.catalog import PARTS
 from ais_prompt.config.foreign import Note
 from ais_prompt.config.parse.section import Faults
 from ais_prompt.errors import ConfigError
-from ais_prompt.extensions.peers.chatml import chatml_dataset, with_paths
-from ais_prompt.extensions.peers.custom import custom_dataset, is_custom
+from ais_prompt.extensions.peers.custom import chatml_dataset, custom_dataset, is_custom, with_paths
 from ais_prompt.extensions.peers.dataset import translate_dataset
 from ais_prompt.extensions.peers.model import has_default_roles, translate_model
 from ais_prompt.extensions.peers.parts import Translation, accepted, is_part

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigFaults
-from ais_prompt.extensions.peers.chatml import SHARED
+from ais_prompt.extensions.peers.custom import SHARED
 from ais_prompt.extensions.peers.translate import translate
 
 SHARED_CONFIG = """
@@ -87,7 +87,7 @@ def test_faults_name_the_item(changes: dict[str, Any], said: str) -> None:
 
 
 def test_without_opencompass_there_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ais_prompt.extensions.peers.chatml.peer_package", lambda _: None)
+    monkeypatch.setattr("ais_prompt.extensions.peers.custom.peer_package", lambda _: None)
     with pytest.raises(ConfigFaults, match="needs OpenCompass"):
         datasets()
 
