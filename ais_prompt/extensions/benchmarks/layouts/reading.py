@@ -1,4 +1,7 @@
-"""Questions about a text, and questions whose gold is a list of texts."""
+"""Questions about a text, and questions whose gold is a list of texts.
+
+Long texts: LongBench and L-Eval.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from ais_prompt.extensions.benchmarks.layouts.files import json_items, json_whole, source_and_target, tsv_records
-from ais_prompt.extensions.benchmarks.layouts.layout import Call, Layout, each, file, flat, folder, hub, letters
+from ais_prompt.extensions.benchmarks.layouts.layout import Call, Layout, Rows, each, file, flat, folder, hub, letters
 from ais_prompt.readers.table import Row
 
 _QASPER: Final = {"dev": "qasper-dev-v0.3.json"}
@@ -152,5 +155,54 @@ LAYOUTS: Final = {
     "XsumDataset": Layout({"test": "dev.jsonl"}, _summary, alone=("test",)),
     "dropDataset": Layout({}, flat(_drop), json_items, alone=("validation",)),
     "lambadaDataset": Layout({"test": "test.jsonl"}, each(dict), alone=("test",)),
+}
+"""Name of the class → its layout."""
+
+
+# fmt: off
+_WITH_QUESTION: Final = (
+    "2wikimqa", "dureader", "hotpotqa", "multifieldqa_en", "multifieldqa_zh", "musique", "narrativeqa",
+    "passage_retrieval_en", "passage_retrieval_zh", "qasper", "qmsum", "repobench", "samsum", "triviaqa",
+)
+_WITHOUT_QUESTION: Final = ("gov_report", "lcc", "multi_news", "passage_count", "vcsum")
+_WITH_CLASSES: Final = ("lsht", "trec")
+
+_EXAMS: Final = ("Coursera", "GSM100", "SciFi", "TPO", "TopicRetrieval")
+_TEXTS: Final = (
+    "FinancialQA", "GovReportSumm", "LegalContractQA", "MeetingSumm", "MultidocQA", "NarrativeQA", "NaturalQuestion",
+    "NewsSumm", "PaperAssistant", "PatentSumm", "ReviewSumm", "ScientificQA", "TVShowSumm",
+)
+# fmt: on
+
+
+def _columns(*names: str) -> Rows:
+    return each(lambda value: {name: value[name] for name in names})
+
+
+def _classes(value: Any) -> Row:
+    labels = {"answers": value["answers"], "all_classes": value["all_classes"]}
+    return {"input": value["input"], "context": value["context"], "all_labels": labels}
+
+
+def _long_bench(rows: Rows) -> Layout:
+    return Layout({"test": "data/{name}.jsonl"}, rows)
+
+
+def _l_eval(answer: Callable[[Any], Row]) -> Layout:
+    def questions(value: Any) -> Iterable[Row]:
+        for question, gold in zip(value["instructions"], value["outputs"], strict=False):
+            yield {"question": question, "context": value["input"], **answer(gold)}
+
+    layout = hub(flat(questions))
+    return Layout({}, layout.rows, alone=("test",), defaults=layout.defaults, loaded=layout.loaded)
+
+
+LONG_TEXTS: Final = {
+    **{f"LongBench{name}Dataset": _long_bench(_columns("input", "context", "answers")) for name in _WITH_QUESTION},
+    **{f"LongBench{name}Dataset": _long_bench(_columns("context", "answers")) for name in _WITHOUT_QUESTION},
+    **{f"LongBench{name}Dataset": _long_bench(each(_classes)) for name in _WITH_CLASSES},
+    **{f"LEval{name}Dataset": _l_eval(lambda gold: {"answer": gold}) for name in _EXAMS},
+    **{f"LEval{name}Dataset": _l_eval(lambda gold: {"length": len(gold.split()), "answer": gold}) for name in _TEXTS},
+    "LEvalQualityDataset": _l_eval(lambda gold: {"answer": gold[1]}),
 }
 """Name of the class → its layout."""

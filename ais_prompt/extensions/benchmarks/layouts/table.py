@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from ais_prompt.extensions.benchmarks.layouts import choices, exact, functions, language, long_texts, reading
+from ais_prompt.extensions.benchmarks.layouts import choices, exact, functions, language, reading
 from ais_prompt.extensions.benchmarks.layouts import choices as knowledge
+from ais_prompt.extensions.benchmarks.layouts import reading as long_texts
 from ais_prompt.extensions.benchmarks.layouts.layout import Layout
 
 LAYOUTS: Final[Mapping[str, Layout]] = {
