@@ -9,16 +9,19 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from ais_prompt.extensions.benchmarks.layouts.files import csv_records, csv_rows, json_items, jsonl_with_labels
 from ais_prompt.extensions.benchmarks.layouts.layout import (
     Call,
     Layout,
     Rows,
     columns,
+    csv_records,
+    csv_rows,
     each,
     file,
     folder,
     hub,
+    json_items,
+    jsonl_with_labels,
     letters,
     renamed,
 )

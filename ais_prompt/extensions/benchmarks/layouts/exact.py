@@ -8,17 +8,20 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Final
 
-from ais_prompt.extensions.benchmarks.layouts.files import by_ending, json_items, json_whole, tabbed_lines
 from ais_prompt.extensions.benchmarks.layouts.layout import (
     Call,
     Layout,
+    by_ending,
     columns,
     each,
     file,
     flat,
     folder,
     hub,
+    json_items,
+    json_whole,
     renamed,
+    tabbed_lines,
 )
 from ais_prompt.readers.table import Row
 

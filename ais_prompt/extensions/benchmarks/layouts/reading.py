@@ -9,8 +9,21 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from ais_prompt.extensions.benchmarks.layouts.files import json_items, json_whole, source_and_target, tsv_records
-from ais_prompt.extensions.benchmarks.layouts.layout import Call, Layout, Rows, each, file, flat, folder, hub, letters
+from ais_prompt.extensions.benchmarks.layouts.layout import (
+    Call,
+    Layout,
+    Rows,
+    each,
+    file,
+    flat,
+    folder,
+    hub,
+    json_items,
+    json_whole,
+    letters,
+    source_and_target,
+    tsv_records,
+)
 from ais_prompt.readers.table import Row
 
 _QASPER: Final = {"dev": "qasper-dev-v0.3.json"}
