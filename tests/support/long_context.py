@@ -7,8 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from ais_prompt.extensions.benchmarks.ruler.dice import Dice
-from ais_prompt.extensions.benchmarks.ruler.grammar import SENTENCES
+from ais_prompt.extensions.benchmarks.ruler.grammar import SENTENCES, Dice
 
 
 def solve(task: str, prompt: str) -> list[str]:

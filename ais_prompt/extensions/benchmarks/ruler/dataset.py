@@ -9,10 +9,9 @@ from functools import cached_property, partial
 from typing import Final, Literal, Protocol, TypeAlias, get_args
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.extensions.benchmarks.ruler.dice import Dice
 from ais_prompt.extensions.benchmarks.ruler.documents import DocumentTask
 from ais_prompt.extensions.benchmarks.ruler.fit import Draft, Padding, fit
-from ais_prompt.extensions.benchmarks.ruler.grammar import Language
+from ais_prompt.extensions.benchmarks.ruler.grammar import Dice, Language
 from ais_prompt.extensions.benchmarks.ruler.lists import CommonWordsTask, FrequentWordsTask
 from ais_prompt.extensions.benchmarks.ruler.needles import NEEDLES, NeedleTask, VariableTask
 from ais_prompt.extensions.benchmarks.ruler.tokens import EstimatedTokens, TokenCounter, TokenizerTokens

@@ -7,8 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from ais_prompt.extensions.benchmarks.ruler.dice import Dice
-from ais_prompt.extensions.benchmarks.ruler.grammar import new_words
+from ais_prompt.extensions.benchmarks.ruler.grammar import Dice, new_words
 from ais_prompt.extensions.benchmarks.ruler.haystack import Haystack, Pool
 from ais_prompt.extensions.benchmarks.ruler.tokens import TokenCounter
 

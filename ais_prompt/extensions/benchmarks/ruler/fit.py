@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
 from ais_prompt.errors import DataError
-from ais_prompt.extensions.benchmarks.ruler.dice import Dice
-from ais_prompt.extensions.benchmarks.ruler.grammar import REFRAIN, Language
+from ais_prompt.extensions.benchmarks.ruler.grammar import REFRAIN, Dice, Language
 from ais_prompt.extensions.benchmarks.ruler.tokens import TokenCounter
 
 TRIES: Final = 12

@@ -8,7 +8,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from ais_prompt.extensions.benchmarks.ruler.dice import Dice
+from ais_prompt.extensions.benchmarks.ruler.grammar import Dice
 
 
 class Pool(Struct, frozen=True):

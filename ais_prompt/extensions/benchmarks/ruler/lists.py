@@ -10,8 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ais_prompt.extensions.benchmarks.ruler.dice import Dice
-from ais_prompt.extensions.benchmarks.ruler.grammar import new_words
+from ais_prompt.extensions.benchmarks.ruler.grammar import Dice, new_words
 from ais_prompt.extensions.benchmarks.ruler.tokens import TokenCounter
 
 COMMON: Final = 10

@@ -8,8 +8,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from ais_prompt.extensions.benchmarks.ruler.dice import Dice
-from ais_prompt.extensions.benchmarks.ruler.grammar import KEYS, REFRAIN, SENTENCES, Language
+from ais_prompt.extensions.benchmarks.ruler.grammar import KEYS, REFRAIN, SENTENCES, Dice, Language
 from ais_prompt.extensions.benchmarks.ruler.haystack import Haystack, Pool
 from ais_prompt.extensions.benchmarks.ruler.tokens import TokenCounter
 
