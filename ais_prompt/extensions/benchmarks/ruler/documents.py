@@ -7,9 +7,9 @@ from typing import Final
 
 from msgspec import Struct
 
+from ais_prompt.extensions.benchmarks.ruler.fit import TokenCounter
 from ais_prompt.extensions.benchmarks.ruler.grammar import Dice, new_words
 from ais_prompt.extensions.benchmarks.ruler.haystack import Haystack, Pool
-from ais_prompt.extensions.benchmarks.ruler.tokens import TokenCounter
 
 JOINT: Final = "\n\n"
 MOST_DOCUMENTS: Final = 4096

@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ais_prompt.extensions.benchmarks.ruler.fit import TokenCounter
 from ais_prompt.extensions.benchmarks.ruler.grammar import Dice, new_words
-from ais_prompt.extensions.benchmarks.ruler.tokens import TokenCounter
 
 COMMON: Final = 10
 TIMES_COMMON: Final = 30

@@ -8,9 +8,9 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from ais_prompt.extensions.benchmarks.ruler.fit import TokenCounter
 from ais_prompt.extensions.benchmarks.ruler.grammar import KEYS, REFRAIN, SENTENCES, Dice, Language
 from ais_prompt.extensions.benchmarks.ruler.haystack import Haystack, Pool
-from ais_prompt.extensions.benchmarks.ruler.tokens import TokenCounter
 
 MOST_PIECES: Final = 8192
 """Different pieces of filler. A prompt that needs more repeats them in another order."""
