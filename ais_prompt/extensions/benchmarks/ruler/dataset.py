@@ -9,7 +9,6 @@ from functools import cached_property, partial
 from typing import Final, Literal, Protocol, TypeAlias, get_args
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.extensions.benchmarks.ruler.documents import DocumentTask
 from ais_prompt.extensions.benchmarks.ruler.fit import (
     Draft,
     EstimatedTokens,
@@ -19,8 +18,8 @@ from ais_prompt.extensions.benchmarks.ruler.fit import (
     fit,
 )
 from ais_prompt.extensions.benchmarks.ruler.grammar import Dice, Language
+from ais_prompt.extensions.benchmarks.ruler.haystack import NEEDLES, DocumentTask, NeedleTask, VariableTask
 from ais_prompt.extensions.benchmarks.ruler.lists import CommonWordsTask, FrequentWordsTask
-from ais_prompt.extensions.benchmarks.ruler.needles import NEEDLES, NeedleTask, VariableTask
 from ais_prompt.readers.table import Row, Table
 from ais_prompt.registry import READERS
 from ais_prompt.utils.progress import tracked

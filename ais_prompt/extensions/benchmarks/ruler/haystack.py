@@ -1,14 +1,281 @@
-"""A haystack: pieces of filler, with other pieces at given depths among them."""
+"""Needles in a haystack, and variables that are followed through it (RULER: ``niah_*`` and ``vt``).
+
+Questions over many documents, of one step and of two (after RULER's ``qa_1`` and ``qa_2``).
+
+A haystack: pieces of filler, with other pieces at given depths among them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Final, Literal
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from ais_prompt.extensions.benchmarks.ruler.grammar import Dice
+from ais_prompt.extensions.benchmarks.ruler.fit import TokenCounter
+from ais_prompt.extensions.benchmarks.ruler.grammar import KEYS, REFRAIN, SENTENCES, Dice, Language, new_words
+
+MOST_PIECES: Final = 8192
+"""Different pieces of filler. A prompt that needs more repeats them in another order."""
+_ASKED_KEYS: Final = 256
+"""Keys that only needles have."""
+_TOKENS_PER_PIECE: Final = 8
+"""Pieces of filler have more tokens than this, so a pool for a length needs no more pieces than length by this."""
+
+
+class Wording(Struct, frozen=True):
+    """The sentences of a language around a needle; ``{key}``, ``{keys}``, ``{value}`` and ``{kind}`` are filled in."""
+
+    joint: str
+    head: str
+    needle: str
+    question: str
+    several: str
+    between_keys: str
+    kinds: Mapping[str, str]
+
+
+WORDING: Final[Mapping[Language, Wording]] = {
+    "en": Wording(
+        " ",
+        "The text below hides secret {kind}s. Read it and remember them: a question about them follows at the end.",
+        "Take note: a secret {kind} of the {key} is {value}.",
+        "Which secret {kind} does the text above give for the {keys}? Answer with the {kind} only.",
+        "Which secret {kind}s does the text above give for the {keys}? Answer with all of them, separated by commas.",
+        ", the ",
+        {"number": "number", "uuid": "identifier"},
+    ),
+    "zh": Wording(
+        "",
+        "下面的文字里藏着一些秘密{kind}。请阅读并记住它们，文末会就此提问。",
+        "请注意：{key}的秘密{kind}之一是{value}。",
+        "根据上面的文字，{keys}的秘密{kind}是什么？只回答{kind}。",
+        "根据上面的文字，{keys}的秘密{kind}有哪些？请全部写出，用逗号隔开。",
+        "、",
+        {"number": "数字", "uuid": "编号"},
+    ),
+}
+
+
+class Needles(Struct, frozen=True):
+    """The parameters of a task with needles, as RULER names them in ``scripts/synthetic.yaml``.
+
+    Attributes:
+        haystack: what the filler is: a few sentences again and again, sentences of the grammar, or other needles.
+        key, value: what needles are looked up by, and what is looked up.
+        keys: number of keys with needles.
+        values: number of needles of each key.
+        queries: number of keys that are asked for.
+    """
+
+    haystack: Literal["refrain", "sentences", "needles"] = "sentences"
+    key: Literal["words", "uuid"] = "words"
+    value: Literal["number", "uuid"] = "number"
+    keys: int = 1
+    values: int = 1
+    queries: int = 1
+
+
+NEEDLES: Final[Mapping[str, Needles]] = {
+    "niah_single_1": Needles(haystack="refrain"),
+    "niah_single_2": Needles(),
+    "niah_single_3": Needles(value="uuid"),
+    "niah_multikey_1": Needles(keys=4),
+    "niah_multikey_2": Needles(haystack="needles"),
+    "niah_multikey_3": Needles(haystack="needles", key="uuid", value="uuid"),
+    "niah_multivalue": Needles(values=4),
+    "niah_multiquery": Needles(keys=4, queries=4),
+}
+
+
+class NeedleTask:
+    """Make prompts with needles.
+
+    Args:
+        task: the parameters.
+        length: tokens of the longest prompt.
+        seed: decides the pool of filler.
+        counter: counts tokens.
+        language: of the text.
+    """
+
+    def __init__(self, task: Needles, length: int, seed: int, counter: TokenCounter, language: Language) -> None:
+        self._task, self._length, self._counter, self._language = task, length, counter, language
+        self._wording = WORDING[language]
+        self._kind = self._wording.kinds[task.value]
+        self._keys = Dice(seed, "keys", language).some(KEYS[language], len(KEYS[language]))
+        self._pool_dice = Dice(seed, "pool", language, task.haystack)
+
+    def draft(self, depth: int, dice: Dice) -> Haystack:
+        """Return a prompt in which the needle that is asked for is at a depth, in percent; several are anywhere."""
+        task = self._task
+        keys = [self._key(dice) for _ in range(task.keys)]
+        if task.key == "words":
+            keys = dice.some(self._keys[:_ASKED_KEYS], task.keys)
+        found = {key: [self._value(dice) for _ in range(task.values)] for key in keys}
+        asked = keys[: task.queries]
+        is_single = task.queries == task.values == 1
+        hidden = [
+            (depth / 100 if is_single and key in asked else dice.share(), self._needle(key, value))
+            for key, values in found.items()
+            for value in values
+        ]
+        answers = [value for key in asked for value in found[key]]
+        question = self._wording.question if is_single else self._wording.several
+        tail = question.format(keys=self._wording.between_keys.join(asked), kind=self._kind)
+        head = self._wording.head.format(kind=self._kind)
+        order = self._pool.order(self._length, dice)
+        return Haystack(head, tail, self._pool, order, hidden, answers, depth if is_single else None)
+
+    @cached_property
+    def _pool(self) -> Pool:
+        dice, joint = self._pool_dice, self._wording.joint
+        number = min(MOST_PIECES, self._length // _TOKENS_PER_PIECE + 1)
+        if self._task.haystack == "refrain":
+            return refrain_pool(self._counter, self._language, joint)
+        if self._task.haystack == "sentences":
+            pieces = [SENTENCES[self._language](dice) for _ in range(number)]
+        else:
+            keys = self._keys[_ASKED_KEYS : _ASKED_KEYS + number]
+            keys = keys if self._task.key == "words" else [self._key(dice) for _ in keys]
+            pieces = [self._needle(key, self._value(dice)) for key in keys]
+        return Pool(pieces, self._counter.costs(pieces, joint, self._language), joint)
+
+    def _key(self, dice: Dice) -> str:
+        return dice.uuid()
+
+    def _value(self, dice: Dice) -> str:
+        return dice.uuid() if self._task.value == "uuid" else dice.digits(7)
+
+    def _needle(self, key: str, value: str) -> str:
+        return self._wording.needle.format(key=key, value=value, kind=self._kind)
+
+
+def refrain_pool(counter: TokenCounter, language: Language, joint: str) -> Pool:
+    """Return the pool of a few sentences that repeat in one order."""
+    pieces: Sequence[str] = REFRAIN[language]
+    return Pool(pieces, counter.costs(pieces, joint, language), joint, shuffled=False)
+
+
+HOPS: Final = 4
+_CAPITALS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+class VariableTask:
+    """Make prompts with a chain of variables, each set to the one before (RULER: one chain, four hops).
+
+    Args:
+        length, counter: as in `NeedleTask`.
+    """
+
+    def __init__(self, length: int, counter: TokenCounter) -> None:
+        self._length = length
+        self._pool = refrain_pool(counter, "en", " ")
+
+    def draft(self, depth: int, dice: Dice) -> Haystack:  # noqa: ARG002  # as all tasks
+        """Return a prompt with the chain all over it; the answers are the names of all variables with the value."""
+        names: dict[str, None] = {}
+        while len(names) <= HOPS:
+            names["".join(dice.pick(_CAPITALS) for _ in range(5))] = None
+        value = dice.digits(5)
+        sources = [value, *(f"the variable {name}" for name in names)]
+        texts = [f"Set the variable {name} to {source}." for name, source in zip(names, sources, strict=False)]
+        hidden = list(zip(sorted(dice.share() for _ in texts), texts, strict=True))
+        head = "The text below sets variables, to a number or to another variable. Remember which is set to what."
+        tail = (
+            f"Which {len(names)} variables have the value {value}, set directly or through other variables? "
+            "Answer with their names only, separated by commas."
+        )
+        return Haystack(head, tail, self._pool, self._pool.order(self._length, dice), hidden, list(names), None)
+
+
+JOINT: Final = "\n\n"
+MOST_DOCUMENTS: Final = 4096
+"""Different documents of the filler."""
+_TOKENS_PER_DOCUMENT: Final = 32
+_RESERVED: Final = 512
+"""Names of people and towns that only the documents of a question have."""
+_TRADES: Final = ("glazier", "beekeeper", "surveyor", "typesetter", "locksmith", "botanist", "ferryman", "bookbinder")
+_HOBBIES: Final = ("chess", "rowing", "fencing", "pottery", "archery", "juggling", "skating", "gardening")
+_GOODS: Final = ("salt", "wool", "honey", "timber", "glass", "barley", "cheese", "slate")
+
+
+class Person(Struct, frozen=True):
+    """A person and the town where the person was born."""
+
+    name: str
+    town: str
+
+    def document(self, dice: Dice) -> str:
+        """Return the document on the person."""
+        return (
+            f"About {self.name}\n{self.name} was born in the town of {self.town} and works as a {dice.pick(_TRADES)}. "
+            f"The evenings of {self.name} belong to {dice.pick(_HOBBIES)}."
+        )
+
+
+class Town(Struct, frozen=True):
+    """A town and its mayor."""
+
+    name: str
+    mayor: str
+
+    def document(self, dice: Dice) -> str:
+        """Return the document on the town."""
+        return (
+            f"About {self.name}\n{self.name} is a town that trades in {dice.pick(_GOODS)} and {dice.pick(_GOODS)}. "
+            f"The mayor of {self.name} is {self.mayor}."
+        )
+
+
+class DocumentTask:
+    """Make prompts with documents on people and towns, and a question that one or two of them answer.
+
+    Args:
+        steps: 1: where a person was born; 2: the mayor of the town where a person was born.
+        length: tokens of the longest prompt.
+        seed: decides the pool of documents.
+        counter: counts tokens.
+    """
+
+    def __init__(self, steps: int, length: int, seed: int, counter: TokenCounter) -> None:
+        self._steps, self._length, self._seed, self._counter = steps, length, seed, counter
+        self._number = min(MOST_DOCUMENTS, length // _TOKENS_PER_DOCUMENT + 2)
+
+    def draft(self, depth: int, dice: Dice) -> Haystack:
+        """Return a prompt in which the document with the answer is at a depth, in percent."""
+        first, second, last, mayor_first, mayor_last = dice.some(self._names[:_RESERVED], 5)
+        person = Person(f"{first} {second}", last)
+        town = Town(last, f"{mayor_first} {mayor_last}")
+        place = depth / 100
+        if self._steps == 1:
+            hidden = [(place, person.document(dice))]
+            question, answer = f"In which town was {person.name} born?", town.name
+        else:
+            hidden = [(dice.share(), person.document(dice)), (place, town.document(dice))]
+            question, answer = f"Who is the mayor of the town where {person.name} was born?", town.mayor
+        head = "Answer a question with the documents below. Answer with a name only, without a sentence."
+        tail = f"With the documents above: {question} Answer with the name only."
+        order = self._pool.order(self._length, dice)
+        return Haystack(head, tail, self._pool, order, hidden, [answer], depth)
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return [word.capitalize() for word in new_words(Dice(self._seed, "names"), _RESERVED + 4 * self._number)]
+
+    @cached_property
+    def _pool(self) -> Pool:
+        dice = Dice(self._seed, "documents")
+        names = iter(self._names[_RESERVED:])
+        documents: list[str] = []
+        for number in range(self._number):
+            name, person = next(names), f"{next(names)} {next(names)}"
+            made = Town(name, person) if number % 2 else Person(person, name)
+            documents.append(made.document(dice))
+        return Pool(documents, self._counter.costs(documents, JOINT, "en"), JOINT)
 
 
 class Pool(Struct, frozen=True):
