@@ -20,14 +20,14 @@ from msgspec import Struct
 
 from ais_prompt.config.cards import LOCK, Card, cards, find_card, get_command, how_to_get
 from ais_prompt.errors import DataError, StoreError
-from ais_prompt.extensions.benchmarks.cards.hub import fetch, forget
-from ais_prompt.extensions.benchmarks.cards.lock import (
+from ais_prompt.extensions.benchmarks.cards.dataset import (
     DataLock,
     changed_file,
     lock_changes,
     read_lock,
     row_changes,
 )
+from ais_prompt.extensions.benchmarks.cards.hub import fetch, forget
 from ais_prompt.extensions.benchmarks.cards.sources import find_files
 from ais_prompt.extensions.benchmarks.cards.store import built, copied, install
 

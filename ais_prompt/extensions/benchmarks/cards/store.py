@@ -13,7 +13,7 @@ import msgspec
 
 from ais_prompt.config.cards import LOCK, Card
 from ais_prompt.errors import AisPromptError, DataError
-from ais_prompt.extensions.benchmarks.cards.lock import (
+from ais_prompt.extensions.benchmarks.cards.dataset import (
     DataLock,
     SourceFile,
     SplitLock,
