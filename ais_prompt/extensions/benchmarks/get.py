@@ -27,8 +27,7 @@ from ais_prompt.extensions.benchmarks.cards.dataset import (
     read_lock,
     row_changes,
 )
-from ais_prompt.extensions.benchmarks.cards.hub import fetch, forget
-from ais_prompt.extensions.benchmarks.cards.sources import find_files
+from ais_prompt.extensions.benchmarks.cards.sources import fetch, find_files, forget
 from ais_prompt.extensions.benchmarks.cards.store import built, copied, install
 
 MOST_BYTES: Final = 8 * 2**30
