@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.extensions.benchmarks.foreign_values import java_value, javascript_value
+from ais_prompt.extensions.benchmarks.function_calls import java_value, javascript_value
 
 
 @pytest.mark.parametrize(
