@@ -67,9 +67,9 @@ from ais_prompt.extensions.benchmarks.long_bench import LongBenchCodeSimEvaluato
 from ais_prompt.extensions.benchmarks.long_bench import LongBenchCountEvaluator as LongBenchCountEvaluator
 from ais_prompt.extensions.benchmarks.long_bench import LongBenchRetrievalEvaluator as LongBenchRetrievalEvaluator
 from ais_prompt.extensions.benchmarks.ruler.dataset import RulerDataset as RulerDataset
-from ais_prompt.extensions.clusters.num_worker import NumWorkerPartitioner as NumWorkerPartitioner
+from ais_prompt.extensions.clusters.partitioners import NumWorkerPartitioner as NumWorkerPartitioner
+from ais_prompt.extensions.clusters.partitioners import SizePartitioner as SizePartitioner
 from ais_prompt.extensions.clusters.ray import RayRunner as RayRunner
-from ais_prompt.extensions.clusters.size import SizePartitioner as SizePartitioner
 from ais_prompt.extensions.clusters.slurm import SlurmRunner as SlurmRunner
 from ais_prompt.extensions.peers.code.evaluators import PeerCascadeEvaluator as PeerCascadeEvaluator
 from ais_prompt.extensions.peers.code.evaluators import PeerEvaluator as PeerEvaluator

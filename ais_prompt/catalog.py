@@ -165,8 +165,8 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "ToolCallEvaluator": "ais_prompt.extensions.benchmarks.function_calls",
     },
     "partitioners": {
-        "NumWorkerPartitioner": "ais_prompt.extensions.clusters.num_worker",
-        "SizePartitioner": "ais_prompt.extensions.clusters.size",
+        "NumWorkerPartitioner": "ais_prompt.extensions.clusters.partitioners",
+        "SizePartitioner": "ais_prompt.extensions.clusters.partitioners",
     },
     "runners": {
         "LocalRunner": "ais_prompt.shards.processes",

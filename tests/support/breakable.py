@@ -19,7 +19,7 @@ from ais_prompt.catalog import PROTOCOLS
 from ais_prompt.evaluators.accuracy import AccEvaluator
 from ais_prompt.evaluators.base import AnswerBatch, BatchVerdict, JudgeQuestion
 from ais_prompt.evaluators.judge import GenericLLMEvaluator, PairwiseEvaluator
-from ais_prompt.extensions.clusters.size import SizePartitioner
+from ais_prompt.extensions.clusters.partitioners import SizePartitioner
 from ais_prompt.inferencers import GenInferencer, MultiTurnGenInferencer
 from ais_prompt.models import ScriptedModel
 from ais_prompt.models.transport import Reply, Server, Sink

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError, PartError
-from ais_prompt.extensions.clusters.num_worker import NumWorkerPartitioner
-from ais_prompt.extensions.clusters.size import SizePartitioner
+from ais_prompt.extensions.clusters.partitioners import NumWorkerPartitioner, SizePartitioner
 from ais_prompt.shards import Chunk, Partitioner, TaskSize
 from ais_prompt.shards.partition import distribute
 from ais_prompt.types import Partition, Portion

@@ -1,7 +1,11 @@
-"""Divide each model's datasets into groups of a limited cost."""
+"""Divide each model's datasets into groups of a limited cost.
+
+Divide each model's datasets among a number of workers.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Final
@@ -62,3 +66,44 @@ class SizePartitioner:
             cost += chunk.cost
         if group:
             yield group
+
+
+@PARTITIONERS.register_module()
+class NumWorkerPartitioner:
+    """Splits large datasets into a number of portions, and deals all portions of a model out to a number of groups.
+
+    Args:
+        num_worker: number of groups for each model. ``split`` does not use it.
+        num_split: portions of a large dataset; None for as many as there are groups.
+        min_task_size: samples of a portion, at least. A dataset with no more samples is not split.
+        strategy: ``heuristic`` as above; ``split`` makes each portion a group of its own.
+
+    Raises:
+        ConfigError: a number is too small.
+    """
+
+    def __init__(
+        self,
+        num_worker: int = 8,
+        num_split: int | None = None,
+        min_task_size: int = 16,
+        strategy: Strategy = "heuristic",
+    ) -> None:
+        check_at_least(1, num_worker=num_worker, num_split=num_split, min_task_size=min_task_size)
+        self._num_worker = num_worker
+        self._num_split = num_split or num_worker
+        self._min_task_size = min_task_size
+        self._strategy = strategy
+
+    def groups(self, tasks: Sequence[TaskSize]) -> list[list[Chunk]]:
+        """Return the groups of all models, none of them empty."""
+        found: list[list[Chunk]] = []
+        for _, of_model in groupby(tasks, lambda task: task.model):
+            chunks = [chunk for task in of_model for chunk in self._split(task)]
+            number = self._num_worker if self._strategy == "heuristic" else len(chunks)
+            found += [dealt for index in range(number) if (dealt := chunks[index::number])]
+        return found
+
+    def _split(self, task: TaskSize) -> list[Chunk]:
+        size = max(math.ceil(task.samples / self._num_split), self._min_task_size)
+        return split(task, portions(task.samples, size), task.cost(GEN_TASK_COEF))
