@@ -44,12 +44,12 @@ from ais_prompt.evaluators.contained import FuzzyMatchEvaluator as FuzzyMatchEva
 from ais_prompt.evaluators.contained import LambadaEvaluator as LambadaEvaluator
 from ais_prompt.evaluators.contained import OptionOrTextEvaluator as OptionOrTextEvaluator
 from ais_prompt.evaluators.contained import StringMatchEvaluator as StringMatchEvaluator
-from ais_prompt.evaluators.drop import DropEvaluator as DropEvaluator
 from ais_prompt.evaluators.judge import CascadeEvaluator as CascadeEvaluator
 from ais_prompt.evaluators.judge import GenericLLMEvaluator as GenericLLMEvaluator
 from ais_prompt.evaluators.judge import LLMRatingEvaluator as LLMRatingEvaluator
 from ais_prompt.evaluators.judge import PairwiseEvaluator as PairwiseEvaluator
 from ais_prompt.evaluators.math import MATHVerifyEvaluator as MATHVerifyEvaluator
+from ais_prompt.evaluators.squad import DropEvaluator as DropEvaluator
 from ais_prompt.evaluators.squad import SquadEvaluator as SquadEvaluator
 from ais_prompt.evaluators.structured import JsonSchemaEvaluator as JsonSchemaEvaluator
 from ais_prompt.evaluators.structured import RegexEvaluator as RegexEvaluator

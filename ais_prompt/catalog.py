@@ -133,7 +133,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "ChoicesMassEvaluator": "ais_prompt.evaluators.choices",
         "CircularEvaluator": "ais_prompt.evaluators.circular",
         "ContainedAnswerEvaluator": "ais_prompt.evaluators.contained",
-        "DropEvaluator": "ais_prompt.evaluators.drop",
+        "DropEvaluator": "ais_prompt.evaluators.squad",
         "EDAccEvaluator": "ais_prompt.evaluators.accuracy",
         "EMEvaluator": "ais_prompt.evaluators.accuracy",
         "FuzzyMatchEvaluator": "ais_prompt.evaluators.contained",
