@@ -143,7 +143,7 @@ _DIGITS: Final = 16
 _FIRST_HOMES: Final = {
     f"ais_prompt.{now}.{name}": f"ais_prompt.{first}.{name}"
     for now, first, name in (
-        ("extensions.peers.code.retriever", "peers.code.retriever", "PeerRetriever"),
+        ("extensions.peers.code.parts", "peers.code.retriever", "PeerRetriever"),
         ("inferencers.likelihoods", "inferencers.choices", "ChoicesInferencer"),
         ("inferencers.likelihoods", "inferencers.clp", "CLPInferencer"),
         ("inferencers.likelihoods", "inferencers.ll", "LLInferencer"),

@@ -6,16 +6,14 @@ from collections.abc import Mapping
 from typing import Final
 
 from ais_prompt.extensions.benchmarks.layouts import choices, exact, functions, language, reading
-from ais_prompt.extensions.benchmarks.layouts import choices as knowledge
-from ais_prompt.extensions.benchmarks.layouts import reading as long_texts
 from ais_prompt.extensions.benchmarks.layouts.layout import Layout
 
 LAYOUTS: Final[Mapping[str, Layout]] = {
-    **knowledge.KNOWLEDGE,
+    **choices.KNOWLEDGE,
     **exact.LAYOUTS,
     **choices.LAYOUTS,
     **reading.LAYOUTS,
     **language.LAYOUTS,
-    **long_texts.LONG_TEXTS,
+    **reading.LONG_TEXTS,
     **functions.LAYOUTS,
 }
