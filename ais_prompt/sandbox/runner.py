@@ -1,4 +1,4 @@
-"""Run a program and its tests in a sandbox, and tell how that ended."""
+"""Run a program and its tests in a sandbox, and return how that ended."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Task(Struct, frozen=True):
 
 
 def run_program(task: Task, isolation: Isolation, seconds: float, megabytes: int) -> Outcome:
-    """Run a program and its tests, and tell how that ended.
+    """Run a program and its tests, and return how that ended.
 
     Args:
         task: what is run.

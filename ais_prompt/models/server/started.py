@@ -215,12 +215,14 @@ class StartedServers:
 
     async def _reserved(self, server: ServerToStart, name: str) -> StartedServer | None:
         """Return a server that has its GPUs, with one more user; None if others are using the GPUs that it needs."""
+        # It runs already, or is starting: one more model uses it.
         if (found := self._servers.get(server.key)) is not None:
             found.users += 1
             return found
         each, number = server.gpus_each(len(self._gpus)), self.replicas(server)
         if (gpus := await self._free_gpus(each * number)) is None:
             return None
+        # It has its GPUs. `StartedServer.start` starts it, outside of the turn: that may take minutes.
         instances = []
         for index in range(number):
             own = gpus[index * each : (index + 1) * each] if self._gpus else None

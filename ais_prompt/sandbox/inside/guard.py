@@ -49,6 +49,7 @@ _LONGEST_OUTCOME: Final = 64
 def main() -> None:
     """Do one task: start the processes of the program and the tests, and watch them until there is a verdict."""
     task = receive(0, _TASK)
+    # Nothing that is written by mistake reaches the run: standard output and error lead nowhere from now on.
     verdict = os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (1, 2):
@@ -59,6 +60,7 @@ def main() -> None:
     try:
         set_dumpable(0)
         _restrict_files(task)  # the program's own restriction is inside of this one, so that its end can be signalled
+        # The program's process: it confines itself, and waits for its first request.
         program = os.fork()
         if program == 0:
             os.dup2(nothing, 0)
@@ -66,6 +68,7 @@ def main() -> None:
             _become_program(task, guard, requests_read, replies_write)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the only signal that the program could send to this process
         _expect_confined(replies)
+        # The tests come after the fork, so that the program's memory never holds them.
         parts = receive(0, _TASK)
         outcomes, outcomes_write = os.pipe()
         tests = os.fork()
@@ -73,6 +76,7 @@ def main() -> None:
             os.dup2(nothing, 0)
             _close_all_but(outcomes_write, requests, replies)
             _become_tests(task, guard, parts, Program(requests, replies), outcomes_write)
+        # This process only watches: it keeps neither the pipes between the two nor more rights than it needs.
         _close_all_but(verdict, outcomes)
         _give_up(task["guard_limits"], task["guard_user"], task["guard_filter"])
         set_dumpable(0)
@@ -187,15 +191,18 @@ class _Watch:
         """Look until something ends."""
         while True:
             readable = select.select([0, self._outcomes], [], [], _LOOK)[0]
-            if 0 in readable:  # the run ended
+            # The run ended, and no one reads a verdict.
+            if 0 in readable:
                 self._end()
+            # The tests ended: with an outcome, or without one by a limit, a crash or an exit of theirs.
             if self._outcomes in readable:
-                # Without an outcome the process of the tests ended: by a limit, a crash or an exit of theirs.
                 outcome = os.read(self._outcomes, _LONGEST_OUTCOME).decode().strip() or self._ending(self._tests)
                 self._finish(self._ending(self._program) if outcome == "ended" else outcome)
+            # The program ended before its tests.
             if self._program in self._statuses:
                 self._finish(self._ending(self._program))
             self._reap()
+            # Both run: only time and memory can end them.
             if time.monotonic() > self._deadline:
                 self._finish("timeout")
             if self._size is not None and _memory(self._tests) > self._size:
