@@ -1,6 +1,6 @@
 """Write docs/reference.md, docs/reference/ and the stub of the package: ``python -m tools.reference``.
 
-The pages are what `aisprompt describe` shows. Tests hold that they are current.
+The pages are what `aisprompt describe` shows. They are built with the site and not committed.
 """
 
 from __future__ import annotations
@@ -143,7 +143,14 @@ def _markdown(text: str) -> str:
     return text.replace("``", "`").replace("`~", "`")
 
 
-if __name__ == "__main__":
+def write() -> None:
+    """Write everything. Files that are up to date stay untouched."""
     for path, content in pages().items():
-        (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
-        (ROOT / path).write_text(content, encoding="utf-8")
+        file = ROOT / path
+        if not file.exists() or file.read_text("utf-8") != content:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(content, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()

@@ -24,7 +24,6 @@ from click.testing import CliRunner
 
 from ais_prompt.cli import main
 from tests.support.markdown import commands, is_printed, runnable, write_file
-from tools.reference import ROOT, pages
 
 DOCS = Path(__file__).parents[2] / "docs"
 FILE = re.compile(r"# (\w+\.py)\n")
@@ -109,11 +108,6 @@ def test_the_changelog_is_grouped_and_says_nothing_twice() -> None:
     loose = [item for item in items if item.count("\n") > 4]
     assert not loose, "one thing a line: split these, and put each under its topic"
     assert re.findall(r"^## .*\n\n(?!### )", text, re.MULTILINE) == []
-
-
-def test_the_reference_is_current() -> None:
-    old = [str(path) for path, text in pages().items() if (ROOT / path).read_text("utf-8") != text]
-    assert not old, "run: python -m tools.reference"
 
 
 def test_pages_are_about_one_task() -> None:
