@@ -33,6 +33,8 @@ from ais_prompt.store.results import check_scored
 GATE: Final = "no significant drop"
 ENOUGH: Final = 0.9
 """Share of the samples of either run that both must have answered; below it the gate is inconclusive."""
+__all__ = ["Baseline", "check_baseline", "check_run", "make_baseline", "make_baselines", "open_baseline", "paired"]
+Statistic = Callable[[NDArray[np.float64]], float]
 
 
 def make_baseline(run: StoredRun, *, by_row: bool = False) -> Baseline:
@@ -305,12 +307,6 @@ def _points(value: float, pair: HeldPair) -> str:
     """Return a difference in words; of parts of 1 in points of percent."""
     value += 0.0  # no sign before a zero
     return f"{round(100 * value, 1) + 0.0:+.1f} points" if pair.after.fraction else f"{value:+.4g}"
-
-
-__all__ = ["Baseline", "check_baseline", "check_run", "make_baseline", "make_baselines", "open_baseline", "paired"]
-
-
-Statistic = Callable[[NDArray[np.float64]], float]
 
 
 class HeldPair(Struct, frozen=True, dict=True):

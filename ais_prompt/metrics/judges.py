@@ -22,6 +22,7 @@ _OBSERVED: Final = 0
 _COUNT: Final = 1
 _SUM: Final = 2
 _SQUARES: Final = 3
+_ROUNDING: Final = 1e-12
 
 
 class Agreement(Struct, frozen=True):
@@ -119,9 +120,6 @@ def _interval(sums: NDArray[np.float64]) -> float | None:
 def _alpha(observed: float, expected: float, n: float) -> float | None:
     """Return alpha from the disagreement within answers and that of all pairs; None if nothing varies."""
     return float(1 - (n - 1) * observed / expected) if expected else None
-
-
-_ROUNDING: Final = 1e-12
 
 
 class Estimated(NamedTuple):

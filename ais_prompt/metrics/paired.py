@@ -22,9 +22,22 @@ Key = TypeVar("Key")
 
 LEVEL: Final = 0.05
 """Significance level: how often a test may find a difference where there is none."""
-
 POWER: Final = 0.8
 """Power: how often a detectable difference is found."""
+MOST_EXACT: Final = 14
+"""Up to this many differences, all combinations of signs are enumerated (16,384)."""
+DRAWS: Final = 9_999
+SEED: Final = 0
+_FEW: Final = 32
+"""Up to this many different magnitudes, the number of signs is drawn instead of each sign."""
+_CELLS: Final = 4_000_000
+"""Number of signs in memory at once."""
+_REACH: Final = 8
+"""Standard deviations of the number of changed samples that are summed, on either side."""
+_TERMS: Final = 80
+"""Maximum number of terms; the power hardly changes between them."""
+NIGHTS: Final = 365
+_BASELINES: Final = 4_000
 
 
 def mcnemar_worse(worse: int, better: int) -> float:
@@ -93,16 +106,6 @@ def _binomial_distribution(trials: int, chance: float) -> NDArray[np.float64]:
         logarithms + successes * math.log(chance) + (trials - successes) * math.log1p(-chance)
     )
     return found
-
-
-MOST_EXACT: Final = 14
-"""Up to this many differences, all combinations of signs are enumerated (16,384)."""
-DRAWS: Final = 9_999
-SEED: Final = 0
-_FEW: Final = 32
-"""Up to this many different magnitudes, the number of signs is drawn instead of each sign."""
-_CELLS: Final = 4_000_000
-"""Number of signs in memory at once."""
 
 
 class Tails(NamedTuple):
@@ -174,10 +177,6 @@ def _drawn_sums(magnitudes: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 """Power: how often a detectable drop is found."""
-_REACH: Final = 8
-"""Standard deviations of the number of changed samples that are summed, on either side."""
-_TERMS: Final = 80
-"""Maximum number of terms; the power hardly changes between them."""
 
 
 def mcnemar_power(n: int, worse: float, better: float, level: float = LEVEL) -> float:
@@ -280,11 +279,6 @@ def _binomial_chance(successes: int, trials: int, chance: float) -> float:
     return math.exp(ways + successes * math.log(chance) + (trials - successes) * math.log1p(-chance))
 
 
-NIGHTS: Final = 365
-_BASELINES: Final = 4_000
-_SEED: Final = 0
-
-
 class Alarms(NamedTuple):
     """False alarms in a year of nightly runs against one baseline.
 
@@ -313,7 +307,7 @@ def alarms_per_year(datasets: int, runs: int, level: float = LEVEL) -> Alarms:
         return Alarms(0.0, 0.0)
     normal = NormalDist()
     shared = 1 / (runs + 1)
-    luck = np.random.default_rng(_SEED).standard_normal((_BASELINES, datasets))
+    luck = np.random.default_rng(SEED).standard_normal((_BASELINES, datasets))
     # The first step of Holm's procedure decides whether there is an alarm at all.
     limit = normal.inv_cdf(level / datasets)
     ends = (limit - np.sqrt(shared) * luck) / np.sqrt(1 - shared)

@@ -50,6 +50,10 @@ _MOST_ALIGNED: Final = 5_000
 """Maximum number of lines or words to align, because the time grows with the square; more count as replaced."""
 _AROUND: Final = 80
 """Characters of context to keep left and right of a change."""
+Parts: TypeAlias = Mapping[str, Mapping[str, Any]]
+"""What determines prompts: kind (``data``, ``templates``) → name → digest or value, plain JSON values only."""
+DIGEST_BYTES: Final = 6
+"""48 bits: short, and safe for any dataset, as a changed prompt keeps its digest once in 2.8e14 times."""
 
 
 class Hunk(Struct, frozen=True):
@@ -171,13 +175,6 @@ def _text_of_message(message: ChatMessage) -> str:
         return f"{TURN}{message.role}{TEXT}{message.content}"
     parts = json.dumps([dict(part) for part in message.content], ensure_ascii=False, sort_keys=True)
     return f"{TURN}{message.role}{PARTS}{parts}"
-
-
-Parts: TypeAlias = Mapping[str, Mapping[str, Any]]
-"""What determines prompts: kind (``data``, ``templates``) → name → digest or value, plain JSON values only."""
-
-DIGEST_BYTES: Final = 6
-"""48 bits: short, and safe for any dataset, as a changed prompt keeps its digest once in 2.8e14 times."""
 
 
 class TaskPrompts(Struct, frozen=True):

@@ -27,6 +27,13 @@ BETWEEN_SHOTS: Final = 0
 
 _PLANES: Final = (range(0xF0000, 0xFFFFE), range(0x100000, 0x10FFFE))
 _TEXT_PART: Final = re.compile(f"({re.escape(STARTS['text'])})(.*?)(?={re.escape(END)}|$)", re.DOTALL)
+Wrap: TypeAlias = Callable[[str, str, str], str]
+"""Marks a text, given its config path and the role that says it."""
+SAID: Final = ("prompt", "content", "prompt_mm", "begin", "end")
+"""The keys of a turn or message with texts that are sent."""
+TEMPLATES: Final = ("template", "messages")
+"""The arguments of templates that hold texts."""
+_ROLE_OF: Final = {name: role for role, name in ROLE_NAMES.items()}
 
 
 class Origin(Struct, frozen=True):
@@ -131,18 +138,6 @@ class Marks:
 
 def _class_of(planes: Iterable[range]) -> str:
     return "".join(f"{chr(plane[0])}-{chr(plane[-1])}" for plane in planes)
-
-
-Wrap: TypeAlias = Callable[[str, str, str], str]
-"""Marks a text, given its config path and the role that says it."""
-
-SAID: Final = ("prompt", "content", "prompt_mm", "begin", "end")
-"""The keys of a turn or message with texts that are sent."""
-
-TEMPLATES: Final = ("template", "messages")
-"""The arguments of templates that hold texts."""
-
-_ROLE_OF: Final = {name: role for role, name in ROLE_NAMES.items()}
 
 
 def marked_dataset(spec: DatasetSpec, marks: Marks) -> DatasetSpec:

@@ -13,6 +13,8 @@ from msgspec.structs import fields as struct_fields
 
 REQUIRED: Final = "(required)"
 """In place of a default."""
+_SECTION: Final = re.compile(r"^(Args|Attributes|Returns|Raises|Yields):\n((?:(?:    .*)?\n)*)", re.MULTILINE)
+_ITEM: Final = re.compile(r"^([\w*, ]+?): (.*(?:\n(?:    .*)?)*)", re.MULTILINE)
 
 
 class Argument(Struct, frozen=True):
@@ -96,10 +98,6 @@ def field_defaults(kind: type[Struct]) -> Iterator[tuple[str, str]]:
 
 def _has_fields(part: type) -> bool:
     return issubclass(part, Struct) or typing.is_typeddict(part)
-
-
-_SECTION: Final = re.compile(r"^(Args|Attributes|Returns|Raises|Yields):\n((?:(?:    .*)?\n)*)", re.MULTILINE)
-_ITEM: Final = re.compile(r"^([\w*, ]+?): (.*(?:\n(?:    .*)?)*)", re.MULTILINE)
 
 
 class Docstring(Struct, frozen=True):

@@ -23,6 +23,8 @@ from ais_prompt.reference.parts import (
 )
 from ais_prompt.utils.text import listed
 
+_INDENT = "  "
+
 
 def entries() -> Iterator[Entry]:
     """Yield every entry but those of commands, which the command line itself knows."""
@@ -82,9 +84,6 @@ def _cut(entries: Iterable[Entry], chosen: Callable[[Argument], bool]) -> list[E
     """Return the entries that have such arguments, with these arguments alone."""
     kept = ((entry, tuple(filter(chosen, entry.arguments))) for entry in entries)
     return [replace(entry, arguments=arguments, text="", facts=()) for entry, arguments in kept if arguments]
-
-
-_INDENT = "  "
 
 
 def entry_text(entry: Entry, width: int) -> str:

@@ -38,6 +38,51 @@ OPTIONS: Final[dict[str, type[Struct]]] = {
 
 SINGULAR: Final = {"templates": "prompt template"}
 """Kind of part → its name in the singular, where that is not the kind without its last letter."""
+RANGES: Final = """\
+`train_range` and `test_range` select rows of their split:
+
+    test_range='[:100]'        # the first 100 rows
+    test_range='[10:20]'       # rows 10 to 19, from 0
+    test_range='[::2]'         # every second row
+    test_range='[-5:]'         # the last five
+    test_range='[0, 5, 7]'     # these rows
+    test_range='[:1] + [2]'    # both, in this order
+    test_range='[:100][::2]'   # of the first 100, every second
+    test_range=100             # 100 rows at random
+    test_range=0.1             # a tenth of the rows, at random
+
+A number is also the seed of the choice, as in OpenCompass and AISBench: the same questions are asked. A text is never
+evaluated as Python. `None`, 0, and a number of at least the number of rows select all rows."""
+"""What a range can be; `ais_prompt.readers.ranges.select` reads it."""
+ENVIRONMENT: Final = (
+    ("AISPROMPT_CONFIG_DIR", "folders", "folders with `models`, `datasets` and `summarizers`, as `--config-dir`"),
+    ("AISPROMPT_DATA", "folder", "where `aisprompt data get` keeps benchmarks; default `~/.cache/aisprompt/data`"),
+    ("AISPROMPT_LANG", "`zh` or `en`", "language of labels: reports, prompt pages, the summary; default: the locale"),
+    ("AISPROMPT_PEER_PATH", "folders", "folders with OpenCompass or AISBench, as `--peer-path`"),
+    ("OPENAI_API_KEY", "key", "the key of models behind an API whose config names no other variable"),
+    ("OPENAI_BASE_URL", "URL", "the address of models behind an API whose config has none"),
+    (
+        "HF_HUB_OFFLINE",
+        "`1`",
+        "use nothing of the Hugging Face Hub but what is in its cache: models, tokenizers, datasets",
+    ),
+    ("HF_DATASETS_OFFLINE", "`1`", "the same for datasets alone"),
+    ("HF_HOME", "folder", "where models and datasets of the Hub are kept; fill it on a machine with network"),
+    ("HF_ENDPOINT", "URL", "a mirror of the Hub"),
+    ("HF_TOKEN", "token", "opens gated models and datasets of the Hub"),
+    ("CUDA_VISIBLE_DEVICES", "numbers", "the GPUs that local models and started servers may use"),
+    ("HTTPS_PROXY", "URL", "the proxy of requests; also `HTTP_PROXY`, `ALL_PROXY`, and `NO_PROXY` for exceptions"),
+    ("SSL_CERT_FILE", "file", "certificates of authorities to trust, for servers inside a company"),
+    ("TMPDIR", "folder", "where rows and scores of large datasets are kept during a run"),
+    ("TQDM_DISABLE", "`1`", "show no bars"),
+    ("NO_COLOR", "`1`", "print without colours"),
+    ("COLUMNS", "number", "the width of tables, in place of that of the terminal"),
+)
+"""Name, value and meaning of each environment variable that matters to users."""
+OFFLINE: Final = """\
+Without a network: data files and model folders on the disk, the shipped configs and `ScriptedModel` need none. A `path`
+that is a folder is never looked up on the Hub. For models and datasets of the Hub, run once with network or copy
+`HF_HOME`, and then set `HF_HUB_OFFLINE=1`: what is missing is an error that names it, before anything is asked."""
 
 
 def part_entries() -> Iterator[Entry]:
@@ -214,55 +259,6 @@ def _fields(kind: type) -> Iterator[Argument]:
 
 def _raises(raises: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple((f"raises `{error}`", when) for error, when in raises.items())
-
-
-RANGES: Final = """\
-`train_range` and `test_range` select rows of their split:
-
-    test_range='[:100]'        # the first 100 rows
-    test_range='[10:20]'       # rows 10 to 19, from 0
-    test_range='[::2]'         # every second row
-    test_range='[-5:]'         # the last five
-    test_range='[0, 5, 7]'     # these rows
-    test_range='[:1] + [2]'    # both, in this order
-    test_range='[:100][::2]'   # of the first 100, every second
-    test_range=100             # 100 rows at random
-    test_range=0.1             # a tenth of the rows, at random
-
-A number is also the seed of the choice, as in OpenCompass and AISBench: the same questions are asked. A text is never
-evaluated as Python. `None`, 0, and a number of at least the number of rows select all rows."""
-"""What a range can be; `ais_prompt.readers.ranges.select` reads it."""
-
-ENVIRONMENT: Final = (
-    ("AISPROMPT_CONFIG_DIR", "folders", "folders with `models`, `datasets` and `summarizers`, as `--config-dir`"),
-    ("AISPROMPT_DATA", "folder", "where `aisprompt data get` keeps benchmarks; default `~/.cache/aisprompt/data`"),
-    ("AISPROMPT_LANG", "`zh` or `en`", "language of labels: reports, prompt pages, the summary; default: the locale"),
-    ("AISPROMPT_PEER_PATH", "folders", "folders with OpenCompass or AISBench, as `--peer-path`"),
-    ("OPENAI_API_KEY", "key", "the key of models behind an API whose config names no other variable"),
-    ("OPENAI_BASE_URL", "URL", "the address of models behind an API whose config has none"),
-    (
-        "HF_HUB_OFFLINE",
-        "`1`",
-        "use nothing of the Hugging Face Hub but what is in its cache: models, tokenizers, datasets",
-    ),
-    ("HF_DATASETS_OFFLINE", "`1`", "the same for datasets alone"),
-    ("HF_HOME", "folder", "where models and datasets of the Hub are kept; fill it on a machine with network"),
-    ("HF_ENDPOINT", "URL", "a mirror of the Hub"),
-    ("HF_TOKEN", "token", "opens gated models and datasets of the Hub"),
-    ("CUDA_VISIBLE_DEVICES", "numbers", "the GPUs that local models and started servers may use"),
-    ("HTTPS_PROXY", "URL", "the proxy of requests; also `HTTP_PROXY`, `ALL_PROXY`, and `NO_PROXY` for exceptions"),
-    ("SSL_CERT_FILE", "file", "certificates of authorities to trust, for servers inside a company"),
-    ("TMPDIR", "folder", "where rows and scores of large datasets are kept during a run"),
-    ("TQDM_DISABLE", "`1`", "show no bars"),
-    ("NO_COLOR", "`1`", "print without colours"),
-    ("COLUMNS", "number", "the width of tables, in place of that of the terminal"),
-)
-"""Name, value and meaning of each environment variable that matters to users."""
-
-OFFLINE: Final = """\
-Without a network: data files and model folders on the disk, the shipped configs and `ScriptedModel` need none. A `path`
-that is a folder is never looked up on the Hub. For models and datasets of the Hub, run once with network or copy
-`HF_HOME`, and then set `HF_HUB_OFFLINE=1`: what is missing is an error that names it, before anything is asked."""
 
 
 def config_entries() -> Iterator[Entry]:

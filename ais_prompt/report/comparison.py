@@ -21,6 +21,23 @@ from ais_prompt.utils.text import counted, printable
 
 SIGNIFICANT = 0.05
 """p-values below this are printed bold."""
+_MODEL = Column("model", is_name=True, right=False)
+_COLUMNS = (
+    Column("dataset", is_name=True, right=False),
+    _MODEL,
+    Column("metric", is_name=True, right=False),
+    Column("before"),
+    Column("after"),
+    Column("difference"),
+    Column("95 % interval"),
+    Column("p (Holm)"),
+    Column("n"),
+    Column("worse"),
+    Column("better"),
+)
+COLOURS: Final = {"worse": "red", "better": "green"}
+LONGEST: Final = 160
+"""Characters of an answer that are shown."""
 
 
 def print_comparison(comparisons: Sequence[Comparison], notes: Iterable[str], flips: int, console: Console) -> None:
@@ -70,22 +87,6 @@ def _print_line(line: Text, console: Console) -> None:
     indent = len(line.plain) - len(line.plain.lstrip(" ")) + 4
     for number, piece in enumerate(line.wrap(console, max(console.width - indent, 1))):
         console.print(Text(" " * indent if number else "") + piece, soft_wrap=True, highlight=False)
-
-
-_MODEL = Column("model", is_name=True, right=False)
-_COLUMNS = (
-    Column("dataset", is_name=True, right=False),
-    _MODEL,
-    Column("metric", is_name=True, right=False),
-    Column("before"),
-    Column("after"),
-    Column("difference"),
-    Column("95 % interval"),
-    Column("p (Holm)"),
-    Column("n"),
-    Column("worse"),
-    Column("better"),
-)
 
 
 def _cells(one: Comparison) -> list[str | Text]:
@@ -193,11 +194,6 @@ def _flip_json(flip: Flip, question: str) -> dict[str, Any]:
         "answers": [old.prediction, new.prediction],
         "extracted": list(flip.extracted),
     }
-
-
-COLOURS: Final = {"worse": "red", "better": "green"}
-LONGEST: Final = 160
-"""Characters of an answer that are shown."""
 
 
 def flip_lines(flips: Sequence[Flip], most: int) -> Iterator[Text]:

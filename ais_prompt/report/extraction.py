@@ -12,6 +12,11 @@ from ais_prompt.store.predictions import read_predictions
 from ais_prompt.store.results import read_details
 from ais_prompt.utils.text import counted, printable
 
+MANY: Final = 0.2
+"""Share of unparsed answers above which one of them is shown."""
+_SHOWN: Final = 200
+"""Characters of the answer that are shown: its end, where most answers are."""
+
 
 def describe(found: ExtractionTrial) -> str:
     """Return a line with the number of phrasings that give back every gold, and one for each that does not."""
@@ -27,12 +32,6 @@ def describe(found: ExtractionTrial) -> str:
 def _line(lost: LostAnswer) -> str:
     result = "nothing" if lost.extracted is None else repr(lost.extracted)
     return f"  lost, {lost.phrasing}: {lost.text!r} gives {result}"
-
-
-MANY: Final = 0.2
-"""Share of unparsed answers above which one of them is shown."""
-_SHOWN: Final = 200
-"""Characters of the answer that are shown: its end, where most answers are."""
 
 
 def unread_answers(folder: RunFolder, outcomes: Iterable[TaskOutcome]) -> Iterator[str]:

@@ -49,6 +49,8 @@ SAMPLE_COLUMNS: Final[dict[str, type]] = {
 """Column of `samples_table` → type of its values, before one column for each metric."""
 
 METRIC_PREFIX: Final = "score_"
+_AT_A_TIME: Final = 2000
+"""Samples in memory at most, besides the scores of one task."""
 
 
 def scores_table(rows: Sequence[Row]) -> pa.Table:
@@ -176,10 +178,6 @@ def _arrow_type(kind: type) -> Any:
     import pyarrow as pa
 
     return {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}[kind]
-
-
-_AT_A_TIME: Final = 2000
-"""Samples in memory at most, besides the scores of one task."""
 
 
 def write_csv(run: StoredResults, folder: Path) -> list[Path]:

@@ -24,6 +24,32 @@ from ais_prompt.utils.jsonl import encode
 from ais_prompt.utils.tables import Cell, Column, fits, print_table
 from ais_prompt.utils.text import printable
 
+_COUNTS = {"unparsed": "yellow", "truncated": "yellow", "failed": "bold red"}
+"""The style of a count that is not zero."""
+COLUMNS = Row.__struct_fields__
+LONG_HEADER = ("dataset", "model", "metric", "score", "±", "95 %", "bounds", "n", *STATUSES)
+"""Titles of the table with one line for each metric of each task, as `long_cells` fills it."""
+NOT_ALL_ASKED = "Not every sample was asked, so there is no interval; in brackets the possible final scores:"
+LEGEND = "Not every answer was scored{star}; in brackets the score if all others were wrong – were right:"
+_COLUMNS = {
+    "requests": Column("requests"),
+    "requests/s": Column("requests/s"),
+    "tokens/s": Column("tokens out/s"),
+    "p50": Column("latency p50 s"),
+    "p90": Column("p90"),
+    "p99": Column("p99"),
+    "first p50": Column("1st token p50 s"),
+    "first p90": Column("p90"),
+    "first p99": Column("p99"),
+    "token": Column("a token ms"),
+    "at once": Column("in flight"),
+}
+_ONLY_STREAMED = ("first p50", "first p90", "first p99", "token")
+# https://owasp.org/www-community/attacks/CSV_Injection; East Asian editions also take the wide forms.
+_FORMULA: Final = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")
+_NEEDS_QUOTES: Final = re.compile(r'[",\r\n]')
+_NUMBER: Final = re.compile(r"[+-]?(\d[\d,_]*\.?\d*|\.\d+)([eE][+-]?\d+)?\s?%?", re.ASCII)
+
 
 def write_summary(folder: Path, rows: Sequence[Row], chosen: Sequence[Row]) -> None:
     """Write ``summary.txt``, ``.csv``, ``.md`` and ``.json``, each whole or not at all.
@@ -49,10 +75,6 @@ def _plain(rows: Sequence[Row]) -> str:
     console = Console(file=stream, color_system=None, force_terminal=False, force_jupyter=False, _environ={})
     print_summary(rows, console, full=True)
     return stream.getvalue()
-
-
-_COUNTS = {"unparsed": "yellow", "truncated": "yellow", "failed": "bold red"}
-"""The style of a count that is not zero."""
 
 
 def print_summary(rows: Sequence[Row], console: Console, *, full: bool = False) -> None:
@@ -124,11 +146,6 @@ def _cell_style(row: Row | None) -> str:
     return "bold red" if row.failed else "bold yellow" if row.unscored else "bold"
 
 
-COLUMNS = Row.__struct_fields__
-LONG_HEADER = ("dataset", "model", "metric", "score", "±", "95 %", "bounds", "n", *STATUSES)
-"""Titles of the table with one line for each metric of each task, as `long_cells` fills it."""
-
-
 def long_cells(row: Row) -> list[str]:
     """Format a row for people, one text for each of `LONG_HEADER`."""
     counts = [getattr(row, status) for status in STATUSES]
@@ -180,10 +197,6 @@ def _table(header: Sequence[str], lines: Sequence[Sequence[str]], texts: int) ->
 def escaped(text: str) -> str:
     """Escape a text for a cell of a Markdown table."""
     return " ".join(printable(text).replace("|", "\\|").replace("<", "&lt;").split())
-
-
-NOT_ALL_ASKED = "Not every sample was asked, so there is no interval; in brackets the possible final scores:"
-LEGEND = "Not every answer was scored{star}; in brackets the score if all others were wrong – were right:"
 
 
 def notes(rows: Sequence[Row], *, starred: bool) -> list[str]:
@@ -254,22 +267,6 @@ def text_or_json(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-_COLUMNS = {
-    "requests": Column("requests"),
-    "requests/s": Column("requests/s"),
-    "tokens/s": Column("tokens out/s"),
-    "p50": Column("latency p50 s"),
-    "p90": Column("p90"),
-    "p99": Column("p99"),
-    "first p50": Column("1st token p50 s"),
-    "first p90": Column("p90"),
-    "first p99": Column("p99"),
-    "token": Column("a token ms"),
-    "at once": Column("in flight"),
-}
-_ONLY_STREAMED = ("first p50", "first p90", "first p99", "token")
-
-
 def print_speed(speeds: Mapping[str, Speed], console: Console) -> None:
     """Print one line for each task that was served.
 
@@ -330,12 +327,6 @@ def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
         elif name not in ("latency", "first_token", "token"):
             flat[name] = found
     return flat
-
-
-# https://owasp.org/www-community/attacks/CSV_Injection; East Asian editions also take the wide forms.
-_FORMULA: Final = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")
-_NEEDS_QUOTES: Final = re.compile(r'[",\r\n]')
-_NUMBER: Final = re.compile(r"[+-]?(\d[\d,_]*\.?\d*|\.\d+)([eE][+-]?\d+)?\s?%?", re.ASCII)
 
 
 def csv_lines(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], *, header: bool = True) -> str:

@@ -14,6 +14,9 @@ from ais_prompt.engine.conversations import RequestEstimate
 from ais_prompt.types import Activity, Completion, Used
 from ais_prompt.utils.text import counted
 
+WINDOW_SECONDS: Final = 10.0
+"""Rates are those of the last so many seconds."""
+
 
 class Tally:
     """The counts of one task, and lines that show them.
@@ -100,10 +103,6 @@ def duration(seconds: float) -> str:
 
 def _rate(value: float) -> str:
     return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
-
-
-WINDOW_SECONDS: Final = 10.0
-"""Rates are those of the last so many seconds."""
 
 
 class EndpointView(Struct, frozen=True):

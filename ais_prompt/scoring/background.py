@@ -34,6 +34,19 @@ BATCH_SAMPLES: Final = 1_000
 """Samples of small tasks that a worker scores in one call: each call costs as much as scoring ten samples."""
 GATHER_SECONDS: Final = 0.25
 """Seconds in which tasks gather for such a call while models are asked."""
+_PLAIN: Final = {
+    "array": {"_array_reconstructor", "array"},
+    "builtins": {"bytearray", "complex", "frozenset", "range", "set", "slice"},
+    "collections": {"OrderedDict", "Counter", "deque"},
+    "datetime": {"date", "datetime", "time", "timedelta", "timezone"},
+    "decimal": {"Decimal"},
+    "fractions": {"Fraction"},
+    "pathlib": {"PosixPath", "PurePosixPath"},
+    "uuid": {"UUID"},
+}
+"""Module → its classes, and functions for them, that do nothing but hold values."""
+_REBUILD: Final = {("ais_prompt.errors", "_rebuild"), ("msgspec._utils", "rebuild"), ("msgspec._core", "rebuild")}
+"""Functions that call a class with values; the class is one of those that may be read."""
 
 
 class BackgroundScoring:
@@ -310,21 +323,6 @@ class AnswerReader:
         except Exception as error:  # a part that is not found, or a value that cannot be sent
             return Scored(unresolved=f"{type(error).__name__}: {error}")
         return found
-
-
-_PLAIN: Final = {
-    "array": {"_array_reconstructor", "array"},
-    "builtins": {"bytearray", "complex", "frozenset", "range", "set", "slice"},
-    "collections": {"OrderedDict", "Counter", "deque"},
-    "datetime": {"date", "datetime", "time", "timedelta", "timezone"},
-    "decimal": {"Decimal"},
-    "fractions": {"Fraction"},
-    "pathlib": {"PosixPath", "PurePosixPath"},
-    "uuid": {"UUID"},
-}
-"""Module → its classes, and functions for them, that do nothing but hold values."""
-_REBUILD: Final = {("ais_prompt.errors", "_rebuild"), ("msgspec._utils", "rebuild"), ("msgspec._core", "rebuild")}
-"""Functions that call a class with values; the class is one of those that may be read."""
 
 
 class _Values(pickle.Unpickler):

@@ -25,6 +25,8 @@ from ais_prompt.types import JudgeVerdict, Prediction, Sample, SampleScore, Scor
 from ais_prompt.types.request import prompts_to_json
 from ais_prompt.utils.digest import digest
 
+T = TypeVar("T")
+
 
 class BatchScorer:
     """Give each answer the values that the evaluator gave it when it scored all of them.
@@ -156,9 +158,6 @@ class BatchVerdicts:
             repeats=counts.repeats,
             fraction=False,
         )
-
-
-T = TypeVar("T")
 
 
 class Answers(Struct, frozen=True):

@@ -16,6 +16,17 @@ from msgspec import Struct
 from ais_prompt.preview.differences import LEAST_ALIKE, Hunk, Parts, TaskPrompts, compact_digest, hunks
 from ais_prompt.utils.progress import tracked
 
+PACKAGES: Final = "packages"
+"""The kind of parts that are versions of packages."""
+Reason: TypeAlias = Literal["edit", "data", "other", "unknown"]
+"""Why prompts changed.
+
+``edit``: the same places changed in the same way. ``data``: the row changed. ``other``: each prompt changed in another
+way. ``unknown``: only the digests of the old prompts are known.
+"""
+_MOST_SINGLES: Final = 4
+"""Maximum number of prompts to show with a difference of their own; more are one group, ``other``."""
+
 
 class RowMatch(Struct, frozen=True):
     """The rows of two versions of a dataset, matched.
@@ -58,10 +69,6 @@ def _places(ids: Sequence[str], others: Container[str]) -> dict[tuple[str, int],
         if distance:
             places[last, distance] = sample
     return places
-
-
-PACKAGES: Final = "packages"
-"""The kind of parts that are versions of packages."""
 
 
 class PartChange(Struct, frozen=True):
@@ -183,17 +190,6 @@ def _changed_prompts(
         if digest != compact_digest(text):
             was = known[number] if number < len(digests) else ""
             yield ChangedPrompt(new, numbers[new], number, was, text)
-
-
-Reason: TypeAlias = Literal["edit", "data", "other", "unknown"]
-"""Why prompts changed.
-
-``edit``: the same places changed in the same way. ``data``: the row changed. ``other``: each prompt changed in another
-way. ``unknown``: only the digests of the old prompts are known.
-"""
-
-_MOST_SINGLES: Final = 4
-"""Maximum number of prompts to show with a difference of their own; more are one group, ``other``."""
 
 
 class ChangedPrompt(Struct, frozen=True):

@@ -40,6 +40,25 @@ _MADE_WITH: Final = ("ais-prompt", "transformers", "tokenizers")
 _KEPT_AT_RANDOM: Final = 2
 _LONGEST_KEPT: Final = 20_000
 """Maximum characters of a sample whose prompts a lock contains in full, because people review the file."""
+_DIGITS: Final = 16
+_FIRST_HOMES: Final = {
+    f"ais_prompt.{now}.{name}": f"ais_prompt.{first}.{name}"
+    for now, first, name in (
+        ("extensions.peers.code.parts", "peers.code.retriever", "PeerRetriever"),
+        ("inferencers.likelihoods", "inferencers.choices", "ChoicesInferencer"),
+        ("inferencers.likelihoods", "inferencers.clp", "CLPInferencer"),
+        ("inferencers.likelihoods", "inferencers.ll", "LLInferencer"),
+        ("inferencers.likelihoods", "inferencers.ppl", "PPLInferencer"),
+        ("inferencers.likelihoods", "inferencers.ppl_only", "PPLOnlyInferencer"),
+        ("inferencers.multi_turn", "inferencers.chat", "ChatInferencer"),
+        ("inferencers.tool_calls", "inferencers.multi_turn_tools", "MultiTurnToolCallInferencer"),
+        ("retrievers.plain", "retrievers.fix_k", "FixKRetriever"),
+        ("retrievers.plain", "retrievers.random", "RandomRetriever"),
+        ("retrievers.plain", "retrievers.sliding_window", "SlidingWindowRetriever"),
+        ("retrievers.plain", "retrievers.zero", "ZeroRetriever"),
+    )
+}
+"""Path of a part that was moved → its first path, which is in the digests of all locks."""
 
 
 def prompt_lock_path(spec: RunSpec, lock_file: str | None, config: str | None) -> Path:
@@ -137,27 +156,6 @@ def shortened(prompts: TaskPrompts) -> TaskPrompts:
         return replace(prompts, texts={})
     chosen = {fitting[0], max(fitting, key=lambda sample: lengths[sample]), *sorted(fitting)[:_KEPT_AT_RANDOM]}
     return replace(prompts, texts={sample: texts for sample, texts in prompts.texts.items() if sample in chosen})
-
-
-_DIGITS: Final = 16
-_FIRST_HOMES: Final = {
-    f"ais_prompt.{now}.{name}": f"ais_prompt.{first}.{name}"
-    for now, first, name in (
-        ("extensions.peers.code.parts", "peers.code.retriever", "PeerRetriever"),
-        ("inferencers.likelihoods", "inferencers.choices", "ChoicesInferencer"),
-        ("inferencers.likelihoods", "inferencers.clp", "CLPInferencer"),
-        ("inferencers.likelihoods", "inferencers.ll", "LLInferencer"),
-        ("inferencers.likelihoods", "inferencers.ppl", "PPLInferencer"),
-        ("inferencers.likelihoods", "inferencers.ppl_only", "PPLOnlyInferencer"),
-        ("inferencers.multi_turn", "inferencers.chat", "ChatInferencer"),
-        ("inferencers.tool_calls", "inferencers.multi_turn_tools", "MultiTurnToolCallInferencer"),
-        ("retrievers.plain", "retrievers.fix_k", "FixKRetriever"),
-        ("retrievers.plain", "retrievers.random", "RandomRetriever"),
-        ("retrievers.plain", "retrievers.sliding_window", "SlidingWindowRetriever"),
-        ("retrievers.plain", "retrievers.zero", "ZeroRetriever"),
-    )
-}
-"""Path of a part that was moved → its first path, which is in the digests of all locks."""
 
 
 def task_parts(task: Task) -> Parts:

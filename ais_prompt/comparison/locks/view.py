@@ -34,6 +34,17 @@ _MOST_LINES: Final = 24
 """Maximum lines to show of one difference."""
 _AROUND: Final = 1
 """Unchanged lines to show around a changed place."""
+_LONGEST_LITERAL: Final = 40
+_LONGEST_PLACE: Final = 24
+_MOST_CHANGES: Final = 3
+_READABLE: Final = {"decoding", PACKAGES}
+"""Kinds of parts whose values are readable, not digests."""
+_TITLES: Final = {
+    "data": "the data of the row changed",
+    "other": "changed, each in another way",
+    "unknown": "changed; the lock has only their digests",
+}
+_BLANKS: Final = {"\n": "newline", " ": "space", "\t": "tab"}
 
 
 def print_drift(drift: Drift, console: Console) -> None:
@@ -210,19 +221,6 @@ def _example(prompt: ChangedPrompt) -> dict[str, Any]:
         "before": None if prompt.before is None else prompt_to_json(prompt_of_text(prompt.before)),
         "after": prompt_to_json(prompt_of_text(prompt.after)),
     }
-
-
-_LONGEST_LITERAL: Final = 40
-_LONGEST_PLACE: Final = 24
-_MOST_CHANGES: Final = 3
-_READABLE: Final = {"decoding", PACKAGES}
-"""Kinds of parts whose values are readable, not digests."""
-_TITLES: Final = {
-    "data": "the data of the row changed",
-    "other": "changed, each in another way",
-    "unknown": "changed; the lock has only their digests",
-}
-_BLANKS: Final = {"\n": "newline", " ": "space", "\t": "tab"}
 
 
 def group_title(group: Group) -> str:

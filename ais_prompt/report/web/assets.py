@@ -23,6 +23,9 @@ from ais_prompt.utils import text
 from ais_prompt.utils.jsonl import encode_finite
 from ais_prompt.utils.secrets import SECRETS
 
+Text: TypeAlias = list[int]
+"""A text as the numbers of its lines in `Lines`; joined with newlines they are the text again."""
+
 
 def asset(name: str) -> str:
     """Return the text of a file in ``assets``."""
@@ -53,10 +56,6 @@ def say(label: str, /, **values: object) -> str:
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun: ``1 token``, ``12 个词元``."""
     return f"{number:,} {labels()[noun]}" if noun in labels() else text.counted(number, noun)
-
-
-Text: TypeAlias = list[int]
-"""A text as the numbers of its lines in `Lines`; joined with newlines they are the text again."""
 
 
 class Lines:

@@ -24,6 +24,13 @@ BINS: Final = 5
 """Bins of a number with more than `MOST_GROUPS` different values, each with about as many samples."""
 SHOTS: Final = "shots"
 LENGTH: Final = "length of the answer"
+COLUMNS: Final = ("task", "length", "language", "tokens_by")
+"""The columns by which a sample of `RulerDataset` is known; it may also have a depth."""
+_VALUE: Final = "value"
+Samples: TypeAlias = list[SampleScore]
+"""Samples with one value each, `_VALUE`, and names that are their own in the run."""
+Context: TypeAlias = tuple[str | None, int | None, str | None, str | None, int | None]
+"""Values of `COLUMNS` and the depth; None where a sample has none."""
 
 
 class Breakdowns:
@@ -171,19 +178,6 @@ def _order(value: Any) -> tuple[bool, float, str]:
     """Numbers first, in their order; then texts."""
     is_text = isinstance(value, str)
     return is_text, 0.0 if is_text else float(value), str(value)
-
-
-COLUMNS: Final = ("task", "length", "language", "tokens_by")
-"""The columns by which a sample of `RulerDataset` is known; it may also have a depth."""
-
-_VALUE: Final = "value"
-
-Samples: TypeAlias = list[SampleScore]
-"""Samples with one value each, `_VALUE`, and names that are their own in the run."""
-
-
-Context: TypeAlias = tuple[str | None, int | None, str | None, str | None, int | None]
-"""Values of `COLUMNS` and the depth; None where a sample has none."""
 
 
 def context_samples(breakdowns: Breakdowns) -> dict[Context, Samples]:

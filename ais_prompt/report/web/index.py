@@ -66,6 +66,14 @@ _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 Batch: TypeAlias = Sequence[tuple[Prediction, dict[str, Any]]]
 """Samples with their lines of the table."""
+ORDERS: Final = {
+    **{name: name for name in ("state", "question", "extracted", "gold", "value", "seconds", "model", "dataset")},
+    "index": '"index"',
+    "length": "CASE unit WHEN 'tokens' THEN tokens ELSE characters END",
+}
+"""What the page sorts by, and its expression in SQL."""
+MOST_TRIGRAMS: Final = 30
+"""Trigrams of a text that choose the samples to look into."""
 
 
 class SampleIndex:
@@ -307,16 +315,6 @@ def _database_errors(folder: RunFolder) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise StoreError(f"cannot use the index: {error}", where=str(_file(folder)), fix=_FIX) from error
-
-
-ORDERS: Final = {
-    **{name: name for name in ("state", "question", "extracted", "gold", "value", "seconds", "model", "dataset")},
-    "index": '"index"',
-    "length": "CASE unit WHEN 'tokens' THEN tokens ELSE characters END",
-}
-"""What the page sorts by, and its expression in SQL."""
-MOST_TRIGRAMS: Final = 30
-"""Trigrams of a text that choose the samples to look into."""
 
 
 class Query(Struct, frozen=True):

@@ -30,6 +30,21 @@ BINS: Final = 40
 """Maximum number of bins."""
 _WIDE: Final = 20
 """The axis is logarithmic if the largest value is more than this many times the median."""
+COLUMNS: Final = (
+    "id",
+    "index",
+    "question",
+    "state",
+    "value",
+    "extracted",
+    "gold",
+    "tokens",
+    "characters",
+    "seconds",
+    "reason",
+    "columns",
+)
+"""The table's columns. The browser shows one of ``tokens`` and ``characters``, the same for the whole task."""
 
 
 class TaskTotals:
@@ -181,23 +196,6 @@ def _distribution(values: Sequence[float], edges: Sequence[float]) -> dict[str, 
 def _quantile(values: Sequence[float], share: float) -> float:
     """Return the quantile of sorted values by nearest rank."""
     return values[max(0, -int(-share * len(values) // 1) - 1)]
-
-
-COLUMNS: Final = (
-    "id",
-    "index",
-    "question",
-    "state",
-    "value",
-    "extracted",
-    "gold",
-    "tokens",
-    "characters",
-    "seconds",
-    "reason",
-    "columns",
-)
-"""The table's columns. The browser shows one of ``tokens`` and ``characters``, the same for the whole task."""
 
 
 def samples_of(

@@ -44,6 +44,28 @@ HINT: Final = (
 )
 OPEN_QUESTIONS: Final = 3
 """Questions at the top that are shown unfolded."""
+ROLE_CLASSES: Final = {"HUMAN": "by-user", "user": "by-user", "BOT": "by-assistant", "assistant": "by-assistant"}
+"""Role → class of its bubble; other roles have none."""
+ORIGIN_WORDS: Final = {
+    "data": "data",
+    "template": "template",
+    "example": "in-context example",
+    "format": "model format",
+    "unknown": "origin unknown: the model's format changes the texts",
+}
+"""Class of a piece → its words in the legend."""
+TITLES: Final = (
+    "label {label}",
+    "choice {choice}",
+    "tools: {tools}",
+    "turn {turn}, tools: {tools}, expected calls in place of the model's",
+    "turn {turn}, tools: {tools}",
+    "turn {turn}, gold in place of the model's answers",
+    "turn {turn}",
+)
+"""Titles that inferencers give to the prompts of a sample; the first that fits is used."""
+NEWLINE: Final = '<i class="newline"></i>'
+"""A sign that the style sheet writes, so that copied text does not have it."""
 
 
 class PromptColumn(Struct, frozen=True):
@@ -144,33 +166,6 @@ def _beside(columns: Sequence[PromptColumn], number: int) -> Sequence[PromptView
 
 def _sent(column: PromptColumn) -> list[object]:
     return [view.prompt for view in column.views]
-
-
-ROLE_CLASSES: Final = {"HUMAN": "by-user", "user": "by-user", "BOT": "by-assistant", "assistant": "by-assistant"}
-"""Role → class of its bubble; other roles have none."""
-
-ORIGIN_WORDS: Final = {
-    "data": "data",
-    "template": "template",
-    "example": "in-context example",
-    "format": "model format",
-    "unknown": "origin unknown: the model's format changes the texts",
-}
-"""Class of a piece → its words in the legend."""
-
-TITLES: Final = (
-    "label {label}",
-    "choice {choice}",
-    "tools: {tools}",
-    "turn {turn}, tools: {tools}, expected calls in place of the model's",
-    "turn {turn}, tools: {tools}",
-    "turn {turn}, gold in place of the model's answers",
-    "turn {turn}",
-)
-"""Titles that inferencers give to the prompts of a sample; the first that fits is used."""
-
-NEWLINE: Final = '<i class="newline"></i>'
-"""A sign that the style sheet writes, so that copied text does not have it."""
 
 
 def prompt_html(view: PromptView, beside: PromptView | None = None) -> str:

@@ -25,6 +25,12 @@ from ais_prompt.types.score import Sensitivity
 from ais_prompt.utils.jsonl import decode
 
 FIX: Final = "make the summary again: give the run's command again with -m viz -r"
+SHORTEST_PAUSE: Final = 2.0
+"""Seconds between two scorings of a run."""
+PAUSE_SHARE: Final = 5
+"""A pause is at least this many times as long as the scoring before it, so that the run keeps the machine."""
+Rescore = Callable[[RunFolder], None]
+"""Scores what a run has answered so far, into its ``partial`` folder."""
 
 
 class ShownTask(Struct, frozen=True):
@@ -156,15 +162,6 @@ def results_of(task: ShownTask, folder: RunFolder) -> ShownResults:
     scores, sensitivity = read_head(path)
     main = scores[0]
     return ShownResults(main.metric, main.fraction, read_details(path), is_mean=main.is_mean, sensitivity=sensitivity)
-
-
-SHORTEST_PAUSE: Final = 2.0
-"""Seconds between two scorings of a run."""
-PAUSE_SHARE: Final = 5
-"""A pause is at least this many times as long as the scoring before it, so that the run keeps the machine."""
-
-Rescore = Callable[[RunFolder], None]
-"""Scores what a run has answered so far, into its ``partial`` folder."""
 
 
 class RunState(Struct, frozen=True):

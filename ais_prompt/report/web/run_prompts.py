@@ -49,6 +49,19 @@ CHOOSE: Final = (
     "To see the prompts of any sample here, open it and choose “Where the pieces of these prompts come from”."
 )
 logger = logging.getLogger(__name__)
+TRACED: Final = (
+    "The prompt of the open sample. Its pieces were found by comparing it with the first prompt of the dataset, whose "
+    "origins the run has kept. This command shows tokens and lines of the config, too; it executes the config of the "
+    "run:"
+)
+NOT_TRACED: Final = (
+    "The run folder does not tell where the pieces of this prompt come from. This command does; it executes the config "
+    "of the run:"
+)
+PARTLY_TRACED: Final = (
+    "{number} of {all} prompts of the sample are shown here. The run folder does not tell where the pieces of the "
+    "others come from."
+)
 
 
 def write_prompts(tasks: Sequence[Task], folder: RunFolder) -> None:
@@ -196,22 +209,6 @@ def _warning(stored: _StoredWarning) -> PromptWarning:
     if stored.mark:
         return MisspeltPlaceholder(stored.what, stored.where, stored.fix, stored.mark)
     return PromptWarning(stored.what, stored.where, stored.fix)
-
-
-TRACED: Final = (
-    "The prompt of the open sample. Its pieces were found by comparing it with the first prompt of the dataset, whose "
-    "origins the run has kept. This command shows tokens and lines of the config, too; it executes the config of the "
-    "run:"
-)
-NOT_TRACED: Final = (
-    "The run folder does not tell where the pieces of this prompt come from. This command does; it executes the config "
-    "of the run:"
-)
-
-PARTLY_TRACED: Final = (
-    "{number} of {all} prompts of the sample are shown here. The run folder does not tell where the pieces of the "
-    "others come from."
-)
 
 
 def sample_prompts_html(found: Sequence[PromptView | None], folder: RunFolder, dataset: str, row: int) -> str:

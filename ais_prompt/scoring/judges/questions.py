@@ -35,6 +35,8 @@ from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
 from ais_prompt.types import Prediction, Sample, SampleScore
 
+AnswersToJudge: TypeAlias = Callable[[Task], Sequence[Question]]
+
 
 def answers_to_judge(task: Task, folder: RunFolder) -> list[Question]:
     """Return what the judge is asked, in the order of the samples. Equal answers to one question come once.
@@ -90,9 +92,6 @@ def _of_batches(task: Task, evaluator: JudgedBatchEvaluator, folder: RunFolder) 
             name = batch_question_id(sample, question)
             found.setdefault(name, Question(name, sample, question.fields))
     return list(found.values())
-
-
-AnswersToJudge: TypeAlias = Callable[[Task], Sequence[Question]]
 
 
 class AnsweredTask(Struct, frozen=True):
