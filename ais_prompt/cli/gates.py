@@ -82,7 +82,7 @@ class GateKeeper:
     """Prints the verdicts of the gates, and writes the files that were asked for.
 
     Attributes:
-        gates: what the run must keep to.
+        gates: the gates of the config and of the command line.
         junit, markdown: files to write; None for none.
     """
 

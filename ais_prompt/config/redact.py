@@ -1,6 +1,7 @@
-"""Remove secrets from values before they are shown or written.
+"""Remove secrets from config values before they are shown or written, and find secrets in command lines.
 
-Values are literals of Python, from ``--set`` or from the syntax tree of a config file.
+A value is a secret if the name of its key or option says so (`names_secret`), or if it looks like a well-known kind of
+key. Values of a config are literals of Python, from ``--set`` or from the syntax tree of a config file.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # most runs have no gates, and all of them are quick to start
 
 
 class CheckResult(Struct, frozen=True):
-    """What a check found in a config without faults.
+    """The findings of a check in a config without faults.
 
     Attributes:
         plan: the built parts of the config; internal, and not part of the public API.
@@ -73,7 +73,7 @@ def check(source: Source, gates: Sequence[str] = ()) -> CheckResult:
 
 
 class RunGates(Struct, frozen=True):
-    """What a run must keep to.
+    """The conditions of a run: its gates, and a baseline to compare with.
 
     Attributes:
         gates: the conditions of the config and of the command line.

@@ -133,7 +133,7 @@ def open_run_folder(plan: Plan, mode: RunMode = "all", reuse: str | None = None)
 
 
 def find_or_make(plan: Plan, reuse: str | None) -> RunFolder:
-    """Return the run folder that is to be taken up again, or a new one.
+    """Find the run folder of ``reuse``, or make a new run folder.
 
     Raises:
         ConfigError: there is no such run folder, or none can be made.
@@ -173,7 +173,7 @@ def run(
         command: the command line without secrets, for the record.
         warnings: of the prompts, to be said before anything is asked.
         stop_early: ask of each dataset only until all of these gates that concern it are decided.
-        with_report: write ``report.html``, which takes longer than the scores; else one of earlier scores is removed.
+        with_report: write ``report.html``, which takes longer than the scores; else remove that of earlier scores.
         max_num_workers: compute local models in so many worker processes; None computes in this process.
         shard: ask only this part of each task of the plan, in a folder that no other process knows of.
 
@@ -231,7 +231,7 @@ def run(
 def _begin_session(
     plan: Plan, folder: RunFolder, mode: RunMode, command: str, warnings: Sequence[PromptWarning]
 ) -> RunRecord:
-    """Clean up after earlier sessions, and log what is new in this one.
+    """Clean up after earlier sessions, open the record of this session, and log the changes since the last session.
 
     Raises:
         StoreError: the run folder cannot be used.
@@ -260,7 +260,7 @@ def _begin_session(
 
 
 def _hide_again(folder: RunFolder) -> None:
-    """Hide what an earlier version left open in ``config.py``, before the session notes what changed."""
+    """Hide secrets that an earlier version left open in ``config.py``, before the session notes what changed."""
     if folder.config_file.exists():
         with reading(folder.config_file, fix="start a new run without -r"):
             written = folder.config_file.read_text("utf-8", "replace")
@@ -269,7 +269,7 @@ def _hide_again(folder: RunFolder) -> None:
 
 
 def _addresses(plan: Plan, mode: RunMode) -> dict[str, str]:
-    """``abbr`` of each model that is asked and served → its address; of one that cannot be built its task will tell."""
+    """Return ``abbr`` → address of each model that is asked and served; the task of a broken model says why."""
     found = {}
     for planned in asked(plan, mode):
         with suppress(AisPromptError):
@@ -294,7 +294,7 @@ def _started(
             workers = stack.enter_context(ModelWorkers(number, servers, surroundings))
         moved: dict[PlannedModel, Model] = {}
         for planned in asked(plan, mode):
-            with suppress(AisPromptError):  # one that cannot be built ends its tasks
+            with suppress(AisPromptError):  # a model that cannot be built ends its tasks
                 model = planned.model
                 if isinstance(model, StartsServer):
                     model.start_with(servers, planned.spec.abbr)
@@ -311,7 +311,7 @@ def _end_session(
     *,
     with_report: bool,
 ) -> None:
-    """Write what follows from the scores of a session, whose summary is written."""
+    """Write speeds and report of a session, whose summary is written, and close its record."""
     write_speed(folder.summary_dir, record.speeds(tasks))
     unfinished = record.unfinished(tasks)
     record.finish(_status(outcomes, unfinished))
@@ -324,7 +324,7 @@ def _end_session(
 
 
 def _status(outcomes: Sequence[TaskOutcome], unfinished: Sequence[str]) -> RunStatus:
-    """Return how a session ended; one that only scores cannot finish a run of which not everything was asked."""
+    """Return how a session ended; a session that only scores cannot finish a run that has open requests."""
     errors = [outcome.error for outcome in outcomes if outcome.error is not None]
     if errors:
         return "paused" if all(isinstance(error, Paused) for error in errors) else "failed"

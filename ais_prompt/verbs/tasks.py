@@ -88,7 +88,7 @@ def stored_outcomes(tasks: Sequence[Task], folder: RunFolder) -> list[TaskOutcom
 
 
 class _Steps:
-    """What follows when a job is over: the questions to judges after those to the model, then scoring.
+    """Choose the next jobs when a job is over: questions to judges after the questions to the model, then scoring.
 
     Answers that are compared with those of another model of the run wait for that model.
 
@@ -122,17 +122,17 @@ class _Steps:
         self._lock = threading.Lock()
 
     def begin(self) -> list[TaskJob]:
-        """Return what is asked of the models."""
+        """Return the jobs of the models."""
         return [TaskJob(task, self._folder, self._progress.task, self._asking) for task in self._tasks]
 
     def begin_with_stored(self) -> list[TaskJob]:
-        """Return what is asked of judges about stored answers; the other tasks are scored."""
+        """Return the jobs of judges about stored answers; score the other tasks."""
         record = self._record
         stored = [AnsweredTask(task, record.samples(task.spec), record.stopped_of(task.spec)) for task in self._tasks]
         return self._after(stored)
 
     def next_of(self, job: TaskJob, error: AisPromptError | None) -> list[TaskJob]:
-        """Return what is asked after a job that is over, in any thread."""
+        """Return the jobs that follow a job that is over. It may be called in any thread."""
         with self._lock:
             self._record.note_used(self._asking.spending.used)
         if isinstance(job, JudgeJob):  # judged → over
@@ -156,7 +156,7 @@ class _Steps:
         return [job for task in answered for job in self._judged_or_scored(task)]
 
     def _judged_or_scored(self, answered: AnsweredTask) -> list[TaskJob]:
-        """Return what is asked of judges; score a task that needs none."""
+        """Return the jobs of judges; score a task that needs no judge."""
         if not answered.needs_judge:
             self._score(answered)
             return []
