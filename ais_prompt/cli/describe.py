@@ -11,8 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from ais_prompt.catalog import PARTS
-from ais_prompt.cli.options import CONFIG_DIR, PEER_PATH
-from ais_prompt.cli.verb import Verb
+from ais_prompt.cli.verb import CONFIG_DIR, PEER_PATH, Verb
 
 if TYPE_CHECKING:
     from ais_prompt.reference.entry import Argument, Entry

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import click
 
 from ais_prompt.catalog import PARTS, PROVIDERS
-from ais_prompt.cli.options import CONFIG_DIR, PEER_PATH
-from ais_prompt.cli.verb import Verb, hanging, json_option, offer, wants_json
+from ais_prompt.cli.verb import CONFIG_DIR, PEER_PATH, Verb, hanging, json_option, offer, wants_json
 
 if TYPE_CHECKING:
     from ais_prompt.config.cards import Card

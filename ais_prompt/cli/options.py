@@ -5,7 +5,6 @@ A command knows which of its words name the config, so that it can be shown agai
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import sys
@@ -16,37 +15,10 @@ import click
 
 from ais_prompt.cli.completion import complete_config, complete_name
 from ais_prompt.cli.verb import CODE_EXECUTION as ALLOW_CODE_EXECUTION
-from ais_prompt.cli.verb import GIVEN, SPREAD
+from ais_prompt.cli.verb import CONFIG_DIR, GIVEN, PEER_PATH, SPREAD
 
 if TYPE_CHECKING:
     from ais_prompt.checks.source import HfType, Source
-
-FOLDERS: Final = {"--peer-path": "AISPROMPT_PEER_PATH", "--config-dir": "AISPROMPT_CONFIG_DIR"}
-"""Option with folders → the environment variable that hands them to all processes of a run."""
-
-
-def _folders(option: str, text: str) -> Callable[..., Any]:
-    def hand_on(_: click.Context, __: click.Parameter, folders: tuple[str, ...]) -> None:
-        if folders:
-            os.environ[FOLDERS[option]] = os.pathsep.join(folders)
-
-    return click.option(
-        option,
-        multiple=True,
-        metavar="DIR",
-        expose_value=False,
-        callback=hand_on,
-        type=click.Path(exists=True, file_okay=False),
-        help=text,
-    )
-
-
-PEER_PATH: Final = _folders(
-    "--peer-path", "A checkout or unpacked wheel of OpenCompass or AISBench, whose code the config uses."
-)
-CONFIG_DIR: Final = _folders(
-    "--config-dir", "A folder with datasets/, models/ and summarizers/, whose configs can be named."
-)
 
 PEER_SCORES: Final = click.option(
     "--peer-scores", is_flag=True, help="Score a config of OpenCompass or AISBench with their rules and code."

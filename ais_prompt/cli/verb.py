@@ -311,3 +311,31 @@ def _document(ctx: click.Context, output: Output, code: int) -> str:
     document = DOCUMENTS[verb](kind=verb, exit_code=code, errors=errors, **output.fields)
     text = encode_finite(msgspec.to_builtins(document, str_keys=True))
     return msgspec.json.format(text, indent=2).decode().rstrip("\n") + "\n"
+
+
+FOLDERS: Final = {"--peer-path": "AISPROMPT_PEER_PATH", "--config-dir": "AISPROMPT_CONFIG_DIR"}
+"""Option with folders → the environment variable that hands them to all processes of a run."""
+
+
+def _folders(option: str, text: str) -> Callable[..., Any]:
+    def hand_on(_: click.Context, __: click.Parameter, folders: tuple[str, ...]) -> None:
+        if folders:
+            os.environ[FOLDERS[option]] = os.pathsep.join(folders)
+
+    return click.option(
+        option,
+        multiple=True,
+        metavar="DIR",
+        expose_value=False,
+        callback=hand_on,
+        type=click.Path(exists=True, file_okay=False),
+        help=text,
+    )
+
+
+PEER_PATH: Final = _folders(
+    "--peer-path", "A checkout or unpacked wheel of OpenCompass or AISBench, whose code the config uses."
+)
+CONFIG_DIR: Final = _folders(
+    "--config-dir", "A folder with datasets/, models/ and summarizers/, whose configs can be named."
+)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from ais_prompt.cli.options import PEER_PATH, PEER_SCORES, shown_command
-from ais_prompt.cli.verb import Verb, hanging
+from ais_prompt.cli.options import PEER_SCORES, shown_command
+from ais_prompt.cli.verb import PEER_PATH, Verb, hanging
 
 
 @click.command("import", cls=Verb)
