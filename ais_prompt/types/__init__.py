@@ -1,15 +1,20 @@
 """Frozen values that travel through the program. No I/O, and no third-party package except msgspec."""
 
-from ais_prompt.types.completion import Completion, Failure, FinishReason, Likelihood, ToolCall, Usage
 from ais_prompt.types.limits import Budget, Gate, Price, Used
 from ais_prompt.types.request import (
     ChatMessage,
+    Completion,
     Content,
     Decoding,
+    Failure,
+    FinishReason,
+    Likelihood,
     LikelihoodQuery,
     Prompt,
     Prompts,
     Request,
+    ToolCall,
+    Usage,
     prompt_from_json,
     prompt_to_json,
 )

@@ -1,11 +1,14 @@
-"""A request to a model: the prompt as the model sees it, and how to generate or measure."""
+"""A request to a model: the prompt as the model sees it, and how to generate or measure.
+
+The answer of a model to one request. A failure is a value, never an empty text.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Struct, convert, field
 from msgspec.structs import asdict
 
 Content: TypeAlias = str | tuple[Mapping[str, Any], ...]
@@ -146,3 +149,163 @@ class Request(Struct, frozen=True):
             "repeat": self.repeat,
             "duplicate": self.duplicate,
         }
+
+
+FinishReason: TypeAlias = Literal["stop", "length", "unknown"]
+
+_OPTIONAL = ("reasoning", "unclosed", "first_token_seconds", "token_seconds", "redacted", "refused", "replica")
+_USAGE_DETAILS = ("reasoning_tokens", "cached_tokens", "cache_write_tokens")
+
+
+class Usage(Struct, frozen=True):
+    """Token counts of the tokenizer or the server; None where they are not known.
+
+    Attributes:
+        prompt_tokens: of the prompt, those from a cache of the server included.
+        completion_tokens: of the answer, its reasoning included.
+        reasoning_tokens: of ``completion_tokens``, those of the reasoning.
+        cached_tokens: of ``prompt_tokens``, those that the server had in its cache.
+        cache_write_tokens: of ``prompt_tokens``, those that the server put into its cache.
+    """
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values; details that are not known are left out."""
+        values = asdict(self)
+        for name in _USAGE_DETAILS:
+            if values[name] is None:
+                del values[name]
+        return values
+
+
+class ToolCall(Struct, frozen=True):
+    """A call of a tool that a model asks for. It is stored and not carried out.
+
+    Attributes:
+        name: of the tool.
+        arguments: a JSON text, as the model wrote it.
+    """
+
+    name: str
+    arguments: str
+
+
+class Likelihood(Struct, frozen=True):
+    """The log-likelihood of a text: the answer to a `LikelihoodQuery`.
+
+    Attributes:
+        nll: negative log-likelihood, summed over the measured tokens, in nats.
+        tokens: number of measured tokens.
+        all_tokens: number of tokens of the text. One more than ``tokens`` for a whole prompt, whose first token has no
+            likelihood.
+        bytes: length of the measured text in UTF-8, without the first token of a whole prompt where its text is known.
+        choices: log-probabilities of single-token choices, in nats, in order; nothing else is measured then.
+        merged: True if the continuation changes the last tokens of the prompt ("a " and "b" become " b"). The changed
+            tokens are then measured with the continuation.
+    """
+
+    nll: float
+    tokens: int
+    all_tokens: int
+    bytes: int
+    choices: tuple[float, ...] = ()
+    merged: bool = False
+
+
+class Failure(Struct, frozen=True):
+    """Why there is no answer.
+
+    Attributes:
+        kind: a short word for counting: ``timeout``, ``connection``, ``http_500``, ``too_long``, ...
+        message: the cause in the words of the server or library, a few lines at most.
+        fatal: True if every other request would fail in the same way (no such model, wrong key).
+        where: ``file:line`` in the user's own part that failed; empty for other failures.
+    """
+
+    kind: str
+    message: str
+    fatal: bool = False
+    where: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values; an empty ``where`` is left out."""
+        values = asdict(self)
+        if not self.where:
+            del values["where"]
+        return values
+
+
+class Completion(Struct, frozen=True):
+    """The answer to one request, or its failure.
+
+    Attributes:
+        text: the generated text. Empty after a failure, when it must not be read as an answer.
+        finish_reason: ``length`` if the text was cut at ``max_out_len``; None after a failure.
+        usage: tokens in and out.
+        seconds: wall time of the last attempt; for a batch, of the whole batch.
+        attempts: number of requests sent, the successful one included.
+        failure: why there is no answer; None if there is one.
+        likelihood: the answer to a `LikelihoodQuery`; None for generated text.
+        reasoning: the model's reasoning before its answer; empty if there is none, or the server does not return it.
+        unclosed: True if the reasoning did not end. There is no answer then, and ``text`` is empty.
+        first_token_seconds: seconds from sending the request to the first token of a streamed answer; else None.
+        token_seconds: mean seconds between the tokens of a streamed answer; else None.
+        redacted: number of secrets in text and reasoning that were replaced by ``***``.
+        refused: True if the server reports that the model refused to answer; ``text`` then holds the refusal.
+        replica: address of the server that answered, if the model has several; else empty.
+        tool_calls: the calls of tools that the model asks for, in order.
+    """
+
+    text: str = ""
+    finish_reason: FinishReason | None = None
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    attempts: int = 1
+    failure: Failure | None = None
+    likelihood: Likelihood | None = None
+    reasoning: str = ""
+    unclosed: bool = False
+    first_token_seconds: float | None = None
+    token_seconds: float | None = None
+    redacted: int = 0
+    refused: bool = False
+    replica: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values. Optional fields are left out where they are empty."""
+        values: dict[str, Any] = {
+            "text": self.text,
+            "finish_reason": self.finish_reason,
+            "usage": self.usage.to_json(),
+            "seconds": self.seconds,
+            "attempts": self.attempts,
+        }
+        if self.failure is not None:
+            values["failure"] = self.failure.to_json()
+        if self.likelihood is not None:
+            values["likelihood"] = asdict(self.likelihood)
+        for name in _OPTIONAL:
+            if value := getattr(self, name):
+                values[name] = value
+        if self.tool_calls:
+            values["tool_calls"] = [asdict(call) for call in self.tool_calls]
+        return values
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Completion:
+        """Read back the values of `to_json`.
+
+        Raises:
+            KeyError, TypeError, ValueError: the values are not those of a completion.
+        """
+        if values["finish_reason"] == "content_filter":  # earlier versions stored it as an answer
+            return cls(failure=Failure("content_filter", "the server's content filter withheld the answer"))
+        if "text" not in values:  # the default "" must not pass for an answer
+            raise KeyError("text")
+        return convert(values, cls)

@@ -10,8 +10,7 @@ from msgspec import Raw, Struct, ValidationError, convert, field, to_builtins
 from msgspec.json import Decoder, decode
 from msgspec.structs import asdict
 
-from ais_prompt.types.completion import Completion
-from ais_prompt.types.request import ChatMessage, Prompts, prompts_from_json, prompts_to_json
+from ais_prompt.types.request import ChatMessage, Completion, Prompts, prompts_from_json, prompts_to_json
 
 
 class Sample(Struct, frozen=True):
