@@ -65,13 +65,15 @@ class BackgroundScoring:
     def __init__(self, folder: RunFolder, config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
         self._folder = folder
         self._risky = {task.name for task in tasks if is_risky(task)}
+        # A task moves from `_waiting` to `_now`, and from there to `_scored`, or to `_left` if the worker cannot find its
+        # parts: `finish` scores the tasks that are left.
         self._waiting: deque[AnsweredTask] = deque()
         self._left: list[AnsweredTask] = []
         self._scored: dict[str, Scored] = {}
-        self._now: list[str] = []  # the tasks that are being scored
+        self._now: list[str] = []  # names of the tasks that are being scored
         self._changed = threading.Condition()
-        self._over = threading.Event()
-        self._stopping = False
+        self._over = threading.Event()  # nothing is asked any more: tasks need not gather
+        self._stopping = False  # the run failed or was interrupted: the end of the worker is no fault of a task
         self._ready = False  # whether there is a worker that takes tasks
         self._thread: threading.Thread | None = None
         self._process = ScoringProcess(config)
@@ -119,6 +121,7 @@ class BackgroundScoring:
         with self._changed:
             self._over.set()
             self._changed.notify_all()
+        # The worker is still starting, and would be ready too late to help.
         if not (self._ready or self._risky):
             self._process.stop()
         while answered := self._take(risky=False):
@@ -173,17 +176,22 @@ class BackgroundScoring:
 
     def _work(self) -> None:
         """Hand tasks to a worker: all while models are asked, then those that may end a process."""
+        # Not started: a short run ends before a worker would pay.
         if not self._risky and self._over.wait(START_DELAY):
             return
         self._start()
         while self._ready:
+            # Idle: wait for a task, or for the end of the asking.
             with self._changed:
                 self._changed.wait_for(lambda: self._waiting or self._over.is_set())
+            # Risky tasks go one at a time, so that the end of the worker is the fault of one task.
             batch = self._take(risky=True)
+            # Gathering: small tasks share a call. After the asking, `finish` scores them in this process instead.
             if not batch and not self._over.wait(self._gather_seconds()):
                 batch = self._take(risky=False, room=BATCH_SAMPLES)
             if batch:
                 self._keep(batch, self._score_in_worker(batch))
+            # Over: no risky task waits, and none can come.
             elif self._over.is_set():
                 return
 
