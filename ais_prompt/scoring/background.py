@@ -65,8 +65,8 @@ class BackgroundScoring:
     def __init__(self, folder: RunFolder, config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
         self._folder = folder
         self._risky = {task.name for task in tasks if is_risky(task)}
-        # A task moves from `_waiting` to `_now`, and from there to `_scored`, or to `_left` if the worker cannot find its
-        # parts: `finish` scores the tasks that are left.
+        # A task moves from `_waiting` to `_now`, and from there to `_scored`, or to `_left` if the worker does not find
+        # its parts: `finish` scores the tasks that are left.
         self._waiting: deque[AnsweredTask] = deque()
         self._left: list[AnsweredTask] = []
         self._scored: dict[str, Scored] = {}
