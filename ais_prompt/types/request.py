@@ -1,6 +1,6 @@
-"""A request to a model: the prompt as the model sees it, and how to generate or measure.
+"""A request to a model, with its prompt as the model sees it, and the completion that answers it.
 
-The answer of a model to one request. A failure is a value, never an empty text.
+A failure is a value (`Failure`), never an empty text.
 """
 
 from __future__ import annotations
@@ -152,7 +152,6 @@ class Request(Struct, frozen=True):
 
 
 FinishReason: TypeAlias = Literal["stop", "length", "unknown"]
-
 _OPTIONAL = ("reasoning", "unclosed", "first_token_seconds", "token_seconds", "redacted", "refused", "replica")
 _USAGE_DETAILS = ("reasoning_tokens", "cached_tokens", "cache_write_tokens")
 
