@@ -42,7 +42,7 @@ GOLD: Final = "gold"
 """Columns of a judge's prompt, next to those of the row; they hide a row's own of these names."""
 
 
-class ShownAnswer(Struct, frozen=True):
+class JudgedAnswer(Struct, frozen=True):
     """An answer as a judge sees it.
 
     Attributes:
@@ -68,21 +68,21 @@ def judge_dataset(judge: JudgeSpec, dataset: DatasetSpec) -> DatasetSpec:
     return replace(dataset, reader=reader, infer=asking, eval=EvalSpec())
 
 
-def judge_fields(fields: Mapping[str, Any], shown: ShownAnswer, gold: Any) -> dict[str, Any]:
+def judge_fields(fields: Mapping[str, Any], shown: JudgedAnswer, gold: Any) -> dict[str, Any]:
     """Return the columns of a judge's template: those of the row, the answer and the gold."""
     before = {} if shown.conversation is None else {CONVERSATION: shown.conversation}
     return {**fields, **before, ANSWER: shown.answer, GOLD: gold}
 
 
-def pair_fields(fields: Mapping[str, Any], first: ShownAnswer, second: ShownAnswer, gold: Any) -> dict[str, Any]:
+def pair_fields(fields: Mapping[str, Any], first: JudgedAnswer, second: JudgedAnswer, gold: Any) -> dict[str, Any]:
     """Return the columns of a template that compares two answers."""
     before = {} if second.conversation is None else {OTHER_CONVERSATION: second.conversation}
     return {**judge_fields(fields, first, gold), **before, OTHER_ANSWER: second.answer}
 
 
-def shown_answer(answer: Any, prompt: Prompts) -> ShownAnswer:
+def shown_answer(answer: Any, prompt: Prompts) -> JudgedAnswer:
     """Return an answer with the prompt of its turn, if it is one of a dialogue: else the prompt is empty."""
-    return ShownAnswer(answer, _conversation_text(prompt) if prompt else None)
+    return JudgedAnswer(answer, _conversation_text(prompt) if prompt else None)
 
 
 def check_reference_answers(dataset: PlannedDataset, models: Collection[str]) -> None:
@@ -117,7 +117,7 @@ def check_reference_answers(dataset: PlannedDataset, models: Collection[str]) ->
         )
 
 
-def reference_answer_of(task: Task, folder: RunFolder) -> Callable[[str, int], ShownAnswer | None]:
+def reference_answer_of(task: Task, folder: RunFolder) -> Callable[[str, int], JudgedAnswer | None]:
     """Return what gives the reference answer, by the id of a sample and the number of a turn, from 0.
 
     It returns None where there is none. Answers of a model are postprocessed as those of the task. Of several answers
@@ -135,16 +135,16 @@ def reference_answer_of(task: Task, folder: RunFolder) -> Callable[[str, int], S
     if references.column:
         rows = {name: row for row in task.data.test for name in (row.row_id, row.id)}
 
-        def of_row(sample: str, _turn: int) -> ShownAnswer | None:
+        def of_row(sample: str, _turn: int) -> JudgedAnswer | None:
             found = rows[sample].fields.get(references.column) if sample in rows else None
-            return None if found is None else ShownAnswer(found)
+            return None if found is None else JudgedAnswer(found)
 
         return of_row
     abbr = task.spec.dataset.abbr
     path = folder.predictions(references.model, abbr) if references.path is None else stored_answers(references, abbr)
     turns = _read(path, task.dataset)
 
-    def of_model(sample: str, turn: int) -> ShownAnswer | None:
+    def of_model(sample: str, turn: int) -> JudgedAnswer | None:
         found = turns.get(sample, ())
         return found[turn] if turn < len(found) else None
 
@@ -175,7 +175,7 @@ def stored_answers(references: ReferenceAnswersSpec, dataset: str) -> Path:
     return files[0]
 
 
-def _read(path: Path, dataset: PlannedDataset) -> Mapping[str, Sequence[ShownAnswer | None]]:
+def _read(path: Path, dataset: PlannedDataset) -> Mapping[str, Sequence[JudgedAnswer | None]]:
     """Return sample → its answers, one for each turn of a dialogue; None for a turn without an answer."""
     return {
         prediction.sample_id: [_read_answer(*turn, dataset) for turn in _turns(prediction, dataset)]
@@ -193,7 +193,7 @@ def _turns(prediction: Prediction, dataset: PlannedDataset) -> Iterator[tuple[An
         yield from zip(given, cast("tuple[Prompts, ...]", prompts), strict=False)
 
 
-def _read_answer(given: Any, prompt: Prompts, dataset: PlannedDataset) -> ShownAnswer | None:
+def _read_answer(given: Any, prompt: Prompts, dataset: PlannedDataset) -> JudgedAnswer | None:
     if given is None:
         return None
     found = dataset.answer_of(given)

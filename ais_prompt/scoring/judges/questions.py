@@ -19,7 +19,7 @@ from ais_prompt.engine.session import OpenProgress
 from ais_prompt.errors import DataError, PartError
 from ais_prompt.evaluators.base import JudgedBatchEvaluator
 from ais_prompt.plan.judges import (
-    ShownAnswer,
+    JudgedAnswer,
     judge_dataset,
     judge_fields,
     pair_fields,
@@ -69,7 +69,7 @@ def answers_to_judge(task: Task, folder: RunFolder) -> list[Question]:
 
 
 def _shown(
-    sample: SampleScore, prediction: Prediction, reference: Callable[[str, int], ShownAnswer | None] | None
+    sample: SampleScore, prediction: Prediction, reference: Callable[[str, int], JudgedAnswer | None] | None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield id and columns of each question about an answer; none if there is nothing to compare it with."""
     own = shown_answer(sample.extracted, prediction.origin_prompt)
