@@ -1,11 +1,4 @@
-"""Accuracy by equal text.
-
-Exact match after normalization.
-
-Accuracy by equal number.
-
-Accuracy where an answer counts as the option whose text it is most like.
-"""
+"""Accuracy by equal text, equal text after normalization, equal number, or nearest option."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""The protocol of evaluators. There is nothing to inherit.
+"""The protocols of evaluators, and helpers that they share. There is nothing to inherit.
 
-What evaluators share whose metric is the mean of one value for each answer.
-
-The protocol of evaluators that score all answers of a dataset together, as those of OpenCompass and AISBench do.
+`Evaluator` scores one answer, `CorpusEvaluator` has metrics that are no means, and `BatchEvaluator` scores all answers
+of a dataset together, as evaluators of OpenCompass and AISBench do. `MeanEvaluator` is the mean of one value an answer.
 """
 
 from __future__ import annotations

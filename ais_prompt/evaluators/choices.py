@@ -1,7 +1,4 @@
-"""Scores of the log-likelihoods of choices, of which several may be right.
-
-The mean perplexity of texts.
-"""
+"""Scores of log-likelihoods: of choices, of which several may be right, and the mean perplexity of texts."""
 
 from __future__ import annotations
 

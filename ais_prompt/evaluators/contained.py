@@ -1,7 +1,4 @@
-"""Accuracy of short answers in free words: TriviaQA, Natural Questions, L-Eval, DROP, LAMBADA, BBH.
-
-Share of the golds that an answer has somewhere: how RULER scores.
-"""
+"""Accuracy of short answers in free words: TriviaQA, Natural Questions, L-Eval, DROP, LAMBADA, BBH, RULER."""
 
 from __future__ import annotations
 

@@ -1,11 +1,7 @@
-"""Evaluators that use the verdict of a judge model.
+"""Evaluators that use the verdict of a judge model: right or wrong, a rating, a win rate, or after a rule.
 
 `ais_prompt.scoring.judges.questions` asks the judge, with the ``judge_cfg`` and ``prompt_template`` of the evaluator's
 config, and passes the verdict to the evaluator.
-
-Win rate against reference answers: a judge compares two answers to each question, in both orders.
-
-Accuracy by a rule, then by a judge for answers that the rule finds wrong.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
-"""Whether two mathematical answers are equal: by math-verify, where it reads what is written.
+"""Compare mathematical answers with math-verify, in a process of its own with a limit on its memory.
 
 The library reads everything as a formula of LaTeX. Some answers are none, or lose a part on the way, and are handled
 here: words ("no" is not the product of n and o), numbers of another base (the subscript is dropped), formulas in plain
 notation (``pi/2``, ``2**3``, ``6.63e-34``, ``x²``), small numbers (it compares six decimals, which 6.63e-34 does not
 have), and texts of which it reads the first or the last number only ("3 hours 20 minutes", "x = 3 (mod 5)").
-
-Compare mathematical answers in a process of its own (`ais_prompt.utils.worker`), with a limit on its memory.
 """
 
 from __future__ import annotations

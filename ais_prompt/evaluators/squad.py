@@ -1,7 +1,4 @@
-"""Token F1 and exact match of short answers.
-
-F1 and exact match of answers with several spans, as DROP scores them.
-"""
+"""Token F1 and exact match of short answers, and of answers with several spans, as DROP scores them."""
 
 from __future__ import annotations
 

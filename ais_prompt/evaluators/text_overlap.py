@@ -1,7 +1,4 @@
-"""BLEU by sacrebleu.
-
-ROUGE by rouge-score.
-"""
+"""Overlap of answers with reference texts: BLEU by sacrebleu, ROUGE by rouge-score."""
 
 from __future__ import annotations
 

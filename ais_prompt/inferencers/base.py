@@ -10,7 +10,7 @@ Concurrency, batches, retries and resume are not its concern: `ais_prompt.engine
 once, and answers requests from the journal where possible. A single request, labels, repeats and multi-turn dialogues
 are all conversations.
 
-Fields of a request that only servers understand: ``response_format``, ``tools``.
+`with_fields` adds fields that only servers understand: ``response_format``, ``tools``.
 """
 
 from __future__ import annotations

@@ -1,12 +1,7 @@
-"""`PPLInferencer`: put every label into the prompt, and choose the one with the lowest perplexity.
+"""Inferencers that measure log-likelihoods.
 
-`PPLOnlyInferencer`: the perplexity of one text, without labels to compare.
-
-`LLInferencer`: choose the label in whose prompt a continuation has the highest log-likelihood.
-
-`ChoicesInferencer`: the log-likelihood of each choice of a row, however many it has.
-
-`CLPInferencer`: the conditional probability of a few single tokens after the prompt.
+`PPLInferencer` and `LLInferencer` choose a label, `ChoicesInferencer` measures the choices of a row, `CLPInferencer`
+gives the probability of single tokens, and `PPLOnlyInferencer` the perplexity of a text.
 """
 
 from __future__ import annotations

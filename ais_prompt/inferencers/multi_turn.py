@@ -1,6 +1,6 @@
-"""`MultiTurnGenInferencer`: multi-turn dialogues. The turns of a sample are asked in order, samples concurrently.
+"""Multi-turn dialogues. The turns of a sample are asked in order, samples concurrently.
 
-`ChatInferencer`: multi-turn dialogues in the form of OpenCompass's datasets.
+`ChatInferencer` reads dialogues in the form of OpenCompass' datasets.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""`ToolCallInferencer`: offer tools to the model; the prediction is what it calls.
+"""Offer tools to the model; the prediction is the JSON of its calls.
 
-`MultiTurnToolCallInferencer`: conversations in which the model calls tools, with results that the data has.
+`ToolCallInferencer` asks once; `MultiTurnToolCallInferencer` asks turn by turn, with results from the data.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Programs in answers, between the fences of CommonMark (section 4.5).
+"""Programs and JSON in answers, between the fences of CommonMark (section 4.5).
 
 Fences may be of backticks or tildes, and longer than three; the lines of a block lose the indentation of its fence, as
 in a list; three backticks in a docstring, which is indented, end no program. Models also write fences that CommonMark
@@ -6,8 +6,6 @@ does not know: indented by four blanks and more, or after a text in the same lin
 
 The indentation of the first line is kept in any case: a base model goes on in the middle of a function. (OpenCompass'
 ``humaneval_postprocess_v2`` strips it, and the function no longer parses.)
-
-JSON in an answer.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Numbers in text: found whole, as people and models write them, and read exactly.
+r"""Numbers in text: found whole, as people and models write them, and read exactly.
 
 What counts as a number:
 
@@ -17,11 +17,9 @@ What counts as a number:
 ``٣``, ``１８``                decimal digits of every script are read: 3, 18
 =============================  =======================================================================
 
-Answers of GSM8K, and its gold. What counts as a number: `ais_prompt.postprocess.numbers`.
-
-The strongest marker decides: ``#### 42`` and ``\boxed{42}``, then "final answer", then "the answer is 42", then
-what the last sentence says (`ais_prompt.postprocess.stated`). Of equal markers the last counts. A
-number that is denied ("not 42") counts for nothing.
+In answers of GSM8K the strongest marker decides: ``#### 42`` and ``\boxed{42}``, then "final answer", then "the answer
+is 42", then what the last sentence says (`ais_prompt.postprocess.stated`). Of equal markers the last counts. A number
+that is denied ("not 42") counts for nothing.
 
 Source: Cobbe et al. 2021, "Training Verifiers to Solve Math Word Problems" (the ``####`` mark), and OpenCompass,
 ``opencompass/datasets/gsm8k.py`` (the last number of the answer).

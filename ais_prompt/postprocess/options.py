@@ -1,11 +1,9 @@
-"""The option that an answer in words chooses: "The answer is **(B)**.", "\boxed{B}", "答案是B", "B. Paris".
+r"""The option that an answer in words chooses: "The answer is **(B)**.", "\boxed{B}", "答案是B", "B. Paris".
 
-`ais_prompt.postprocess.options` lists the ways in which an answer names an option, `Rank` how strong each is. What
+`option_patterns` lists the ways in which an answer names an option, `Rank` how strong each is. What
 follows a label is the text of the option, whatever it says. A label does not count where the words before it deny it
 ("not A"), suppose it ("if A ...") or report it ("many choose A"); "A or B" chooses nothing. Bold, dollars and LaTeX are
 looked through, full-width letters are letters. The words "A" and "I" are no options.
-
-The ways in which an answer names an option, as regular expressions.
 
 In a pattern LABEL is an option, bare, in brackets, or small where nothing follows it in its line; with several right
 options a list of them. FREE is a label that the end of a clause or a word of grammar follows. NEXT is any letter.

@@ -3,11 +3,8 @@
 They do what functions of the same names do in OpenCompass, but for one thing: where nothing is found they return None,
 and the answer counts as unparsed. Thoughts are left out first.
 
-Answers to multiple-choice questions by capital letters, for prompts after which a model answers with the letter.
-
-An answer in words is the matter of `ais_prompt.postprocess.options`.
-
-What a model says after it has thought.
+Capital letters are for prompts after which a model answers with the letter; `ais_prompt.postprocess.options` reads
+options in words.
 """
 
 from __future__ import annotations

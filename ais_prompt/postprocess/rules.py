@@ -4,11 +4,9 @@ A rule finds places where a text may state its answer. The strongest rank that h
 candidates a postprocessor takes the first or the last; one that is taken back ("Wait, ...", "不对") before the next
 one does not count.
 
-What denies an answer, supposes it or leaves it open, in English and Chinese.
-
-``ITEM`` in a pattern is whatever can be an answer: a letter, a number. Several may share one negation: "A and B are
-wrong", "排除A、B". The patterns are tried right before and right after a candidate.
-"""
+`Doubts` finds words that deny an answer, suppose it or leave it open, in English and Chinese. ``ITEM`` in a pattern is
+whatever can be an answer: a letter, a number. Several may share one negation: "A and B are wrong", "排除A、B". The
+patterns are tried right before and right after a candidate."""
 
 from __future__ import annotations
 

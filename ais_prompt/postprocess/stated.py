@@ -1,8 +1,11 @@
-"""The sentence in which a solution states its result: "The answer is ...", "答案是…", "答：…".
+r"""Where an answer states its result: by a mark for programs, in an announcement, or in its last sentence.
 
-The result of a solution without a marker: "16 - 3 = 13", "So she has 13.", "Total: 42 apples".
+`marked_spans` finds ``\boxed{...}``, ``<answer>...</answer>`` and ``"answer": ...`` in JSON. `statements` finds
+announcements: "The answer is ...", "答案是…", "答：…". `stated_result` finds the result of a solution without a marker:
+"16 - 3 = 13", "So she has 13.", "Total: 42 apples".
 
-A number or formula is read only for a reason. Of the last sentence that has one, in a text that does not break off, it
+Without a marker a number or formula is read only for a reason. Of the last sentence that has one, in a text that does
+not break off, it
 
 - follows the last "=",
 - follows a conclusion ("so", "thus", "所以", "得"),
@@ -11,8 +14,6 @@ A number or formula is read only for a reason. Of the last sentence that has one
 - or is all that a text of one sentence states.
 
 All else is unparsed: numbers of premises, plans, questions and steps look like results.
-
-What marks a result for programs: ``\boxed{...}``, ``<answer>...</answer>``, and ``"answer": ...`` in JSON.
 """
 
 from __future__ import annotations

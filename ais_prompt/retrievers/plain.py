@@ -1,11 +1,4 @@
-"""Show no in-context examples.
-
-Show the same in-context examples before every question.
-
-Draw in-context examples at random for each question.
-
-Show the train rows just before a question's own position, for data whose order has a meaning.
-"""
+"""Retrievers that compare no texts: no rows, fixed rows, rows at random, and the rows before a question."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Accuracy of code by running its tests in a sandbox.
-
-Make a program of a model's answer, and find the names that its tests use.
-"""
+"""Accuracy of code: make a program of an answer, and run its tests in a sandbox."""
 
 from __future__ import annotations
 

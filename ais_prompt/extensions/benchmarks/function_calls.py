@@ -1,11 +1,9 @@
-"""Are the calls of tools that an answer makes the right ones?
+"""Compare the tool calls of an answer with those that BFCL expects.
 
-Values that a model writes as text in the syntax of Java or JavaScript, as BFCL reads them.
-
-A text that does not have the form of its type stays a text. Source: ``java_type_converter``, ``js_type_converter`` of
-`bfcl-eval` 2025.6.14, with their limits: items are split at every comma, and a map ends at the first bracket. A model
-writes the texts, so that none may take long: what a regular expression would try in too many ways is scanned.
-"""
+BFCL reads values that a model writes as text in the syntax of Java or JavaScript. A text that does not have the form of
+its type stays a text. Source: ``java_type_converter``, ``js_type_converter`` of `bfcl-eval` 2025.6.14, with their
+limits: items are split at every comma, and a map ends at the first bracket. A model writes the texts, so that none may
+take long: what a regular expression would try in too many ways is scanned."""
 
 from __future__ import annotations
 

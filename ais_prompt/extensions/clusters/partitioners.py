@@ -1,7 +1,4 @@
-"""Divide each model's datasets into groups of a limited cost.
-
-Divide each model's datasets among a number of workers.
-"""
+"""Divide each model's datasets into groups of a limited cost, or among a number of workers."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""A dataset that is only a file: ``dict(path='mine.jsonl')`` in a config, or ``--custom-dataset-path``.
+"""Datasets that are only files: ``dict(path='mine.jsonl')``, ``--custom-dataset-path``, ``chatml_datasets``.
 
-``chatml_datasets`` of OpenCompass: datasets that are only files of conversations.
-
-What they have in common is read from the config that OpenCompass itself uses.
+Settings that all ``chatml_datasets`` share are read from the config that OpenCompass itself uses.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Translate a dataset: its loader, its name, ``reader_cfg`` and ``infer_cfg``.
-
-Translate datasets of BFCL, whose functions a model may call: the tools are columns of the rows here.
-"""
+"""Translate a dataset: its loader, its name, ``reader_cfg`` and ``infer_cfg``; tools of BFCL become columns."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Translate the judges of evaluators: the model, its prompt, and how its verdict is read.
 
-Translate evaluators whose judge rates answers, or compares them with those of other models.
-
-What is compared is described by keys of the dataset: ``mode``, ``infer_order``, ``base_models``, ``given_pred``.
+A judge may rate answers, or compare them with those of other models. Keys of the dataset describe the comparison:
+``mode``, ``infer_order``, ``base_models``, ``given_pred``.
 """
 
 from __future__ import annotations

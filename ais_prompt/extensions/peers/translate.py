@@ -1,7 +1,4 @@
-"""Translate a loaded config of OpenCompass or AISBench into one of this program.
-
-Translate the partitioner of a peer's run, ``infer=dict(partitioner=...)``.
-"""
+"""Translate a loaded config of OpenCompass or AISBench into one of this program."""
 
 from __future__ import annotations
 

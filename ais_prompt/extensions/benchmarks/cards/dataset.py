@@ -1,7 +1,4 @@
-"""The reader of benchmarks with a card.
-
-``data.lock``: which data of a benchmark are on this machine, so that a change of a single row is found.
-"""
+"""The reader of benchmarks with a card, and ``data.lock``, by which a change of a single row is found."""
 
 from __future__ import annotations
 

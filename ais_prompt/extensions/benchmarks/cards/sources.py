@@ -1,6 +1,4 @@
-"""Find the publisher's files of a benchmark in a folder, and read their rows.
-
-Fetch the files of a benchmark from the Hugging Face Hub, or from the mirror that ``HF_ENDPOINT`` names.
+"""The publisher's files of a benchmark: in a folder, on the Hugging Face Hub, or on the mirror of ``HF_ENDPOINT``.
 
 Files are data only: the Parquet files that the hub itself makes of every dataset, in the branch
 ``refs/convert/parquet`` (huggingface.co/docs/dataset-viewer/parquet). No code of a repository is downloaded or run.

@@ -1,7 +1,4 @@
-"""Multiple choice about situations: HellaSwag, PIQA, Social IQa, WinoGrande, COPA, StoryCloze.
-
-Multiple choice about knowledge: MMLU, C-Eval, ARC, GPQA and others.
-"""
+"""Multiple choice: about situations, such as HellaSwag and PIQA, and about knowledge, such as MMLU and GPQA."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Read the raw rows of a file, one at a time, before they are mapped to columns.
-
-How a benchmark is kept: which file is which split, and what one of its rows becomes.
-"""
+"""How a benchmark is kept: which file is which split, how its raw rows are read, and the columns of a row."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Questions about a text, and questions whose gold is a list of texts.
-
-Long texts: LongBench and L-Eval.
-"""
+"""Questions about a text, questions whose gold is a list of texts, and the long texts of LongBench and L-Eval."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Make a prompt exactly as long as wanted: first by the number of filler pieces, then by single words.
-
-Count the tokens of a prompt as it is sent, and how many tokens a piece of it adds.
-"""
+"""Make a prompt exactly as long as wanted, in tokens: first by pieces of filler, then by single words."""
 
 from __future__ import annotations
 

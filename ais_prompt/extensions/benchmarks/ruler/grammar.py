@@ -1,6 +1,6 @@
 """The grammar of the filler: sentences, keys, and words that no dictionary has.
 
-Random choices that are the same on every machine and with every version of Python.
+Random choices are the same on every machine and with every version of Python.
 """
 
 from __future__ import annotations

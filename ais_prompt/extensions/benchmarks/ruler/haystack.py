@@ -1,8 +1,6 @@
-"""Needles in a haystack, and variables that are followed through it (RULER: ``niah_*`` and ``vt``).
+"""Haystacks of filler with pieces at given depths: needles, variables to follow, and documents.
 
-Questions over many documents, of one step and of two (after RULER's ``qa_1`` and ``qa_2``).
-
-A haystack: pieces of filler, with other pieces at given depths among them.
+Tasks of RULER: ``niah_*``, ``vt``, ``qa_1`` and ``qa_2``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What this program asks of the worker that runs code of OpenCompass and AISBench, and what it answers.
-
-Rows in an Arrow file, as they travel between this program and the worker.
-"""
+"""Calls to the worker that runs code of OpenCompass and AISBench, its replies, and rows in Arrow files."""
 
 from __future__ import annotations
 

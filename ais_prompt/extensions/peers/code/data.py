@@ -1,12 +1,10 @@
-"""Where OpenCompass and AISBench keep the files of their datasets. For worker processes only.
+"""Find and load files of datasets of OpenCompass and AISBench. For worker processes only.
 
 Nothing is downloaded. If a file is absent, the error names all places that were searched, and the address from which
 the peer downloads it.
 
-Load the releases of LiveCodeBench from its files. For worker processes only.
-
-The loaders of the peers pass ``version_tag`` to a script that lies next to the data. `datasets` runs no scripts any
-more, so this reads what the script read. Source of the rules: the dataset card of livecodebench/code_generation_lite.
+The loaders of LiveCodeBench pass ``version_tag`` to a script that lies next to the data. `datasets` runs no scripts any
+more, so `ais_prompt` reads the files. Source of the rules: the dataset card of livecodebench/code_generation_lite.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Score answers with an evaluator of OpenCompass or AISBench.
-
-Accuracy by a rule of OpenCompass or AISBench, then by a judge for answers that the rule finds wrong.
-"""
+"""Score answers with an evaluator of OpenCompass or AISBench, and with a judge where its rule finds them wrong."""
 
 from __future__ import annotations
 

@@ -1,10 +1,8 @@
 """Import single modules of OpenCompass and AISBench, without running any ``__init__`` of theirs.
 
 For worker processes only. Their packages import hundreds of modules and need dozens of libraries; a single loader or
-evaluator needs few. Here each package is an empty module. A name that is asked of it is looked up in its files, and
-only the module that defines the name is run.
-
-Find the module that defines a name of a package, by reading its files. None of them is run.
+evaluator needs few. Here each package is an empty module. A name that is asked of it is looked up by reading its files,
+and only the module that defines the name is run.
 """
 
 from __future__ import annotations

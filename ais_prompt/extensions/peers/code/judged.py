@@ -1,10 +1,7 @@
-"""Score what a judge says of answers with a function of OpenCompass: ratings, and comparisons with other models.
+"""Score the text of a judge with a function of OpenCompass: ratings, and comparisons with other models.
 
-The columns that OpenCompass gives to the prompt of a judge, and what its postprocessors know of each question.
-
-Source: OpenCompass, ``LMEvaluator`` and ``SubjectiveEvalTask``.
-
-Answers of other models that a judge compares with, as OpenCompass keeps them.
+The columns of the judge's prompt are those of OpenCompass' ``LMEvaluator`` and ``SubjectiveEvalTask``. Answers of other
+models are read from the files in which OpenCompass keeps them.
 """
 
 from __future__ import annotations

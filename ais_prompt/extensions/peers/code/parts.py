@@ -1,9 +1,4 @@
-"""Read a dataset with a loader of OpenCompass or AISBench.
-
-Find answers with a postprocessor of OpenCompass or AISBench.
-
-Choose the in-context examples with a retriever of OpenCompass or AISBench.
-"""
+"""Datasets, postprocessors and retrievers that call code of OpenCompass or AISBench."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Call loaders, evaluators and postprocessors of OpenCompass and AISBench as these programs call them.
+"""Call loaders, evaluators and postprocessors as OpenCompass and AISBench call them, and read their values.
 
 For worker processes only.
-
-Read what an evaluator of OpenCompass or AISBench returns: numbers for the dataset, details for the answers.
 """
 
 from __future__ import annotations

@@ -1,17 +1,13 @@
-"""Keep code of OpenCompass and AISBench from the network.
-
-Where Linux lets this user make namespaces, the worker has a network of its own with nothing in it: neither Python code
-nor a C library nor a program that it starts reaches another machine, or a server of this one. Elsewhere an audit hook
-refuses what Python code does with sockets, which a program that it starts does not feel.
-
-Sources: user_namespaces(7), network_namespaces(7), netdevice(7), and Python's table of audit events.
-
-Libraries that code of the peers imports, and the names under which pip knows them.
-
-Run loaders, evaluators and postprocessors of OpenCompass and AISBench in a process of its own.
+"""Run loaders, evaluators and postprocessors of OpenCompass and AISBench in a process of its own.
 
 Calls and replies hold plain values, as JSON has them; rows are in Arrow files. The other side is
 `ais_prompt.extensions.peers.code.session`.
+
+The code is kept from the network. Where Linux lets this user make namespaces, the worker has an empty network of its
+own: neither Python code nor a C library nor a program that it starts reaches another machine, or a server of this
+machine. Elsewhere an audit hook refuses sockets of Python code, but not those of programs that it starts.
+
+Sources: user_namespaces(7), network_namespaces(7), netdevice(7), and Python's table of audit events.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Evaluators of the peers.
-
-How the peers read what a judge says.
-"""
+"""Evaluators of the peers, and how they read the text of a judge."""
 
 from __future__ import annotations
 

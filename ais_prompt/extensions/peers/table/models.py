@@ -1,7 +1,4 @@
-"""Arguments of the peers' models behind a server, and of engines for which a server is started.
-
-Models of the peers.
-"""
+"""Models of the peers, with the arguments of models behind a server."""
 
 from __future__ import annotations
 

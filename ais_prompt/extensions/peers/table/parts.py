@@ -1,9 +1,4 @@
-"""Templates, retrievers and inferencers of the peers.
-
-Postprocessors of the peers.
-
-Dataset classes of the peers that need no code of theirs here.
-"""
+"""Templates, retrievers, inferencers, postprocessors and dataset classes of the peers."""
 
 from __future__ import annotations
 

@@ -8,9 +8,9 @@ import pytest
 
 from ais_prompt.config.load import LoadedConfig
 from ais_prompt.config.parse.run import parse_run
-from ais_prompt.extensions.peers.table.row import PartRow
 from ais_prompt.extensions.peers.translate import translate
 from ais_prompt.scoring.averages import select, with_averages
+from ais_prompt.scoring.rows import Row
 from ais_prompt.types import SummarySpec
 
 SCORES = {"a": 0.2, "b": 0.4, "c": 0.9}
@@ -36,10 +36,10 @@ def summarized(**summarizer: Any) -> tuple[SummarySpec, list[str]]:
     return parse_run(LoadedConfig(translated, "x")).summary, [note.what for note in notes]
 
 
-def rows(spec: SummarySpec) -> dict[tuple[str, str | None], PartRow]:
+def rows(spec: SummarySpec) -> dict[tuple[str, str | None], Row]:
     """Return the selected rows by name and metric."""
     counts = {"n": 10, "scored": 10, "unparsed": 0, "truncated": 0, "failed": 0}
-    measured = [PartRow(name, "m", "accuracy", score, **counts) for name, score in SCORES.items()]  # type: ignore[arg-type]
+    measured = [Row(name, "m", "accuracy", score, **counts) for name, score in SCORES.items()]  # type: ignore[arg-type]
     found = with_averages(measured, spec.groups, lambda _: ())
     return {(row.dataset, row.metric): row for row in select(found, spec.entries, shows_missing=spec.shows_missing)}
 
