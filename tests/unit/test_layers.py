@@ -167,3 +167,12 @@ def test_a_meta_template_is_parsed_once_and_keeps_its_digest() -> None:
     assert spec == MetaTemplateSpec(written, (RoleSpec("HUMAN", begin=[5]),), end_tokens=(3,))
     task = TaskSpec(ModelSpec("m", PartSpec("ScriptedModel"), spec), task_spec(Path("rows.jsonl")).dataset)
     assert template_parts(task)["meta_template"] == digest(written, 16)
+
+
+def test_a_public_class_name_means_one_thing() -> None:
+    homes: dict[str, list[str]] = {}
+    for file in FILES:
+        for node in ast.parse(file.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(shown(file))
+    assert not {name: files for name, files in homes.items() if len(files) > 1}
