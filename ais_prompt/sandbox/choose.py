@@ -12,11 +12,11 @@ from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.sandbox.bubblewrap import executables
 from ais_prompt.sandbox.inside.confine import landlock_version
 from ais_prompt.sandbox.launch import Isolation, end_spares
-from ais_prompt.sandbox.runner import TestedProgram, run_program
+from ais_prompt.sandbox.runner import CheckedProgram, run_program
 from ais_prompt.sandbox.seccomp import is_supported
 from ais_prompt.utils.packages import install_command
 
-_TRIAL: Final = TestedProgram(
+_TRIAL: Final = CheckedProgram(
     "import tempfile\ndef double(x):\n    return 2 * x\n", [(["double"], "assert double(2) == 4")]
 )
 _COMMAND_FIX: Final = "sandbox='podman run --rm -i --network none IMAGE'"

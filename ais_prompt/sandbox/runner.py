@@ -35,7 +35,7 @@ _NPROC_PER_NAMESPACE: Final = (5, 14)
 """The first Linux that counts the processes of a user in each user namespace; before, limits hit all of them."""
 
 
-class TestedProgram(Struct, frozen=True):
+class CheckedProgram(Struct, frozen=True):
     """A program and its tests.
 
     Attributes:
@@ -50,7 +50,7 @@ class TestedProgram(Struct, frozen=True):
     prelude: str = ""
 
 
-def run_program(task: TestedProgram, isolation: Isolation, seconds: float, megabytes: int) -> Outcome:
+def run_program(task: CheckedProgram, isolation: Isolation, seconds: float, megabytes: int) -> Outcome:
     """Run a program and its tests, and return how that ended.
 
     Args:
@@ -79,7 +79,7 @@ def run_program(task: TestedProgram, isolation: Isolation, seconds: float, megab
     return "timeout" if lines[1:] == ["late"] else "memory"  # the machine ran out of it, and the kernel chose the guard
 
 
-def _converse(guard: Guard, task: TestedProgram, isolation: Isolation, seconds: float, megabytes: int) -> list[str]:
+def _converse(guard: Guard, task: CheckedProgram, isolation: Isolation, seconds: float, megabytes: int) -> list[str]:
     """Send the task and the tests, and read the guard's lines; ``late`` takes the place of an outcome."""
     assert guard.process.stdin is not None
     assert guard.process.stdout is not None

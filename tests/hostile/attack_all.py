@@ -10,12 +10,12 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 
-from ais_prompt.sandbox import Isolation, TestedProgram, find_isolation, run_program
+from ais_prompt.sandbox import Isolation, CheckedProgram, find_isolation, run_program
 from tests.hostile.attacks import ATTACKS, HEADER, Attack
 from tests.hostile.targets import Targets
 
 SECONDS, MEGABYTES = 4.0, 512
-NEIGHBOUR = TestedProgram("def double(x):\n    return 2 * x\n", [(["double"], "assert double(2) == 4")])
+NEIGHBOUR = CheckedProgram("def double(x):\n    return 2 * x\n", [(["double"], "assert double(2) == 4")])
 
 
 def outcomes(level: str, attacks: Sequence[Attack]) -> Iterator[dict[str, object]]:
@@ -28,7 +28,7 @@ def outcomes(level: str, attacks: Sequence[Attack]) -> Iterator[dict[str, object
 
 def _outcome(attack: Attack, targets: Targets, isolation: Isolation, level: str) -> dict[str, object]:
     program = targets.fill_in(HEADER + attack.program, level)
-    found = run_program(TestedProgram(program, [(["result"], "assert result is True")]), isolation, SECONDS, MEGABYTES)
+    found = run_program(CheckedProgram(program, [(["result"], "assert result is True")]), isolation, SECONDS, MEGABYTES)
     complaints = targets.complaints()
     if found == "passed":
         complaints.append("the attempt worked")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from ais_prompt.sandbox import TestedProgram, find_isolation, run_program
+from ais_prompt.sandbox import CheckedProgram, find_isolation, run_program
 
 PROGRAM = """
 import ctypes, os, time
@@ -30,4 +30,4 @@ if __name__ == "__main__":
     level, name = sys.argv[1:]
     isolation = find_isolation(level)
     print("ready", flush=True)
-    run_program(TestedProgram(PROGRAM.replace("@NAME@", name)), isolation, 300, 256)
+    run_program(CheckedProgram(PROGRAM.replace("@NAME@", name)), isolation, 300, 256)

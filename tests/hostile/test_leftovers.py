@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ais_prompt.sandbox import Isolation, TestedProgram, end_spares, find_isolation, run_program
+from ais_prompt.sandbox import Isolation, CheckedProgram, end_spares, find_isolation, run_program
 from tests.hostile.attack_all import NEIGHBOUR
 from tests.hostile.test_hostile import ROOT, command_without_rights, skip_without
 from tests.support.real_data import HUMANEVAL, needs
@@ -92,7 +92,7 @@ try:
 except OSError:
     pass
 """
-    assert run_program(TestedProgram(leaving, [([], "assert False")]), isolation, 60, 512) == "assertion"
+    assert run_program(CheckedProgram(leaving, [([], "assert False")]), isolation, 60, 512) == "assertion"
 
 
 def children() -> set[int]:

@@ -16,7 +16,7 @@ from ais_prompt.evaluators.base import is_missing
 from ais_prompt.metrics.aggregate import incident_shares, mean_scores
 from ais_prompt.postprocess.code import mbpp_postprocess
 from ais_prompt.registry import EVALUATORS
-from ais_prompt.sandbox import Outcome, TestedProgram, end_spares, find_isolation, run_program
+from ais_prompt.sandbox import Outcome, CheckedProgram, end_spares, find_isolation, run_program
 from ais_prompt.types import SampleScore, Score
 
 _FAILURES: Final = tuple(outcome for outcome in get_args(Outcome) if outcome != "passed")
@@ -84,7 +84,7 @@ class CodeEvaluator(ABC):
         return [*mean_scores(("accuracy",), scores), *incident_shares(shown, scores)]
 
     @abstractmethod
-    def task(self, answer: str, gold: Any) -> TestedProgram:
+    def task(self, answer: str, gold: Any) -> CheckedProgram:
         """Return the answer as a program, and its tests, which raise if it is wrong.
 
         Raises:
@@ -101,7 +101,7 @@ class HumanEvalEvaluator(CodeEvaluator):
     whose program gives 3 seconds where this gives 10; a busy machine is slow.
     """
 
-    def task(self, answer: str, gold: Any) -> TestedProgram:
+    def task(self, answer: str, gold: Any) -> CheckedProgram:
         """Return the function; the prompt, whose imports and helpers tests use; the test, and the call of ``check``."""
         columns = _columns(gold, ("prompt", "test", "entry_point"))
         name = columns["entry_point"]
@@ -109,7 +109,7 @@ class HumanEvalEvaluator(CodeEvaluator):
             raise DataError("the gold has no tests of a function", fix="fill in the columns test and entry_point")
         beginning = f"{columns['prompt']}\n    pass\n"
         tests = f"{columns['test']}\ncheck({name})\n"
-        return TestedProgram(
+        return CheckedProgram(
             humaneval_program(columns["prompt"], answer, name),
             [*([([], beginning)] if _is_python(beginning) else []), ([name], tests)],
         )
@@ -140,7 +140,7 @@ class MBPPEvaluator(CodeEvaluator):
         super().__init__(allow_code_execution, timeout, memory, sandbox)
         self.extract = extract
 
-    def task(self, answer: str, gold: Any) -> TestedProgram:
+    def task(self, answer: str, gold: Any) -> CheckedProgram:
         """Return the answer, and the tests after their imports and setup."""
         columns = gold if isinstance(gold, Mapping) else {"test_list": gold}
         if self.extract:
@@ -154,7 +154,7 @@ class MBPPEvaluator(CodeEvaluator):
         except NOT_PYTHON as error:
             raise DataError(f"the tests are no Python: {error}", fix="repair them in the data") from error
         imports = [f"import {module}" for module in modules]
-        return TestedProgram(answer, [(names, "\n".join([*imports, setup])), ([], tests)], prelude=setup)
+        return CheckedProgram(answer, [(names, "\n".join([*imports, setup])), ([], tests)], prelude=setup)
 
 
 def _is_python(source: str) -> bool:

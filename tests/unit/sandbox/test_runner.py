@@ -14,7 +14,16 @@ import psutil
 import pytest
 
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.sandbox import Isolation, TestedProgram, choose, end_spares, find_isolation, launch, run_program, runner
+from ais_prompt.sandbox import (
+    Isolation,
+    CheckedProgram,
+    choose,
+    end_spares,
+    find_isolation,
+    launch,
+    run_program,
+    runner,
+)
 from ais_prompt.utils.packages import install_command
 
 pytestmark = pytest.mark.process
@@ -106,7 +115,7 @@ ENDLESS = {
 
 
 def outcome(program: str, isolation: Isolation, seconds: float = 60, megabytes: int = 1024) -> str:
-    return run_program(TestedProgram(program, [(["result"], "assert result is True")]), isolation, seconds, megabytes)
+    return run_program(CheckedProgram(program, [(["result"], "assert result is True")]), isolation, seconds, megabytes)
 
 
 @pytest.mark.parametrize("program", EVERYWHERE.values(), ids=EVERYWHERE)
@@ -128,7 +137,7 @@ def test_wrong_programs_fail_for_their_own_reason(program: str, reason: str, iso
 @pytest.mark.parametrize("program", ENDLESS.values(), ids=ENDLESS)
 def test_time_is_limited(program: str, isolation: Isolation) -> None:
     tests = [(["result"], "assert list(result) == []")]
-    assert run_program(TestedProgram(program, tests), isolation, 2, 1024) == "timeout"
+    assert run_program(CheckedProgram(program, tests), isolation, 2, 1024) == "timeout"
 
 
 def forge(reply: str) -> str:
@@ -171,7 +180,7 @@ def test_nothing_keeps_the_guard_from_its_watch(
         return said
 
     monkeypatch.setattr(runner, "_read_lines", listen)
-    assert run_program(TestedProgram(program, [(["f"], tests)]), isolation, 1, 1024) == "timeout"
+    assert run_program(CheckedProgram(program, [(["f"], tests)]), isolation, 1, 1024) == "timeout"
     assert said == ["confined", "timeout"]  # by the guard itself; the run says "late"
 
 
@@ -188,13 +197,13 @@ FORGED = {
 @pytest.mark.parametrize("reply", FORGED.values(), ids=FORGED)
 def test_a_forged_reply_ends_its_program(reply: str, isolation: Isolation) -> None:
     tests = [(["f"], "assert f() == 1")]
-    assert run_program(TestedProgram(forge(reply), tests), isolation, 60, 1024) in ("assertion", "exited")
+    assert run_program(CheckedProgram(forge(reply), tests), isolation, 60, 1024) in ("assertion", "exited")
 
 
 def test_a_guard_that_gives_no_verdict_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "_VERDICT_SECONDS", 0.5)
     silent = Isolation("command", ("sh", "-c", "echo confined; exec sleep 20"))
-    assert run_program(TestedProgram("", []), silent, 0.5, 64) == "timeout"  # at its own end it would be "memory"
+    assert run_program(CheckedProgram("", []), silent, 0.5, 64) == "timeout"  # at its own end it would be "memory"
 
 
 def test_every_process_has_a_limit_of_processor_time(bubblewrap: Isolation) -> None:
@@ -203,7 +212,7 @@ def test_every_process_has_a_limit_of_processor_time(bubblewrap: Isolation) -> N
     tests += "guard = next(line for line in open('/proc/1/limits') if 'cpu time' in line)\n"
     tests += "assert guard.split()[3:5] == [str(soft), str(hard)]"
     assert (
-        run_program(TestedProgram(f"{own}program = soft, hard", [(["program"], tests)]), bubblewrap, 60, 512)
+        run_program(CheckedProgram(f"{own}program = soft, hard", [(["program"], tests)]), bubblewrap, 60, 512)
         == "passed"
     )
 
@@ -220,7 +229,7 @@ EARLY_ENDS = {"os._exit(0)": "exited", "ctypes.string_at(0)": "exited", "bytes(1
 @pytest.mark.parametrize(("end", "reason"), EARLY_ENDS.items())
 def test_tests_that_end_early_are_not_passed(end: str, reason: str, isolation: Isolation) -> None:
     tests: list[tuple[list[str], str]] = [([], f"import ctypes, os\n{end}")]
-    assert run_program(TestedProgram("", tests), isolation, 60, 512) == reason
+    assert run_program(CheckedProgram("", tests), isolation, 60, 512) == reason
 
 
 @pytest.mark.parametrize("sent", ["SIGKILL", "SIGSTOP", "SIGINT", "SIGTERM", "SIGUSR1", "SIGXCPU"])
@@ -234,7 +243,7 @@ def f():
         except OSError: pass
     return 3
 """
-    assert run_program(TestedProgram(program, [(["f"], "assert f() == 4")]), bubblewrap, 3, 512) != "passed"
+    assert run_program(CheckedProgram(program, [(["f"], "assert f() == 4")]), bubblewrap, 3, 512) != "passed"
 
 
 def named(name: str) -> list[psutil.Process]:
@@ -253,7 +262,7 @@ def test_no_process_is_left_behind(end: str, isolation: Isolation) -> None:
 def test_no_process_of_the_tests_is_left_behind(isolation: Isolation) -> None:
     name = f"left{uuid.uuid4().hex[:8]}"
     tests = f"import ctypes\nctypes.CDLL(None).prctl(15, b'{name}', 0, 0, 0)\nsum(range(10**13))"
-    assert run_program(TestedProgram("", [([], tests)]), isolation, 1, 512) == "timeout"
+    assert run_program(CheckedProgram("", [([], tests)]), isolation, 1, 512) == "timeout"
     assert named(name) == []
 
 

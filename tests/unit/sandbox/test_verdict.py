@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.sandbox import Isolation, TestedProgram, run_program
+from ais_prompt.sandbox import Isolation, CheckedProgram, run_program
 from ais_prompt.sandbox.inside.channel import decode, encode
 
 pytestmark = pytest.mark.process
@@ -116,12 +116,12 @@ DESERVED = {
 @pytest.mark.parametrize("program", FORGERIES.values(), ids=FORGERIES)
 def test_a_forged_verdict_is_a_failure(program: str, isolation: Isolation) -> None:
     # Some never end. A program that is not done in time only fails, which is what is asked of all of them.
-    assert run_program(TestedProgram(program, [(["double"], TESTS)]), isolation, 5, 512) != "passed"
+    assert run_program(CheckedProgram(program, [(["double"], TESTS)]), isolation, 5, 512) != "passed"
 
 
 @pytest.mark.parametrize("program", DESERVED.values(), ids=DESERVED)
 def test_an_honest_program_passes(program: str, isolation: Isolation) -> None:
-    assert run_program(TestedProgram(program, [(["double"], TESTS)]), isolation, 30, 1024) == "passed"
+    assert run_program(CheckedProgram(program, [(["double"], TESTS)]), isolation, 30, 1024) == "passed"
 
 
 YES_TO_ALL = """
@@ -169,7 +169,7 @@ def test_what_says_yes_to_everything_passes_no_test(base: str, isolation: Isolat
     program = YES_TO_ALL.replace("BASE", base).replace("VALUES", f"[{BASES[base]}]" if BASES[base] else "()")
     tests = f"import collections, math, numpy\nheld = []\nfor form in {WRONG_WITHOUT_A_FOUR!r}:\n    try:\n"
     tests += "        if eval(form): held.append(form)\n    except Exception:\n        pass\nassert held == []"
-    assert run_program(TestedProgram(program, [(["f"], tests)]), isolation, 60, 1024) == "passed"
+    assert run_program(CheckedProgram(program, [(["f"], tests)]), isolation, 60, 1024) == "passed"
 
 
 def test_no_object_shows_numpy_the_memory_of_the_tests(isolation: Isolation) -> None:
@@ -177,7 +177,7 @@ def test_no_object_shows_numpy_the_memory_of_the_tests(isolation: Isolation) -> 
     interface = "{'shape': (1,), 'typestr': '<i4', 'data': (id(4) + 24, True), 'version': 3}"
     program = f"class A:\n    __array_interface__ = {interface}\ndef f(): return A()"
     tests = "import numpy\nassert numpy.asarray(f()).dtype == object"
-    assert run_program(TestedProgram(program, [(["f"], tests)]), isolation, 60, 1024) == "passed"
+    assert run_program(CheckedProgram(program, [(["f"], tests)]), isolation, 60, 1024) == "passed"
 
 
 def test_numpy_reads_arrays_of_a_program_value_by_value(isolation: Isolation) -> None:
@@ -185,26 +185,26 @@ def test_numpy_reads_arrays_of_a_program_value_by_value(isolation: Isolation) ->
     tests = (
         "import numpy\nassert numpy.allclose(f(), [[2, 0], [0, 2]])\nassert not numpy.allclose(f(), [[2, 0], [0, 1]])"
     )
-    assert run_program(TestedProgram(program, [(["f"], tests)]), isolation, 60, 1024) == "passed"
+    assert run_program(CheckedProgram(program, [(["f"], tests)]), isolation, 60, 1024) == "passed"
 
 
 def test_builtin_functions_go_both_ways(isolation: Isolation) -> None:
     tests = "assert length('abc') == 3\nassert arrange([2, -1], key=abs) == [-1, 2]"
     program = "length = len\narrange = sorted"
-    assert run_program(TestedProgram(program, [(["length", "arrange"], tests)]), isolation, 60, 512) == "passed"
+    assert run_program(CheckedProgram(program, [(["length", "arrange"], tests)]), isolation, 60, 512) == "passed"
 
 
 @pytest.mark.parametrize("end", ["import os; os._exit(0)", "raise SystemExit", "raise KeyboardInterrupt"])
 def test_a_test_that_catches_everything_does_not_hide_an_end(end: str, isolation: Isolation) -> None:
     tests = "try:\n    double(1)\nexcept BaseException:\n    pass\nassert double(1) == 2"
     program = f"def double(x):\n    {end}"
-    assert run_program(TestedProgram(program, [(["double"], tests)]), isolation, 30, 512) != "passed"
+    assert run_program(CheckedProgram(program, [(["double"], tests)]), isolation, 30, 512) != "passed"
 
 
 def test_errors_of_a_program_reach_its_tests(isolation: Isolation) -> None:
     program = "class Own(KeyError): pass\ndef f(x):\n    raise Own('no', x)\ndef g():\n    yield 1\n    yield 2"
     tests = "try:\n    f(3)\nexcept KeyError as error:\n    assert '3' in str(error)\nelse:\n    assert False\nassert list(g()) == [1, 2]"
-    assert run_program(TestedProgram(program, [(["f", "g"], tests)]), isolation, 30, 512) == "passed"
+    assert run_program(CheckedProgram(program, [(["f", "g"], tests)]), isolation, 30, 512) == "passed"
 
 
 VALUES = [
