@@ -15,8 +15,8 @@ import pytest
 
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.sandbox import (
-    Isolation,
     CheckedProgram,
+    Isolation,
     choose,
     end_spares,
     find_isolation,
