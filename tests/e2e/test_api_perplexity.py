@@ -54,6 +54,7 @@ def demo_server() -> Iterator[MockServer]:
         yield running
 
 
+@pytest.mark.slow
 def test_a_served_model_chooses_as_it_does_in_this_process(project: Project, demo_server: MockServer) -> None:
     demo_server.follow()
     config = project.root / "configs" / "models" / "served.py"

@@ -144,6 +144,7 @@ def test_killed_at_random_moments_nothing_is_lost_and_nothing_finished_is_asked_
         assert not [prompts[sample] for sample in finished if prompts[sample] in asked[count:]]
 
 
+@pytest.mark.slow
 def test_a_server_that_answers_slower_and_slower_is_waited_for(project: Project, server: MockServer) -> None:
     use(project, server)
     server.follow(*({"requests": [n], "latency": 0.01 * n} for n in range(1, 60)), {"latency": 0.6})

@@ -228,6 +228,7 @@ def test_models_that_share_a_replica_share_its_places(project: Project, servers:
     assert one.stats()["requests"] + other.stats()["requests"] == 240
 
 
+@pytest.mark.slow
 def test_killed_at_random_moments_over_20_datasets_and_two_models_nothing_is_lost_or_asked_twice(
     tmp_path: Path, servers: tuple[MockServer, MockServer]
 ) -> None:

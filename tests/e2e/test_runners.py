@@ -106,6 +106,7 @@ def test_a_stopped_runner_stops_its_shards(project: Project, number: int, code: 
     assert states == ["preempted", "preempted"]
 
 
+@pytest.mark.slow
 def test_a_runner_that_was_killed_leaves_shards_that_the_next_one_follows(project: Project) -> None:
     project.write_config(models=MODEL.replace("default=", "delay=2.0, max_concurrency=1, default="), more=f"{RUNNER})")
     process = project.start("run", "eval.py")

@@ -134,6 +134,7 @@ def test_a_server_that_crashes_is_restarted_once(project: Project, rows: int, co
     assert log(project).count("is too much") == 2
 
 
+@pytest.mark.slow
 def test_a_replica_that_is_gone_for_good_costs_no_answer(project: Project) -> None:
     start = """
         import os, sys

@@ -150,6 +150,7 @@ def test_shards_end_when_all_servers_are_gone(project: Project, start: Callable[
     assert answered(project) >= len(ROWS)
 
 
+@pytest.mark.slow
 def test_a_runner_starts_shards_that_use_them(project: Project, start: Callable[..., subprocess.Popen[str]]) -> None:
     use(project, rows=12, replicas=1)
     serving = start("serve")

@@ -161,6 +161,7 @@ def test_workers_end_with_the_program(project: Project, number: signal.Signals) 
     wait_until(lambda: not any(map(runs, workers_of(project))), "the workers end")
 
 
+@pytest.mark.slow
 def test_the_demo_model_answers_alike_in_a_worker(project: Project) -> None:
     base = "dict(type='HuggingFaceBaseModel', abbr='fake', path='data/demo_model', max_out_len=8)"
     choice = (project.root / "eval.py").read_text()

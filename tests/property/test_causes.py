@@ -153,6 +153,7 @@ def test_shares_add_up_to_the_difference(compared: list[tuple[set[str], Comparis
         assert sum(share.difference for share in one.shares) == pytest.approx(one.reported, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_only_causes_that_are_there_are_named(compared: list[tuple[set[str], Comparison]]) -> None:
     for causes, one in compared:
         named = {share.cause for share in one.shares}

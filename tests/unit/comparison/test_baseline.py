@@ -122,6 +122,7 @@ def nights(runs: int, count: int, draw: np.random.Generator) -> tuple[Baseline, 
 
 
 @pytest.mark.thorough
+@pytest.mark.slow
 def test_a_baseline_of_several_runs_keeps_the_level() -> None:
     draw = np.random.default_rng(11)
     for runs in (1, 4):

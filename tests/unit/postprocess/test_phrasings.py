@@ -127,6 +127,7 @@ def test_wide_letters_are_letters(wide: str) -> None:
 @pytest.mark.thorough
 @needs(BBH)
 @pytest.mark.parametrize("function", [first_option_postprocess, last_option_postprocess])
+@pytest.mark.slow
 def test_real_answers_that_name_one_option_are_read_and_no_others(function: Callable[..., object]) -> None:
     reading = measure_real(function, list(answers(BBH)))
     assert reading.found >= 0.999 * reading.named

@@ -49,7 +49,7 @@ def answer(message):
         os.write(pipe, b"n" * 8 + (1).to_bytes(8, "big") + b"x")
     if value == "half":
         os.write(int(sys.argv[2]), b"n")
-        time.sleep(60)
+        time.sleep(1)
     return pickle.dumps((os.getpid(), value))
 
 

@@ -152,6 +152,7 @@ def broken(problem: Mapping[str, str]) -> str:
 
 
 @needs(HUMANEVAL)
+@pytest.mark.slow
 def test_all_canonical_solutions_of_the_real_data_pass(humaneval: HumanEvalEvaluator) -> None:
     found = {problem["task_id"]: humaneval.score(problem["canonical_solution"], problem) for problem in problems()}
     assert len(found) == 164
@@ -159,6 +160,7 @@ def test_all_canonical_solutions_of_the_real_data_pass(humaneval: HumanEvalEvalu
 
 
 @needs(HUMANEVAL)
+@pytest.mark.slow
 def test_all_broken_solutions_of_the_real_data_fail(humaneval: HumanEvalEvaluator) -> None:
     found = {problem["task_id"]: humaneval.score(broken(problem), problem) for problem in problems()}
     assert [task for task, values in found.items() if values["accuracy"] != 0.0] == []
