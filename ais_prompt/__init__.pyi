@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ais_prompt import errors as errors
-from ais_prompt.checks.warning import PromptWarning as PromptWarning
+from ais_prompt.checks.prompt_warning import PromptWarning as PromptWarning
 from ais_prompt.comparison.locks.drift import Drift as Drift
 from ais_prompt.comparison.runs import Comparison as Comparison
 from ais_prompt.comparison.runs import RunComparison as RunComparison

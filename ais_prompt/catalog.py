@@ -211,19 +211,19 @@ EXPORTERS: Final[dict[str, str]] = {
     "inspect": "ais_prompt.extensions.formats.inspect_log.write_inspect_logs",
     "lm-eval": "ais_prompt.extensions.formats.lm_eval.write_lm_eval",
 }
-"""Name of a form of results → the function that writes it: takes `StoredResults` and a folder, returns the files."""
+"""Format of exported results → the function that writes it: takes `StoredResults` and a folder, returns the files."""
 
 HOOKS: Final[dict[str, str]] = {
     "translate": "ais_prompt.extensions.peers.translate.translate",
     "accelerate": "ais_prompt.extensions.peers.accelerate.accelerated",
 }
-"""What an extension does before a config is parsed → its function.
+"""Step before a config is parsed → the function of an extension that does it.
 
 The core imports no extension: it finds them here, by name, when a config needs one.
 """
 
 
-def load_home(path: str) -> Any:
+def import_object(path: str) -> Any:
     """Import a function or class of this package by its dotted path."""
     module, _, name = path.rpartition(".")
     return getattr(importlib.import_module(module), name)

@@ -28,7 +28,7 @@ RESULTS: Final = {
     "Drift": "ais_prompt.comparison.locks.drift",
     "LoadedConfig": "ais_prompt.config.load",
     "PromptView": "ais_prompt.preview.preview",
-    "PromptWarning": "ais_prompt.checks.warning",
+    "PromptWarning": "ais_prompt.checks.prompt_warning",
     "Row": "ais_prompt.scoring.rows",
     "Run": "ais_prompt.verbs.open_run",
     "RunComparison": "ais_prompt.comparison.runs",

@@ -24,8 +24,8 @@ from ais_prompt.checks.leaks.proof import (
     shown_questions_warning,
 )
 from ais_prompt.checks.leaks.search import search_leaks
+from ais_prompt.checks.prompt_warning import PromptProbe, PromptWarning, probe_prompts
 from ais_prompt.checks.rows import check_media, taken_kinds
-from ais_prompt.checks.warning import PromptProbe, PromptWarning, probe_prompts
 from ais_prompt.checks.warnings import label_warnings, prompt_warnings
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, PartError, PromptError, without_index
 from ais_prompt.evaluators.base import AnswerBatch, DoubtsGolds, JudgedBatchEvaluator

@@ -12,10 +12,10 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.catalog import HOOKS, PROVIDERS, load_home
+from ais_prompt.catalog import HOOKS, PROVIDERS, import_object
 from ais_prompt.checks.check import check_plan
 from ais_prompt.checks.faults import check_scoring
-from ais_prompt.checks.warning import PromptWarning, translation_notes
+from ais_prompt.checks.prompt_warning import PromptWarning, translation_notes
 from ais_prompt.config.compose import compose, with_summarizer
 from ais_prompt.config.foreign import Note, is_native
 from ais_prompt.config.load import LoadedConfig, load_config
@@ -179,7 +179,7 @@ def read_spec(source: Source) -> ReadConfig:
     values, notes = loaded.values, tuple(Note(text, "") for text in loaded.notes)
     folder = loaded.path.resolve().parent if loaded.path else None
     if source.summarizer is not None or not is_native(values):
-        values, translated = load_home(HOOKS["translate"])(
+        values, translated = import_object(HOOKS["translate"])(
             values,
             peer_scores=source.peer_scores,
             in_process=source.hf,
@@ -189,7 +189,7 @@ def read_spec(source: Source) -> ReadConfig:
         )
         notes = (*notes, *translated)
     if source.accelerator is not None and isinstance(models := values.get("models"), list | tuple):
-        served, dropped = load_home(HOOKS["accelerate"])(models, source.accelerator, folder)
+        served, dropped = import_object(HOOKS["accelerate"])(models, source.accelerator, folder)
         values, notes = {**values, "models": served}, (*notes, *dropped)
     loaded = replace(loaded, values=values)
     spec = parse_run(loaded, work_dir=source.work_dir, budget=source.budget)

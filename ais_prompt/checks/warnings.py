@@ -11,7 +11,7 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Final
 
-from ais_prompt.checks.warning import (
+from ais_prompt.checks.prompt_warning import (
     GOLD,
     NEUTRAL_TEXT,
     MisspeltPlaceholder,

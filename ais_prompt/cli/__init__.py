@@ -10,7 +10,7 @@ from typing import Any, Final
 import click
 
 from ais_prompt import __version__
-from ais_prompt.catalog import load_home
+from ais_prompt.catalog import import_object
 from ais_prompt.cli.streams import safe_output
 
 EPILOG = """\b
@@ -130,7 +130,7 @@ class CommandLine(click.Group):
 
 
 def _verb(home: str) -> click.Command:
-    verb: click.Command = load_home(home)
+    verb: click.Command = import_object(home)
     return verb
 
 

@@ -38,8 +38,8 @@ from ais_prompt.cli.verb import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ais_prompt.checks.prompt_warning import PromptWarning
     from ais_prompt.checks.source import Source
-    from ais_prompt.checks.warning import PromptWarning
     from ais_prompt.cli.gates import GateKeeper
     from ais_prompt.plan.plan import Plan
     from ais_prompt.types import Gate

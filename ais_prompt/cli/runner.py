@@ -20,8 +20,8 @@ from ais_prompt.utils.text import counted
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from ais_prompt.checks.prompt_warning import PromptWarning
     from ais_prompt.checks.source import Source
-    from ais_prompt.checks.warning import PromptWarning
     from ais_prompt.cli.gates import GateKeeper
     from ais_prompt.plan.plan import Plan
     from ais_prompt.shards.runner import Runner, ShardWork

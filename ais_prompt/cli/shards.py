@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from typing import Literal
 
-    from ais_prompt.checks.warning import PromptWarning
+    from ais_prompt.checks.prompt_warning import PromptWarning
     from ais_prompt.plan.plan import Plan
     from ais_prompt.store.layout import RunFolder
     from ais_prompt.types import RunSpec

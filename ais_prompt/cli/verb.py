@@ -25,7 +25,7 @@ from ais_prompt.utils.signals import interruption, terminable
 from ais_prompt.utils.text import escaped
 
 if TYPE_CHECKING:
-    from ais_prompt.checks.warning import PromptWarning
+    from ais_prompt.checks.prompt_warning import PromptWarning
     from ais_prompt.errors import AisPromptError
 
 SPREAD: Final = {"--models", "--datasets"}
@@ -188,7 +188,7 @@ def hint(text: str, *, err: bool = False) -> None:
 
 def repeat_mistakes(warnings: Sequence[PromptWarning], *, err: bool = True) -> None:
     """Name misspelt placeholders again where a command ends; with ``-q`` nothing."""
-    from ais_prompt.checks.warning import MisspeltPlaceholder
+    from ais_prompt.checks.prompt_warning import MisspeltPlaceholder
     from ais_prompt.utils.text import printable
 
     if line := MisspeltPlaceholder.summary(warnings):

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
-from ais_prompt.checks.warning import PromptWarning, probe_prompts
+from ais_prompt.checks.prompt_warning import PromptWarning, probe_prompts
 from ais_prompt.checks.warnings import label_warnings, prompt_warnings, shows_gold
 from ais_prompt.errors import ModelError
 from ais_prompt.inferencers.base import GoldUse

@@ -12,7 +12,7 @@ from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from ais_prompt.checks.warning import MisspeltPlaceholder, PromptWarning
+from ais_prompt.checks.prompt_warning import MisspeltPlaceholder, PromptWarning
 from ais_prompt.preview.bubbles import FORMAT_KINDS, Piece, bubbles_of
 from ais_prompt.preview.marks import BETWEEN_SHOTS, Origin, Span
 from ais_prompt.preview.origins import Origins

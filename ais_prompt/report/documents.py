@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from ais_prompt import __version__
 from ais_prompt.checks.extraction import PHRASINGS, ExtractionTrial
-from ais_prompt.checks.warning import PromptWarning
+from ais_prompt.checks.prompt_warning import PromptWarning
 from ais_prompt.comparison.gates import Verdict
 from ais_prompt.engine.conversations import RequestEstimate
 from ais_prompt.errors import AisPromptError, Paused, faults_of

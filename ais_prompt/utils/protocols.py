@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import numbers
-import re
 import reprlib
 import types
 import typing
@@ -89,6 +88,8 @@ def type_words(annotation: Any) -> str:
     origin, args = get_origin(annotation), get_args(annotation)
     if origin in (typing.Annotated, typing.Required, typing.NotRequired):
         return type_words(args[0])
+    if isinstance(annotation, TypeVar):
+        return "anything"
     if origin is Literal:
         return " or ".join(map(repr, args))
     if origin in (types.UnionType, typing.Union):
@@ -180,7 +181,7 @@ def _misfits_of_items(value: Any, origin: type, hints: Sequence[Any], name: str)
 
 def _not_a(value: Any, hint: Any, name: str) -> str:
     shown = "None" if value is None else f"{_repr(value)} ({type(value).__name__})"
-    return f"{name} is {shown}, not {_words(hint)}"
+    return f"{name} is {shown}, not {type_words(hint)}"
 
 
 def _repr(value: Any) -> str:
@@ -188,20 +189,6 @@ def _repr(value: Any) -> str:
         return reprlib.repr(value)
     except Exception:  # `__repr__` may be user-defined
         return "a value"
-
-
-def _words(hint: Any) -> str:
-    if isinstance(hint, str):
-        return hint
-    if hint is NoneType or hint is None:
-        return "None"
-    if get_origin(hint) in (Union, UnionType):
-        return " or ".join(map(_words, get_args(hint)))
-    if get_origin(hint) is Literal:
-        return " or ".join(map(repr, get_args(hint)))
-    if isinstance(hint, type) and not get_args(hint):
-        return hint.__name__
-    return "anything" if isinstance(hint, TypeVar) else re.sub(r"[\w.]+\.", "", str(hint))
 
 
 def _generic_words(annotation: Any, origin: Any, args: tuple[Any, ...]) -> str:

@@ -1,1 +1,1 @@
-"""The verbs that coordinate several rooms: run, score, check, and gates. Others call their room directly."""
+"""The work of each verb, for the command line and Python alike."""

@@ -14,8 +14,8 @@ from msgspec import Struct
 
 from ais_prompt.checks.extraction import ExtractionTrial, try_extraction
 from ais_prompt.checks.gates import gate_faults
+from ais_prompt.checks.prompt_warning import PromptWarning
 from ais_prompt.checks.source import Source, checked
-from ais_prompt.checks.warning import PromptWarning
 from ais_prompt.config.parse.run import parse_gate
 from ais_prompt.errors import ConfigError, ConfigFaults
 from ais_prompt.plan.plan import Plan

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from msgspec import Struct
 
-from ais_prompt.catalog import EXPORTERS, load_home
+from ais_prompt.catalog import EXPORTERS, import_object
+from ais_prompt.checks.prompt_warning import PromptWarning
 from ais_prompt.checks.stored import stored_spec
-from ais_prompt.checks.warning import PromptWarning
 from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
 from ais_prompt.config.paths import expand
 from ais_prompt.errors import AisPromptError, ConfigError, Interrupted, StoreError, faults_of
@@ -197,7 +197,7 @@ def export(run: str, to: str, folder: Path | None = None, work_dir: str | None =
     if folder is None:
         refuse_links(found)
         folder = found.root / "export" / to
-    written: list[Path] = load_home(EXPORTERS[to])(read_stored_results(found), folder)
+    written: list[Path] = import_object(EXPORTERS[to])(read_stored_results(found), folder)
     return written
 
 

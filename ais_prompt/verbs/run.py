@@ -19,7 +19,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ais_prompt.checks.warning import PromptWarning, TranslationNote
+from ais_prompt.checks.prompt_warning import PromptWarning, TranslationNote
 from ais_prompt.config.custom_imports import Surroundings
 from ais_prompt.config.render import hidden_again
 from ais_prompt.engine.infer import AskingOptions, ShardTask

@@ -12,7 +12,7 @@ import socket
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from ais_prompt.checks.warning import PromptWarning
+from ais_prompt.checks.prompt_warning import PromptWarning
 from ais_prompt.config.render import render_config
 from ais_prompt.engine.infer import ShardTask
 from ais_prompt.errors import ConfigError, ModelError, StoreError

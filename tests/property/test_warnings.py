@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.checks.warning import probe_prompts
+from ais_prompt.checks.prompt_warning import probe_prompts
 from ais_prompt.checks.warnings import prompt_warnings
 from ais_prompt.config.parse.model import parse_meta_template
 from ais_prompt.inferencers import InferenceContext

@@ -8,7 +8,7 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.checks.warning import PromptWarning
+from ais_prompt.checks.prompt_warning import PromptWarning
 from ais_prompt.errors import DataError
 from ais_prompt.inferencers import InferenceContext, Inferencer
 from ais_prompt.models import ScriptedModel

@@ -15,7 +15,7 @@ from ais_prompt.checks.leaks.clues import find_clues, strange_golds
 from ais_prompt.checks.leaks.near_copies import copies_beyond_form, find_near_copies, likeliest
 from ais_prompt.checks.leaks.proof import question_key, shown_columns, with_other_value
 from ais_prompt.checks.leaks.words import words_of
-from ais_prompt.checks.warning import PromptWarning
+from ais_prompt.checks.prompt_warning import PromptWarning
 from ais_prompt.inferencers import DialogueInferencer
 from ais_prompt.plan.plan import PlannedDataset
 from ais_prompt.readers.base import Dataset

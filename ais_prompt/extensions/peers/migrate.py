@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from ais_prompt.checks.prompt_warning import PromptWarning, TranslationNote
 from ais_prompt.checks.source import Source, read_spec
-from ais_prompt.checks.warning import PromptWarning, TranslationNote
 from ais_prompt.config.render import render_config
 from ais_prompt.config.schema import CONFIG
 from ais_prompt.store.disk import replacing

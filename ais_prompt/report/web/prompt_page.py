@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.checks.warning import MisspeltPlaceholder, PromptWarning
+from ais_prompt.checks.prompt_warning import MisspeltPlaceholder, PromptWarning
 from ais_prompt.preview.bubbles import (
     FORMAT_KINDS,
     Bubble,

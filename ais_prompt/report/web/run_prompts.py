@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from msgspec import Struct, convert, field
 
-from ais_prompt.checks.warning import MisspeltPlaceholder, PromptWarning
+from ais_prompt.checks.prompt_warning import MisspeltPlaceholder, PromptWarning
 from ais_prompt.errors import AisPromptError
 from ais_prompt.plan.plan import Task
 from ais_prompt.preview.marks import Kind, Origin, Span

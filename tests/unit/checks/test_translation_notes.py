@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ais_prompt.checks.warning import translation_notes
+from ais_prompt.checks.prompt_warning import translation_notes
 from ais_prompt.config.foreign import Note
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from ais_prompt.checks.prompt_warning import MisspeltPlaceholder, probe_prompts
 from ais_prompt.checks.source import Source, checked
-from ais_prompt.checks.warning import MisspeltPlaceholder, probe_prompts
 from ais_prompt.checks.warnings import prompt_warnings
 from ais_prompt.config.load import load_config
 from ais_prompt.config.locate import list_shipped

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from rich.cells import cell_len
 from rich.console import Console
 
-from ais_prompt.checks.warning import MisspeltPlaceholder, PromptWarning
+from ais_prompt.checks.prompt_warning import MisspeltPlaceholder, PromptWarning
 from ais_prompt.preview.preview import PromptView, preview
 from ais_prompt.preview.terminal import print_sample
 from ais_prompt.prompts import PromptList

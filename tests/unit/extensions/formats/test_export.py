@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from jsonschema import Draft7Validator, Draft202012Validator
 
-from ais_prompt.catalog import EXPORTERS, load_home
+from ais_prompt.catalog import EXPORTERS, import_object
 from tests.support.cli import run_cli
 from tests.support.servers import ROOT
 
@@ -76,7 +76,7 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
 
 
 def test_every_form_has_a_writer() -> None:
-    assert all(callable(load_home(home)) for home in EXPORTERS.values())
+    assert all(callable(import_object(home)) for home in EXPORTERS.values())
 
 
 @pytest.mark.parametrize("to", EXPORTERS)

@@ -14,7 +14,7 @@ import pytest
 from msgspec.structs import replace
 
 import ais_prompt
-from ais_prompt.checks.warning import MisspeltPlaceholder, PromptWarning
+from ais_prompt.checks.prompt_warning import MisspeltPlaceholder, PromptWarning
 from ais_prompt.preview.preview import PromptView, Token, preview
 from ais_prompt.report.web.assets import counted, say
 from ais_prompt.report.web.pages import runs_page

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ais_prompt.checks.warning import MisspeltPlaceholder
+from ais_prompt.checks.prompt_warning import MisspeltPlaceholder
 from ais_prompt.preview.preview import PromptView, preview
 from ais_prompt.report.web.assets import asset
 from ais_prompt.report.web.prompt_page import prompt_html, prompts_page, side_by_side
