@@ -12,7 +12,8 @@ looks again whenever something has changed. A job passes through these states, i
     over          reported to the engine
 
 An error takes a job from any state straight to closing, as soon as its conversations have been cancelled. A paused job
-finishes its requests first.
+finishes its requests first. An error that is true of a model (a wrong key, a model that the server does not have) ends
+all of its jobs: those that are open are cancelled, and those that wait are over without being opened.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
-from ais_prompt.engine.failures import ends_run, error_of
+from ais_prompt.engine.failures import ends_run, error_of, is_of_model
 from ais_prompt.engine.job import Job
-from ais_prompt.errors import AisPromptError, PartError, Paused
+from ais_prompt.errors import AisPromptError, ModelError, PartError, Paused
 from ais_prompt.inferencers import RunningConversation
 from ais_prompt.inferencers.containment import ends_task, failure_of
 from ais_prompt.inferencers.secrets import without_secrets
@@ -68,6 +69,7 @@ class Endpoint:
         self._changed = asyncio.Event()
         self._group = asyncio.TaskGroup()
         self._models: dict[int, _OpenModel] = {}  # by the id of the model
+        self._unusable: dict[int, AisPromptError] = {}  # id of a model → why none of its jobs can be asked
 
     def submit(self, job: Job, *, first: bool = False) -> None:
         """Ask a job after those that were submitted before.
@@ -128,8 +130,11 @@ class Endpoint:
 
     async def _open(self, job: Job, *, is_first: bool) -> None:
         try:
-            await in_thread(job.open)
-            opened = await self._open_model(cast("AsyncModel", job.model))
+            if id(job.model) not in self._unusable:
+                await in_thread(job.open)
+                opened = await self._open_model(cast("AsyncModel", job.model))
+            if unusable := self._unusable.get(id(job.model)):  # perhaps since a moment ago
+                raise unusable.with_traceback(None)
         except BaseException as error:
             job.abandon(error)
             if not isinstance(error, Exception) or ends_run(error):  # Ctrl-C, or a full disk: all jobs end
@@ -145,7 +150,11 @@ class Endpoint:
 
     async def _open_model(self, model: AsyncModel) -> _OpenModel:
         if id(model) not in self._models:
-            await model.open()
+            try:
+                await model.open()
+            except ModelError as error:  # its server does not start, for none of its jobs
+                self._unusable[id(model)] = error
+                raise
             self._models[id(model)] = _OpenModel(model)
         opened = self._models[id(model)]
         opened.most = model.max_concurrency  # grows with the servers that share its work
@@ -191,16 +200,35 @@ class Endpoint:
 
     async def _ask(self, entry: _OpenJob, conversation: RunningConversation) -> None:
         """Ask one conversation to its end: each answer decides what is asked next."""
-        job = entry.job
+        job, failure = entry.job, None
         try:
             while requests := conversation.open_requests():
                 job.admit(1)
                 completion = without_secrets(await _complete(entry.opened.model, requests[0]))
+                failure = completion.failure
+                entry.opened.answers = entry.opened.answers or failure is None
                 job.record(requests[0], completion)
                 conversation.answer(requests[0], completion)
             job.finished(conversation)
+        except ModelError as error:
+            self._end(entry, error)
+            if failure is not None and is_of_model(failure):
+                self._doubt(entry.opened, error)
         except Exception as error:
             self._end(entry, error)
+
+    def _doubt(self, opened: _OpenModel, error: ModelError) -> None:
+        """End all jobs of a model that failed for good, unless it has answered since it last did.
+
+        A gateway may forbid a single prompt, or refuse a key for a moment. Then one job is enough.
+        """
+        if opened.answers:
+            opened.answers = False
+            return
+        self._unusable[id(opened.model)] = error
+        for entry in self._under_way:
+            if entry.opened is opened and not entry.closing:
+                self._end(entry, error)
 
     def _leave(self, entry: _OpenJob, conversation: asyncio.Task[None]) -> None:
         """Free the place of a conversation that is over or was cancelled."""
@@ -288,12 +316,14 @@ class _OpenModel:
     Attributes:
         most: conversations that it may have at a time.
         asking: those that are under way.
+        answers: whether it has answered a request since it last failed for good.
     """
 
     def __init__(self, model: AsyncModel) -> None:
         self.model = model
         self.most = 0
         self.asking = 0
+        self.answers = False
 
 
 class _OpenJob:

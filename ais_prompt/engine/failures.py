@@ -1,4 +1,4 @@
-"""Find the failures that end a task: a model that cannot be used, and an unforeseen error."""
+"""Find the failures that end a task or a model: a model that cannot be used, and an unforeseen error."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ MAX_REFUSALS: Final = 100
 
 _OF_ONE_PROMPT: Final = {"too_long", "content_filter", "empty_prompt", "no_tokens"}
 """Kinds of failures that say nothing about other prompts."""
+_OF_ONE_TASK: Final = {"long_choice", "cannot_score"}
+"""Kinds of fatal failures whose cause is the dataset: the model may answer the questions of others."""
 _REFUSALS: Final = {"http_400", "http_415", "http_422", "out_of_memory", "generation", "scoring"}
 """Kinds of failures whose cause is the prompt or the config; the message says which, in no common form."""
 
@@ -82,6 +84,11 @@ class FailureWatch:
             number = f"the only {other}request" if count == 1 else f"all {count} {other}requests so far"
             what = f"{number} failed: {self._last.kind}: {self._last.message}"
             raise ModelError(what, where=self._last.where, fix=RETRY_HINT)
+
+
+def is_of_model(failure: Failure) -> bool:
+    """Return whether a failure that ended a task would end each task of its model: a wrong key, no such model."""
+    return (failure.fatal and failure.kind not in _OF_ONE_TASK) or failure.kind == "unreachable"
 
 
 def _is_refusal(failure: Failure) -> bool:

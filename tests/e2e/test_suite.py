@@ -242,17 +242,30 @@ class Echo:
 
 
 def test_a_task_that_fails_ends_alone(project: Project, server: MockServer) -> None:
-    refusal = {"error": {"message": "no such model", "type": "invalid_request_error"}}
-    server.follow({"text": "part1", "status": 401, "body": refusal}, {"text": "part0", "latency": 0.3})
+    refusal = {"error": {"message": "unexpected role", "type": "invalid_request_error"}}
+    server.follow({"text": "part1", "status": 400, "body": refusal}, {"text": "part0", "latency": 0.3})
     write_suite(project, served(server), [6, 6, 6])
     done = project.run("run", "eval.py")
     assert done.returncode == 3, done.stderr
-    assert "http_401" in done.stderr
-    assert scores(project) == [("part0", 1.0), ("part2", 1.0)] or scores(project)[::2] == [
-        ("part0", 1.0),
-        ("part2", 1.0),
-    ]
+    assert "http_400" in done.stderr
+    assert scores(project) == [("part0", 1.0), ("part1", None), ("part2", 1.0)]
     assert {part: len(ids) for part, ids in journals(project).items() if part != "part1"} == {"part0": 6, "part2": 6}
+
+
+WRONG_KEY = {"status": 401, "body": {"error": {"message": "Incorrect API key provided", "type": "invalid_request"}}}
+
+
+def test_a_wrong_key_ends_all_tasks_of_its_model_at_once(project: Project, server: MockServer) -> None:
+    with mock_server([WRONG_KEY]) as refusing:
+        server.follow({})
+        models = [served(refusing, f"refused{number}", 8) for number in range(7)]
+        write_suite(project, ", ".join([*models, served(server, "good", 8)]), [3] * 30)
+        done = project.run("run", "eval.py")
+        assert refusing.stats()["requests"] <= 7 * 8
+    assert done.returncode == 3, done.stderr
+    assert server.stats()["requests"] == 90
+    assert [row["score"] for row in project.summary() if row["model"] == "good"] == [1.0] * 30
+    assert "210 of 240 tasks failed" in done.stderr
 
 
 def test_after_ctrl_c_in_the_middle_of_three_tasks_only_what_is_missing_is_asked(

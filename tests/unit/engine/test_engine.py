@@ -135,6 +135,46 @@ def test_tasks_fail_alone_wherever_they_fail() -> None:
     ]
 
 
+class FailingTask(Task):
+    """Ends with the first failure, as a task does with a wrong key."""
+
+    def record(self, request: Request, completion: Completion) -> None:
+        super().record(request, completion)
+        if completion.failure is not None:
+            raise ModelError(completion.failure.kind)
+
+
+def test_what_is_true_of_a_model_ends_all_its_tasks_and_those_of_no_other() -> None:
+    log: list[tuple[str, str]] = []
+    wrong_key = {"failure": "http_401", "fatal": True}
+    refused = ScriptedModel(default=wrong_key, max_concurrency=4)
+    tasks = [FailingTask(str(number), refused, 9, log) for number in range(30)]
+    good = Task("good", ScriptedModel(default="x", max_concurrency=4), 9, log)
+    ends = ask([*tasks, good])
+    assert {name: error and error.what for name, error in ends.errors.items()} == {
+        **{task.name: "http_401" for task in tasks},
+        "good": None,
+    }
+    assert sum(len(task.asked) for task in tasks) <= 4
+    assert len(good.asked) == 9
+
+
+def test_a_model_that_has_just_answered_loses_one_task_only() -> None:
+    """A gateway may forbid one prompt: what it refuses then is not true of the model."""
+    log: list[tuple[str, str]] = []
+    model = ScriptedModel(answers={"bad": {"failure": "http_403", "fatal": True}}, default="x", max_concurrency=1)
+    tasks = [FailingTask(name, model, 3, log) for name in ("1", "bad", "2", "bad too", "3")]
+    ends = ask(tasks)
+    assert {name for name, error in ends.errors.items() if error} == {"bad", "bad too"}
+
+
+def test_a_dataset_that_a_model_cannot_answer_ends_its_own_task_only() -> None:
+    log: list[tuple[str, str]] = []
+    model = ScriptedModel(answers={"bad": {"failure": "cannot_score", "fatal": True}}, default="x", max_concurrency=2)
+    ends = ask([FailingTask(name, model, 3, log) for name in ("bad", "1", "2")])
+    assert {name for name, error in ends.errors.items() if error} == {"bad"}
+
+
 def test_a_disk_that_is_full_ends_all_tasks() -> None:
     log: list[tuple[str, str]] = []
     slow = ScriptedModel(default="x", delay=60)
