@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+import sys
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -11,6 +13,9 @@ from ais_prompt.cli.verb import hint, offer, output_of, report
 
 if TYPE_CHECKING:
     from ais_prompt.verbs.run import RunResult
+
+PIPE_WIDTH: Final = 100
+"""Columns of tables in a file or pipe, unless ``COLUMNS`` says otherwise."""
 
 
 def show(result: RunResult) -> None:
@@ -41,8 +46,10 @@ def show(result: RunResult) -> None:
         isolation=dict(result.isolation),
     )
     hint("")
-    console = Console()
-    print_summary(result.rows, console)
+    # A pipe without a width gets lines that most terminals show whole.
+    console = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else PIPE_WIDTH)
+    datasets = {outcome.dataset for outcome in result.outcomes}
+    print_summary(result.rows, console, {row.dataset for row in result.rows} - datasets)
     if is_quiet():
         return
     for line in unread_answers(result.folder, result.outcomes):

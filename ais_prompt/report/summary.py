@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,7 +16,9 @@ from rich.console import Console
 from rich.text import Text
 
 from ais_prompt.report.language import term
-from ais_prompt.scoring.rows import Row, bare, cell, models_of, pivot, plain, span, value
+from ais_prompt.report.matrix import print_matrix
+from ais_prompt.report.notes import notes, worst_notes
+from ais_prompt.scoring.rows import Row, bare, cell, models_of, pivot, span, value
 from ais_prompt.store.disk import replacing
 from ais_prompt.store.results import write_json_atomic
 from ais_prompt.types import STATUSES, Speed, Times
@@ -27,10 +29,10 @@ from ais_prompt.utils.text import printable
 _COUNTS = {"unparsed": "yellow", "truncated": "yellow", "failed": "bold red"}
 """The style of a count that is not zero."""
 COLUMNS = Row.__struct_fields__
-LONG_HEADER = ("dataset", "model", "metric", "score", "±", "95 %", "bounds", "n", *STATUSES)
+WIDEST: Final = 100_000
+"""Columns of a file, whose tables are not fitted to a screen."""
+LONG_HEADER = ("dataset", "model", "metric", "score", "stderr", "95 %", "bounds", "n", *STATUSES)
 """Titles of the table with one line for each metric of each task, as `long_cells` fills it."""
-NOT_ALL_ASKED = "Not every sample was asked, so there is no interval; in brackets the possible final scores:"
-LEGEND = "Not every answer was scored{star}; in brackets the score if all others were wrong – were right:"
 _COLUMNS = {
     "requests": Column("requests"),
     "requests/s": Column("requests/s"),
@@ -72,49 +74,48 @@ def write_summary(folder: Path, rows: Sequence[Row], chosen: Sequence[Row]) -> N
 def _plain(rows: Sequence[Row]) -> str:
     stream = io.StringIO()
     # Ignore terminals, notebooks and the settings of the environment for colours: this is a file.
-    console = Console(file=stream, color_system=None, force_terminal=False, force_jupyter=False, _environ={})
-    print_summary(rows, console, full=True)
+    console = Console(
+        file=stream, width=WIDEST, color_system=None, force_terminal=False, force_jupyter=False, _environ={}
+    )
+    _print_all(rows, console)
     return stream.getvalue()
 
 
-def print_summary(rows: Sequence[Row], console: Console, *, full: bool = False) -> None:
-    """Print the scores and the notes.
+def print_summary(rows: Sequence[Row], console: Console, groups: Collection[str] = ()) -> None:
+    """Print the scores and the worst notes, in lines that fit into the console.
 
-    Models are side by side, with score and standard error. A single model has all columns, unless the terminal is too
-    narrow. In a file or pipe every row is one line.
+    A single model has all columns if there is room. Else models are side by side (`ais_prompt.report.matrix`).
 
     Args:
-        rows: of `ais_prompt.scoring.rows.summary_rows`.
+        rows: of `ais_prompt.scoring.rows.summary_rows`, groups first.
         console: where to.
-        full: whether several models are also listed with all columns.
+        groups: names of groups.
     """
-    models = models_of(rows)
     columns, lines = _long(rows, console)
-    side_by_side = len(models) > 1 or not fits(columns, lines, console)
+    side_by_side = len(models_of(rows)) > 1 or not fits(columns, lines, console)
     if side_by_side:
-        _print_side_by_side(rows, models, console)
-    if full or not side_by_side:
-        if side_by_side:
-            console.print()
+        print_matrix(rows, console, groups)
+    else:
         print_table(columns, lines, console)
-    said = notes(rows, starred=side_by_side)
+    said = worst_notes(rows, groups, starred=side_by_side)
     for note in ["", *said] if said else []:
         console.print(Text(printable(note)), soft_wrap=not console.is_terminal)
 
 
-def _print_side_by_side(rows: Sequence[Row], models: Sequence[str], console: Console) -> None:
-    """Print datasets as lines, models as columns."""
-    columns = [
-        Column(_heading("dataset", console), is_name=True, right=False),
-        Column(_heading("metric", console), is_name=True, right=False),
-        Column(_heading("n", console)),
-        *map(Column, models),
-    ]
-    lines: list[list[Cell]] = [
-        [line.dataset, line.metric or "", line.n, *(Text(cell(row), _cell_style(row)) for row in line.rows)]
-        for line in pivot(rows)
-    ]
-    print_table(columns, lines, console)
+def _print_all(rows: Sequence[Row], console: Console) -> None:
+    """Print everything to a file: models side by side, all columns, all notes."""
+    models = models_of(rows)
+    if len(models) > 1:
+        names = [Column(name, is_name=True, right=False) for name in ("dataset", "metric")]
+        lines: list[list[Cell]] = [
+            [line.dataset, line.metric or "", line.n, *map(cell, line.rows)] for line in pivot(rows)
+        ]
+        print_table([*names, Column("n"), *map(Column, models)], lines, console)
+        console.print()
+    print_table(*_long(rows, console), console)
+    said = notes(rows, starred=len(models) > 1)
+    for note in ["", *said] if said else []:
+        console.print(Text(printable(note)), soft_wrap=True)
 
 
 def _heading(name: str, console: Console) -> str:
@@ -123,8 +124,20 @@ def _heading(name: str, console: Console) -> str:
 
 
 def _long(rows: Sequence[Row], console: Console) -> tuple[list[Column], list[list[Cell]]]:
-    """Return columns and lines of the table with one line for each metric of each task."""
+    """Return columns and lines of the table with one line for each metric of each task.
+
+    On a screen without room for all columns, counts that are zero everywhere are left out.
+    """
     without = {"bounds"} if not any(row.unscored for row in rows) else set()
+    columns, lines = _columns(rows, without, console)
+    for status in reversed(STATUSES[1:]):
+        if not fits(columns, lines, console) and not any(getattr(row, status) for row in rows):
+            without.add(status)
+            columns, lines = _columns(rows, without, console)
+    return columns, lines
+
+
+def _columns(rows: Sequence[Row], without: set[str], console: Console) -> tuple[list[Column], list[list[Cell]]]:
     names = [name for name in LONG_HEADER if name not in without]
     texts = ("dataset", "model", "metric")
     lines: list[list[Cell]] = []
@@ -138,12 +151,6 @@ def _style(column: str, row: Row) -> str:
     if column == "score":
         return "red" if row.score is None else "bold"
     return _COUNTS[column] if column in _COUNTS and getattr(row, column) else ""
-
-
-def _cell_style(row: Row | None) -> str:
-    if row is None or row.score is None:
-        return "red"
-    return "bold red" if row.failed else "bold yellow" if row.unscored else "bold"
 
 
 def long_cells(row: Row) -> list[str]:
@@ -197,69 +204,6 @@ def _table(header: Sequence[str], lines: Sequence[Sequence[str]], texts: int) ->
 def escaped(text: str) -> str:
     """Escape a text for a cell of a Markdown table."""
     return " ".join(printable(text).replace("|", "\\|").replace("<", "&lt;").split())
-
-
-def notes(rows: Sequence[Row], *, starred: bool) -> list[str]:
-    """Return the notes below a table: why there is no score, which answers were not scored, repeated answers.
-
-    Args:
-        rows: what the table shows.
-        starred: whether the table marks such scores with a star, as models side by side do.
-    """
-    tasks: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        tasks.setdefault((row.model, row.dataset), []).append(row)
-    without = [f"{row.model}/{row.dataset}: {row.note}" for row in rows if row.note]
-    partly = [f"{model}/{dataset}: {_unscored(of[0])}" for (model, dataset), of in tasks.items() if _is_partly(of[0])]
-    asked = [f"{model}/{dataset}: {_asked(of[0])}" for (model, dataset), of in tasks.items() if of[0].of and of[0].n]
-    several = {row.dataset: row.repeats for row in rows if row.repeats > 1}
-    return [
-        *dict.fromkeys(without),
-        *([LEGEND.format(star=" (*)" if starred else ""), *partly] if partly else []),
-        *([NOT_ALL_ASKED, *asked] if asked else []),
-        *(f"{model}/{dataset}: {_refused(of[0])}" for (model, dataset), of in tasks.items() if of[0].refused),
-        *(f"{name}: {n} answers to each question; ± is that of the questions" for name, n in several.items()),
-        *precision_notes(rows),
-    ]
-
-
-def precision_notes(rows: Iterable[Row]) -> list[str]:
-    """Return a line for each task with repeated questions: how many answers the next round half width needs."""
-    found = []
-    for row in rows:
-        if row.half_width is None or row.target_half_width is None:
-            continue
-        now, target = (_width(width, fraction=row.fraction) for width in (row.half_width, row.target_half_width))
-        needed = f"{row.repeats_needed:,} answers to each question" if row.repeats_needed else "more questions"
-        found.append(
-            f"{row.model}/{row.dataset}: a 95 % interval of ±{target} needs {needed} (now {row.repeats}: ±{now})"
-        )
-    return found
-
-
-def _width(width: float, *, fraction: bool) -> str:
-    """Format a half width: ``1.6 points`` of a fraction, ``0.05 points`` if it is less than a tenth of a point."""
-    if not fraction:
-        return plain(width)
-    return f"{100 * width:.1f} points" if width >= 0.001 else f"{100 * width:.2g} points"
-
-
-def _is_partly(row: Row) -> bool:
-    return bool(row.unscored) and row.score is not None and not row.of
-
-
-def _asked(row: Row) -> str:
-    bounds = span(row.bound_low, row.bound_high, fraction=row.fraction)
-    return row.size + (f"  [{bounds}]" if bounds else "") + (f"; not scored: {row.unscored}" if row.unscored else "")
-
-
-def _refused(row: Row) -> str:
-    return f"{row.refused} of {row.n} answers {'is a refusal' if row.refused == 1 else 'are refusals'}"
-
-
-def _unscored(row: Row) -> str:
-    bounds = span(row.bound_low, row.bound_high, fraction=row.fraction)
-    return f"{row.unscored} of {row.n}" + (f"  [{bounds}]" if bounds else "")
 
 
 def text_or_json(value: Any) -> str:

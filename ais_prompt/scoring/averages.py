@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, TypeAlias
 
@@ -42,13 +42,16 @@ def with_averages(rows: Sequence[Row], groups: Sequence[SummaryGroup], questions
     return averages.rows
 
 
-def select(rows: Sequence[Row], entries: Sequence[SummaryEntry], *, shows_missing: bool = False) -> list[Row]:
-    """Return the rows of these datasets and groups in this order, of the named metric if any; without entries, all.
+def select(
+    rows: Sequence[Row], entries: Sequence[SummaryEntry], groups: Collection[str] = (), *, shows_missing: bool = False
+) -> list[Row]:
+    """Return the rows of these datasets and groups in this order, of the named metric if any.
 
-    An entry without a row is left out, or has a row ``-`` for each model.
+    Without entries, return all rows, groups first. An entry without a row is left out, or has a row ``-`` for each
+    model.
     """
     if not entries:
-        return list(rows)
+        return sorted(rows, key=lambda row: row.dataset not in groups)
     selected = []
     for entry in entries:
         found = [row for row in rows if row.dataset == entry.name and entry.metric in (None, row.metric)]

@@ -222,13 +222,21 @@ def pivot(rows: Sequence[Row]) -> list[Line]:
 
 
 def cell(row: Row | None) -> str:
-    """Format a cell: ``94.5 % ±1.6``, ``*`` if not every answer was scored or requested, or why there is no score."""
+    """Format a cell: ``94.5 % ±3.1``, ``*`` if not every answer was scored or requested, or why there is no score."""
     if row is None:
         return "not measured"
     if row.score is None:
         return row.note.partition(":")[0]
-    spread = "" if row.stderr is None else f" ±{bare(row.stderr, fraction=row.fraction)}"
+    spread = half_width(row)
+    spread = f" ±{spread}" if spread else ""
     return f"{value(row.score, fraction=row.fraction)}{spread}{'*' if row.unscored or row.of else ''}"
+
+
+def half_width(row: Row) -> str:
+    """Format half of the 95 % interval without a unit: ``3.1``; empty without an interval."""
+    if row.ci95_low is None or row.ci95_high is None:
+        return ""
+    return bare((row.ci95_high - row.ci95_low) / 2, fraction=row.fraction)
 
 
 def _keys(rows: Sequence[Row]) -> list[tuple[str, str | None]]:

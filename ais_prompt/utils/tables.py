@@ -62,8 +62,8 @@ def print_table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], conso
 
 
 def fits(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], console: Console) -> bool:
-    """Return whether `print_table` needs one line for each row only."""
-    return not console.is_terminal or _width(_aligned(columns, rows)[0]) <= console.width
+    """Return whether the lines of a table with one line for each row are not wider than the console."""
+    return _width(_aligned(columns, rows)[0]) <= console.width
 
 
 def print_heading(title: str, console: Console, style: str = "bold") -> None:

@@ -206,7 +206,8 @@ def run(
                     outcomes = ask_and_score(started, mode, folder, record, asking, workers)
             record.note_used(spending.used)
             rows = with_averages(summary_rows(outcomes), spec.summary.groups, partial(_questions, folder))
-            shown = select(rows, spec.summary.entries, shows_missing=spec.summary.shows_missing)
+            groups = {group.name for group in spec.summary.groups}
+            shown = select(rows, spec.summary.entries, groups, shows_missing=spec.summary.shows_missing)
             if record.asked_nothing and all(outcome.error for outcome in outcomes):
                 logger.warning("nothing was scored; the config and the scores of the run are as before")
                 record.withdraw()

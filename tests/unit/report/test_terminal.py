@@ -4,13 +4,16 @@ import io
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 from rich.cells import cell_len
 from rich.console import Console
 
 from ais_prompt.errors import MissingExtra, ModelError
+from ais_prompt.report.matrix import print_matrix
 from ais_prompt.report.summary import print_summary
-from ais_prompt.scoring.rows import TaskOutcome, summary_rows
+from ais_prompt.scoring.rows import Row, TaskOutcome, summary_rows
 from ais_prompt.types import Precision, Score
 
 COUNTS = {"scored": 1314, "unparsed": 3, "truncated": 1, "failed": 1}
@@ -29,13 +32,17 @@ SIDE = [
     TaskOutcome("Qwen2.5-72B-Instruct", "mmlu", error=MissingExtra("no torch")),
 ]
 WIDE = "93.5 % 1.8 92.1–94.7 93.1–93.9 1319 1314 3 1 1"
-CELL = "93.5 % ±1.8*"
+CELL = "93.5 ±1.3*"
 
 
-def shown(outcomes: list[TaskOutcome], width: int, *, terminal: bool, full: bool = False) -> list[str]:
+def shown(outcomes: list[TaskOutcome], width: int, *, terminal: bool) -> list[str]:
+    return printed(summary_rows(outcomes), width, terminal=terminal)
+
+
+def printed(rows: list[Row], width: int, *, terminal: bool, groups: frozenset[str] = frozenset()) -> list[str]:
     stream = io.StringIO()
     console = Console(file=stream, width=width, force_terminal=terminal, color_system="standard" if terminal else None)
-    print_summary(summary_rows(outcomes), console, full=full)
+    print_summary(rows, console, groups)
     return stream.getvalue().splitlines()
 
 
@@ -49,49 +56,114 @@ def test_one_model_has_every_number_where_there_is_room_and_else_its_score(
     outcomes: list[TaskOutcome], width: int
 ) -> None:
     text = "\n".join(plain(shown(outcomes, width, terminal=True)))
-    numbers = ("93.5 %", "1.8", "92.1–94.7", "93.1–93.9", "1314") if width == 160 else ("93.5 % ±1.8*", "1319")
+    numbers = ("93.5 %", "1.8", "92.1–94.7", "93.1–93.9", "1314") if width == 160 else (CELL,)
     for number in numbers:
         assert len(re.findall(rf"(?<!\S){re.escape(number)}(?!\S)", text)) >= len(outcomes), number
+    assert "1319" in text
     assert max(map(cell_len, text.splitlines())) <= width
 
 
 @pytest.mark.parametrize("width", [80, 100, 160])
-def test_models_are_side_by_side_where_there_is_room(width: int) -> None:
+def test_models_are_side_by_side_with_their_intervals(width: int) -> None:
     lines = plain(shown(SIDE, width, terminal=True))
     assert max(cell_len(line) for line in lines) <= width
     text = "\n".join(lines)
     assert text.count(CELL) == 9
-    assert ("metric" in text) == (width > 80)
+    assert lines[0].startswith("accuracy in % ± half of the 95 % interval · n = 1319 · bold: best")
     assert all(model in text for model in MODELS)
 
 
-def test_a_narrow_terminal_still_shows_whole_scores() -> None:
-    assert "\n".join(plain(shown(SIDE, 40, terminal=True))).count(CELL) == 9
+def test_a_narrow_terminal_has_scores_without_intervals() -> None:
+    lines = plain(shown(SIDE, 50, terminal=True))
+    assert sum(line.split().count("93.5*") for line in lines) == 9
+    assert not any("interval" in line for line in lines)
+    assert f"A = {MODELS[0]}" in lines
 
 
-def test_a_pipe_gets_one_line_for_each_row_without_colours() -> None:
-    lines = shown(LONG, 80, terminal=False)
-    assert not any("\x1b" in line for line in lines)
-    assert lines[0].split() == "dataset model metric score ± 95 % bounds n scored unparsed truncated failed".split()
-    assert lines[3].split() == ["gsm8k_4shot_chat", "demo", "accuracy", *WIDE.split()]
+def test_a_pipe_has_the_layout_of_a_terminal_without_colours() -> None:
+    for outcomes, width in ((LONG, 80), (LONG, 160), (SIDE, 100)):
+        pipe, terminal = (shown(outcomes, width, terminal=terminal) for terminal in (False, True))
+        assert "\x1b" not in "".join(pipe)
+        table = [line.replace(" · bold: best", "") for line in plain(terminal)]
+        assert pipe[:4] == table[:4]
+    lines = shown(LONG, 160, terminal=False)
+    assert (
+        lines[0].split() == "dataset model metric score stderr 95 % bounds n scored unparsed truncated failed".split()
+    )
     assert lines[4].split() == ["小学数学应用题目", "demo", "accuracy", *WIDE.split()]
     assert cell_len(lines[3]) == cell_len(lines[4])
-    lines = shown(SIDE, 80, terminal=False)
-    assert lines[0].split() == ["dataset", "metric", "n", *MODELS]
-    assert lines[2].split() == ["小学数学应用题目", "accuracy", "1319", *CELL.split() * 4]
 
 
-def test_a_file_has_both_tables() -> None:
-    lines = shown(SIDE, 80, terminal=False, full=True)
-    assert lines[5].split() == "dataset model metric score ± 95 % bounds n scored unparsed truncated failed".split()
-    assert sum(WIDE in " ".join(line.split()) for line in lines) == 9
-
-
-def test_a_task_without_a_score_says_so_in_its_place_and_why_below() -> None:
+def test_a_task_without_a_score_says_so_in_its_place() -> None:
+    """Why it failed is printed once for all tasks, where the command ends."""
     lines = [line.strip() for line in shown(SIDE, 200, terminal=False)]
-    assert lines[3].split() == ["mmlu", "accuracy", "1319", "error", "not", "measured", "error", *CELL.split()]
-    assert "gpt-4o-mini/mmlu: error: ModelError: [bold]refused[/bold] · models[0]" in lines
-    assert not any(cell == "-" for line in lines for cell in line.split())
+    assert next(line for line in lines if line.startswith("mmlu")).split() == [
+        "mmlu",
+        "error",
+        "–",
+        "error",
+        *CELL.split(),
+    ]
+    assert "–: not measured" in lines[0]
+    assert not any("refused" in line for line in lines)
+
+
+def test_groups_are_apart_and_their_counts_are_not_added_to_those_of_their_datasets() -> None:
+    group = [replace(row, dataset="all", metric="naive_average", n=2638) for row in summary_rows(DEMO[:1])]
+    lines = printed([*group, *summary_rows(DEMO)], 60, terminal=False, groups=frozenset({"all"}))
+    assert [line.split()[:1] for line in lines[3:7]] == [["all"], [], ["addition"], ["chat"]]
+    assert "averages of groups first" in " ".join(lines[:3])
+    assert not any(line.startswith("demo/all") for line in lines)
+
+
+def test_many_notes_are_counted_and_the_worst_are_named() -> None:
+    counts = {"scored": 1000, "unparsed": 319, "truncated": 0, "failed": 0}
+    tasks = [TaskOutcome(model, str(number), [SCORE]) for model in MODELS for number in range(30)]
+    tasks.append(TaskOutcome("demo", "worst", [replace(SCORE, counts=counts)]))
+    lines = shown(tasks, 160, terminal=False)
+    head = next(number for number, line in enumerate(lines) if line.startswith("Not scored (*)"))
+    assert lines[head].startswith(
+        "Not scored (*): 679 unparsed, 120 truncated, 120 failed of 159,599 answers, in 121 of"
+    )
+    assert lines[head + 1] == "  demo/worst: 319 unparsed of 1319  [93.1–93.9]"
+    assert lines[head + 4 :] == ["  … and 118 more: summary/summary.txt"]
+
+
+ROWS = st.builds(
+    lambda score, unparsed: Row(
+        "", "", "accuracy", score, ci95_low=0.9 * score, ci95_high=score, n=40, unscored=unparsed
+    ),
+    st.floats(0, 1),
+    st.sampled_from(["", "1 unparsed"]),
+)
+NAMES = st.text("abcxyz-._/小学数", min_size=1, max_size=40)
+
+
+@given(
+    st.lists(NAMES, min_size=1, max_size=12, unique=True),
+    st.lists(NAMES, min_size=1, max_size=8, unique=True),
+    st.data(),
+    st.integers(50, 200),
+)
+def test_no_line_is_too_long_and_each_dataset_has_one_and_each_model_is_named(
+    models: list[str], datasets: list[str], data: st.DataObject, width: int
+) -> None:
+    metrics = data.draw(st.lists(st.sampled_from(["accuracy", "bleu", "f1"]), min_size=1, max_size=2, unique=True))
+    rows = [
+        replace(data.draw(ROWS), dataset=dataset, model=model, metric=metric, fraction=metric != "bleu")
+        for model in models
+        for dataset in datasets
+        for metric in metrics
+    ]
+    stream = io.StringIO()
+    print_matrix(rows, Console(file=stream, width=width, color_system=None, _environ={}))
+    lines = stream.getvalue().splitlines()
+    assert max(map(cell_len, lines)) <= width
+    heads = [number for number, line in enumerate(lines) if re.match("dataset +", line)]
+    for head, end in zip(heads, [*(head - 1 for head in heads[1:]), len(lines)], strict=True):
+        assert end - head - 1 == len(datasets) * len(metrics)
+    text = "\n".join(lines)
+    assert all(model in text for model in models)
 
 
 def test_answers_that_are_not_plainly_scored_are_told_with_what_they_could_change() -> None:
@@ -104,15 +176,11 @@ def test_answers_that_are_not_plainly_scored_are_told_with_what_they_could_chang
     assert len(shown([TaskOutcome("demo", "sums", [whole])], 160, terminal=False)) == 2
 
 
-@pytest.mark.parametrize("full", [False, True])
 @pytest.mark.parametrize("models", [["demo"], ["demo", "other"]])
-def test_the_legend_names_the_star_only_where_the_table_has_one(models: list[str], full: bool) -> None:
-    lines = shown([TaskOutcome(model, "sums", [SCORE]) for model in models], 160, terminal=False, full=full)
-    table, legend = (
-        "\n".join(lines[: -len(models) - 1]),
-        next(line for line in lines if line.startswith("Not every answer was scored")),
-    )
-    assert ("*" in table) == ("(*)" in legend) == (len(models) > 1)
+def test_the_legend_names_the_star_only_where_the_table_has_one(models: list[str]) -> None:
+    lines = shown([TaskOutcome(model, "sums", [SCORE]) for model in models], 160, terminal=False)
+    legend = next(line for line in lines if line.startswith("Not every answer was scored"))
+    assert ("93.5 ±1.3*" in "\n".join(lines)) == ("(*)" in legend) == (len(models) > 1)
 
 
 def test_numbers_that_are_no_fractions_are_no_percentages() -> None:

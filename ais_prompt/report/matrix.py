@@ -1,0 +1,227 @@
+"""Models side by side, one line for each dataset, in as many columns as a screen has.
+
+Of these layouts the first one that fits is printed: everything; without the columns ``n`` and ``metric``; with
+shortened names of datasets; with letters in place of the models' names; all of this without intervals; and at last
+several tables below each other, each with as many models as fit.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final
+
+from msgspec import Struct
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+from rich.text import Text
+
+from ais_prompt.report.language import term
+from ais_prompt.scoring.rows import Line, Row, bare, half_width, models_of, pivot
+from ais_prompt.utils.text import printable
+
+NAME_WITH_INTERVALS: Final = 28
+"""Cells of a dataset's name below which intervals are left out instead."""
+NAME: Final = 20
+"""Cells of a dataset's name below which models are moved to a further table."""
+_SHORT: Final = 6
+"""Longest reason for a missing score that is printed in its place; the notes have all reasons."""
+ABSENT: Final = "–"
+
+
+def print_matrix(rows: Sequence[Row], console: Console, groups: Collection[str] = ()) -> None:
+    """Print datasets as lines and models as columns. No line is longer than the width of the console.
+
+    Args:
+        rows: of `ais_prompt.scoring.rows.summary_rows`, groups first.
+        console: where to.
+        groups: names of groups; a blank line separates them from datasets.
+    """
+    lines, models = pivot(rows), [printable(model) for model in models_of(rows)]
+    layout = _layout(lines, models, console, groups)
+    caption = textwrap.wrap(_caption(rows, lines, layout, console, groups), console.width, break_on_hyphens=False)
+    for text in (*caption, *_legend(layout.titles, models, console.width)):
+        console.print(Text(text, "dim"), soft_wrap=True)
+    for start in range(0, len(models), layout.models):
+        if start:
+            console.print()
+        _print_block(lines, slice(start, start + layout.models), layout, console, groups)
+
+
+class _Layout(Struct, frozen=True):
+    """How the table is printed.
+
+    Attributes:
+        name: cells of the names of datasets.
+        sides: columns between them and the scores: of ``metric`` and ``n``.
+        intervals: whether scores have their intervals.
+        titles: of the columns of scores, one for each model: its name or a letter.
+        models: most models side by side.
+        gap: blanks before a column of scores, beside the place of a star before them.
+    """
+
+    name: int
+    sides: tuple[str, ...]
+    intervals: bool
+    titles: Sequence[str]
+    models: int
+    gap: int = 1
+
+
+def _layout(lines: Sequence[Line], models: Sequence[str], console: Console, groups: Collection[str]) -> _Layout:
+    """Return the first layout that fits."""
+    longest = max(cell_len(name) for name in [_heading("dataset", console), *(_name(line) for line in lines)])
+    # A column that is the same for each dataset is in the caption instead.
+    told = tuple(side for side in ("metric", "n") if _common(side, lines, groups) is None)
+    needed = told[:1] if len({line.dataset for line in lines}) < len(lines) else ()
+    letters = [_letter(number) for number in range(len(models))]
+    for intervals, least in ((True, NAME_WITH_INTERVALS), (False, NAME)):
+        for titles in (models, letters):
+            scores = sum(1 + _width(lines, number, title, intervals=intervals) for number, title in enumerate(titles))
+            for sides, name in ((told, longest), (needed, longest), (needed, min(longest, least))):
+                room = console.width - scores - sum(_side_width(side, lines, console) for side in sides)
+                if room >= name:
+                    gap = 2 if room - longest >= len(models) else 1
+                    return _Layout(min(longest, room), sides, intervals, titles, len(models), gap)
+    widest = 1 + max(_width(lines, number, title, intervals=False) for number, title in enumerate(letters))
+    others = sum(_side_width(side, lines, console) for side in needed)
+    name = max(1, min(longest, NAME, console.width - widest - others))
+    return _Layout(name, needed, False, letters, max(1, (console.width - name - others) // widest))
+
+
+def _print_block(
+    lines: Sequence[Line], models: slice, layout: _Layout, console: Console, groups: Collection[str]
+) -> None:
+    """Print the table of some models."""
+    titles = layout.titles[models]
+    numbers = range(models.start, models.start + len(titles))
+    widths = [
+        layout.gap + _width(lines, number, title, intervals=layout.intervals)
+        for number, title in zip(numbers, titles, strict=True)
+    ]
+    tails = [_tail(lines, number, intervals=layout.intervals) for number in numbers]
+    sides = [(side, _side_width(side, lines, console)) for side in layout.sides]
+    head = [_fit(_heading("dataset", console), layout.name)]
+    head += [f"  {_fit(_heading(side, console), width - 2, right=side == 'n')}" for side, width in sides]
+    head += [_fit(f"{title} ", width, right=True) for title, width in zip(titles, widths, strict=True)]
+    console.print(Text("".join(head).rstrip(), "bold"), soft_wrap=True)
+    for number, line in enumerate(lines):
+        if number and lines[number - 1].dataset in groups and line.dataset not in groups:
+            console.print()
+        text = Text(_fit(_shortened(_name(line), layout.name), layout.name))
+        for side, width in sides:
+            text.append(f"  {_fit(_side(side, line), width - 2, right=side == 'n')}")
+        best = _best(line)
+        for row, width, tail in zip(line.rows[models], widths, tails, strict=True):
+            score, spread = _cell(row, intervals=layout.intervals)
+            text.append(" " * (width - tail - cell_len(score)))
+            style = _style(row, is_best=best is not None and row is not None and row.score == best)
+            text.append(score + spread, style).append(" " * (tail - len(spread)))
+        text.rstrip()
+        console.print(text, soft_wrap=True)
+
+
+def _caption(
+    rows: Sequence[Row], lines: Sequence[Line], layout: _Layout, console: Console, groups: Collection[str]
+) -> str:
+    """Return what the numbers are: ``accuracy in % ± half of the 95 % interval · n = 40 · bold: best``."""
+    scored = [row for row in rows if row.score is not None]
+    words = _common("metric", lines, groups) or "scores"
+    if any(row.fraction for row in scored):
+        words += " in %" if all(row.fraction for row in scored) else " in %, with two decimals in the metric's unit"
+    if layout.intervals and any(half_width(row) for row in scored):
+        words += " ± half of the 95 % interval"
+    size = _common("n", lines, groups)
+    parts = [words, f"n = {size}" if size else ""]
+    parts += ["averages of groups first" if lines[0].dataset in groups and lines[-1].dataset not in groups else ""]
+    parts += ["bold: best" if console.is_terminal and any(_best(line) is not None for line in lines) else ""]
+    parts += [f"{ABSENT}: not measured" if any(row is None for line in lines for row in line.rows) else ""]
+    return " · ".join(filter(None, parts))
+
+
+def _common(side: str, lines: Sequence[Line], groups: Collection[str]) -> str | None:
+    """Return the metric or the number of answers that all datasets have; None if they differ."""
+    found = {_side(side, line) for line in lines if line.dataset not in groups}
+    return next(iter(found), "") if len(found) < 2 else None
+
+
+def _legend(titles: Sequence[str], models: Sequence[str], width: int) -> Iterator[str]:
+    """Yield ``A = one model   B = another model`` in lines of equal columns; nothing if the titles are the names."""
+    if titles is models:
+        return
+    pairs = [f"{title} = {model}" for title, model in zip(titles, models, strict=True)]
+    widest = max(map(cell_len, pairs))
+    each_line = max(1, (width + 3) // (widest + 3))
+    for start in range(0, len(pairs), each_line):
+        line = "   ".join(_fit(pair, widest) for pair in pairs[start : start + each_line]).rstrip()
+        yield _shortened(line, width)
+
+
+def _cell(row: Row | None, *, intervals: bool) -> tuple[str, str]:
+    """Return ``94.5`` and `` ±1.6*``, with a blank for the star; ``error`` without a score."""
+    if row is None or row.score is None:
+        reason = ABSENT if row is None else row.note.partition(":")[0]
+        return reason if len(reason) <= _SHORT else ABSENT, " "
+    spread = half_width(row) if intervals else ""
+    star = "*" if row.unscored or row.of else " "
+    return bare(row.score, fraction=row.fraction), f" ±{spread}{star}" if spread else star
+
+
+def _style(row: Row | None, *, is_best: bool) -> str:
+    if row is None or row.score is None:
+        return "red" if row is not None else "dim"
+    colour = "red" if row.failed else "yellow" if row.unscored or row.of else ""
+    return " ".join(filter(None, ("bold" if is_best else "", colour)))
+
+
+def _best(line: Line) -> float | None:
+    """Return the highest of several scores; None for metrics of their own unit, of which a lower one may be better."""
+    scores = [row.score for row in line.rows if row is not None and row.score is not None and row.fraction]
+    return max(scores) if len(scores) > 1 else None
+
+
+def _width(lines: Sequence[Line], number: int, title: str, *, intervals: bool) -> int:
+    """Return the cells of a column of scores, with the place of the star."""
+    scores = max(cell_len(_cell(line.rows[number], intervals=intervals)[0]) for line in lines)
+    return max(cell_len(title) + 1, scores + _tail(lines, number, intervals=intervals))
+
+
+def _tail(lines: Sequence[Line], number: int, *, intervals: bool) -> int:
+    """Return the cells of the widest interval in a column, with its star."""
+    return max(len(_cell(line.rows[number], intervals=intervals)[1]) for line in lines)
+
+
+def _side_width(side: str, lines: Sequence[Line], console: Console) -> int:
+    return 2 + max(cell_len(text) for text in [_heading(side, console), *(_side(side, line) for line in lines)])
+
+
+def _side(side: str, line: Line) -> str:
+    return line.n if side == "n" else printable(line.metric or "")
+
+
+def _name(line: Line) -> str:
+    return printable(line.dataset).replace("\n", r"\n")
+
+
+def _heading(name: str, console: Console) -> str:
+    """Return a heading in the reader's language; files and pipes, which programs read, have English ones."""
+    return term(name) if console.is_terminal else name
+
+
+def _fit(text: str, width: int, *, right: bool = False) -> str:
+    padding = " " * (width - cell_len(text))
+    return padding + text if right else text + padding
+
+
+def _shortened(text: str, width: int) -> str:
+    """Return a text with an ellipsis in its middle if it is too long."""
+    if cell_len(text) <= width:
+        return text
+    tail = (width - 1) // 2
+    return f"{set_cell_size(text, width - 1 - tail)}…{set_cell_size(text[::-1], tail)[::-1]}"
+
+
+def _letter(number: int) -> str:
+    """Return A to Z, AA, AB, … for 0, 1, 2, …"""
+    head, place = divmod(number, 26)
+    return (_letter(head - 1) if head else "") + chr(ord("A") + place)

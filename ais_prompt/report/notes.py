@@ -1,0 +1,153 @@
+"""The notes below a table of scores: why there is no score, which answers were not scored, repeated answers.
+
+Files have all of them. A screen has of each kind the worst three, the number of the others, and the file with all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from ais_prompt.scoring.rows import Row, plain, span
+from ais_prompt.types import STATUSES
+from ais_prompt.utils.text import counted
+
+NOT_ALL_ASKED: Final = "Not every sample was asked, so there is no interval; in brackets the possible final scores:"
+LEGEND: Final = "Not every answer was scored{star}; in brackets the score if all others were wrong – were right:"
+NAMED: Final = 3
+"""Notes of a kind that a screen shows; of more, so many of the worst."""
+ALL: Final = "summary/summary.txt"
+"""The file of the run folder with all notes."""
+
+
+class Notes(Struct, frozen=True):
+    """The notes of one kind.
+
+    Attributes:
+        head: the line above them; empty for notes that need none.
+        lines: one for each task, group or dataset, with its weight: the greater, the worse.
+        total: the line above the worst, in place of ``head``.
+    """
+
+    head: str
+    lines: Sequence[tuple[float, str]]
+    total: str = ""
+
+
+def notes(rows: Sequence[Row], *, starred: bool) -> list[str]:
+    """Return all notes.
+
+    Args:
+        rows: what the table shows.
+        starred: whether the table marks such scores with a star, as models side by side do.
+    """
+    return [text for kind in _kinds(rows, starred=starred) for text in _all(kind)]
+
+
+def worst_notes(rows: Sequence[Row], groups: Collection[str] = (), *, starred: bool) -> list[str]:
+    """Return the worst notes of each kind.
+
+    Errors are left out: a command that ends with errors prints their causes.
+
+    Args:
+        rows, starred: as for `notes`.
+        groups: names of groups, whose counts are those of their datasets.
+    """
+    shown = [row for row in rows if not row.note.startswith(("error:", "paused:"))]
+    kinds = _kinds([row for row in shown if row.dataset not in groups or row.note], starred=starred)
+    found = []
+    for kind in kinds:
+        if len(kind.lines) <= NAMED:
+            found += _all(kind)
+        else:
+            worst = sorted(kind.lines, key=lambda line: -line[0])[:NAMED]
+            more = f"  … and {len(kind.lines) - NAMED:,} more: {ALL}"
+            found += [kind.total or kind.head, *(f"  {text}" for _, text in worst), more]
+    return [text for text in found if text]
+
+
+def precision_notes(rows: Iterable[Row]) -> list[str]:
+    """Return a line for each task with repeated questions: how many answers the next round half width needs."""
+    return [text for _, text in _precision(rows)]
+
+
+def _all(kind: Notes) -> list[str]:
+    return [*([kind.head] if kind.head and kind.lines else []), *(text for _, text in kind.lines)]
+
+
+def _kinds(rows: Sequence[Row], *, starred: bool) -> list[Notes]:
+    first: dict[tuple[str, str], Row] = {}
+    for row in rows:
+        first.setdefault((row.model, row.dataset), row)
+    tasks = first.values()
+    partly = [row for row in tasks if row.unscored and row.score is not None and not row.of]
+    several = {row.dataset: row.repeats for row in rows if row.repeats > 1}
+    without = dict.fromkeys(f"{_name(row)}: {row.note}" for row in rows if row.note)
+    return [
+        Notes("", [(0, text) for text in without], f"{counted(len(without), 'score')} missing:"),
+        Notes(
+            LEGEND.format(star=" (*)" if starred else ""),
+            [(_share(row), f"{_name(row)}: {_unscored(row)}") for row in partly],
+            _total(partly, list(tasks), starred=starred),
+        ),
+        Notes(NOT_ALL_ASKED, [(row.of / row.n, f"{_name(row)}: {_asked(row)}") for row in tasks if row.of and row.n]),
+        Notes("", [(row.refused, f"{_name(row)}: {_refused(row)}") for row in tasks if row.refused], "Refusals:"),
+        Notes(
+            "",
+            [(n, f"{name}: {n} answers to each question; ± is that of the questions") for name, n in several.items()],
+            "Repeated questions, with the ± of the questions:",
+        ),
+        Notes("", _precision(rows), "Repeated questions, and what narrower intervals need:"),
+    ]
+
+
+def _name(row: Row) -> str:
+    return f"{row.model}/{row.dataset}"
+
+
+def _share(row: Row) -> float:
+    return 1 - (row.scored or 0) / (row.n or 1)
+
+
+def _total(partly: Sequence[Row], tasks: Sequence[Row], *, starred: bool) -> str:
+    """Return how many answers were not scored, over all tasks."""
+    counts = [(status, sum(getattr(row, status) or 0 for row in partly)) for status in STATUSES[1:]]
+    states = ", ".join(f"{count:,} {status}" for status, count in counts if count)
+    answers, star = sum(row.n or 0 for row in tasks), " (*)" if starred else ""
+    where = f"{len(partly):,} of {len(tasks):,} tasks"
+    return f"Not scored{star}: {states} of {answers:,} answers, in {where}; in brackets the score if wrong – right:"
+
+
+def _precision(rows: Iterable[Row]) -> list[tuple[float, str]]:
+    found = []
+    for row in rows:
+        if row.half_width is None or row.target_half_width is None:
+            continue
+        now, target = (_width(width, fraction=row.fraction) for width in (row.half_width, row.target_half_width))
+        needed = f"{row.repeats_needed:,} answers to each question" if row.repeats_needed else "more questions"
+        text = f"{_name(row)}: a 95 % interval of ±{target} needs {needed} (now {row.repeats}: ±{now})"
+        found.append((row.half_width, text))
+    return found
+
+
+def _width(width: float, *, fraction: bool) -> str:
+    """Format a half width: ``1.6 points`` of a fraction, ``0.05 points`` if it is less than a tenth of a point."""
+    if not fraction:
+        return plain(width)
+    return f"{100 * width:.1f} points" if width >= 0.001 else f"{100 * width:.2g} points"
+
+
+def _asked(row: Row) -> str:
+    bounds = span(row.bound_low, row.bound_high, fraction=row.fraction)
+    return row.size + (f"  [{bounds}]" if bounds else "") + (f"; not scored: {row.unscored}" if row.unscored else "")
+
+
+def _refused(row: Row) -> str:
+    return f"{row.refused} of {row.n} answers {'is a refusal' if row.refused == 1 else 'are refusals'}"
+
+
+def _unscored(row: Row) -> str:
+    bounds = span(row.bound_low, row.bound_high, fraction=row.fraction)
+    return f"{row.unscored} of {row.n}" + (f"  [{bounds}]" if bounds else "")
