@@ -40,7 +40,7 @@ def check(gates: tuple[str, ...], **options: Any) -> None:
     shown = remarks(found.warnings), trials(found.extractions)
     offer(models=models, datasets=datasets, warnings=shown[0], extractions=shown[1], claims=claims)
     lines = [f"{warning.label}: {warning}" for warning in found.warnings]
-    lines += [describe(extraction) for extraction in found.extractions]
+    lines += describe(found.extractions)
     for line in [*lines, *claims]:
         hint(printable(line))
     show_estimate(found.plan, by_task=False)

@@ -12,6 +12,9 @@ from ais_prompt.cli.limits import FailureLimit
 from ais_prompt.cli.verb import hint, offer, output_of, report
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ais_prompt.scoring.rows import TaskOutcome
     from ais_prompt.verbs.run import RunResult
 
 PIPE_WIDTH: Final = 100
@@ -72,19 +75,41 @@ def show(result: RunResult) -> None:
 def exit_code(result: RunResult, limit: FailureLimit, *, debug: bool) -> int:
     """Say why tasks failed or are paused, or that too many samples failed, and return the exit code of the run."""
     from ais_prompt.errors import Paused
-    from ais_prompt.utils.text import counted
 
-    errors = [outcome.error for outcome in result.outcomes if outcome.error is not None]
-    failures = [error for error in errors if not isinstance(error, Paused)]
-    for causes, words in ((failures, "failed; the first cause"), (result.paused, "paused")):
-        if causes:
-            click.echo(f"\n{len(causes)} of {counted(len(result.outcomes), 'task')} {words}:", err=True)
-            report(causes[0], debug=debug)
-    if ended := [*failures, *result.paused]:
-        return ended[0].exit_code
+    ended = [outcome for outcome in result.outcomes if outcome.error is not None]
+    paused = [outcome for outcome in ended if isinstance(outcome.error, Paused)]
+    failed = [outcome for outcome in ended if outcome not in paused]
+    for outcomes, words in ((failed, "failed"), (paused, "paused")):
+        if outcomes:
+            _show_causes(outcomes, words, result.outcomes, debug=debug)
+    for outcome in [*failed, *paused]:
+        assert outcome.error is not None
+        return outcome.error.exit_code
     if not limit.allows(result.failed, result.asked):
         reasons = ", ".join(f"{why} {count}" for why, count in result.reasons.items())
-        failed = f"{result.failed} of {result.asked} samples failed" + (f" ({reasons})" if reasons else "")
-        click.echo(f"\n{failed}; --max-failures is {limit}", err=True)
+        words = f"{result.failed} of {result.asked} samples failed" + (f" ({reasons})" if reasons else "")
+        click.echo(f"\n{words}; --max-failures is {limit}", err=True)
         return 1
     return 0
+
+
+def _show_causes(ended: Sequence[TaskOutcome], words: str, tasks: Sequence[TaskOutcome], *, debug: bool) -> None:
+    """Print each cause once, with the tasks that it ended. The causes of most tasks come first."""
+    from ais_prompt.report.notes import ALL, NAMED, names_of_tasks
+    from ais_prompt.utils.text import counted
+
+    causes: dict[tuple[str, ...], list[TaskOutcome]] = {}
+    for outcome in ended:
+        assert outcome.error is not None
+        causes.setdefault(tuple(outcome.error.lines()), []).append(outcome)
+    samples = sum(outcome.samples or 0 for outcome in ended)
+    of = f", with {counted(samples, 'sample')}" if samples else ""
+    click.echo(f"\n{len(ended)} of {counted(len(tasks), 'task')} {words}{of}:", err=True)
+    most_first = sorted(causes.values(), key=len, reverse=True)
+    for outcomes in most_first[:NAMED]:
+        assert outcomes[0].error is not None
+        report(outcomes[0].error, debug=debug)
+        if len(tasks) > 1:
+            click.echo(f"  tasks: {names_of_tasks(outcomes, tasks)}", err=True)
+    if (more := len(most_first) - NAMED) > 0:
+        click.echo(f"… and {counted(more, 'more cause')}: {ALL}", err=True)

@@ -104,8 +104,9 @@ class GateKeeper:
         offer(gates=verdicts)
         if verdicts:
             click.echo("\nGates:")
-            for line in gate_lines(verdicts):
-                click.echo(hanging(line[:_MARK], line[_MARK:]))
+            for line, colour in gate_lines(verdicts):
+                text = hanging(line[:_MARK], line[_MARK:])
+                click.echo(click.style(text[:_MARK], fg=colour, bold=True) + text[_MARK:])
         name = "/".join(result.folder.root.parts[-2:])
         if self.junit is not None:
             _write(self.junit, to_junit(verdicts, name))

@@ -39,7 +39,7 @@ class Spending:
         self._budget = budget or Budget()
         self._has_limit = self._budget != Budget()
         self._lock = threading.Lock()
-        self._requests = self._input_tokens = self._output_tokens = 0  # of requests that have ended
+        self._requests = self._attempts = self._input_tokens = self._output_tokens = 0  # of requests that have ended
         self._cost: dict[str, float] = {}  # by currency
         self._begun = 0
         self._pause: str = ""  # why nothing more may be asked
@@ -49,7 +49,7 @@ class Spending:
     def used(self) -> Used:
         """The requests, tokens and costs so far."""
         with self._lock:
-            return Used(self._requests, self._input_tokens, self._output_tokens, dict(self._cost))
+            return Used(self._requests, self._input_tokens, self._output_tokens, dict(self._cost), self._attempts)
 
     def check(self, model: str) -> None:
         """See whether anything more may be asked.
@@ -97,6 +97,7 @@ class Spending:
         sent, received = _tokens(request, completion)
         with self._lock:
             self._requests += 1
+            self._attempts += completion.attempts
             self._input_tokens += sent
             self._output_tokens += received
             if price is not None:

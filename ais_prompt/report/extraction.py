@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from ais_prompt.checks.extraction import PHRASINGS, ExtractionTrial, LostAnswer
+from ais_prompt.report.notes import ALL, NAMED
 from ais_prompt.scoring.rows import TaskOutcome
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
@@ -18,15 +19,21 @@ _SHOWN: Final = 200
 """Characters of the answer that are shown: its end, where most answers are."""
 
 
-def describe(found: ExtractionTrial) -> str:
-    """Return a line with the number of phrasings that give back every gold, and one for each that does not."""
+def describe(trials: Iterable[ExtractionTrial]) -> Iterator[str]:
+    """Yield lines with the number of phrasings that give back every gold, and one for each that does not.
+
+    Datasets with one postprocessor that loses the same phrasings have the lines of the first of them.
+    """
+    groups: dict[tuple[str, ...], list[ExtractionTrial]] = {}
+    for trial in trials:
+        groups.setdefault((trial.postprocessor, *(lost.phrasing for lost in trial.lost)), []).append(trial)
     whole = len(PHRASINGS)
-    tried = counted(found.golds, "gold")
-    first = (
-        f"Extraction of {found.dataset}: {whole - len(found.lost)} of {whole} ordinary phrasings give back the answer "
-        f"({found.postprocessor}, {tried})"
-    )
-    return "\n".join((first, *map(_line, found.lost)))
+    for found, *others in groups.values():
+        which = found.dataset + (f" and {counted(len(others), 'more dataset')}" if others else "")
+        golds = counted(found.golds + sum(other.golds for other in others), "gold")
+        kept = f"{whole - len(found.lost)} of {whole} ordinary phrasings give back the answer"
+        yield f"Extraction of {which}: {kept} ({found.postprocessor}, {golds})"
+        yield from map(_line, found.lost)
 
 
 def _line(lost: LostAnswer) -> str:
@@ -35,17 +42,22 @@ def _line(lost: LostAnswer) -> str:
 
 
 def unread_answers(folder: RunFolder, outcomes: Iterable[TaskOutcome]) -> Iterator[str]:
-    """Yield a line for each task with more than 20 % unparsed answers, with the first of them.
+    """Yield a line for each of the worst tasks with more than 20 % unparsed answers, with the first of them.
 
     Raises:
         StoreError: a file of the run cannot be read.
     """
+    found = []
     for task in outcomes:
         counts = task.scores[0].counts if task.scores else {}
         unparsed, total = counts.get("unparsed", 0), sum(counts.values())
         if unparsed > MANY * total:
-            words = f"{task.model}/{task.dataset}: no answer is found in {unparsed} of {total}; the first ends with"
-            yield f"{words} {_first(folder, task)!r}"
+            found.append((unparsed / total, f"no answer is found in {unparsed} of {total}", task))
+    found.sort(key=lambda one: -one[0])
+    for _, words, task in found[:NAMED]:
+        yield f"{task.name}: {words}; the first ends with {_first(folder, task)!r}"
+    if more := found[NAMED:]:
+        yield f"… and in more than {MANY:.0%} of the answers in {counted(len(more), 'more task')}: {ALL}"
 
 
 def _first(folder: RunFolder, task: TaskOutcome) -> str:

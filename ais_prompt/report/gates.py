@@ -9,17 +9,25 @@ from ais_prompt.comparison.gates import Verdict
 from ais_prompt.metrics.claims import fewest_for, samples_for, samples_for_drop
 from ais_prompt.metrics.paired import NIGHTS, alarms_per_year
 from ais_prompt.report.summary import escaped, to_markdown
+from ais_prompt.report.tally import MANY
 from ais_prompt.scoring.rows import Row
 from ais_prompt.store.baseline_file import BaselineTask
 from ais_prompt.types import Gate
 from ais_prompt.utils.text import counted, printable
 
 
-def gate_lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """Yield one line for each verdict, those that fail last, and a line with the totals."""
-    for verdict in sorted(verdicts, key=lambda verdict: (not verdict.passed, not verdict.inconclusive)):
-        yield printable(str(verdict))
-    yield ", ".join(_totals(verdicts))
+def gate_lines(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, str]]:
+    """Yield one line for each verdict, with its colour: those that fail last, and a line with the totals.
+
+    Of many verdicts, only those that fail or are inconclusive have lines, the last `MANY` of them.
+    """
+    ordered = sorted(verdicts, key=lambda verdict: (not verdict.passed, not verdict.inconclusive))
+    shown = ordered if len(ordered) <= MANY else [verdict for verdict in ordered if not verdict.passed][-MANY:]
+    for verdict in shown:
+        colour = "green" if verdict.passed else "yellow" if verdict.inconclusive else "red"
+        yield printable(str(verdict)), colour
+    failed, inconclusive = _failed(verdicts)
+    yield ", ".join(_totals(verdicts)), "red" if failed else "yellow" if inconclusive else "green"
 
 
 def _totals(verdicts: Sequence[Verdict]) -> list[str]:

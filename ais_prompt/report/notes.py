@@ -5,19 +5,22 @@ Files have all of them. A screen has of each kind the worst three, the number of
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
 
-from ais_prompt.scoring.rows import Row, plain, span
+from ais_prompt.scoring.rows import Row, TaskOutcome, plain, span
 from ais_prompt.types import STATUSES
-from ais_prompt.utils.text import counted
+from ais_prompt.utils.text import counted, listed
 
 NOT_ALL_ASKED: Final = "Not every sample was asked, so there is no interval; in brackets the possible final scores:"
 LEGEND: Final = "Not every answer was scored{star}; in brackets the score if all others were wrong – were right:"
 NAMED: Final = 3
 """Notes of a kind that a screen shows; of more, so many of the worst."""
+ENDED: Final = ("error:", "paused:")
+"""Beginnings of the notes of tasks that ended with an error."""
 ALL: Final = "summary/summary.txt"
 """The file of the run folder with all notes."""
 
@@ -49,14 +52,18 @@ def notes(rows: Sequence[Row], *, starred: bool) -> list[str]:
 def worst_notes(rows: Sequence[Row], groups: Collection[str] = (), *, starred: bool) -> list[str]:
     """Return the worst notes of each kind.
 
-    Errors are left out: a command that ends with errors prints their causes.
+    Errors are left out, and averages that lack a part because of them: a command that ends with errors prints their
+    causes.
 
     Args:
         rows, starred: as for `notes`.
         groups: names of groups, whose counts are those of their datasets.
     """
-    shown = [row for row in rows if not row.note.startswith(("error:", "paused:"))]
-    kinds = _kinds([row for row in shown if row.dataset not in groups or row.note], starred=starred)
+    ended = any(row.note.startswith(ENDED) for row in rows)
+    shown = [
+        row for row in rows if (row.note and not ended if row.dataset in groups else not row.note.startswith(ENDED))
+    ]
+    kinds = _kinds(shown, starred=starred)
     found = []
     for kind in kinds:
         if len(kind.lines) <= NAMED:
@@ -71,6 +78,20 @@ def worst_notes(rows: Sequence[Row], groups: Collection[str] = (), *, starred: b
 def precision_notes(rows: Iterable[Row]) -> list[str]:
     """Return a line for each task with repeated questions: how many answers the next round half width needs."""
     return [text for _, text in _precision(rows)]
+
+
+def names_of_tasks(outcomes: Sequence[TaskOutcome], tasks: Sequence[TaskOutcome]) -> str:
+    """Return ``all 30 of demo, 2 of other``, or the name of a single task.
+
+    Args:
+        outcomes: the tasks to be named.
+        tasks: all tasks of the run.
+    """
+    if len(outcomes) == 1:
+        return outcomes[0].name
+    found, every = (Counter(outcome.model for outcome in ones) for ones in (outcomes, tasks))
+    words = (f"{'all ' if every[model] == count else ''}{count} of {model}" for model, count in found.most_common())
+    return listed(words, NAMED)
 
 
 def _all(kind: Notes) -> list[str]:

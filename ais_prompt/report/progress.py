@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Final, TextIO
@@ -19,9 +20,11 @@ from rich.text import Text
 
 from ais_prompt.engine.session import Progress
 from ais_prompt.report.tally import RunTally, Tally
+from ais_prompt.utils.log import Alike
 from ais_prompt.utils.progress import Advance, in_notebook, is_quiet, shown_on, tracking
 from ais_prompt.utils.text import counted, printable
 
+logger = logging.getLogger(__name__)
 LOG_INTERVAL = 10.0
 """Seconds between two lines of a log."""
 _NOTEBOOK_INTERVAL = 0.2
@@ -41,10 +44,11 @@ class RunProgress:
         self._stream = stream
         self._tally = tally
         self._board = board
+        self._alike = Alike()
 
     @contextmanager
     def task(self, name: str, total: int, done: int = 0) -> Iterator[Progress]:
-        """Show the progress of one task, and a last line with the outcome when it ends or is stopped.
+        """Show the progress of one task. It ends with a line with its outcome, unless the run has many tasks.
 
         Args:
             name: ``model/dataset``.
@@ -58,7 +62,13 @@ class RunProgress:
                 yield tally
         finally:
             self._tally.end(tally)
-            self.note(tally.last_line())
+            if not self._tally.has_many:
+                self.print(tally.last_line())
+
+    def close(self) -> None:
+        """Print the outcomes of the models of many tasks, and how many notes were not printed."""
+        for line in (*self._alike.more(), *(self._tally.last_lines() if self._tally.has_many else ())):
+            self.print(line)
 
     def _bar(self, tally: Tally) -> AbstractContextManager[None]:
         if self._board:
@@ -70,6 +80,12 @@ class RunProgress:
         self._tally.skip(name)
 
     def note(self, text: str) -> None:
+        """Log a note of a task, and print it if it is one of the first of its kind."""
+        logger.info("%s", text)
+        if self._alike.is_shown(text):
+            self.print(text)
+
+    def print(self, text: str) -> None:
         """Print a line without disturbing what is drawn."""
         text = printable(text)
         if self._board:
@@ -93,16 +109,20 @@ def run_progress(tally: RunTally, stream: TextIO | None = None) -> Iterator[RunP
         return
     stream = stream or sys.stderr
     if stream.isatty():
-        with Board(tally, stream) as board, shown_on(board.work):
-            yield RunProgress(stream, tally, board)
+        with (
+            Board(tally, stream) as board,
+            shown_on(board.work),
+            closing(RunProgress(stream, tally, board)) as progress,
+        ):
+            yield progress
         return
     progress = RunProgress(stream, tally, None)
 
     def write() -> None:
         if tally.running:
-            progress.note(tally.line())
+            progress.print(tally.line())
 
-    with nullcontext() if in_notebook() else _repeated(LOG_INTERVAL, write):
+    with closing(progress), nullcontext() if in_notebook() else _repeated(LOG_INTERVAL, write):
         yield progress
 
 
@@ -147,7 +167,7 @@ SHOWN: Final = 3
 
 
 class Board(rich.progress.Progress):
-    """Draw a run; each finished task leaves a line above the bars, and so do other lines of standard error.
+    """Draw a run; finished tasks leave lines above the bars, and so do other lines of standard error.
 
     The first bar is that of the whole run. Those of tasks follow their `Tally`, and others are counted by their work.
 

@@ -16,6 +16,8 @@ from ais_prompt.utils.text import counted
 
 WINDOW_SECONDS: Final = 10.0
 """Rates are those of the last so many seconds."""
+MANY: Final = 10
+"""Tasks of a run above which lines are about models and groups, not about single tasks."""
 
 
 class Tally:
@@ -44,6 +46,7 @@ class Tally:
         self.requests = 0
         self.tokens = 0
         self.start = time.monotonic()
+        self.end = math.inf
 
     def advance(self, failed: bool = False) -> None:
         """Count a finished sample."""
@@ -77,6 +80,22 @@ class Tally:
     def rates(self) -> str:
         """``31 requests/s · 90 tokens/s``, of this run; empty before the first."""
         return rates(self.requests, self.tokens, self.elapsed)
+
+
+def _last_words(tallies: Sequence[Tally]) -> str:
+    """Return the counts of the tasks of one model together."""
+    done, total, failed, requests, tokens = (
+        sum(getattr(tally, name) for tally in tallies) for name in ("done", "total", "failed", "requests", "tokens")
+    )
+    seconds = max(tally.end for tally in tallies) - min(tally.start for tally in tallies)
+    ending = f"{'in' if done >= total else 'stopped after'} {duration(seconds)}"
+    parts = (
+        counted(len(tallies), "task"),
+        f"{share(done, total)} · {failed:,} failed",
+        rates(requests, tokens, seconds),
+        ending,
+    )
+    return " · ".join(filter(None, parts))
 
 
 def rates(requests: float, tokens: float, seconds: float) -> str:
@@ -146,6 +165,7 @@ class RunTally:
         endpoints: all that are asked.
         used: returns what was asked so far.
         scoring: returns what is being scored beside the asking, in words; empty for nothing.
+        has_many: whether there are too many tasks for a line each.
     """
 
     def __init__(
@@ -154,7 +174,10 @@ class RunTally:
         endpoints: Sequence[EndpointView] = (),
         used: Callable[[], Used] = Used,
         scoring: Callable[[], str] = str,
+        *,
+        has_many: bool = False,
     ) -> None:
+        self.has_many = has_many
         self.tasks = len(sizes)
         self.running: list[Tally] = []  # replaced, not changed: other threads read it
         self.over: list[Tally] = []
@@ -171,6 +194,13 @@ class RunTally:
         """The names of the tasks that have not begun, in order."""
         return list(self._to_come)
 
+    def last_lines(self) -> list[str]:
+        """Return for each model ``[demo] 30 tasks · 1,200/1,200 100 % · 0 failed · 31 requests/s · in 6 s``."""
+        models: dict[str, list[Tally]] = {}
+        for tally in self.over:
+            models.setdefault(tally.name.rpartition("/")[0], []).append(tally)
+        return [f"[{model}] {_last_words(tallies)}" for model, tallies in models.items()]
+
     def begin(self, tally: Tally) -> None:
         """Note that a task begins, perhaps beside others."""
         self.skip(tally.name)
@@ -181,6 +211,7 @@ class RunTally:
 
     def end(self, tally: Tally) -> None:
         """Note that a task is over, or was stopped."""
+        tally.end = time.monotonic()
         self.running = [other for other in self.running if other is not tally]
         self.over.append(tally)
 
@@ -251,8 +282,13 @@ class RunTally:
 
 
 def estimate_lines(estimates: Sequence[RequestEstimate]) -> list[str]:
-    """Return a line for each task, and one for all of them."""
+    """Return a line for each task, or of many tasks for each model, and one for all of them."""
     lines = [f"{one.task}: {estimate_words([one])}" for one in estimates]
+    if len(estimates) > MANY:
+        models: dict[str, list[RequestEstimate]] = {}
+        for one in estimates:
+            models.setdefault(one.task.rpartition("/")[0], []).append(one)
+        lines = [f"{name}: {counted(len(of), 'dataset')}, {estimate_words(of)}" for name, of in models.items()]
     judged: Counter[str] = Counter()
     for one in estimates:
         judged.update(dict.fromkeys(one.judges, one.samples * one.judgements))
@@ -261,9 +297,10 @@ def estimate_lines(estimates: Sequence[RequestEstimate]) -> list[str]:
 
 
 def used_line(used: Used) -> str:
-    """Return ``1,319 requests · 1,204,110 tokens in · 98,400 out · 0.43 USD``."""
+    """Return ``1,319 requests, 1,402 with retries · 1,204,110 tokens in · 98,400 out · 0.43 USD``."""
     sent = counted(used.input_tokens, "token")
-    parts = [counted(used.requests, "request"), f"{sent} in", f"{used.output_tokens:,} out"]
+    retries = f", {used.attempts:,} with retries" if used.attempts > used.requests else ""
+    parts = [counted(used.requests, "request") + retries, f"{sent} in", f"{used.output_tokens:,} out"]
     return " · ".join([*parts, *(money(amount, currency) for currency, amount in used.cost.items())])
 
 

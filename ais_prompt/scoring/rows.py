@@ -27,6 +27,7 @@ class TaskOutcome(Struct, frozen=True):
         error: why the task failed; None if it did not.
         predictions_only: True if the task has no evaluator, or scoring was not requested.
         is_reference: whether its answers are those that other models are compared with; it has no scores then.
+        samples: of a task that failed, as far as that is known.
 
     Raises:
         ValueError: not exactly one of the three is given.
@@ -38,6 +39,7 @@ class TaskOutcome(Struct, frozen=True):
     error: AisPromptError | None = None
     predictions_only: bool = False
     is_reference: bool = False
+    samples: int | None = None
 
     def __post_init__(self) -> None:
         if [bool(self.scores), self.error is not None, self.predictions_only].count(True) != 1:

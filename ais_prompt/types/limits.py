@@ -65,12 +65,14 @@ class Used(Struct, frozen=True):
         requests: requests that have ended.
         input_tokens, output_tokens: tokens of prompts and of answers, as the server counts them, else estimated.
         cost: currency → amount, for models with a price.
+        attempts: how often they were sent, retries included.
     """
 
     requests: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     cost: Mapping[str, float] = field(default_factory=dict)
+    attempts: int = 0
 
     def __add__(self, other: Used) -> Used:
         cost = dict(self.cost)
@@ -81,6 +83,7 @@ class Used(Struct, frozen=True):
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
             cost,
+            self.attempts + other.attempts,
         )
 
     @property

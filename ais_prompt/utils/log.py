@@ -1,13 +1,15 @@
 """Log everything of a run to a file, and warnings to standard error; with ``-q`` errors only, with ``-v`` all of it.
 
-A message that thousands of samples may cause is logged once (`ONCE`). Warnings of work that is done a second time are
-kept back (`silence`).
+A message that thousands of samples may cause is logged once (`ONCE`). Of messages that many tasks cause, standard error
+has the first ones (`Alike`). Warnings of work that is done a second time are kept back (`silence`).
 """
 
 from __future__ import annotations
 
 import logging
+import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -21,6 +23,12 @@ from ais_prompt.utils.text import escaped
 ROOT = logging.getLogger("ais_prompt")
 ONCE: Final = "once"
 """In ``extra`` of a log call: a key; only the first message with a key is logged."""
+SHOWN_ALIKE: Final = 3
+"""Messages of one kind that standard error has; the log of the run has all."""
+_EXAMPLE: Final = 56
+"""Characters of a message that stands for others of its kind."""
+_VARIES: Final = re.compile(r"\[[^\]]*\]|\d[\d.,]*")
+"""What differs in messages of one kind: names and places in brackets, and numbers."""
 _SILENT: Final = ContextVar("silent", default=False)
 
 
@@ -55,6 +63,29 @@ def logging_to(file: Path) -> Iterator[None]:
             handler.close()
             if handler is log and log.error is not None:
                 ROOT.warning("%s lacks messages, which changes no score: %s", file, log.error)
+
+
+class Alike:
+    """Counts the messages of each kind: they differ in numbers and in the names of their tasks only."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+        self._examples: dict[str, str] = {}
+
+    def is_shown(self, text: str) -> bool:
+        """Return whether a message is one of the first of its kind, or all messages are to be shown."""
+        kind = _VARIES.sub("", text)
+        self._counts[kind] += 1
+        self._examples.setdefault(kind, text)
+        return self._counts[kind] <= SHOWN_ALIKE or is_verbose()
+
+    def more(self) -> Iterator[str]:
+        """Yield how many messages of each kind were not shown."""
+        for kind, count in self._counts.items():
+            if count > SHOWN_ALIKE and not is_verbose():
+                example = self._examples[kind].partition("\n")[0].split("] ", 1)[-1]
+                words = example if len(example) <= _EXAMPLE else f"{example[: _EXAMPLE - 1]}…"
+                yield f"and {count - SHOWN_ALIKE:,} more in logs/run.log: {words}"
 
 
 class OnceFilter(logging.Filter):
@@ -104,9 +135,23 @@ class _Printable(logging.Formatter):
 class _StandardError(logging.Handler):
     """Write to the current standard error. The progress display of a run replaces it while it is shown."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._alike = Alike()
+
     def emit(self, record: logging.LogRecord) -> None:
+        if self._alike.is_shown(record.getMessage()):
+            self._print(self.format(record))
+
+    def close(self) -> None:
+        """Print how many messages were not."""
+        for line in self._alike.more():
+            self._print(f"WARNING: {line}")
+        super().close()
+
+    def _print(self, text: str) -> None:
         with above_bars():
-            print(self.format(record), file=sys.stderr, flush=True)
+            print(text, file=sys.stderr, flush=True)
 
 
 def _warnings() -> logging.Handler:

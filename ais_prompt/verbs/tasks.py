@@ -30,7 +30,7 @@ from ais_prompt.errors import AisPromptError
 from ais_prompt.models.base import AsyncModel, Model, address_of, endpoint_of
 from ais_prompt.plan.plan import Plan, PlannedModel, Task
 from ais_prompt.report.progress import RunProgress, run_progress
-from ais_prompt.report.tally import EndpointView, RunTally
+from ais_prompt.report.tally import MANY, EndpointView, RunTally
 from ais_prompt.scoring.background import BackgroundScoring
 from ais_prompt.scoring.judges.questions import AnsweredTask, JudgeJob, JudgeQuestions
 from ais_prompt.scoring.rows import TaskOutcome
@@ -262,7 +262,7 @@ def _stored(task: Task, folder: RunFolder) -> Scored:
 def _outcome(task: Task, scored: Scored) -> TaskOutcome:
     names = task.spec.model.abbr, task.spec.dataset.abbr
     if scored.error is not None:
-        return TaskOutcome(*names, error=scored.error)
+        return TaskOutcome(*names, error=scored.error, samples=task.dataset.size)
     only, is_reference = not scored.scores, task.spec.is_reference
     return TaskOutcome(*names, scores=scored.scores, predictions_only=only, is_reference=is_reference)
 
@@ -279,7 +279,7 @@ def run_tally(
     """
     asked = [*(plan.models if asks_models else ()), *(plan.judges if asks_judges else ())]
     sizes = {task.name: task.dataset.size for task in plan.tasks} if asks_models else {}
-    return RunTally(sizes, _endpoints(asked), used, scoring)
+    return RunTally(sizes, _endpoints(asked), used, scoring, has_many=len(plan.tasks) > MANY)
 
 
 def _endpoints(asked: Sequence[PlannedModel]) -> list[EndpointView]:

@@ -144,13 +144,14 @@ def test_a_failed_request_is_no_wrong_answer_and_decides_the_exit_code(project: 
         assert accepted.returncode == 0, accepted.stderr
 
 
-def test_a_failed_task_says_its_first_cause_and_the_others_go_on(project: Project) -> None:
+def test_a_failed_task_says_its_cause_and_the_others_go_on(project: Project) -> None:
     project.write_config(
         models=f"dict(type='ScriptedModel', abbr='dead', fail_after=0), {MODEL}",
     )
     done = project.run("run", "eval.py")
     assert done.returncode == 3, done.stderr
-    assert "1 of 2 tasks failed; the first cause:\nModelError: all 8 requests so far failed: connection" in done.stderr
+    assert "1 of 2 tasks failed, with 8 samples:\nModelError: all 8 requests so far failed: connection" in done.stderr
+    assert "\n  tasks: dead/sums\n" in done.stderr
     rows = {row["model"]: row for row in project.summary()}
     assert rows["fake"]["score"] == 0.25
     assert rows["dead"]["score"] is None

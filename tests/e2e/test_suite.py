@@ -19,6 +19,7 @@ import pytest
 
 from tests.e2e.project import COMMAND, DATASET, Project, read_lines
 from tests.e2e.test_bad_input import LIMITED
+from tests.support.cli import run_cli
 from tests.support.servers import MockServer, mock_server
 
 pytestmark = pytest.mark.process
@@ -255,7 +256,9 @@ def test_a_task_that_fails_ends_alone(project: Project, server: MockServer) -> N
 WRONG_KEY = {"status": 401, "body": {"error": {"message": "Incorrect API key provided", "type": "invalid_request"}}}
 
 
-def test_a_wrong_key_ends_all_tasks_of_its_model_at_once(project: Project, server: MockServer) -> None:
+def test_a_wrong_key_ends_all_tasks_of_its_model_at_once_and_is_printed_once(
+    project: Project, server: MockServer
+) -> None:
     with mock_server([WRONG_KEY]) as refusing:
         server.follow({})
         models = [served(refusing, f"refused{number}", 8) for number in range(7)]
@@ -265,7 +268,24 @@ def test_a_wrong_key_ends_all_tasks_of_its_model_at_once(project: Project, serve
     assert done.returncode == 3, done.stderr
     assert server.stats()["requests"] == 90
     assert [row["score"] for row in project.summary() if row["model"] == "good"] == [1.0] * 30
-    assert "210 of 240 tasks failed" in done.stderr
+    assert "210 of 240 tasks failed, with 630 samples:" in done.stderr
+    assert "tasks: all 30 of refused0, all 30 of refused1, all 30 of refused2, … and 4 more" in done.stderr
+    assert (done.stdout + done.stderr).count("Incorrect API key") == 1
+
+
+@pytest.mark.parametrize("columns", [None, 80])
+def test_eight_models_on_thirty_datasets_are_a_screen_and_a_half(project: Project, columns: int | None) -> None:
+    models = [f"dict(type='ScriptedModel', abbr='a-model-with-a-long-name-{n}', default='none')" for n in range(8)]
+    write_suite(project, ", ".join(models), [2] * 30)
+    done = run_cli("run", "eval.py", "--gate", "accuracy >= 50%", folder=project.root, columns=columns)
+    assert done.returncode == 1, done.stderr
+    assert len((done.stdout + done.stderr).splitlines()) <= 90
+    table = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout).partition("Not scored")[0].splitlines()
+    assert max(map(len, table)) <= (columns or 140)
+    assert [sum(line.startswith(f"part{part} ") for line in table) for part in range(30)] == [1] * 30
+    for verb, most in ((["check", "eval.py"], 10), (["run", "eval.py", "--dry-run"], 10), (["score", "eval"], 70)):
+        again = run_cli(*verb, folder=project.root, columns=columns)
+        assert len((again.stdout + again.stderr).splitlines()) <= most, again
 
 
 def test_after_ctrl_c_in_the_middle_of_three_tasks_only_what_is_missing_is_asked(

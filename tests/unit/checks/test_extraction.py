@@ -52,7 +52,7 @@ def test_what_is_lost_is_told_with_an_example(tmp_path: Path) -> None:
     lost = {answer.phrasing: answer for answer in found.lost}
     assert "plain" not in lost
     assert (lost["bold"].text, lost["bold"].extracted) == ("The answer is **18**.", "The")
-    lines = describe(found).splitlines()
+    lines = list(describe([found]))
     assert lines[0].startswith(f"Extraction of sums: {len(PHRASINGS) - len(lost)} of 12 ordinary phrasings")
     assert "  lost, bold: 'The answer is **18**.' gives 'The'" in lines
 

@@ -110,6 +110,22 @@ def test_notes_are_lines_of_the_log() -> None:
     assert stream.getvalue().splitlines()[0] == "the server asks to wait 3 s"
 
 
+def test_many_tasks_have_a_line_for_each_model_and_the_first_notes() -> None:
+    stream = io.StringIO()
+    names = [f"{model}/{number}" for model in ("org/small", "large") for number in range(30)]
+    with run_progress(RunTally(dict.fromkeys(names, 2), has_many=True), stream) as shown:
+        for name in names:
+            with shown.task(name, 2) as task:
+                task.note(f"[{name}] 1 of 2 prompts show fewer examples than retrieved")
+                task.advance()
+                task.advance(failed=name.startswith("large"))
+    *notes, more, small, large = stream.getvalue().splitlines()
+    assert notes == [f"[org/small/{number}] 1 of 2 prompts show fewer examples than retrieved" for number in range(3)]
+    assert more == "and 57 more in logs/run.log: 1 of 2 prompts show fewer examples than retrieved"
+    assert small == "[org/small] 30 tasks · 60/60 100 % · 0 failed · in <1 s"
+    assert large == "[large] 30 tasks · 60/60 100 % · 30 failed · in <1 s"
+
+
 def test_standard_error_is_the_default(capsys: pytest.CaptureFixture[str]) -> None:
     with task_progress("demo/addition", 1) as shown:
         shown.advance()

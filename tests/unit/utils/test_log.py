@@ -29,6 +29,22 @@ def test_everything_goes_to_the_file_and_warnings_to_the_screen(
     assert "begun" not in err
 
 
+def test_of_warnings_that_differ_in_tasks_and_numbers_the_screen_has_the_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with logging_to(tmp_path / "run.log"):
+        for number in range(30):
+            logger.warning("[model/data%d] %d of 40 samples failed", number, number)
+        logger.warning("[model/data] something else")
+    shown = [line for line in capsys.readouterr().err.splitlines() if line.startswith("WARNING: ")]
+    assert shown[:3] == [f"WARNING: [model/data{n}] {n} of 40 samples failed" for n in range(3)]
+    assert shown[3:] == [
+        "WARNING: [model/data] something else",
+        "WARNING: and 27 more in logs/run.log: 0 of 40 samples failed",
+    ]
+    assert (tmp_path / "run.log").read_text().count("samples failed") == 30
+
+
 def test_a_second_session_is_appended(tmp_path: Path) -> None:
     for word in ("one", "two"):
         with logging_to(tmp_path / "run.log"):
