@@ -22,7 +22,10 @@ def gate_lines(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, str]]:
     Of many verdicts, only those that fail or are inconclusive have lines, the last `MANY` of them.
     """
     ordered = sorted(verdicts, key=lambda verdict: (not verdict.passed, not verdict.inconclusive))
-    shown = ordered if len(ordered) <= MANY else [verdict for verdict in ordered if not verdict.passed][-MANY:]
+    bad = [verdict for verdict in ordered if not verdict.passed]
+    shown = ordered if len(ordered) <= MANY else bad[-MANY:]
+    if len(ordered) > MANY and len(bad) > MANY:
+        yield f"… {len(bad) - MANY} more that fail or are inconclusive: --junit FILE writes all", "red"
     for verdict in shown:
         colour = "green" if verdict.passed else "yellow" if verdict.inconclusive else "red"
         yield printable(str(verdict)), colour

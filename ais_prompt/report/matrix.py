@@ -116,7 +116,8 @@ def _print_block(
             score, spread = _cell(row, intervals=layout.intervals)
             text.append(" " * (width - tail - cell_len(score)))
             style = _style(row, is_best=best is not None and row is not None and row.score == best)
-            text.append(score + spread, style).append(" " * (tail - len(spread)))
+            text.append(score, style).append(spread[:-1]).append(spread[-1], "yellow")
+            text.append(" " * (tail - len(spread)))
         text.rstrip()
         console.print(text, soft_wrap=True)
 
@@ -170,8 +171,7 @@ def _cell(row: Row | None, *, intervals: bool) -> tuple[str, str]:
 def _style(row: Row | None, *, is_best: bool) -> str:
     if row is None or row.score is None:
         return "red" if row is not None else "dim"
-    colour = "red" if row.failed else "yellow" if row.unscored or row.of else ""
-    return " ".join(filter(None, ("bold" if is_best else "", colour)))
+    return " ".join(filter(None, ("bold" if is_best else "", "red" if row.failed else "")))
 
 
 def _best(line: Line) -> float | None:

@@ -89,7 +89,7 @@ class RunProgress:
         """Print a line without disturbing what is drawn."""
         text = printable(text)
         if self._board:
-            self._board.console.print(Text(text), soft_wrap=True)
+            self._board.console.print(Text(text))
         else:
             self._stream.write(f"{text}\n")
             self._stream.flush()
@@ -109,11 +109,8 @@ def run_progress(tally: RunTally, stream: TextIO | None = None) -> Iterator[RunP
         return
     stream = stream or sys.stderr
     if stream.isatty():
-        with (
-            Board(tally, stream) as board,
-            shown_on(board.work),
-            closing(RunProgress(stream, tally, board)) as progress,
-        ):
+        board = Board(tally, stream)
+        with closing(RunProgress(stream, tally, board)) as progress, board, shown_on(board.work):
             yield progress
         return
     progress = RunProgress(stream, tally, None)

@@ -46,6 +46,8 @@ _COLUMNS = {
     "token": Column("a token ms"),
     "at once": Column("in flight"),
 }
+_INDENT: Final = 4
+"""Of the further lines of a note."""
 _ONLY_STREAMED = ("first p50", "first p90", "first p99", "token")
 # https://owasp.org/www-community/attacks/CSV_Injection; East Asian editions also take the wide forms.
 _FORMULA: Final = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")
@@ -102,7 +104,13 @@ def print_summary(rows: Sequence[Row], console: Console, groups: Collection[str]
         print_table(columns, lines, console)
     said = worst_notes(rows, groups, starred=side_by_side)
     for note in ["", *said] if said else []:
-        console.print(Text(printable(note)), soft_wrap=not console.is_terminal)
+        if not console.is_terminal:
+            console.print(Text(printable(note)), soft_wrap=True)
+            continue
+        first, *more = Text(printable(note)).wrap(console, console.width - _INDENT)
+        console.print(first)
+        for line in more:
+            console.print(Text(" " * _INDENT) + line)
 
 
 def _print_all(rows: Sequence[Row], console: Console) -> None:

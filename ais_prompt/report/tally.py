@@ -82,22 +82,6 @@ class Tally:
         return rates(self.requests, self.tokens, self.elapsed)
 
 
-def _last_words(tallies: Sequence[Tally]) -> str:
-    """Return the counts of the tasks of one model together."""
-    done, total, failed, requests, tokens = (
-        sum(getattr(tally, name) for tally in tallies) for name in ("done", "total", "failed", "requests", "tokens")
-    )
-    seconds = max(tally.end for tally in tallies) - min(tally.start for tally in tallies)
-    ending = f"{'in' if done >= total else 'stopped after'} {duration(seconds)}"
-    parts = (
-        counted(len(tallies), "task"),
-        f"{share(done, total)} · {failed:,} failed",
-        rates(requests, tokens, seconds),
-        ending,
-    )
-    return " · ".join(filter(None, parts))
-
-
 def rates(requests: float, tokens: float, seconds: float) -> str:
     """Return ``31 requests/s · 90 tokens/s``; empty if nothing was answered."""
     found = ((requests, "requests/s"), (tokens, "tokens/s"))
@@ -199,7 +183,24 @@ class RunTally:
         models: dict[str, list[Tally]] = {}
         for tally in self.over:
             models.setdefault(tally.name.rpartition("/")[0], []).append(tally)
-        return [f"[{model}] {_last_words(tallies)}" for model, tallies in models.items()]
+        return [f"[{model}] {self._last_words(model, tallies)}" for model, tallies in models.items()]
+
+    def _last_words(self, model: str, tallies: Sequence[Tally]) -> str:
+        """Return the counts of the tasks of a model together; those that never began are left."""
+        left = [name for name in self._to_come if name.rpartition("/")[0] == model]
+        done, total, failed, requests, tokens = (
+            sum(getattr(tally, name) for tally in tallies) for name in ("done", "total", "failed", "requests", "tokens")
+        )
+        total += sum(self._sizes[name] or 0 for name in left)
+        seconds = max(tally.end for tally in tallies) - min(tally.start for tally in tallies)
+        tasks = counted(len(tallies) + len(left), "task")
+        parts = (
+            f"{len(tallies):,} of {tasks}" if left else tasks,
+            f"{share(done, total)} · {failed:,} failed",
+            rates(requests, tokens, seconds),
+            f"{'in' if done >= total else 'stopped after'} {duration(seconds)}",
+        )
+        return " · ".join(filter(None, parts))
 
     def begin(self, tally: Tally) -> None:
         """Note that a task begins, perhaps beside others."""
