@@ -151,14 +151,12 @@ def _in_columns(
     numbers = {gold: number for number, gold in enumerate(dict.fromkeys(golds))}
     own = np.array([numbers[gold] for gold in golds])
     phrases = [[phrase for text in gold if (phrase := _spaced(text)).strip()] for gold in numbers]
-    labels = _labels(phrases)
+    labels = [number for number, gold in enumerate(phrases) if len(gold) == 1 and gold[0].strip() in ascii_uppercase]
     for column, column_texts in texts.items():
         matches = _matches(column_texts, phrases)
         # All labels match where a text lists the choices, A and B at least: it may list fewer than others do.
-        if len(labels) > 1:
-            lists = matches[:, labels[0]] & matches[:, labels[1]]
-            for label in labels:
-                matches[lists, label] = True
+        lists = [index for index, text in enumerate(column_texts) if " A " in text and " B " in text]
+        matches[np.ix_(lists, labels)] = True
         what = f"the gold occurs in the column {column!r}, which the prompt shows,"
         occurs = _match_clue(what, matches, own, rows, NOTICEABLE)
         yield occurs
@@ -175,12 +173,6 @@ def _match_clue(
     p = p_of_matches(matches, own) if hits else 1.0
     chance = float(matches[:, own].mean())
     return Clue(what, [rows[index] for index in hits], len(rows), chance, p, _IN_COLUMN, noticeable)
-
-
-def _labels(phrases: Sequence[Sequence[str]]) -> list[int]:
-    """Return the numbers of the golds that are the letters A, B, ..., in this order, as far as there are."""
-    number_of = {own[0].strip(): number for number, own in enumerate(phrases) if len(own) == 1}
-    return [number_of[letter] for letter in takewhile(number_of.__contains__, ascii_uppercase)]
 
 
 def _most_frequent(texts: Sequence[str], golds: Sequence[Sequence[str]]) -> NDArray[np.bool_]:

@@ -29,6 +29,9 @@ MAX_ROWS: Final = 10_000
 FEW_COPIES: Final = 0.05
 """Share of the questions up to which near copies among the examples are no form of the task, whatever their golds."""
 
+MOST_REPEATS: Final = 0.2
+"""Share of the questions up to which repeats with words changed are no form of the task."""
+
 GoldsOf: TypeAlias = Callable[[Sample], tuple[str, ...]]
 
 PROBES: Final = 5
@@ -51,8 +54,10 @@ MOST_LABELS: Final = 30
 
 _FORMS: Final = (re.compile(r".*\d.*", re.DOTALL), re.compile(r"\(?[A-Za-z][).]?"))
 """Golds with a number, and letters of choices."""
-_HALF_READ: Final = re.compile("[\u0080-\u00ff\u0152-\u0178\u0192\u02c6\u02dc\u2013-\u203a\u20ac\u2122]{2,}")
-"""A run of characters that bytes from 128 on become if UTF-8 is read as Latin-1 or Windows-1252."""
+_HALF: Final = "[\u0080-\u00ff\u0152-\u0178\u0192\u02c6\u02dc\u2013-\u203a\u20ac\u2122]"
+_HALF_READ: Final = re.compile(rf"(?<!{_HALF})(?!\w[‘’“”›»–—…](?!\w|{_HALF})){_HALF}{{2,}}")
+"""A run of characters that bytes from 128 on become if UTF-8 is read as Latin-1 or Windows-1252; not the end of a word
+with the mark behind it, as in „Strauß“, whose bytes happen to be UTF-8."""
 _FOREIGN: Final = re.compile("[^\u0000-\u02ff]{4,}")
 _READ_AS_CHINESE: Final = 0.8
 """Share of the bytes of a text that are Chinese characters in UTF-8 if it was read as GBK."""
@@ -202,6 +207,8 @@ def _repeated_questions(spec: DatasetSpec, data: Dataset, golds_of: GoldsOf) -> 
     golds = [*map(golds_of, questions)]
     near = find_near_copies(questions, None, columns, lambda question, row: row < question)
     found = copies_beyond_form(near, golds, golds)
+    if sum(not one.same_words for one in found) > MOST_REPEATS * len(questions):
+        found = [one for one in found if one.same_words]
     if not found:
         return []
     fields = [[sample.fields.get(column) for column in columns] for sample in questions]

@@ -188,6 +188,8 @@ def test_chinese_read_with_another_encoding_is_garbled(text: str) -> None:
             "x² ± ½",
             "Привет, мир",
             "γεια",
+            "München „Franz Josef Strauß“ ist",
+            "LE CAFÉ”",
         ],
         *["你好世界", "原汁原味", "啪啪啪啪", "惟思息战", "以下哪项是正确的？", "こんにちは世界", "안녕하세요 여러분"],
     ],

@@ -110,6 +110,12 @@ def test_an_injected_leak_is_found(tmp_path: Path, leak: Callable[[list[Row], li
     assert what in warning
 
 
+def test_pairs_of_questions_that_differ_in_a_word_are_the_form_of_a_task(tmp_path: Path) -> None:
+    test = quiz(Random(1), 100)
+    test += [{**row, "question": f"indeed, {row['question']}"} for row in test]
+    assert said(checked_quiz(tmp_path, test)) == []
+
+
 def test_only_rows_that_may_be_shown_are_searched(tmp_path: Path) -> None:
     test, train = quiz(Random(1), 100), quiz(Random(2), 100)
     in_examples(test, train)
