@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from ais_prompt.config.redact import parse_literal, redacted_at, redacted_override
+from ais_prompt.config.literals import parse_literal
+from ais_prompt.config.redact import redacted_at, redacted_override
 from ais_prompt.config.schema import CONFIG
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils.text import advice, counted
