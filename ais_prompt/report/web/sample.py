@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from glob import escape
 from itertools import zip_longest
 from pathlib import Path
@@ -13,7 +15,7 @@ from msgspec import Struct
 from msgspec.json import Decoder
 from msgspec.structs import asdict, replace
 
-from ais_prompt.errors import DataError
+from ais_prompt.errors import AisPromptError, DataError, StoreError
 from ais_prompt.report.questions import prompts_of
 from ais_prompt.report.summary import text_or_json
 from ais_prompt.report.web.assets import Lines, Text, finite
@@ -21,13 +23,15 @@ from ais_prompt.scoring.judges.verdicts import questions_about
 from ais_prompt.store.disk import reading
 from ais_prompt.store.layout import RunFolder, safe_name
 from ais_prompt.store.predictions import read_prediction
-from ais_prompt.types import Completion, Prediction, SampleScore
+from ais_prompt.types import Completion, Failure, Prediction, SampleScore
 from ais_prompt.types.score import Reading
 from ais_prompt.utils.files import open_regular
-from ais_prompt.utils.guard import exception_line
 from ais_prompt.utils.jsonl import decode_own
 from ais_prompt.utils.media import FILE_NOTE, KINDS, describe_part, local_file, source_of
 from ais_prompt.utils.messages import describe_call
+from ais_prompt.utils.text import counted
+
+logger = logging.getLogger(__name__)
 
 SHOWN_MEDIA: Final = frozenset(
     [
@@ -39,7 +43,6 @@ SHOWN_MEDIA: Final = frozenset(
 """Media types that a browser only shows."""
 MOST_MEDIA: Final = 4_000_000
 """Characters of a ``data:`` URL, or bytes of a file, that a report holds at most."""
-_FIX: Final = "score again: aisprompt score RUN"
 _DATA: Final = re.compile(r"data:([a-z0-9.+-]+/[a-z0-9.+-]+);base64,[A-Za-z0-9+/=\s]*\Z", re.IGNORECASE)
 
 
@@ -257,43 +260,57 @@ def _judged_answers(score: SampleScore, prediction: Prediction) -> Iterator[tupl
 def judgement_places(folder: RunFolder, model: str, dataset: str) -> Iterator[tuple[str, Path, int]]:
     """Yield each request to a judge about a task: the id of the sample, the file, and the byte where its line begins.
 
+    What is broken in the files of judges is left out, with a warning: the answers and scores can be shown without it.
+
     Args:
         folder: of the run.
         model, dataset: ``abbr`` of the judged task.
-
-    Raises:
-        StoreError, DataError: a file cannot be read.
     """
     judge = folder.judge(model)
     if not judge.root.exists():  # most tasks have no judge
         return
     name = judge.predictions("", dataset).name
-    decoder = Decoder(_Head)
     for path in sorted(judge.root.glob(f"predictions/*/{escape(name)}")):
-        with reading(path, fix=_FIX), open_regular(path) as lines:
-            start = 0
-            for number, line in enumerate(lines, 1):
-                try:
-                    question = decoder.decode(line).id
-                except ValueError:  # a lone surrogate or NaN
-                    question = _id_in(line, f"{path}:{number}")
-                # The name of a question is that of the sample, "-" and a digest.
-                yield question.rpartition("-")[0], path, start
-                start += len(line)
+        try:
+            with reading(path, fix=""), open_regular(path) as lines:
+                yield from _places(path, lines)
+        except StoreError as error:
+            logger.warning("the report leaves out a file of a judge: %s (%s)", error.what, path)
 
 
 def read_judgements(places: Iterable[tuple[Path, int]]) -> list[Judgement]:
     """Return the requests to judges about a sample, from their files and the bytes where their lines begin.
 
-    Raises:
-        StoreError, DataError: a file was changed meanwhile.
+    A line that is broken is a failed request.
     """
-    return [Judgement(path.parent.name, read_prediction(path, start)) for path, start in places]
+    return [Judgement(path.parent.name, _reply(path, start)) for path, start in places]
 
 
-def _id_in(line: bytes, where: str) -> str:
-    try:
+def _places(path: Path, lines: Iterable[bytes]) -> Iterator[tuple[str, Path, int]]:
+    decoder = Decoder(_Head)
+    start = broken = 0
+    for line in lines:
+        question = _id_in(line, decoder)
+        if question is None:
+            broken += 1
+        else:
+            # The name of a question is that of the sample, "-" and a digest.
+            yield question.rpartition("-")[0], path, start
+        start += len(line)
+    if broken:
+        logger.warning("the report leaves out %s of a judge: %s", counted(broken, "broken line"), path)
+
+
+def _id_in(line: bytes, decoder: Decoder[_Head]) -> str | None:
+    with suppress(ValueError):
+        return decoder.decode(line).id
+    with suppress(KeyError, TypeError, ValueError):  # a lone surrogate or NaN
         return str(decode_own(line)["id"])
-    except (KeyError, TypeError, ValueError) as error:
-        what = f"the line is not a prediction of a judge: {exception_line(error)}"
-        raise DataError(what, where=where, fix=_FIX) from None
+    return None
+
+
+def _reply(path: Path, start: int) -> Prediction:
+    try:
+        return read_prediction(path, start)
+    except AisPromptError as error:
+        return Prediction("", 0, "", None, None, (Completion(failure=Failure("broken", error.what)),))

@@ -11,6 +11,7 @@ from ais_prompt.scoring.judges.verdicts import question_id
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import write_predictions
 from ais_prompt.types import Completion, JudgeVerdict, Prediction, SampleScore
+from ais_prompt.utils.jsonl import encode
 from tests.unit.report.web.making import make_run
 
 
@@ -84,3 +85,25 @@ def test_a_served_sample_reads_only_the_lines_of_its_own_judgements(tmp_path: Pa
         [judgement] = shown["samples"][0]["judgements"]
         assert judgement["judge"] == "one"
         assert f"reply {number}" in str(shown["lines"])
+
+
+def test_a_broken_file_of_a_judge_takes_away_only_what_is_broken(tmp_path: Path) -> None:
+    samples = [SampleScore(f"id{n}", "scored", f"answer {n}", None, {"accuracy": 1.0}) for n in range(3)]
+    answers = [Prediction(f"id{n}", n, "Q", f"answer {n}", None, (Completion(f"answer {n}"),)) for n in range(3)]
+    folder = make_run(tmp_path, answers, samples, dataset="pairs")
+    path = folder.judge("model").predictions("one", "pairs")
+    replies = [
+        Prediction(question_id(score), n, "Which?", f"reply {n}", None, (Completion(f"reply {n}"),))
+        for n, score in enumerate(samples)
+    ]
+    write_predictions(path, replies)
+    first, _, third = path.read_bytes().splitlines(keepends=True)
+    no_prediction = encode({"id": question_id(samples[1])})
+    path.write_bytes(first[:20] + b"\n" + no_prediction + third)
+    folder.judge("model").predictions("two", "pairs").mkdir(parents=True)
+    report = ServedReport(folder)
+    report.index().wait(whole=True)
+    none, failed, whole = (report.sample(f"number={n}")["samples"][0]["judgements"] for n in range(3))
+    assert none == []
+    assert [one["judge"] for one in failed + whole] == ["one", "one"]
+    assert "not a prediction" in str(failed)
