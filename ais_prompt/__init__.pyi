@@ -192,13 +192,13 @@ from ais_prompt.registry import TEMPLATES as TEMPLATES
 from ais_prompt.registry import TRANSPORTS as TRANSPORTS
 from ais_prompt.retrievers.base import Retriever as Retriever
 from ais_prompt.retrievers.bm25 import BM25Retriever as BM25Retriever
+from ais_prompt.retrievers.by_position import FixKRetriever as FixKRetriever
+from ais_prompt.retrievers.by_position import RandomRetriever as RandomRetriever
+from ais_prompt.retrievers.by_position import SlidingWindowRetriever as SlidingWindowRetriever
+from ais_prompt.retrievers.by_position import ZeroRetriever as ZeroRetriever
 from ais_prompt.retrievers.encoders import CharacterNgramEncoder as CharacterNgramEncoder
 from ais_prompt.retrievers.encoders import Encoder as Encoder
 from ais_prompt.retrievers.encoders import HuggingFaceEncoder as HuggingFaceEncoder
-from ais_prompt.retrievers.plain import FixKRetriever as FixKRetriever
-from ais_prompt.retrievers.plain import RandomRetriever as RandomRetriever
-from ais_prompt.retrievers.plain import SlidingWindowRetriever as SlidingWindowRetriever
-from ais_prompt.retrievers.plain import ZeroRetriever as ZeroRetriever
 from ais_prompt.retrievers.topk import TopkRetriever as TopkRetriever
 from ais_prompt.scoring.rows import Row as Row
 from ais_prompt.shards.processes import LocalRunner as LocalRunner

@@ -37,12 +37,12 @@ PARTS: Final[dict[str, dict[str, str]]] = {
     },
     "retrievers": {
         "BM25Retriever": "ais_prompt.retrievers.bm25",
-        "FixKRetriever": "ais_prompt.retrievers.plain",
+        "FixKRetriever": "ais_prompt.retrievers.by_position",
         "PeerRetriever": "ais_prompt.extensions.peers.code.parts",
-        "RandomRetriever": "ais_prompt.retrievers.plain",
-        "SlidingWindowRetriever": "ais_prompt.retrievers.plain",
+        "RandomRetriever": "ais_prompt.retrievers.by_position",
+        "SlidingWindowRetriever": "ais_prompt.retrievers.by_position",
         "TopkRetriever": "ais_prompt.retrievers.topk",
-        "ZeroRetriever": "ais_prompt.retrievers.plain",
+        "ZeroRetriever": "ais_prompt.retrievers.by_position",
     },
     "encoders": {
         "CharacterNgramEncoder": "ais_prompt.retrievers.encoders",

@@ -52,10 +52,10 @@ _FIRST_HOMES: Final = {
         ("inferencers.likelihoods", "inferencers.ppl_only", "PPLOnlyInferencer"),
         ("inferencers.multi_turn", "inferencers.chat", "ChatInferencer"),
         ("inferencers.tool_calls", "inferencers.multi_turn_tools", "MultiTurnToolCallInferencer"),
-        ("retrievers.plain", "retrievers.fix_k", "FixKRetriever"),
-        ("retrievers.plain", "retrievers.random", "RandomRetriever"),
-        ("retrievers.plain", "retrievers.sliding_window", "SlidingWindowRetriever"),
-        ("retrievers.plain", "retrievers.zero", "ZeroRetriever"),
+        ("retrievers.by_position", "retrievers.fix_k", "FixKRetriever"),
+        ("retrievers.by_position", "retrievers.random", "RandomRetriever"),
+        ("retrievers.by_position", "retrievers.sliding_window", "SlidingWindowRetriever"),
+        ("retrievers.by_position", "retrievers.zero", "ZeroRetriever"),
     )
 }
 """Path of a part that was moved → its first path, which is in the digests of all locks."""

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from ais_prompt.retrievers import Retriever
 from ais_prompt.retrievers.base import own_rows
 from ais_prompt.retrievers.bm25 import BM25Retriever
+from ais_prompt.retrievers.by_position import FixKRetriever, RandomRetriever, SlidingWindowRetriever
 from ais_prompt.retrievers.encoders import CharacterNgramEncoder
-from ais_prompt.retrievers.plain import FixKRetriever, RandomRetriever, SlidingWindowRetriever
 from ais_prompt.retrievers.topk import TopkRetriever
 from ais_prompt.types import Sample
 from tests.unit.retrievers.rows import samples

@@ -21,7 +21,7 @@ from ais_prompt.inferencers import GenInferencer, MultiTurnGenInferencer
 from ais_prompt.inferencers.likelihoods import PPLInferencer
 from ais_prompt.prompts import MultiTurnPromptTemplate, PromptBuilder, PromptTemplate, RawPromptTemplate
 from ais_prompt.retrievers.bm25 import BM25Retriever
-from ais_prompt.retrievers.plain import FixKRetriever, SlidingWindowRetriever, ZeroRetriever
+from ais_prompt.retrievers.by_position import FixKRetriever, SlidingWindowRetriever, ZeroRetriever
 from ais_prompt.types import Sample
 
 

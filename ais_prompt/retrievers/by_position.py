@@ -1,4 +1,4 @@
-"""Retrievers that compare no texts: no rows, fixed rows, rows at random, and the rows before a question."""
+"""Retrievers that choose rows by their positions: none, fixed rows, rows at random, and the rows before a question."""
 
 from __future__ import annotations
 
