@@ -21,7 +21,7 @@ class LongBenchClassificationEvaluator(MeanEvaluator):
     """Accuracy of a class: 1 divided by the number of classes that the answer names, if the right one is among them.
 
     The gold is a mapping with ``answers`` and ``all_classes``. A class that is part of the name of the right one does
-    not count.
+    not count. As in the published program, a second one directly behind it does.
     """
 
     def value(self, answer: str, gold: Any) -> float:
@@ -38,7 +38,10 @@ class LongBenchClassificationEvaluator(MeanEvaluator):
 
 
 def _share(answer: str, right: str, classes: Any) -> float:
-    named = [one for one in classes if one in answer and (one == right or one not in right)]
+    named = [one for one in classes if one in answer]
+    for one in named:  # as published: the loop skips what follows each class that it removes
+        if one in right and one != right:
+            named.remove(one)
     return 1 / len(named) if right in named else 0.0
 
 

@@ -85,6 +85,11 @@ def test_a_class_beside_others_counts_less() -> None:
         evaluator.value("Food", ["Food"])
 
 
+def test_of_classes_in_the_name_of_the_right_one_every_second_counts_as_in_the_published_program() -> None:
+    gold = {"answers": ["abc"], "all_classes": ["a", "b", "c", "abc"]}
+    assert LongBenchClassificationEvaluator().value("abc", gold) == 1 / 2
+
+
 def test_a_gold_without_paragraph_is_an_error() -> None:
     with pytest.raises(DataError, match="names no paragraph"):
         LongBenchRetrievalEvaluator("zh").value("3", ["Paragraph 3"])
