@@ -62,7 +62,7 @@ VALUES: Final[Mapping[str, Any]] = {
     "openai_extra_kwargs": {"top_k": 7},
     "parallel": False,
     "peft_kwargs": {"revision": "v2"},
-    "pred_postprocessor": {"type": "opencompass.utils.text_postprocessors.first_capital_postprocess"},
+    "pred_postprocessor": {"type": "opencompass.utils.text_postprocessors.general_cn_postprocess"},
     "prompt_template": {**TEMPLATE, "template": "Judge {prediction}"},
     "rule_evaluator": {"type": "opencompass.datasets.lambada.LambadaEvaluator"},
     "run_cfg": {"num_gpus": 3},

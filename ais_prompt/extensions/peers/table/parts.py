@@ -114,6 +114,9 @@ INFERENCERS: Final = (
 _OTHER: Final = "it finds the answer in more phrasings than the peer's function, so scores can be higher"
 
 
+_LATIN: Final = "only A to Z count; there capitals of every script do"
+
+
 _BLANKS: Final = "blanks at the ends of the line are left out"
 
 
@@ -122,11 +125,9 @@ def _row(name: str, differs: str = _OTHER) -> PartRow:
 
 
 POSTPROCESSORS: Final = (
-    PartRow(
-        "extract_non_reasoning_content", "extract_non_reasoning_content", exact="extract_non_reasoning_content_peer"
-    ),
-    PartRow("first_capital_postprocess", "first_capital_postprocess", exact="first_capital_postprocess_peer"),
-    PartRow("last_capital_postprocess", "last_capital_postprocess", exact="last_capital_postprocess_peer"),
+    _row("extract_non_reasoning_content", "a thought that never ends is no answer; there it is one"),
+    _row("first_capital_postprocess", _LATIN),
+    _row("last_capital_postprocess", _LATIN),
     PartRow("gsm8k_dataset_postprocess", "gsm8k_dataset_postprocess"),
     PartRow(
         "GPQA_Simple_Eval_postprocess", "match_answer_pattern", add={"answer_pattern": r"(?i)ANSWER\s*:\s*([A-D])"}
