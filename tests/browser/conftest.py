@@ -80,7 +80,7 @@ def prompts_project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 def page(chromium: Page, sample_run: RunFolder) -> Iterator[Page]:
     """Open the report. In every test it sends no request and logs no error."""
     chromium.resize(1400, 900)
-    open_report(chromium, sample_run.report)
+    open_report(chromium, sample_run.report, "tab=samples")
     chromium.requests.clear()
     chromium.complaints.clear()
     yield chromium

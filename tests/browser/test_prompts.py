@@ -211,7 +211,7 @@ def test_a_sample_of_a_run_without_prompts_names_the_command(
     content = kept.read_bytes()
     kept.unlink()
     try:
-        chromium.open(served)
+        chromium.open(f"{served}#tab=samples")
         chromium.wait_for("document.querySelector('#rows .row')")
         chromium.click("#rows .row")
         chromium.wait_for("document.querySelector('#sample .answer')?.checkVisibility()")

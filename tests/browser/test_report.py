@@ -9,6 +9,7 @@ import json
 import random
 import re
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import pytest
 
@@ -50,21 +51,21 @@ def test_the_overview_shows_scores_intervals_and_states(page: Page) -> None:
     assert page.texts("h1") == ["mixed"]
     assert page.texts("#subtitle") == ["2026-01-31 12:00 · 2 models · 4 datasets · 678 samples"]
     tab(page, "scores")
-    scores = page.texts(".scores td.score")
-    assert scores[:2] == ["27.3 %", "67.7 %"]
-    assert page.value("document.querySelector('.scores svg[role=img]').getAttribute('aria-label')").startswith(
-        "27.3 %, 95 % interval 22.5–32.6, bounds 27.0–30.0"
-    )
-    states = page.value("document.querySelector('.states-cell .bar').getAttribute('aria-label')")
-    assert states == "81 right, 210 wrong, 3 unparsed, 3 truncated, 3 failed"
-    assert "all" in page.texts(".scores .dataset")
+    assert page.value("document.querySelector('.matrix .score').title").split("\n") == [
+        "27.3 % (95 %: 22.5–32.6)",
+        "300 samples: 81 right, 210 wrong, 3 unparsed, 3 truncated, 3 failed",
+        "bounds 27.0–30.0",
+    ]
     needed = "repeated: a 95 % interval of ±1.0 points needs 12 answers to each question (now 4: ±1.6 points)"
-    assert page.texts(".legend .what")[1:] == [f"small/{needed}", f"large/{needed}"]
-    facts = page.value("document.body.textContent")
+    assert page.texts(".precision li") == [f"small/{needed}", f"large/{needed}"]
+    tab(page, "run")
+    facts = page.value("document.querySelector('#panel-run').textContent")
     assert "aisprompt run mixed.py" in facts
     assert "finished, 1,300 requests, 0.43 USD" in facts
     tab(page, "speed")
-    assert page.texts(".speeds tbody tr")[0].split()[:2] == ["large/sums", "300"]
+    assert page.texts("#panel-speed .matrix tbody tr") == ["sums – 1.1 s"]
+    page.click("#panel-speed .chip", 8)
+    assert page.texts("#panel-speed .matrix tbody tr") == ["sums – 300"]
 
 
 def test_states_models_and_data_sets_can_be_chosen(page: Page) -> None:
@@ -74,44 +75,160 @@ def test_states_models_and_data_sets_can_be_chosen(page: Page) -> None:
     assert set(column(page, "state")) == {"failed"}
     state(page, "truncated")
     assert found(page) == f"14 of {ALL}"
-    page.value("document.querySelector('#model').value = 'small'")
-    page.value("document.querySelector('#model').dispatchEvent(new Event('change'))")
+    choose(page, "model", "small")
     assert found(page) == f"7 of {ALL}"
-    page.value("document.querySelector('#dataset').value = '通用-chat'")
-    page.value("document.querySelector('#dataset').dispatchEvent(new Event('change'))")
+    choose(page, "dataset", "通用-chat")
     assert found(page) == f"1 of {ALL}"
     assert page.texts("[data-state=truncated]") == ["truncated 1"]
+    assert page.texts("#model summary") == ["small"]
+    choose(page, "dataset", "sums")
+    assert found(page) == f"7 of {ALL}"
+    assert page.texts("#dataset summary") == ["2 of 4 datasets"]
+    page.press("Escape")
+    assert page.texts(".choice .options") == []
+    assert parse_qs(page.value("location.hash.slice(1)"))["dataset"] == ["通用-chat", "sums"]
 
 
-def test_the_head_is_a_matrix_of_models_and_datasets(page: Page) -> None:
-    assert page.texts(".matrix thead th") == ["small", "large"]
-    assert page.texts(".matrix tbody th") == [
-        "sums accuracy",
-        "通用-chat accuracy",
-        "choice accuracy",
-        "repeated accuracy",
-        "all naive_average",
-    ]
-    assert page.texts(".matrix tbody tr:first-child td") == ["27.3 % 22.5–32.6 219", "67.7 % 62.2–72.7 99"]
-    assert page.texts(".matrix .average .score") == ["28.6 %", "68.8 %"]
-    assert page.value("document.querySelector('#grid').getBoundingClientRect().top < innerHeight / 2")
+def choose(page: Page, key: str, name: str) -> None:
+    """Choose a model or dataset, or no longer, in its menu."""
+    page.value(f"document.querySelector('#{key}').open = true")
+    place = page.texts(f"#{key} label").index(name)
+    page.click(f"#{key} label", place)
 
 
-def test_a_click_in_the_head_shows_these_samples(page: Page) -> None:
+def test_filters_hold_for_every_tab(page: Page) -> None:
+    choose(page, "model", "large")
+    choose(page, "dataset", "sums")
+    choose(page, "dataset", "choice")
+    tab(page, "scores")
+    assert page.texts("#panel-scores .matrix thead th") == ["Dataset", "large"]
+    assert page.texts("#panel-scores .matrix tbody th") == ["sums", "choice"]
+    assert page.texts("#panel-scores .folds summary") == ["sums"]
+    tab(page, "answers")
+    page.wait_for("document.querySelector('#panel-answers .chart-plot')")
+    assert "通用-chat" not in page.value("document.querySelector('#panel-answers').textContent")
+    assert "small" not in page.value("document.querySelector('#panel-answers').textContent")
+    state(page, "failed")
+    tab(page, "scores")
+    assert page.texts("#panel-scores .matrix tbody th") == ["sums"]
+
+
+def test_keys_work_after_a_click_on_a_chip(page: Page) -> None:
+    state(page, "wrong")
+    page.press("j")
+    page.press("Enter")
+    assert opened(page) == "sums · small · row 3 · s3"
+
+
+def test_model_and_dataset_of_a_row_are_seen_beside_an_open_sample(page: Page) -> None:
+    page.click("#rows .row", 1)
+    opened(page)
+    assert column(page, "model")[0] == "small"
+    assert column(page, "dataset")[0] == "sums"
+
+
+def test_hits_of_a_search_are_marked(page: Page, sample_run: RunFolder) -> None:
+    open_report(page, sample_run.report, "query=3 * 6 is 18&sample=small/通用-chat/s2")
+    opened(page)
+    page.wait_for("[...CSS.highlights.get('found')].some((one) => sample.contains(one.startContainer))")
+    assert page.value("[...CSS.highlights.get('found')].map(String)") == ["3 * 6 is 18"]
+    open_report(page, sample_run.report, "query=TWICE 12 IS&model=large")
+    page.click("#rows .row", 0)
+    opened(page)
+    page.wait_for("[...CSS.highlights.get('found')].map(String).includes('Twice 12 is')")
+
+
+def test_scores_are_a_matrix_of_models_and_datasets(page: Page, sample_run: RunFolder) -> None:
+    open_report(page, sample_run.report)
+    assert page.texts(".matrix thead th") == ["Dataset", "small", "large"]
+    assert page.texts(".matrix tbody th") == ["sums", "通用-chat", "choice", "repeated"]
+    assert page.texts(".matrix tbody tr:first-child td") == ["27.3 22.5–32.6 219", "67.7 62.2–72.7 99"]
+    assert page.texts(".matrix tfoot tr") == ["all 28.6 18.9–40.8 68.8 56.8–78.8", "mean of 4 datasets 39.3 71.9"]
+    best = "[...document.querySelectorAll('.matrix .best')].map((one) => one.cellIndex)"
+    assert page.value(best) == [2, 1, 2, 2, 2, 2, 2]
+    heat = "[...document.querySelectorAll('.matrix tbody td')].map((one) => +one.style.getPropertyValue('--heat'))"
+    assert page.value(heat)[0] == 0
+    assert max(page.value(heat)) == page.value(heat)[-1] == 1
+
+
+def test_the_matrix_is_sorted_by_name_and_by_any_model(page: Page, sample_run: RunFolder) -> None:
+    open_report(page, sample_run.report)
+    page.click(".matrix thead button", 1)
+    assert page.texts(".matrix tbody th") == ["通用-chat", "repeated", "choice", "sums"]
+    assert page.value("document.activeElement.dataset.focus") == "sort small"
+    page.press("Enter")
+    assert page.texts(".matrix tbody th") == ["sums", "choice", "通用-chat", "repeated"]
+    page.press("Enter")
+    assert page.texts(".matrix tbody th") == ["sums", "通用-chat", "choice", "repeated"]
+    page.click(".matrix thead button", 0)
+    assert page.texts(".matrix tbody th") == ["choice", "repeated", "sums", "通用-chat"]
+
+
+def test_a_suite_is_folded_into_its_groups_and_a_failed_task_tells_its_cause(page: Page, sample_run: RunFolder) -> None:
+    page.value(SUITE)
+    page.value("showTab('scores')")
+    assert page.texts(".matrix tbody th") == ["▸ mmlu 20", "▸ ceval 10", "last"]
+    assert page.texts(".matrix tfoot th") == ["mean of 31 datasets"]
+    assert page.texts(".matrix tbody tr")[0].split()[3:] == ["20.0", "20.0", "20.0", "error"]
+    assert page.texts(".causes li") == ["m3 error: ModelError: HTTP 401 31 datasets: mmlu-0, mmlu-1, mmlu-2, …"]
+    page.click(".matrix .fold-group", 0)
+    assert len(page.texts(".matrix tbody th")) == 23
+    assert page.value("document.activeElement.getAttribute('aria-expanded')") == "true"
+    heights = "[...document.querySelectorAll('.matrix tbody tr')].map((one) => one.offsetHeight)"
+    assert set(page.value(heights)) == {26}
+    frame = "document.querySelector('.matrix-frame')"
+    assert page.value(f"{frame}.scrollHeight === {frame}.clientHeight")
+    page.click("#fold")
+    page.click("#fold")
+    assert page.texts(".matrix tbody th") == ["▸ mmlu 20", "▸ ceval 10", "last"]
+
+
+SUITE = """
+(() => {
+  const count = (name, number) => [...Array(number).keys()].map((place) => `${name}-${place}`);
+  const names = [...count("mmlu", 20), ...count("ceval", 10), "last"];
+  const models = ["m0", "m1", "m2", "m3"];
+  const line = (dataset, model, note) => {
+    const failed = { dataset, model, metric: null, score: null, note };
+    return model === "m3" ? failed : { dataset, model, metric: "accuracy", score: 0.2, fraction: true, note: "" };
+  };
+  const lines = (names, note) => names.flatMap((dataset) => models.map((model) => line(dataset, model, note)));
+  const groups = ["mmlu", "ceval"].map((name) => ({ name, members: names.filter((one) => one.startsWith(name)) }));
+  const scores = [...lines(names, "error: ModelError: HTTP 401"), ...lines(["mmlu", "ceval"], "no average")];
+  const tasks = lines(names, "").filter(({ score }) => score != null).map(({ dataset, model }) => {
+    return { ...data.tasks[0], dataset, model, breakdowns: [] };
+  });
+  data = { ...data, scores, groups, tasks, precision: [], speeds: {} };
+  parts = [];
+  drawOverview();
+  drawFilters();
+})()
+"""
+
+
+def test_a_click_in_the_matrix_shows_these_samples(page: Page) -> None:
+    tab(page, "scores")
     page.click(".matrix button.score", 1)
     assert found(page) == f"300 of {ALL}"
-    page.click(".matrix thead button", 0)
-    assert found(page) == f"{ALL // 2} of {ALL}"
+    open_scores(page)
     page.click(".matrix tbody th button", 2)
     assert found(page) == f"40 of {ALL}"
-    page.click(".matrix button.miss", 0)
+    open_scores(page)
+    page.click(".matrix .miss button", 0)
     assert found(page) == f"219 of {ALL}"
     assert "right" not in column(page, "state")
     page.press("Enter")
     assert opened(page).startswith("sums · small")
 
 
+def open_scores(page: Page) -> None:
+    """Show all scores again."""
+    page.value("setFilters({})")
+    tab(page, "scores")
+
+
 def test_one_key_shows_the_wrong_ones_and_all_again(page: Page) -> None:
+    tab(page, "scores")
     page.click(".matrix button.score", 0)
     page.press("w")
     assert found(page) == f"219 of {ALL}"
@@ -153,26 +270,16 @@ def test_keys_from_the_top_open_a_sample_that_can_be_seen(page: Page) -> None:
 def test_tabs_are_used_with_keys(page: Page, sample_run: RunFolder) -> None:
     page.value("document.querySelector('#tab-samples').focus()")
     page.press("ArrowRight")
-    assert page.value("document.activeElement.id") == "tab-scores"
+    assert page.value("document.activeElement.id") == "tab-answers"
     assert page.value("document.querySelector('#panel-samples').hidden")
-    page.press("ArrowLeft")
-    page.press("ArrowLeft")
+    for _ in range(3):
+        page.press("ArrowLeft")
     assert page.value("document.activeElement.id") == "tab-run"
     assert page.value("decodeURIComponent(location.hash)") == "#tab=run"
     open_report(page, sample_run.report, "tab=speed")
-    page.wait_for("document.querySelector('.speeds')?.checkVisibility()")
+    page.wait_for("document.querySelector('#panel-speed .matrix')?.checkVisibility()")
     page.press("j")
     assert page.value("document.querySelector('.row[aria-selected=true]').checkVisibility()")
-
-
-def test_a_click_in_the_scores_shows_these_samples(page: Page) -> None:
-    tab(page, "scores")
-    page.click(".scores .states-cell .part.wrong", 1)
-    assert set(column(page, "state")) == {"wrong"}
-    assert set(column(page, "model")) == {"large"}
-    tab(page, "scores")
-    page.click(".scores td.score button", 2)
-    assert found(page) == f"7 of {ALL}"
 
 
 def test_columns_sort_up_down_and_back(page: Page) -> None:
@@ -297,7 +404,7 @@ def test_columns_of_the_data_filter_and_are_in_the_address(page: Page, sample_ru
 def test_no_text_of_a_chart_lies_on_another_and_no_table_is_cut(page: Page, width: int) -> None:
     page.resize(width, 900)
     longer = "Object.assign(one, { dataset: `demo-chat-${one.dataset}`, model: `demo-${one.model}` })"
-    page.value(f"for (const one of [...data.tasks, ...data.scores]) {longer}; drawOverview()")
+    page.value(f"for (const one of [...data.tasks, ...data.scores]) {longer}; data = {{ ...data }}; drawOverview()")
     for name in ("answers", "scores"):
         tab(page, name)
         page.wait_for(f"document.querySelector('#panel-{name} .chart-plot')")
@@ -320,11 +427,12 @@ TEXTS_ON_TEXTS = """
 
 def test_scores_by_column_lead_to_their_samples(page: Page) -> None:
     tab(page, "scores")
-    titles = page.value("[...document.querySelectorAll('.breakdown')].map((one) => one.getAttribute('aria-label'))")
+    regions = "[...document.querySelectorAll('.measures [role=region]')]"
+    titles = page.value(f"{regions}.map((one) => one.getAttribute('aria-label'))")
     assert titles[:4] == ["sums: level", "sums: subject", "sums: shots", "sums: length of the answer"]
-    rows = page.texts(".breakdown tbody tr")
-    assert rows[:2] == ["0 small 27.3 % 19.5–36.8 99", "0 large 67.7 % 58.0–76.1 99"]
-    page.click(".breakdown .score button", 0)
+    assert page.texts(".heat tbody tr")[0] == "0 27 68"
+    assert page.value("document.querySelector('.heat td').title") == "27.3 % (95 %: 19.5–36.8), 99 samples"
+    page.click(".heat .score", 0)
     assert found(page) == f"100 of {ALL}"
 
 
@@ -491,7 +599,7 @@ def test_charts_have_round_ticks_at_every_width(page: Page) -> None:
         tab(page, "scores")
         page.wait_for("document.querySelector('.chart-plot .tick')?.checkVisibility()")
         assert drawn(page, "#panel-scores .chart-plot .tick") == ["20 %", "40 %", "60 %", "80 %", "100 %"]
-        assert drawn(page, "#panel-scores .chart-plot .label")[:2] == ["sums · small", "27.3 % (22.5–32.6)"]
+        assert drawn(page, "#panel-scores .chart-plot .label")[:4] == ["small", "large", "sums", "27.3–67.7 %"]
         tab(page, "answers")
         page.wait_for("document.querySelector('#panel-answers .chart-plot .tick')")
         ticks = page.value(
@@ -535,7 +643,7 @@ def test_a_chart_is_saved_with_its_colours(page: Page) -> None:
     assert text.startswith("<svg ")
     assert 'xmlns="http://www.w3.org/2000/svg"' in text
     assert "var(" not in text
-    assert "27.3 % (22.5–32.6)" in text
+    assert "27.3–67.7 %" in text
     name, text = saved(page, ".saves button:last-child")
     assert name.endswith(".png")
     assert text[1:4] == "PNG"
@@ -543,7 +651,8 @@ def test_a_chart_is_saved_with_its_colours(page: Page) -> None:
 
 
 def test_the_samples_that_are_shown_are_saved(page: Page) -> None:
-    page.click(".matrix button.miss", 0)
+    tab(page, "scores")
+    page.click(".matrix .miss button", 0)
     name, text = saved(page, "#save-csv")
     assert name == "mixed-samples.csv"
     lines = list(csv.DictReader(io.StringIO(text)))
@@ -560,13 +669,13 @@ def test_the_samples_that_are_shown_are_saved(page: Page) -> None:
 
 
 def test_labels_are_chinese_and_texts_of_data_are_not(page: Page, chinese_report: Path) -> None:
-    page.open(chinese_report.as_uri())
-    page.wait_for("document.querySelector('#rows .row')")
-    assert page.texts("#tabs button") == ["样本", "得分", "分布", "速度", "运行与配置"]
+    open_report(page, chinese_report, "tab=samples")
+    assert page.texts("#tabs button") == ["得分", "样本", "分布", "速度", "运行与配置"]
     assert page.texts("#states [data-state=wrong]") == ["错误 324"]
     assert page.texts("#found") == ["678 个样本"]
     assert page.texts("#columns .gold") == ["标准答案"]
-    assert page.texts(".matrix tbody th")[0] == "sums accuracy"
+    tab(page, "scores")
+    assert page.texts(".matrix tfoot th") == ["all", "4 数据集的平均"]
     page.requests.clear()
 
 

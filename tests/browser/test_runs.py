@@ -56,7 +56,7 @@ def served(chromium: Page, sample_run: RunFolder) -> Iterator[str]:
         chromium.complaints.clear()
         chromium.requests.clear()
         address = server.with_token(server.address(sample_run))
-        chromium.open(address)
+        chromium.open(f"{address}#tab=samples")
         chromium.wait_for("document.querySelector('#rows .row .state')")
         yield address
         chromium.value("0")
@@ -71,7 +71,8 @@ def found(page: Page, text: str) -> None:
 
 def test_a_served_report_filters_sorts_and_opens_as_the_file_does(chromium: Page, served: str) -> None:
     found(chromium, "678 samples")
-    chromium.click(".matrix button.miss", 0)
+    chromium.click("#tab-scores")
+    chromium.click(".matrix .miss button", 0)
     found(chromium, "219 of 678")
     assert chromium.texts("[data-state=wrong]") == ["wrong 210"]
     chromium.press("Enter")

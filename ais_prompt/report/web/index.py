@@ -40,7 +40,7 @@ from ais_prompt.utils.secrets import SECRETS
 
 STATES: Final = ("right", "partial", "wrong", "scored", "answered", "unparsed", "truncated", "failed")
 """In the order in which they are shown and sorted."""
-VERSION: Final = 4
+VERSION: Final = 5
 """Of the file; one of another version is made again."""
 BATCH_SAMPLES: Final = 1000
 """Samples of a task that are written together."""
@@ -321,7 +321,7 @@ class Query(Struct, frozen=True):
     """Which samples are wanted, in which order.
 
     Attributes:
-        model, dataset: their ``abbr``; empty for all.
+        models, datasets: their ``abbr``; empty for all.
         states: of `STATES`; empty for all.
         columns: column of the data → its value as JSON, since 1 and true are equal in Python.
         text: what a sample contains, in upper or lower case; empty for all. Of prompts, only the lines that differ from
@@ -330,8 +330,8 @@ class Query(Struct, frozen=True):
         down: from the largest to the smallest.
     """
 
-    model: str = ""
-    dataset: str = ""
+    models: tuple[str, ...] = ()
+    datasets: tuple[str, ...] = ()
     states: tuple[str, ...] = ()
     columns: tuple[tuple[str, str], ...] = ()
     text: str = ""
@@ -354,8 +354,8 @@ class Query(Struct, frozen=True):
         first = {name: found[0] for name, found in values.items()}
         sort = first.get("sort", "")
         return cls(
-            first.get("model", ""),
-            first.get("dataset", ""),
+            tuple(values.get("model", ())),
+            tuple(values.get("dataset", ())),
             tuple(state for state in values.get("state", ()) if state in STATES),
             columns,
             first.get("query", ""),
@@ -383,10 +383,10 @@ def find(index: SampleIndex, query: Query, size: int) -> FoundSamples:
         StoreError: the index is broken.
     """
     conditions, values = ["number < ?"], list[Any]([size])
-    for name, value in (("model", query.model), ("dataset", query.dataset)):
-        if value:
-            conditions.append(f"{name} = ?")
-            values.append(value)
+    for name, chosen in (("model", query.models), ("dataset", query.datasets)):
+        if chosen:
+            conditions.append(f"{name} IN ({', '.join('?' * len(chosen))})")
+            values += chosen
     for name, value in query.columns:
         conditions.append("instr(columns, ?)")
         values.append(f",{json_text(name)}:{value},")

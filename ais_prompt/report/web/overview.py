@@ -15,7 +15,7 @@ from ais_prompt.report.notes import precision_notes
 from ais_prompt.report.questions import prompts_of, snippet
 from ais_prompt.report.web.assets import finite, finite_json
 from ais_prompt.report.web.breakdown import Breakdowns, Context, context_samples, long_contexts
-from ais_prompt.report.web.run_files import ShownResults, ShownTask, results_of
+from ais_prompt.report.web.run_files import ShownResults, ShownTask, groups_of, results_of
 from ais_prompt.scoring.rows import Row
 from ais_prompt.store.disk import reading
 from ais_prompt.store.layout import RunFolder
@@ -143,6 +143,7 @@ def overview(folder: RunFolder, rows: Sequence[Row], tasks: Sequence[TaskTotals]
         "speeds": {name: task.speed.to_json() for name, task in facts.items() if task.speed},
         "config": config,
         "scores": [row.to_json() for row in rows],
+        "groups": groups_of(folder),
         "precision": precision_notes(rows),
         "tasks": [task.to_json() for task in tasks],
         "long_contexts": long_contexts([(task.task.model, task.contexts) for task in tasks]),

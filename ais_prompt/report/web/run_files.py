@@ -13,7 +13,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from ais_prompt.checks.stored import stored_spec
-from ais_prompt.errors import ConfigError, StoreError
+from ais_prompt.errors import AisPromptError, ConfigError, StoreError
 from ais_prompt.scoring.rows import Row
 from ais_prompt.store.disk import reading
 from ais_prompt.store.layout import RunFolder
@@ -92,6 +92,15 @@ def summary_of(folder: RunFolder) -> list[Row]:
         return [Row.from_json(row) for row in check_shape(rows, list[dict[str, Any]])]
     except ValueError as error:
         raise StoreError(f"the file is not a summary: {error}", where=str(path), fix=FIX) from None
+
+
+def groups_of(folder: RunFolder) -> list[dict[str, Any]]:
+    """Return the groups of datasets of a run, each with ``name`` and ``members``; none if its config cannot be read."""
+    run = folder.root.parent if folder.root.name == "partial" else folder.root
+    with suppress(AisPromptError):  # no module that the config names is imported
+        groups = stored_spec(RunFolder(run), as_of_others=True).summary.groups
+        return [{"name": group.name, "members": [entry.name for entry in group.subsets]} for group in groups]
+    return []
 
 
 def shown_tasks(folder: RunFolder, rows: Sequence[Row]) -> list[ShownTask]:

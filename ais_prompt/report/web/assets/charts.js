@@ -5,13 +5,14 @@ const LINE = 14;  // height of a line of text
 const GAP = 12;  // least room between two texts on a line
 const measuring = document.createElement("canvas").getContext("2d");
 measuring.font = '12px system-ui, "Noto Sans", "Noto Sans CJK SC", sans-serif';  // as style.css has it
-const HUES = ["--accent", "--wrong", "--right", "--truncated", "--unparsed", "--failed"];  // of models
+const HUES = 8;  // of models, --hue-0 to --hue-7
+const SHAPES = [(x, y) => svg("circle", { cx: x, cy: y, r: 4.2 }), (x, y) => svg("path", { d: `M${x - 4} ${y - 4}h8v8h-8z` }), (x, y) => svg("path", { d: `M${x} ${y - 5}l5 9h-10z` }), (x, y) => svg("path", { d: `M${x} ${y - 5.4}l5.4 5.4l-5.4 5.4l-5.4 -5.4z` })];
 const PNG_SCALE = 2;
-const INLINED = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-family", "font-size", "font-weight", "text-anchor"];
+const INLINED = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-family", "font-size", "font-weight", "text-anchor"];
 
 /**
- * A figure that is drawn again when its width changes. `build(width)` returns `{ rows, axis }`: each row has a `label`, a
- * `value` in words, a `height` and `marks(y)`; `axis` has pairs of a place in pixels and a text.
+ * A figure that is drawn again when its width changes. `build(width)` returns `{ rows, axis, models }`: each row has a `label`,
+ * a `value` in words, a `height` and `marks(y)`; `axis` has pairs of a place in pixels and a text; `models` are named above.
  */
 function chart(title, build) {
   const holder = el("div", { class: "chart-holder" });
@@ -25,20 +26,47 @@ function chart(title, build) {
   return el("figure", { class: "chart" }, el("figcaption", {}, el("b", {}, title), el("span", { class: "saves soft" }, save("SVG"), " ", save("PNG"))), holder);
 }
 
-function chartOf(title, width, { rows, axis: marks }) {
+function chartOf(title, width, { rows, axis: marks, models }) {
   const room = width - 2 * SIDE;
+  const [key, top] = modelKey(models, room);
   const more = rows.some(({ label, value }) => textWidth(label) + textWidth(value) + GAP > room) ? LINE : 0;  // values below labels
-  let y = 4;
-  const parts = rows.map((row) => {
+  let y = top;
+  const drawn = rows.map((row) => {
     const top = y + more;
     y = top + row.height + 18;
     const value = more ? { x: SIDE } : { x: width - SIDE, "text-anchor": "end" };
     return [svg("text", { class: "label", x: SIDE, y: top - more + 12 }, shortened(row.label, room)), svg("text", { class: "label value", y: top + 12, ...value }, shortened(row.value, room)), row.marks(top + 17)];
   });
-  const grid = marks.map(([x]) => svg("line", { class: "grid", x1: x, x2: x, y1: 4, y2: y }));
+  const grid = marks.map(([x]) => svg("line", { class: "grid", x1: x, x2: x, y1: top, y2: y }));
   const words = marks.map(([x, text]) => svg("text", { class: "tick", x, y: y + 14, "text-anchor": x < 30 ? "start" : x > width - 30 ? "end" : "middle" }, text));
   const label = `${title}: ${rows.map((row) => `${row.label} ${row.value}`).join("; ")}`;
-  return svg("svg", { class: "chart-plot", width, height: y + 20, viewBox: `0 0 ${width} ${y + 20}`, role: "img", "aria-label": label }, grid, parts, words);
+  return svg("svg", { class: "chart-plot", width, height: y + 20, viewBox: `0 0 ${width} ${y + 20}`, role: "img", "aria-label": label }, key, grid, drawn, words);
+}
+
+/** The marks of the models with their names, and how high they are. */
+function modelKey(models, room) {
+  let [x, y] = [SIDE, 4];
+  const drawn = models.map((model) => {
+    const text = shortened(plain(model), room - 2 * GAP);
+    const width = textWidth(text) + 2 * GAP + 4;
+    if (x > SIDE && x + width > room) [x, y] = [SIDE, y + LINE + 4];
+    const parts = [modelMark(model, x + 5, y + 8), svg("text", { class: "label value", x: x + 16, y: y + 12 }, text)];
+    x += width;
+    return parts;
+  });
+  return [drawn, y + LINE + 12];
+}
+
+function modelMark(model, x, y) {
+  const number = names("model").indexOf(model);
+  const mark = SHAPES[(number + Math.floor(number / HUES)) % SHAPES.length](x, y);
+  mark.setAttribute("fill", modelHue(model));
+  return mark;
+}
+
+/** The colour of a model, the same in all charts. */
+function modelHue(model) {
+  return `var(--hue-${names("model").indexOf(model) % HUES})`;
 }
 
 function textWidth(text) {
@@ -66,52 +94,62 @@ function logTicks([low, high], most = 8) {
   return fine.length <= most ? fine : within(powers);
 }
 
-/** Scores of all datasets with intervals, the models in colours. */
-function intervalsChart(lines, title = say("Scores with 95 % intervals")) {
-  const shown = byDataset(lines.filter((line) => line.fraction && line.score != null));
-  if (!shown.length) return null;
-  const range = scoreRange(shown);
-  const models = [...new Set(shown.map(({ model }) => model))];
-  const metrics = ({ dataset }) => new Set(shown.filter((line) => line.dataset === dataset).map(({ metric }) => metric)).size;
-  return chart(title, (width) => {
+/** The scores of each dataset or folded group on one axis, a mark for each model; intervals if there are few models. */
+function dotsChart({ cellOf, format }) {
+  const models = shownModels().filter((model) => names("model").includes(model));
+  const rows = shownLines().map((line) => ({ ...line, cells: models.map((model) => groupCell(model, line, cellOf, format)).map((cell) => (cell?.value != null && cell.fraction !== false ? cell : null)) })).filter(({ cells }) => cells.some(Boolean));
+  if (!rows.length) return null;
+  const range = scoreRange(rows.flatMap(({ cells }) => cells.filter(Boolean).map((cell) => (models.length <= WIDE_UP_TO && cell.line) || { score: cell.value })));
+  return chart(say("Scores with 95 % intervals"), (width) => {
     const x = chartScale(range, width);
-    const rows = shown.map((line) => {
-      const hue = `var(${HUES[models.indexOf(line.model) % HUES.length]})`;
-      const interval = line.ci95_low == null ? null : svg("line", { class: "range", stroke: hue, x1: x(line.ci95_low), x2: x(line.ci95_high) });
-      const marks = (y) => {
-        for (const end of ["y1", "y2"]) interval?.setAttribute(end, y + 6);
-        return [interval, svg("circle", { fill: hue, cx: x(line.score), cy: y + 6, r: 4.5 })];
-      };
-      const ends = span(line.ci95_low, line.ci95_high, true);
-      const names = [line.dataset, line.model, ...(metrics(line) > 1 ? [line.metric] : [])];
-      return { label: names.map(plain).join(" · "), value: `${percent(line.score)}${ends ? ` (${ends})` : ""}`, height: 14, marks };
+    const drawn = rows.map(({ name, cells }) => {
+      const own = cells.map((cell, place) => ({ ...cell, model: models[place] })).filter(({ value }) => value != null);
+      const step = models.length <= WIDE_UP_TO ? 9 : 0;  // intervals lie below each other
+      const marks = (y) => [svg("line", { class: "grid", x1: SIDE, x2: width - SIDE, y1: y + 5, y2: y + 5 }), own.map(({ model, value, line, title }, place) => {
+        const at = y + 5 + step * place;
+        const interval = step && line?.ci95_low != null ? svg("line", { class: "range", stroke: modelHue(model), x1: x(line.ci95_low), x2: x(line.ci95_high), y1: at, y2: at }) : null;
+        return svg("g", {}, svg("title", {}, `${plain(model)}: ${title}`), interval, modelMark(model, x(value), at));
+      })];
+      const values = own.map(({ value }) => value);
+      const ends = models.length === 1 ? span(own[0].line?.ci95_low, own[0].line?.ci95_high, true) : "";
+      return { label: plain(name), value: `${[...new Set([Math.min(...values), Math.max(...values)].map(format))].join("–")} %${ends ? ` (${ends})` : ""}`, height: 12 + step * (own.length - 1), marks };
     });
-    return { rows, axis: ticks(range).map((tick) => [x(tick), `${Math.round(100 * tick)} %`]) };
+    return { rows: drawn, models, axis: ticks(range).map((tick) => [x(tick), `${Math.round(100 * tick)} %`]) };
   });
 }
 
-/** The distribution of a length or a time in each task that has it. */
+/** The distribution of a length or a time in each dataset or folded group, a line for each model. */
 function distributionChart({ title, groups, edges, format }) {
-  const tasks = byDataset(data.tasks.filter((_, number) => groups[number]));
+  const numbers = new Map(data.tasks.map((task, number) => [keyOf(task), number]));
+  const models = shownModels();
+  const rows = shownLines().map(({ name, members }) => ({ name, lines: models.map((model) => ({ model, found: members.map((dataset) => groups[numbers.get(keyOf({ model, dataset }))]).filter(Boolean) })).filter(({ found }) => found.length) })).filter(({ lines }) => lines.length);
+  if (!rows.length) return null;
   const range = [edges[0], edges.at(-1)];
   const isLog = edges.length > 2 && edges[0] > 0 && Math.abs(edges[2] / edges[1] - edges[1] / edges[0]) < 1e-6;
   return chart(title, (width) => {
     const x = chartScale(range, width, isLog);
-    const rows = tasks.map((task) => {
-      const group = groups[data.tasks.indexOf(task)];
-      return { label: `${plain(task.dataset)} · ${plain(task.model)}`, value: say("{one}, {other}", { one: `${say("median")} ${format(group.median)}`, other: `${say("95 % below")} ${format(group.p95)}` }), height: 30, marks: (y) => histogramMarks(group, edges, x, y, format) };
+    const drawn = rows.map(({ name, lines }) => {
+      const shares = lines.map(({ model, found }) => ({ model, found, share: sharesOf(found) }));
+      const highest = Math.max(...shares.flatMap(({ share }) => share));
+      const medians = lines.flatMap(({ found }) => found.map(({ median }) => median));
+      const ends = [...new Set([Math.min(...medians), Math.max(...medians)].map(format))];
+      return { label: plain(name), value: `${say("median")} ${ends.join("–")}`, height: 32, marks: (y) => [svg("line", { class: "base", x1: x(range[0]), x2: x(range[1]), y1: y + 30.5, y2: y + 30.5 }), shares.map((line) => distributionLine(line, edges, x, y + 30, 28 / highest, format))] };
     });
-    return { rows, axis: (isLog ? logTicks(range) : ticks(range)).map((tick) => [x(tick), format(tick)]) };
+    return { rows: drawn, models: models.filter((model) => rows.some(({ lines }) => lines.some((line) => line.model === model))), axis: (isLog ? logTicks(range) : ticks(range)).map((tick) => [x(tick), format(tick)]) };
   });
 }
 
-function histogramMarks({ counts, median }, edges, x, y, format) {
-  const highest = Math.max(...counts);
-  const bars = counts.map((number, bin) => {
-    const height = number ? Math.max(1.5, (26 * number) / highest) : 0;
-    return svg("rect", { class: "bin", x: x(edges[bin]) + 0.5, y: y + 28 - height, width: Math.max(0.5, x(edges[bin + 1]) - x(edges[bin]) - 1), height }, svg("title", {}, `${format(edges[bin])} – ${format(edges[bin + 1])}: ${count(number)}`));
-  });
-  return [bars, svg("line", { class: "base", x1: x(edges[0]), x2: x(edges.at(-1)), y1: y + 28.5, y2: y + 28.5 }), svg("line", { class: "median", x1: x(median), x2: x(median), y1: y, y2: y + 28 })];
+/** The share of the answers in each bin. */
+function sharesOf(found) {
+  const counts = found[0].counts.map((_, bin) => found.reduce((sum, one) => sum + one.counts[bin], 0));
+  const all = counts.reduce((sum, number) => sum + number, 0);
+  return counts.map((number) => number / all);
+}
+
+function distributionLine({ model, found, share }, edges, x, base, unit, format) {
+  const points = share.flatMap((part, bin) => [`${x(edges[bin]).toFixed(1)} ${(base - unit * part).toFixed(1)}`, `${x(edges[bin + 1]).toFixed(1)} ${(base - unit * part).toFixed(1)}`]);
+  const figures = found.length > 1 ? "" : `: ${say("{one}, {other}", { one: `${say("median")} ${format(found[0].median)}`, other: `${say("95 % below")} ${format(found[0].p95)}` })}`;
+  return svg("path", { class: "line", d: `M${x(edges[0])} ${base}L${points.join("L")}L${x(edges.at(-1))} ${base}`, stroke: modelHue(model) }, svg("title", {}, `${plain(model)}${figures}`));
 }
 
 /** Save a chart with its colours as they are shown. */

@@ -100,7 +100,7 @@ function sampleOf(row) {
 }
 
 function passes(row, { model, dataset, columns }) {
-  return (!model || row.task.model === model) && (!dataset || row.task.dataset === dataset) && Object.entries(columns).every(([name, value]) => row.columns[name] === value);
+  return (!model.size || model.has(row.task.model)) && (!dataset.size || dataset.has(row.task.dataset)) && Object.entries(columns).every(([name, value]) => row.columns[name] === value);
 }
 
 /** Rows that are all in memory. A selection of the server has the same functions, see served.js. */

@@ -1,23 +1,35 @@
-// The filters above the table, the samples that pass them, and the address of what is shown.
+// The filters above the tabs, the samples that pass them, and the address of what is shown.
 
-const filters = { state: new Set(), model: "", dataset: "", query: "", columns: {} };
+const filters = { state: new Set(), model: new Set(), dataset: new Set(), query: "", columns: {} };  // an empty set is all
 let finding = new AbortController();
 
 function drawFilters() {
-  for (const key of ["model", "dataset"]) {
-    const all = el("option", { value: "" }, say(key === "model" ? "All models" : "All datasets"));
-    byId(key).replaceChildren(all, ...names(key).map((name) => el("option", { value: name }, plain(name))));
-    byId(key).hidden = names(key).length < 2;
-    byId(key).onchange = () => { filters[key] = byId(key).value; applyFilters(); };
-  }
+  drawChoice("model", { all: say("All models"), several: "{number} of {all} models" });
+  drawChoice("dataset", { all: say("All datasets"), several: "{number} of {all} datasets", groups: parts });
+  byId("fold").hidden = !parts.some(({ members }) => members);
+  byId("fold").onclick = () => { foldAll(!folded.size); drawShown(); };
   drawColumnFilters();
   const present = STATES.filter((state) => data.tasks.some((task) => task.states[state]));
-  byId("states").replaceChildren(...present.map((state) => el("button", { type: "button", class: "chip", "aria-pressed": "false", "data-state": state, onclick: () => toggleStates([state]) }, el("i", { class: `swatch ${state}` }), `${say(state)} `, el("span", { class: "soft" }))));
+  byId("states").replaceChildren(...present.map((state) => el("button", { type: "button", class: "chip", "aria-pressed": "false", "data-state": state, onclick: (event) => { toggleStates([state]); focusRows(event); } }, el("i", { class: `swatch ${state}` }), `${say(state)} `, el("span", { class: "soft" }))));
   let waiting;
   byId("query").oninput = () => {
     clearTimeout(waiting);
-    waiting = setTimeout(() => { filters.query = byId("query").value.trim(); applyFilters(); }, 150);
+    waiting = setTimeout(() => {
+      filters.query = byId("query").value.trim();
+      if (filters.query && shownTab() !== "samples") showTab("samples");
+      applyFilters();
+    }, 150);
   };
+}
+
+/** After a click on a chip the keys are those of the table; with the keyboard the focus stays. */
+function focusRows(event) {
+  if (event.detail && shownTab() === "samples") table.grid.focus({ preventScroll: true });
+}
+
+/** Whether a task passes the filters of models, datasets and states. */
+function passesTask({ model, dataset, states }) {
+  return (!filters.model.size || filters.model.has(model)) && (!filters.dataset.size || filters.dataset.has(dataset)) && (!filters.state.size || [...filters.state].some((state) => states[state]));
 }
 
 /** A choice for each column of the data that has few values. */
@@ -46,9 +58,10 @@ function misses() {
   return MISSES.filter((state) => byId("states").querySelector(`[data-state=${state}]`));
 }
 
-/** Set these filters and reset all others. */
-function setFilters({ model = "", dataset = "", state, query = "", columns = {} }) {
-  Object.assign(filters, { model, dataset, query, columns: { ...columns }, state: new Set([state].flat().filter(Boolean)) });
+/** Set these filters and reset all others; `model`, `dataset` and `state` are a name or several. */
+function setFilters({ query = "", columns = {}, ...chosen }) {
+  Object.assign(filters, { query, columns: { ...columns } });
+  for (const key of ["model", "dataset", "state"]) filters[key] = new Set([chosen[key]].flat().filter(Boolean));
   return applyFilters();
 }
 
@@ -56,12 +69,12 @@ function setFilters({ model = "", dataset = "", state, query = "", columns = {} 
 function applyFilters() {
   finding.abort();
   finding = new AbortController();
-  byId("model").value = filters.model;
-  byId("dataset").value = filters.dataset;
+  for (const key of ["model", "dataset"]) byId(key).show();
   for (const choice of byId("column-filters").children) choice.value = choice.dataset.column in filters.columns ? JSON.stringify(filters.columns[choice.dataset.column]) : "";
   if (byId("query").value.trim() !== filters.query) byId("query").value = filters.query;
   for (const chip of byId("states").children) chip.setAttribute("aria-pressed", filters.state.has(chip.dataset.state));
   byId("found").textContent = say("searching");
+  drawShown();
   writeAddress();
   const { signal } = finding;
   return source.find(filters, table.sorting, (found) => signal.aborted || showFound(found), signal);
@@ -81,14 +94,20 @@ function foundText(number) {
 
 /** Return the fragment of the address for what is shown. */
 function address() {
-  const parts = new URLSearchParams();
-  if (shownTab() !== "samples") parts.set("tab", shownTab());
-  for (const key of ["model", "dataset", "query"]) if (filters[key]) parts.set(key, filters[key]);
-  for (const state of filters.state) parts.append("state", state);
-  for (const [name, value] of Object.entries(filters.columns)) parts.append("column", JSON.stringify([name, value]));
-  if (opened) parts.set("sample", nameOf(opened));
-  if (opened && beside) parts.set("beside", beside);
-  return parts.toString();
+  const values = new URLSearchParams(queryOf(filters, {}));
+  if (opened) values.set("sample", nameOf(opened));
+  if (opened && beside) values.set("beside", beside);
+  return shownTab() === impliedTab(values) ? values.toString() : new URLSearchParams([["tab", shownTab()], ...values]).toString();
+}
+
+/** The tab of an address that names none: samples are what filters are mostly for. */
+function impliedTab(values) {
+  return values.size || data.tasks.length < 2 ? "samples" : "scores";
+}
+
+function addressedTab() {
+  const values = new URLSearchParams(location.hash.slice(1));
+  return values.get("tab") ?? impliedTab(values);
 }
 
 function writeAddress() {
@@ -97,20 +116,20 @@ function writeAddress() {
 
 /** Show what the address names. */
 async function readAddress() {
-  const parts = new URLSearchParams(location.hash.slice(1));
-  const name = parts.get("sample");
-  beside = parts.get("beside") ?? "";
-  showTab(parts.get("tab") ?? "samples");
+  const values = new URLSearchParams(location.hash.slice(1));
+  const name = values.get("sample");
+  beside = values.get("beside") ?? "";
+  showTab(addressedTab());
   opened = (name && (await source.named(name))) || null;
-  await setFilters({ model: parts.get("model") ?? "", dataset: parts.get("dataset") ?? "", query: parts.get("query") ?? "", state: parts.getAll("state"), columns: columnsOf(parts) });
+  await setFilters({ ...Object.fromEntries(["model", "dataset", "state"].map((key) => [key, values.getAll(key)])), query: values.get("query") ?? "", columns: columnsOf(values) });
   if (opened) openPosition(table.current);
   if (opened && data.served && shownTab() === "prompts") showChosenPrompts(opened);
 }
 
 /** The columns that an address filters by; broken ones are left out. */
-function columnsOf(parts) {
+function columnsOf(values) {
   try {
-    return Object.fromEntries(parts.getAll("column").map((text) => JSON.parse(text)));
+    return Object.fromEntries(values.getAll("column").map((text) => JSON.parse(text)));
   } catch {
     return {};
   }

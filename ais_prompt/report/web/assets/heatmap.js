@@ -45,7 +45,7 @@ function taskMap(context, name) {
   const found = new Map(context.scores.map((cell) => [`${cell.task} ${cell.length}`, cell]));
   const rows = context.tasks.map((task) => [plain(task), context.lengths.map(({ length }) => found.get(`${task} ${length}`))]);
   if (rows.length > 1) rows.push([say("mean"), context.lengths]);
-  return heatTable(name, say("score by task and length, %"), say("Task"), context.lengths, rows);
+  return contextTable(name, say("score by task and length, %"), "Task", context, rows);
 }
 
 /** Depth by length, the mean of some tasks. */
@@ -53,7 +53,11 @@ function depthMap(context, tasks, name, prefix = "") {
   const cells = context.depths.filter(({ task }) => tasks.includes(task));
   const depths = [...new Set(cells.map(({ depth }) => depth))].sort((one, other) => one - other);
   const rows = depths.map((depth) => [`${depth} %`, context.lengths.map(({ length }) => meanCell(cells.filter((cell) => cell.depth === depth && cell.length === length)))]);
-  return heatTable(name, prefix + say("score by depth and length, %"), say("Depth"), context.lengths, rows);
+  return contextTable(name, prefix + say("score by depth and length, %"), "Depth", context, rows);
+}
+
+function contextTable(name, title, corner, { lengths }, rows) {
+  return heatTable(`${name}: ${title}`, title, corner, lengths.map(({ length }) => lengthName(length)), rows.map(([row, cells]) => [row, cells.map((found) => heatCell(found))]));
 }
 
 function meanCell(cells) {
@@ -62,17 +66,19 @@ function meanCell(cells) {
   return { score: sum("score") / cells.length, n: sum("n") };
 }
 
-function heatTable(name, title, corner, lengths, rows) {
-  const head = el("tr", {}, header("", corner), lengths.map(({ length }) => header("number", lengthName(length))));
-  const body = rows.map(([name, cells]) => el("tr", {}, el("th", { scope: "row", dir: "auto" }, name), cells.map(heatCell)));
-  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${name}: ${title}` }, el("table", { class: "heat" }, el("caption", {}, title), el("thead", {}, head), el("tbody", {}, body)));
+/** A table with a name for screen readers, a title and a corner; `rows` are pairs of a name and cells. */
+function heatTable(name, title, corner, columns, rows) {
+  const head = el("tr", {}, header("", corner), columns.map((column) => el("th", { scope: "col", class: "number", title: column }, column)));
+  const body = rows.map(([row, cells]) => el("tr", {}, el("th", { scope: "row", dir: "auto" }, row), cells));
+  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": name }, el("table", { class: "heat" }, el("caption", {}, title), el("thead", {}, head), el("tbody", {}, body)));
 }
 
-/** A score in words and in colour; the interval is shown on hovering. */
-function heatCell(found) {
+/** A score in words and in colour; the interval is shown on hovering. A click calls `choose`. */
+function heatCell(found, choose) {
   if (!found) return cell("number soft", "–");
   const ends = span(found.low, found.high, true);
-  const shown = cell("number", String(Math.round(100 * found.score)));
+  const text = String(Math.round(100 * found.score));
+  const shown = cell("number", choose ? el("button", { type: "button", class: "link score", onclick: choose }, text) : text);
   shown.title = `${percent(found.score)}${ends ? ` (95 %: ${ends})` : ""}, ${counted(found.n, "sample")}`;
   shown.style.setProperty("--heat", found.score);
   return shown;

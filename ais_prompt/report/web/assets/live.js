@@ -45,8 +45,8 @@ async function refresh() {
   source.count();
   const tab = shownTab();
   drawOverview();
-  showTab(tab);
   drawFilters();
+  showTab(tab);
   opened = name ? ((await source.named(name)) ?? null) : null;
   await applyFilters();
 }

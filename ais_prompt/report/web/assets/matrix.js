@@ -1,57 +1,125 @@
-// The head of the report: the main score of each model on each dataset. A click shows the samples behind it.
+// A table of datasets by models: sorted by any model, groups folded, the mean at the foot, the best of each row marked.
 
-/** Draw the matrix; `choose(filters)` shows the samples of a cell, a row or a column. */
-function scoreMatrix(choose) {
-  const cells = mainScores();
-  const [models, datasets] = ["model", "dataset"].map((key) => [...new Set(cells.map((cell) => cell[key]))]);
-  const found = new Map(cells.map((cell) => [keyOf(cell), cell]));
-  const best = new Map(datasets.map((dataset) => [dataset, bestOf(cells.filter((cell) => cell.dataset === dataset))]));
-  const head = el("tr", {}, el("td"), models.map((model) => el("th", { scope: "col", class: "number" }, filterButton(model, { model }, choose))));
-  const rows = datasets.map((dataset) => {
-    const own = cells.filter((cell) => cell.dataset === dataset);
-    const isAverage = !own.some(taskOf);
-    const name = isAverage ? plain(dataset) : filterButton(dataset, { dataset }, choose);
-    return el("tr", { class: isAverage ? "average" : null }, el("th", { scope: "row", dir: "auto" }, name, " ", el("span", { class: "metric soft" }, plain(own[0].metric ?? ""))), models.map((model) => matrixCell(found.get(keyOf({ model, dataset })), best.get(dataset), choose)));
+const WIDE_UP_TO = 3;  // models with intervals and counts beside the scores
+const LEAST_HEADING = 84;  // pixels; names of models in narrower columns are upright
+const LEAST_COLUMN = 29;  // pixels; a table with narrower columns scrolls
+const sorting = { by: null, down: true };  // a model, "" for the names of datasets, null for the order of the summary
+
+/**
+ * Draw the matrix of a measure: `cellOf(model, name)` is a cell `{ value, text, title, … }`, null where there is none;
+ * `format(value)` is for means; `best` is Math.max or Math.min; `corner` stands above the names; `choose(filters)` shows
+ * the samples of a cell or a row.
+ */
+function matrix({ label, corner, cellOf, format, best = Math.max, choose }) {
+  const models = shownModels();
+  const isWide = models.length <= WIDE_UP_TO;
+  const has = (name) => models.some((model) => cellOf(model, name));
+  const present = shownParts().map(({ name, members }) => ({ name, members: members?.filter(has) ?? null })).filter(({ name, members }) => members?.length ?? has(name));
+  const found = sortedParts(present, (model, part) => groupCell(model, part, cellOf, format));
+  const leaves = found.flatMap(({ name, members }) => members ?? [name]);
+  const range = rangeOf(leaves.flatMap((name) => models.map((model) => cellOf(model, name))));
+  const line = (name, kind, heading, cells) => el("tr", { class: kind }, el("th", { scope: "row", dir: "auto", title: plain(name) }, heading), cells.map((cell, place) => matrixCell(cell, { cells, best, range, isWide, choose: cell?.task && (() => choose({ model: models[place], dataset: name })) })));
+  const ownLine = (name, kind, heading) => line(name, kind, heading, models.map((model) => cellOf(model, name)));
+  const datasetLine = (name, kind) => ownLine(name, kind, el("button", { type: "button", class: "link", onclick: () => choose({ dataset: name }) }, plain(name)));
+  const rows = found.flatMap((part) => {
+    if (!part.members) return [datasetLine(part.name, null)];
+    const group = line(part.name, "group", foldButton(part), models.map((model) => groupCell(model, part, cellOf, format)));
+    return folded.has(part.name) ? [group] : [group, ...part.members.map((name) => datasetLine(name, "member"))];
   });
-  return el("div", { class: "scroll matrix-frame", tabindex: "0", role: "region", "aria-label": say("Scores") }, el("table", { class: "matrix" }, el("thead", {}, head), el("tbody", {}, rows)));
+  const means = averages.filter(has).map((name) => ownLine(name, "average", plain(name)));
+  if (leaves.length > 1) means.push(line(say("mean"), "average", say("mean of {number}", { number: counted(leaves.length, "dataset") }), models.map((model) => meanOf(leaves.map((name) => cellOf(model, name)), format))));
+  const head = el("tr", {}, columnHeading("", corner), models.map((model) => columnHeading(model, plain(model))));
+  const table = el("table", { class: `matrix${isWide ? " wide" : ""}`, "aria-label": label }, el("colgroup", {}, el("col", { class: "names" }), models.map(() => el("col"))), el("thead", {}, head), el("tbody", {}, rows), el("tfoot", {}, means));
+  table.style.setProperty("--models", models.length);
+  return fitted(el("div", { class: "matrix-frame" }, table), table, models.length);
 }
 
-function keyOf({ model, dataset }) {
-  return `${model}\n${dataset}`;
+/** Turn the names of models, or let the table scroll, if there is no room. */
+function fitted(frame, table, number) {
+  new ResizeObserver(([{ contentRect: { width } }]) => {
+    const column = (width - table.querySelector("th").offsetWidth) / number;
+    table.classList.toggle("upright", column < LEAST_HEADING);
+    frame.classList.toggle("scroll", column < LEAST_COLUMN);
+    if (column < LEAST_COLUMN) frame.tabIndex = 0;
+  }).observe(frame);
+  return frame;
 }
 
-/** The first row of the summary for each task is its main metric. */
-function mainScores() {
-  const found = new Map();
-  for (const line of data.scores) if (!found.has(keyOf(line))) found.set(keyOf(line), line);
-  return [...found.values()];
+function columnHeading(name, text) {
+  const order = sorting.by !== name ? "none" : sorting.down ? "descending" : "ascending";
+  const sort = () => {
+    const first = name !== "";  // models: the best first; names: in their order
+    if (sorting.by !== name) Object.assign(sorting, { by: name, down: first });
+    else if (sorting.down === first) sorting.down = !first;
+    else sorting.by = null;
+    drawShown();
+  };
+  return el("th", { scope: "col", "aria-sort": order, title: text }, el("button", { type: "button", "data-focus": `sort ${name}`, onclick: sort }, el("span", {}, text), el("span", { class: "order", "aria-hidden": "true" }, { none: "", ascending: " ↑", descending: " ↓" }[order])));
 }
 
-/** The best score among models; null if there is one model only. */
-function bestOf(cells) {
-  const scores = cells.map((cell) => cell.score).filter((score) => score != null);
-  return scores.length > 1 ? Math.max(...scores) : null;
+function foldButton({ name, members }) {
+  const toggle = () => { folded[folded.has(name) ? "delete" : "add"](name); drawShown(); };
+  return el("button", { type: "button", class: "fold-group", "aria-expanded": String(!folded.has(name)), "data-focus": `fold ${name}`, onclick: toggle }, el("i", { "aria-hidden": "true" }, folded.has(name) ? "▸" : "▾"), el("span", {}, plain(name)), el("span", { class: "soft" }, count(members.length)));
 }
 
-function filterButton(name, filters, choose) {
-  return el("button", { type: "button", class: "link", title: say("Show its samples"), onclick: () => choose(filters) }, plain(name));
+/** Sort the parts, and the members of each, by the values of a model or by name; those without a value come last. */
+function sortedParts(found, cellOf) {
+  const { by, down } = sorting;
+  if (by === null || (by && !shownModels().includes(by))) return found;
+  const ordered = (items, key) => {
+    const values = new Map(items.map((item) => [item, key(item)]));
+    return [...items].sort((one, other) => {
+      const [left, right] = [values.get(one), values.get(other)];
+      if (left == null || right == null) return (left == null) - (right == null);
+      return (down ? -1 : 1) * (by ? left - right : compareTexts(left, right));
+    });
+  };
+  const inside = found.map((part) => ({ ...part, members: part.members && ordered(part.members, (name) => (by ? cellOf(by, { name })?.value : name)) }));
+  return ordered(inside, (part) => (by ? cellOf(by, part)?.value : part.name));
 }
 
-function matrixCell(line, best, choose) {
-  if (!line) return el("td", { class: "number soft" }, "–");
-  const task = taskOf(line);
-  const { model, dataset } = line;
-  if (line.score == null) return el("td", { class: "number note", title: plain(line.note) }, plain(line.note || say("not scored")).split(":")[0]);
-  const text = scored(line.score, line.fraction);
-  const ends = span(line.ci95_low, line.ci95_high, line.fraction);
-  const score = task ? el("button", { type: "button", class: "link score", title: say("Show its samples"), onclick: () => choose({ model, dataset }) }, text) : el("span", { class: "score" }, text);
-  return el("td", { class: `number${line.score === best ? " best" : ""}` }, score, " ", el("span", { class: "ends soft" }, ends), " ", task ? missButton(task, choose) : null);
+/** The cell of a part: its own, the mean of its members, or why they have no value. */
+function groupCell(model, { name, members }, cellOf, format) {
+  const own = cellOf(model, name);
+  if (!members || own?.value != null) return own;
+  const cells = members.map((member) => cellOf(model, member));
+  return meanOf(cells, format) ?? cells.find(Boolean) ?? own;
 }
 
-/** From a score to its wrong samples; nothing for a task without right and wrong. */
-function missButton(task, choose) {
-  const number = MISSES.reduce((sum, state) => sum + (task.states[state] ?? 0), 0);
-  if (!number) return null;
-  const { model, dataset } = task;
-  return el("button", { type: "button", class: "link miss", "aria-label": say("{number} wrong samples of {model} on {dataset}", { number: count(number), model: plain(model), dataset: plain(dataset) }), onclick: () => choose({ model, dataset, state: MISSES }) }, el("i", { class: "swatch wrong" }), count(number));
+function meanOf(cells, format) {
+  const values = cells.map((cell) => cell?.value).filter((value) => value != null);
+  if (!values.length || cells.some((cell) => cell?.fraction === false)) return null;
+  const value = values.reduce((sum, one) => sum + one, 0) / values.length;
+  return { value, text: format(value), isPartial: values.length < cells.length, title: say("mean of {number}", { number: say("{number} of {all}", { number: count(values.length), all: counted(cells.length, "dataset") }) }) };
+}
+
+function rangeOf(cells) {
+  const values = cells.filter((cell) => cell?.value != null && cell.fraction !== false).map(({ value }) => value);
+  return [Math.min(...values), Math.max(...values)];
+}
+
+function matrixCell(cell, { cells, best, range: [low, high], isWide, choose }) {
+  if (!cell) return el("td", { class: "soft" }, "–");
+  if (cell.value == null) return el("td", { class: cell.isWaiting ? "soft" : "note", title: cell.title }, cell.text);
+  const values = cells.map((one) => one?.value).filter((value) => value != null);
+  const isBest = values.length > 1 && cell.value === best(...values);
+  const shown = choose ? el("button", { type: "button", class: "link score", title: cell.title, onclick: choose }, cell.text) : el("span", { class: "score", title: cell.title }, cell.text);
+  const more = isWide ? [" ", el("span", { class: "ends soft" }, cell.ends ?? ""), " ", el("span", { class: "miss" }, cell.miss)] : [];
+  const drawn = el("td", { class: [isBest && "best", cell.isPartial && "partly"].filter(Boolean).join(" ") || null }, shown, cell.hasGaps ? el("span", { class: "gaps", title: cell.title }, "*") : null, more);
+  if (cell.fraction !== false && high > low) drawn.style.setProperty("--heat", ((cell.value - low) / (high - low)).toFixed(3));
+  if (cell.done < 1) drawn.style.setProperty("--done", cell.done);
+  return drawn;
+}
+
+/** A choice among measures, drawn above their matrix; nothing if there is only one. */
+function measureChoice(key, measures, chosen) {
+  if (measures.length < 2) return null;
+  return el("div", { class: "chips", role: "group", "aria-label": say("Measure") }, measures.map(({ label }) => el("button", { type: "button", class: "chip", "aria-pressed": String(label === chosen.label), "data-focus": `${key} ${label}`, onclick: () => { shownMeasure[key] = label; drawShown(); } }, label)));
+}
+
+const shownMeasure = {};  // tab → label of a measure
+
+/** The measure that a tab shows: the first until another one is chosen. */
+function measureOf(key, measures) {
+  return measures.find(({ label }) => label === shownMeasure[key]) ?? measures[0];
 }

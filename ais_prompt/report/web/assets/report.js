@@ -3,6 +3,7 @@
 let source;
 let table;
 let opened = null;  // the row in the panel
+const DRAWN = { scores: scoresParts, answers: answersParts, speed: speedParts, run: runFacts };  // tab → what draws its parts
 
 sayFrame();
 followTheme(byId("theme"));
@@ -16,13 +17,12 @@ addEventListener("DOMContentLoaded", begin);
 function drawOverview() {
   byId("title").replaceChildren(plain(data.name));
   byId("subtitle").replaceChildren(subtitle());
-  byId("head").replaceChildren(scoreMatrix(showSamples));
+  readGroups();
+  byId("head").replaceChildren(...causes());
   if (data.kept != null) {
     byId("live").hidden = false;
     byId("live").textContent = say("This file holds {kept} of {all} samples, evenly spaced; scores and charts are of all. aisprompt view shows every sample.", { kept: count(data.kept), all: count(data.tasks.reduce((sum, task) => sum + task.samples, 0)) });
   }
-  const panels = { scores: scoresParts(showSamples), answers: answersParts(), speed: [speedTable()].filter(Boolean), run: runFacts() };
-  for (const [name, parts] of Object.entries(panels)) byId(`panel-${name}`).replaceChildren(...parts);
   drawTabs();
 }
 
@@ -35,6 +35,7 @@ async function begin() {
   if (data.served) follow();
   addEventListener("hashchange", readAddress);
   addEventListener("keydown", onKey);
+  for (const kind of ["click", "keydown"]) addEventListener(kind, closeMenus);
   addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((part) => { part.open = true; }));
 }
 
@@ -68,6 +69,7 @@ async function openPosition(position) {
   byId("browser").scrollIntoView({ block: "nearest" });
   const place = say("{number} of {all}", { number: count(table.current + 1), all: count(table.selection.length) });
   await drawSample(byId("sample"), row, shown, place, { previous: () => step(-1), next: () => step(1), close: closeSample });
+  markHits();
 }
 
 function closeSample() {

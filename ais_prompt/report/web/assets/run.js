@@ -8,6 +8,19 @@ function subtitle() {
   return (data.status === "finished" ? parts : [...parts, plain(say(data.status))]).join(" · ");
 }
 
+/** Why tasks have no score: each cause once for each model, before everything else. */
+function causes() {
+  const failed = data.scores.filter((line) => line.score == null && /^(error|no answer|no value)/.test(line.note) && !groupNames().has(line.dataset));
+  if (!failed.length) return [];
+  const found = Map.groupBy(failed, ({ model, note }) => `${model}\n${note}`);
+  const lines = [...found.values()].sort((a, b) => b.length - a.length).map((own) => {
+    const datasets = [...new Set(own.map(({ dataset }) => dataset))];
+    const named = datasets.slice(0, WORST).map(plain).join(", ") + (datasets.length > WORST ? ", …" : "");
+    return el("li", {}, el("b", {}, plain(own[0].model)), ` ${plain(own[0].note)} `, el("span", { class: "soft", title: datasets.map(plain).join("\n") }, `${counted(datasets.length, "dataset")}: ${named}`));
+  });
+  return [el("ul", { class: "causes" }, lines)];
+}
+
 /** What a session asked: ", 1,319 requests, 0.43 USD". */
 function usedBy(session) {
   const used = session.used;

@@ -1,13 +1,14 @@
-// The tab of scores: every metric with interval, bounds and states, and scores under other postprocessors.
+// The tab of scores: a matrix of each metric, the models of each dataset on one axis, and scores by columns of the data.
+
+const MANY_GAPS = 0.05;  // share of answers without a score from which a score is marked
 
 /** Draw the tab; a click calls `choose(filters)`. */
 function scoresParts(choose) {
-  return [scoresTable(choose), legend(), el("div", { class: "charts" }, intervalsChart(data.scores)), ...longContextParts(), ...breakdownParts(choose), ...otherPostprocessors()];
-}
-
-/** The models or datasets that have samples. */
-function names(key) {
-  return [...new Set(data.tasks.map((task) => task[key]))];
+  const measures = scoreMeasures(choose);
+  const measure = measureOf("scores", measures);
+  if (!measure) return [];
+  const precision = data.precision.map((note) => el("li", {}, plain(note)));
+  return [measureChoice("scores", measures, measure), matrix({ ...measure, corner: say("Dataset"), choose }), scoresLegend(), dotsChart(measure), precision.length ? el("ul", { class: "soft precision" }, precision) : null, ...longContextParts(), ...breakdownParts(choose), ...otherPostprocessors()];
 }
 
 function cell(kind, ...children) {
@@ -18,87 +19,86 @@ function header(kind, ...children) {
   return el("th", { scope: "col", class: kind || null }, ...children.map((child) => (typeof child === "string" ? say(child) : child)));
 }
 
-/** Sort lines by dataset, so that models come below each other. */
-function byDataset(lines) {
-  const order = [...new Set(lines.map((line) => line.dataset))];
-  return [...lines].sort((a, b) => order.indexOf(a.dataset) - order.indexOf(b.dataset));
+/** The main metric of each dataset, and each metric that is not the main one of all. */
+function scoreMeasures(choose) {
+  const mains = new Map();
+  const byMetric = new Map();
+  for (const line of data.scores) {
+    const key = keyOf(line);
+    if (!mains.has(key)) mains.set(key, line);
+    else if (taskOf(line)) byMetric.set(line.metric, (byMetric.get(line.metric) ?? new Map()).set(key, line));
+  }
+  const metrics = [...new Set([...mains.values()].filter(taskOf).map(({ metric }) => metric).filter(Boolean))];
+  const measure = (label, lines) => ({ label, lines, format: (value) => scored(value, true).replace(" %", ""), cellOf: (model, dataset) => scoreOf(lines.get(keyOf({ model, dataset })), metrics.length > 1 && label !== metrics[0], choose) });
+  return [measure(metrics.length === 1 ? plain(metrics[0]) : say("Main metric"), mains), ...[...byMetric].map(([metric, lines]) => measure(plain(metric), lines))];
 }
 
-/** Dataset and model of a line; a name that repeats the line before is hidden. */
-function nameCells(line, before) {
-  const same = before?.dataset === line.dataset;
-  const sameModel = same && before.model === line.model;
-  return [
-    el("th", { scope: "row", class: `dataset${same ? " again" : ""}`, dir: "auto" }, plain(line.dataset)),
-    el("td", { class: `model${sameModel ? " again" : ""}`, dir: "auto" }, plain(line.model)),
-  ];
-}
-
-function taskOf({ model, dataset }) {
-  return data.tasks.find((task) => task.model === model && task.dataset === dataset);
-}
-
-function scoresTable(choose) {
-  const lines = byDataset(data.scores);
-  const range = scoreRange(lines.filter((line) => line.fraction));
-  const plotted = lines.some((line) => line.fraction && line.score != null);
-  const head = [...["Dataset", "Model", "Metric"].map((title) => header("", say(title))), header("number", say("Score")), header("number", "95 %"), header("plotted", plotted ? scoreAxis(range) : null), header("number n", say("Samples")), header("plotted", say("States"))];
-  const rows = lines.map((line, number) => scoreRow(line, lines[number - 1], range, choose));
-  return el("div", { class: "scroll", tabindex: "0" }, el("table", { class: "scores" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)));
-}
-
-function scoreRow(line, before, range, choose) {
+/** A score as a cell of the matrix; null without a line. */
+function scoreOf(line, isNamed, choose) {
+  if (!line) return null;
+  if (line.score == null) {
+    const isWaiting = /^(not asked|paused|not scored|-$)/.test(line.note);
+    return { value: null, text: isWaiting ? "" : plain(line.note || say("not scored")).split(":")[0], title: plain(line.note), isWaiting };
+  }
   const task = taskOf(line);
-  const again = before?.dataset === line.dataset && before.model === line.model;
-  const show = (state) => choose({ model: line.model, dataset: line.dataset, ...(state && { state }) });
-  const score = line.score == null ? [el("td", { class: "note", colspan: 4 }, plain(line.note || say("not scored")))] : scoreCells(line, range, task && show);
-  const states = task && !again ? [cell("number n", sizeOf(line, task)), cell("plotted states-cell", stateBar(task.states, show), troubleOf(task))] : [cell("number n", line.n && !task ? sizeOf(line, { samples: line.n }) : ""), cell("plotted states-cell")];
-  return el("tr", {}, nameCells(line, before), score, states);
+  const ends = span(line.ci95_low, line.ci95_high, line.fraction);
+  const size = task && `${line.of ? say("{number} of {all}", { number: count(line.n), all: counted(line.of, "sample") }) : counted(task.samples, "sample")}: ${statesText(task.states)}`;
+  const bounds = line.bound_high > line.bound_low ? `${say("bounds")} ${span(line.bound_low, line.bound_high, line.fraction)}` : null;
+  const lines = [`${scored(line.score, line.fraction)}${ends ? ` (95 %: ${ends})` : ""}${isNamed || !task ? ` ${plain(line.metric ?? "")}` : ""}`, size, bounds, line.repeats > 1 ? say("{number} answers each", { number: line.repeats }) : null, task?.trouble && `${say("Some samples cannot be shown:")} ${plain(task.trouble)}`];
+  return {
+    value: line.score,
+    text: scored(line.score, line.fraction).replace(" %", ""),
+    title: lines.filter(Boolean).join("\n"),
+    fraction: line.fraction,
+    line,
+    task,
+    done: line.of ? line.n / line.of : 1,
+    hasGaps: ((line.unparsed ?? 0) + (line.truncated ?? 0) + (line.failed ?? 0)) / (line.n || 1) > MANY_GAPS,
+    ends: line.of ? `${ends} · ${say("{number} of {all}", { number: count(line.n), all: count(line.of) })}` : ends,
+    miss: task && missButton(task, choose),
+  };
 }
 
-/** Number of samples asked; and of all, if not every sample was asked. */
-function sizeOf(line, task) {
-  return line.of ? say("{number} of {all}", { number: count(line.n), all: count(line.of) }) : count(task.samples);
+/** "29 right, 9 wrong, 2 unparsed". */
+function statesText(states) {
+  return STATES.filter((state) => states[state]).map((state) => `${count(states[state])} ${say(state)}`).join(", ");
 }
 
-function scoreCells(line, range, show) {
-  const text = scored(line.score, line.fraction);
-  const value = show ? el("button", { type: "button", class: "link", title: say("Show its samples"), onclick: () => show() }, text) : text;
-  return [
-    cell("metric soft", plain(line.metric), line.repeats > 1 ? say(", {number} answers each", { number: line.repeats }) : ""),
-    cell("number score", value),
-    cell("number interval-ends soft", span(line.ci95_low, line.ci95_high, line.fraction)),
-    cell("plotted interval-cell", line.fraction ? scorePlot(line, range) : null),
-  ];
+/** From a score to its wrong samples; nothing for a task without right and wrong. */
+function missButton(task, choose) {
+  const number = MISSES.reduce((sum, state) => sum + (task.states[state] ?? 0), 0);
+  if (!number) return null;
+  const { model, dataset } = task;
+  return el("button", { type: "button", class: "link", "aria-label": say("{number} wrong samples of {model} on {dataset}", { number: count(number), model: plain(model), dataset: plain(dataset) }), onclick: () => choose({ model, dataset, state: MISSES }) }, el("i", { class: "swatch wrong" }), count(number));
 }
 
-function troubleOf(task) {
-  return task.trouble ? el("p", { class: "note" }, `${say("Some samples cannot be shown:")} ${plain(task.trouble)}`) : null;
+function scoresLegend() {
+  const marked = data.scores.some((line) => ((line.unparsed ?? 0) + (line.truncated ?? 0) + (line.failed ?? 0)) / (line.n || 1) > MANY_GAPS);
+  const words = [say("Scores in %, the best of a row in bold."), marked ? say("* More than 5 % of the answers have no score.") : ""];
+  return el("p", { class: "legend soft" }, words.filter(Boolean).join(" "));
 }
 
-function legend() {
-  const numbers = (state) => data.tasks.reduce((sum, task) => sum + (task.states[state] ?? 0), 0);
-  const states = STATES.filter(numbers).map((state) => el("li", {}, el("i", { class: `swatch ${state}` }), `${say(state)} `, el("b", {}, count(numbers(state)))));
-  const bounded = data.scores.some((line) => line.bound_high > line.bound_low);
-  const lines = data.scores.some((line) => line.ci95_low != null) ? say(bounded ? "Thick lines: 95 % intervals; thin lines: bounds if all missing and unparsed answers were wrong, or right." : "Thick lines: 95 % intervals.") : "";
-  const precision = data.precision.map((note) => el("li", { class: "what" }, plain(note)));
-  return el("ul", { class: "legend soft" }, states, el("li", { class: "what" }, lines), precision);
-}
-
-/** Scores under other postprocessors; open if one differs by more than a standard error. */
+/** Scores under other postprocessors, a line for each that was tried; open if one differs by more than a standard error. */
 function otherPostprocessors() {
-  const tasks = data.tasks.filter((task) => task.sensitivity);
+  const tasks = data.tasks.filter((task) => task.sensitivity && passesTask(task));
   if (!tasks.length) return [];
+  const tried = new Map();
+  for (const task of tasks) {
+    for (const other of task.sensitivity.others) {
+      const key = `${task.sensitivity.postprocessor}\n${other.postprocessor}`;
+      tried.set(key, [...(tried.get(key) ?? []), { task, other, difference: other.score - task.sensitivity.score, isFar: task.sensitivity.far.includes(other.postprocessor) }]);
+    }
+  }
   const fraction = (task) => data.scores.find((line) => line.model === task.model && line.dataset === task.dataset)?.fraction ?? true;
-  const head = ["Dataset", "Model", "Postprocessor"].map((title) => header("", say(title))).concat(["Score", "Difference", "Changed"].map((title) => header("number", say(title))));
-  const rows = tasks.flatMap((task) => {
-    const { sensitivity } = task;
-    const own = el("tr", {}, nameCells(task), cell("", el("b", {}, plain(sensitivity.postprocessor)), say(", configured")), cell("number", scored(sensitivity.score, fraction(task))), cell("number", `± ${scored(sensitivity.stderr, fraction(task))}`), cell("number", say("of {number}", { number: count(sensitivity.samples) })));
-    const others = sensitivity.others.map((other) => el("tr", { class: sensitivity.far.includes(other.postprocessor) ? "far" : null }, nameCells(task, task), cell("", plain(other.postprocessor)), cell("number", scored(other.score, fraction(task))), cell("number", `${other.score < sensitivity.score ? "−" : "+"}${scored(Math.abs(other.score - sensitivity.score), fraction(task))}`), cell("number", count(other.changed))));
-    return [own, ...others];
+  const signed = ({ task, difference }) => `${difference < 0 ? "−" : "+"}${scored(Math.abs(difference), fraction(task))}`;
+  const rows = [...tried.values()].map((found) => {
+    const [worst] = [...found].sort((a, b) => Math.abs(b.difference) - Math.abs(a.difference));
+    const far = found.filter(({ isFar }) => isFar).length;
+    return el("tr", { class: far ? "far" : null }, cell("", plain(worst.other.postprocessor)), cell("soft", plain(worst.task.sensitivity.postprocessor)), cell("number", say("{number} of {all}", { number: count(far), all: counted(found.length, "task") })), cell("number", signed(worst)), cell("", plain(`${worst.task.model}/${worst.task.dataset}`)), cell("number", say("{number} of {all}", { number: count(worst.other.changed), all: count(worst.task.sensitivity.samples) })));
   });
   const far = tasks.filter((task) => task.sensitivity.far.length);
   const drawn = tasks.filter((task) => task.sensitivity.samples < task.sensitivity.of);
   const notes = [far.length ? `${counted(far.length, "task")}: ${say("another postprocessor changes the score by more than a standard error.")}` : say("No postprocessor changes a score by more than a standard error."), drawn.length ? `${counted(drawn.length, "task")}: ${say("1,000 samples, drawn at random.")}` : ""];
-  return [el("details", { class: "read-otherwise", open: far.length ? "" : null }, el("summary", {}, say("Scores under other postprocessors")), el("p", { class: far.length ? "note" : "soft" }, notes.filter(Boolean).join(" ")), el("div", { class: "scroll", tabindex: "0" }, el("table", {}, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows))))];
+  const head = ["Postprocessor", "Configured", "More than a standard error", "Largest difference", "Task", "Changed"].map((title, place) => header([2, 3, 5].includes(place) ? "number" : "", title));
+  return [el("details", { class: "read-otherwise", open: far.length > 0 }, el("summary", {}, say("Scores under other postprocessors")), el("p", { class: far.length ? "note" : "soft" }, notes.filter(Boolean).join(" ")), el("div", { class: "scroll", tabindex: "0" }, el("table", { class: "speeds" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows))))];
 }

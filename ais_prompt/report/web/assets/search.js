@@ -16,6 +16,28 @@ async function search(rows, query, chunkOf, found, signal) {
   if (!byChunk.size) found(matches, 1);
 }
 
+/** Mark what is searched in the table and in the open sample; browsers without highlights mark nothing. */
+function markHits() {
+  if (!CSS.highlights) return;
+  const wanted = filters.query.toLowerCase();
+  const ranges = [];
+  for (const root of wanted ? [byId("rows"), byId("sample")] : []) {
+    const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const node = walker.currentNode;
+      const text = node.data.toLowerCase();
+      if (text.length !== node.data.length) continue;  // places would be others
+      for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) {
+        const range = new Range();
+        range.setStart(node, at);
+        range.setEnd(node, at + wanted.length);
+        ranges.push(range);
+      }
+    }
+  }
+  CSS.highlights.set("found", new Highlight(...ranges));
+}
+
 /** Return a function that tells whether the sample at a position in the chunk has a line with the text. */
 function searchable(chunk, wanted) {
   const hits = new Set(chunk.lines.flatMap((line, number) => (line.toLowerCase().includes(wanted) ? [number] : [])));

@@ -45,8 +45,8 @@ class ServedSource {
 
 function queryOf(filters, { name, down }) {
   const query = new URLSearchParams();
-  for (const key of ["model", "dataset", "query"]) if (filters[key]) query.set(key, filters[key]);
-  for (const state of filters.state) query.append("state", state);
+  for (const key of ["model", "dataset", "state"]) for (const name of filters[key]) query.append(key, name);
+  if (filters.query) query.set("query", filters.query);
   for (const pair of Object.entries(filters.columns)) query.append("column", JSON.stringify(pair));
   if (name) query.set("sort", name);
   if (name && down) query.set("down", "true");

@@ -96,6 +96,7 @@ class Table {
     this.space.replaceChildren(...lines);
     if (this.current >= first && this.current < last) this.grid.setAttribute("aria-activedescendant", `row-${this.current}`);
     else this.grid.removeAttribute("aria-activedescendant");
+    markHits();
   }
 
   line(row, position, height) {

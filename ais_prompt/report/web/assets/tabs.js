@@ -1,10 +1,10 @@
 // Tabs, used with mouse and keys as the ARIA Authoring Practices describe.
 
-const TABS = { samples: "Samples", scores: "Scores", answers: "Distributions", prompts: "Prompts", speed: "Speed", run: "Run and config" };
+const TABS = { scores: "Scores", samples: "Samples", answers: "Distributions", prompts: "Prompts", speed: "Speed", run: "Run and config" };
 
 /** Draw the tabs of the panels that have something to show. */
 function drawTabs() {
-  const present = Object.keys(TABS).filter((name) => byId(`panel-${name}`).childElementCount);
+  const present = Object.keys(TABS).filter((name) => (name in DRAWN ? DRAWN[name](showSamples).some(Boolean) : byId(`panel-${name}`).childElementCount));
   byId("tabs").replaceChildren(...present.map((name) => el("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}`, onclick: () => { showTab(name); writeAddress(); } }, say(TABS[name]))));
   byId("tabs").onkeydown = (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -14,17 +14,29 @@ function drawTabs() {
     writeAddress();
     byId(`tab-${name}`).focus();
   };
-  showTab("samples");
+  showTab(addressedTab());
 }
 
 function showTab(name) {
-  if (!byId(`tab-${name}`)) return;
+  if (!byId(`tab-${name}`)) name = "samples";
   for (const tab of byId("tabs").children) {
     const shown = tab.id === `tab-${name}`;
     tab.setAttribute("aria-selected", shown);
     tab.tabIndex = shown ? 0 : -1;
     byId(tab.getAttribute("aria-controls")).hidden = !shown;
   }
+  drawShown();
+}
+
+/** Draw the tab that is shown, as the filters and folds are now; the focus stays where it is. */
+function drawShown() {
+  const name = shownTab();
+  byId("fold").textContent = say(folded.size ? "Unfold groups" : "Fold groups");
+  for (const prompt of byId("panel-prompts").querySelectorAll("[data-dataset]")) prompt.hidden = filters.dataset.size > 0 && !filters.dataset.has(prompt.dataset.dataset);
+  if (!(name in DRAWN)) return;
+  const focused = document.activeElement?.dataset.focus;
+  byId(`panel-${name}`).replaceChildren(...DRAWN[name](showSamples).filter(Boolean));
+  if (focused) [...byId(`panel-${name}`).querySelectorAll("[data-focus]")].find((one) => one.dataset.focus === focused)?.focus({ preventScroll: true });
 }
 
 /** Show how the prompts of a dataset are made. */
@@ -48,5 +60,5 @@ async function showChosenPrompts(row) {
 }
 
 function shownTab() {
-  return byId("tabs").querySelector("[aria-selected=true]").id.slice("tab-".length);
+  return byId("tabs").querySelector("[aria-selected=true]")?.id.slice("tab-".length);
 }

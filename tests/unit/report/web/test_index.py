@@ -71,7 +71,7 @@ def test_filters_and_order_are_those_of_all_rows(
     index: SampleIndex, states: list[str], level: Any, sort: str, down: bool
 ) -> None:
     columns = () if level is None else (("level", json_text(level)),)
-    passing = found(index, Query("model", "sums", tuple(states), columns, sort=sort, down=down))
+    passing = found(index, Query(("other", "model"), ("sums",), tuple(states), columns, sort=sort, down=down))
     shown_level = "x?" if level == "x\ud800" else level
     same = [row for row in every(index) if level is None or repr(row["columns"]["level"]) == repr(shown_level)]
     shown = [row for row in same if not states or row["state"] in states]
@@ -86,8 +86,8 @@ def test_filters_and_order_are_those_of_all_rows(
 
 
 def test_other_models_and_datasets_have_no_samples(index: SampleIndex) -> None:
-    assert not found(index, Query(model="mode")).numbers
-    assert not found(index, Query(dataset="sum")).numbers
+    assert not found(index, Query(models=("mode",))).numbers
+    assert not found(index, Query(datasets=("sum",))).numbers
 
 
 @pytest.mark.parametrize("with_trigrams", [True, False])
@@ -205,8 +205,8 @@ def test_a_sample_is_found_by_its_name(folder: RunFolder) -> None:
 
 
 def test_an_address_is_read_and_a_broken_one_refused() -> None:
-    query = Query.parse("model=a%2Fb&state=wrong&state=evil&column=%5B%22x%22%2C1%5D&sort=rm&down=true&query=q")
-    assert query == Query("a/b", "", ("wrong",), (("x", "1"),), "q", "", True)
+    query = Query.parse("model=a%2Fb&model=c&state=wrong&state=evil&column=%5B%22x%22%2C1%5D&sort=rm&down=true&query=q")
+    assert query == Query(("a/b", "c"), (), ("wrong",), (("x", "1"),), "q", "", True)
     for column in ("7", "{", "[1]", "[1,2,3]"):
         with pytest.raises(ConfigError):
             Query.parse(f"column={column}")
