@@ -35,8 +35,12 @@ def test_the_list_leads_to_a_report_and_back(chromium: Page, sample_run: RunFold
         chromium.complaints.clear()
         chromium.open(server.with_token("/"))
         assert chromium.texts(".runs tbody th a") == ["mixed"]
-        assert "small 27.3 %" in " ".join(chromium.texts(".main-score"))
-        assert chromium.texts(".runs tbody td.number") == [str(2 * (300 + 7 + 20 + 48))]
+        assert chromium.texts(".main-scores tr") == [
+            "4 datasets mean all",
+            "large 71.9 % 68.8 %",
+            "small 39.3 % 28.6 %",
+        ]
+        assert str(2 * (300 + 7 + 20 + 48)) in chromium.texts(".runs td.number")
         chromium.click(".runs a")
         chromium.wait_for("document.querySelector('#rows .row')")
         assert chromium.texts("h1") == ["mixed"]

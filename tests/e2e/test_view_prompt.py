@@ -218,8 +218,8 @@ def test_configs_of_one_name_are_told_apart(viewed: Project) -> None:
     for other, titles in (("old/eval.py", ["eval.py", "old/eval.py"]), ("eval.py", ["eval.py", "eval.py (--with)"])):
         viewed.run("view-prompt", "eval.py", "--with", other, "-n", "--html")
         page = (viewed.root / "prompts.html").read_text()
-        assert re.findall("<h3>(.*?)</h3>", page) == [f"{title} · fake" for title in titles]
-        assert page.count("The same prompt as for eval.py · fake.") == 1
+        assert re.findall("<h3>(.*?)</h3>", page) == [f"{titles[0]} · fake"]
+        assert page.count(f"The same prompt for {titles[1]} · fake.") == 1
 
 
 def test_a_page_does_not_replace_the_config(viewed: Project) -> None:

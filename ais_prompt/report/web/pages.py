@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import html
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from statistics import fmean
 from string import Template
 from typing import Any, Final
 
@@ -17,7 +19,8 @@ from ais_prompt.errors import StoreError
 from ais_prompt.report.language import language
 from ais_prompt.report.web.assets import asset, finite_json, labels, packed_text, source_hash
 from ais_prompt.report.web.prompt_page import QUESTIONS_STYLE
-from ais_prompt.report.web.run_files import has_scores, newest_scores, status_of, summary_of
+from ais_prompt.report.web.run_files import FAILED, has_scores, is_average, newest_scores, status_of, summary_of
+from ais_prompt.scoring.rows import Row, models_of
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.runs import read_run_file
 from ais_prompt.utils.text import printable
@@ -54,6 +57,8 @@ REPORT_SCRIPTS: Final = (
 REPORT_LIBRARIES: Final = ("marked", "temml")
 """Markdown and LaTeX. Files in ``assets/vendor``, each with its license."""
 RUNS_SCRIPTS: Final = ("dom.js", "words.js", "text.js", "data.js", "runs.js")
+MOST_LISTED: Final = 5
+"""Datasets of a run without groups that the list of runs shows."""
 COMPARISON_SCRIPTS: Final = (
     "dom.js",
     "words.js",
@@ -145,18 +150,54 @@ def _line(folder: RunFolder) -> dict[str, Any]:
     """Return the line of a run in the list; for broken files, what is wrong with them."""
     root = folder.root.resolve()
     line: dict[str, Any] = {"name": root.parent.name, "time": root.name, "started": "", "scores": []}
-    line |= {"trouble": "", "cause": ""}
+    line |= {"trouble": "", "cause": "", "failed": 0, "answers": 0, "datasets": []}
     try:
         record = read_run_file(folder)
         sessions = record.get("sessions") or [{}]
         line |= {"status": status_of(folder, record), "started": sessions[0].get("started", "")}
-        rows = summary_of(newest_scores(folder)) if has_scores(folder) else []
-        shown = ("model", "dataset", "metric", "score", "fraction", "n", "of", "note")
-        line["scores"] = [{name: getattr(row, name) for name in shown} for row in rows]
-        line["cause"] = next((row.note for row in rows if row.score is None and row.note), "")
+        if has_scores(folder):
+            line |= _scores_of(newest_scores(folder))
     except (StoreError, AttributeError, TypeError) as error:
         line["trouble"] = error.what if isinstance(error, StoreError) else "run.json is broken"
     return line
+
+
+def _scores_of(folder: RunFolder) -> dict[str, Any]:
+    """Return for each model its mean and its groups; of a run without groups its datasets, if they are few."""
+    mains: dict[tuple[str, str], Row] = {}
+    for row in summary_of(folder):
+        mains.setdefault((row.model, row.dataset), row)
+    groups = {row.dataset for row in mains.values() if is_average(row, folder)}
+    tasks = [row for row in mains.values() if row.dataset not in groups]
+    datasets = list(dict.fromkeys(row.dataset for row in tasks))
+    parts = groups or (set(datasets) if len(datasets) <= MOST_LISTED else set())
+    failures = Counter(row.note for row in tasks if row.note.startswith(FAILED))
+    return {
+        "scores": [
+            {
+                "model": model,
+                **_mean_of([row for row in tasks if row.model == model]),
+                "parts": [
+                    {"name": name, "score": row.score, "fraction": row.fraction}
+                    for (of, name), row in mains.items()
+                    if of == model and name in parts and len(datasets) > 1
+                ],
+            }
+            for model in models_of(tasks)
+        ],
+        "datasets": datasets,
+        "answers": sum(row.n or 0 for row in tasks),
+        "cause": next(iter(failures), ""),
+        "failed": failures.total(),
+    }
+
+
+def _mean_of(rows: Sequence[Row]) -> dict[str, Any]:
+    """Return the mean of the scores of a model, the only score if there is one, and how many of its tasks have one."""
+    known = [row for row in rows if row.score is not None]
+    fraction = all(row.fraction for row in known)
+    mean = fmean(row.score or 0 for row in known) if known and (fraction or len(known) == 1) else None
+    return {"mean": mean, "fraction": fraction, "scored": len(known), "of": len(rows)}
 
 
 def comparison_page(before: str, after: str, found: Mapping[str, Any]) -> bytes:

@@ -144,15 +144,28 @@ def _question(question: QuestionPrompts, unfolded: bool) -> str:
 
 
 def _columns(columns: Sequence[PromptColumn]) -> Iterator[str]:
-    for number, column in enumerate(columns):
-        same = next((one for one in columns[:number] if _sent(one) == _sent(column)), None)
-        note = (
-            ""
-            if same is None
-            else f'<p class="same">{_text(say("The same prompt as for {title}.", title=same.title))}</p>'
-        )
-        prompts = "\n".join(map(prompt_html, column.views, _beside(columns, number)))
-        yield f"<section><h3>{_text(column.title)}</h3>{note}{prompts}</section>"
+    """Yield each different prompt once, with the names of all models that get it."""
+    groups: list[list[PromptColumn]] = []
+    for column in columns:
+        alike = next((group for group in groups if _shown(group[0]) == _shown(column)), None)
+        if alike is None:
+            groups.append([column])
+        else:
+            alike.append(column)
+    different = [column for column, *_ in groups]
+    for number, (column, *others) in enumerate(groups):
+        titles = ", ".join(other.title for other in others)
+        same = f'<p class="same">{_text(say("The same prompt for {titles}.", titles=titles))}</p>' if others else ""
+        prompts = "\n".join(map(prompt_html, column.views, _beside(different, number)))
+        yield f"<section><h3>{_text(column.title)}</h3>{same}{prompts}</section>"
+
+
+def _shown(column: PromptColumn) -> list[object]:
+    """Return what is shown of the prompts, without their places in the config."""
+    return [
+        (view.title, view.prompt, view.shots, view.left_out, view.tokens, view.all_tokens, view.warnings)
+        for view in column.views
+    ]
 
 
 def _beside(columns: Sequence[PromptColumn], number: int) -> Sequence[PromptView | None]:
@@ -162,10 +175,6 @@ def _beside(columns: Sequence[PromptColumn], number: int) -> Sequence[PromptView
     if other is None or len(other.views) != len(views):
         return [None] * len(views)
     return other.views
-
-
-def _sent(column: PromptColumn) -> list[object]:
-    return [view.prompt for view in column.views]
 
 
 def prompt_html(view: PromptView, beside: PromptView | None = None) -> str:

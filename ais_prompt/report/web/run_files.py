@@ -29,6 +29,8 @@ SHORTEST_PAUSE: Final = 2.0
 """Seconds between two scorings of a run."""
 PAUSE_SHARE: Final = 5
 """A pause is at least this many times as long as the scoring before it, so that the run keeps the machine."""
+FAILED: Final = ("error", "no answer", "no value")
+"""How the note of a task begins that has no score because something went wrong."""
 Rescore = Callable[[RunFolder], None]
 """Scores what a run has answered so far, into its ``partial`` folder."""
 
@@ -101,6 +103,13 @@ def groups_of(folder: RunFolder) -> list[dict[str, Any]]:
         groups = stored_spec(RunFolder(run), as_of_others=True).summary.groups
         return [{"name": group.name, "members": [entry.name for entry in group.subsets]} for group in groups]
     return []
+
+
+def is_average(row: Row, folder: RunFolder) -> bool:
+    """Return whether a row of the summary is of a group of datasets."""
+    if row.score is None:
+        return row.note.startswith("no average")
+    return not folder.predictions(row.model, row.dataset).exists()
 
 
 def shown_tasks(folder: RunFolder, rows: Sequence[Row]) -> list[ShownTask]:

@@ -14,8 +14,10 @@ import glob
 import html
 import logging
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,7 +39,7 @@ from ais_prompt.utils.files import read_regular
 from ais_prompt.utils.jsonl import decode_own, encode
 from ais_prompt.utils.text import printable
 
-MOST_TASKS: Final = 24
+MOST_TASKS: Final = 60
 """Tasks whose first prompts are kept: each takes some milliseconds before the first request."""
 MOST_BYTES: Final = 50_000
 """Bytes of a prompt as JSON. If a question has a longer one, none is kept; ``view-prompt --html`` shows them."""
@@ -65,15 +67,19 @@ PARTLY_TRACED: Final = (
 
 
 def write_prompts(tasks: Sequence[Task], folder: RunFolder) -> None:
-    """Keep the prompts of the first question of some tasks, the same datasets of every model.
+    """Keep the prompts of the first question of some tasks: of each dataset one, then those of the other models.
 
     A task whose prompts cannot be built has none: asking it tells why.
 
     Raises:
         StoreError: they cannot be written.
     """
-    datasets = list(dict.fromkeys(task.spec.dataset.abbr for task in tasks))
-    in_order = sorted(tasks, key=lambda task: datasets.index(task.spec.dataset.abbr))
+    seen = Counter[str]()
+    models_before: list[int] = []
+    for task in tasks:
+        models_before.append(seen[task.spec.dataset.abbr])
+        seen[task.spec.dataset.abbr] += 1
+    in_order = [task for _, task in sorted(zip(models_before, tasks, strict=True), key=itemgetter(0))]
     if kept := [prompt for task in in_order[:MOST_TASKS] for prompt in _first_prompts(task)]:
         with replacing(_file(folder), json=True) as stream:
             stream.write(encode(kept))
@@ -106,10 +112,12 @@ def prompts_part(folder: RunFolder) -> str:
 def kept_prompts(folder: RunFolder, model: str, dataset: str) -> list[PromptView]:
     """Return the prompts of a task that a run has kept, with origins, to compare others with them.
 
+    Those of another model take the place of a task without any: only a prompt of the same pieces is traced with them.
     There are none if the question has an empty value, whose place in the prompt cannot be seen.
     """
-    found = [view for view, has_empty in _stored(folder) if not has_empty]
-    return [view for view in found if (view.model, view.dataset) == (model, dataset)]
+    found = [view for view, has_empty in _stored(folder) if not has_empty and view.dataset == dataset]
+    nearest = model if any(view.model == model for view in found) else next((view.model for view in found), model)
+    return [view for view in found if view.model == nearest]
 
 
 def _is_empty(value: Any) -> bool:

@@ -15,9 +15,9 @@ addEventListener("DOMContentLoaded", begin);
 
 /** Draw everything that needs no sample. */
 function drawOverview() {
+  readGroups();
   byId("title").replaceChildren(plain(data.name));
   byId("subtitle").replaceChildren(subtitle());
-  readGroups();
   byId("head").replaceChildren(...causes());
   if (data.kept != null) {
     byId("live").hidden = false;

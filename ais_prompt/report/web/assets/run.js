@@ -4,8 +4,8 @@
 function subtitle() {
   const samples = data.tasks.reduce((sum, task) => sum + task.samples, 0);
   const started = data.sessions.length ? moment(data.sessions[0].started) : data.time;
-  const parts = [started, counted(names("model").length, "model"), counted(names("dataset").length, "dataset"), counted(samples, "sample")];
-  return (data.status === "finished" ? parts : [...parts, plain(say(data.status))]).join(" · ");
+  const facts = [started, counted(new Set(data.scores.map(({ model }) => model)).size, "model"), counted(parts.flatMap(({ members }) => members ?? [null]).length, "dataset"), counted(samples, "sample")];
+  return (["finished", "partial"].includes(data.status) ? facts : [...facts, plain(say(data.status))]).join(" · ");
 }
 
 /** Why tasks have no score: each cause once for each model, before everything else. */
@@ -16,7 +16,7 @@ function causes() {
   const lines = [...found.values()].sort((a, b) => b.length - a.length).map((own) => {
     const datasets = [...new Set(own.map(({ dataset }) => dataset))];
     const named = datasets.slice(0, WORST).map(plain).join(", ") + (datasets.length > WORST ? ", …" : "");
-    return el("li", {}, el("b", {}, plain(own[0].model)), ` ${plain(own[0].note)} `, el("span", { class: "soft", title: datasets.map(plain).join("\n") }, `${counted(datasets.length, "dataset")}: ${named}`));
+    return el("li", {}, el("b", {}, plain(own[0].model)), ` ${plain(own[0].note.replace(/^error: /, ""))} `, el("span", { class: "soft", title: datasets.map(plain).join("\n") }, `${counted(datasets.length, "dataset")}: ${named}`));
   });
   return [el("ul", { class: "causes" }, lines)];
 }

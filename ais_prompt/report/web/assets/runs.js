@@ -1,7 +1,8 @@
 // The list of runs: search, filter, sort, and two runs to compare.
 
-const ORDERS = { newest: (a, b) => b.place - a.place, name: (a, b) => compareNames(a.name, b.name), score: (a, b) => meanScore(b) - meanScore(a) };
+const ORDERS = { newest: (a, b) => b.place - a.place, name: (a, b) => compareNames(a.name, b.name), score: (a, b) => bestScore(b) - bestScore(a) };
 const compareNames = new Intl.Collator(undefined, { numeric: true }).compare;
+const SHOWN_MODELS = 3;  // of a run, without unfolding
 const chosen = new Set();  // addresses of runs to compare
 
 sayFrame();
@@ -23,15 +24,14 @@ function statusOf(run) {
   return run.trouble ? "broken" : run.status || "unknown";
 }
 
-/** The mean of the scores in percent; runs without one come last. */
-function meanScore(run) {
-  const scores = run.scores.filter((score) => score.fraction && score.score != null).map(({ score }) => score);
-  return scores.length ? scores.reduce((sum, score) => sum + score, 0) / scores.length : -1;
+/** The best mean of a model; runs without one come last. */
+function bestScore(run) {
+  return Math.max(-1, ...run.scores.filter(({ mean, fraction }) => fraction && mean != null).map(({ mean }) => mean));
 }
 
 function drawRuns() {
   const words = byId("query").value.toLowerCase().split(/\s+/).filter(Boolean);
-  const text = (run) => [run.name, run.time, run.status, run.trouble, run.cause, ...run.scores.flatMap(({ model, dataset }) => [model, dataset])].join(" ").toLowerCase();
+  const text = (run) => [run.name, run.time, run.status, run.trouble, run.cause, ...run.scores.map(({ model }) => model), ...run.datasets].join(" ").toLowerCase();
   const shown = data.runs.filter((run) => words.every((word) => text(run).includes(word)) && (!byId("status").value || statusOf(run) === byId("status").value));
   shown.sort(ORDERS[byId("order").value]);
   const empty = say(data.runs.length ? "No matching runs." : "No runs yet. Start one with aisprompt run.");
@@ -48,7 +48,7 @@ function runRow(run) {
   const when = run.started ? moment(run.started) : run.time;
   const name = el("a", { href: run.address }, plain(run.name));
   const box = el("input", { type: "checkbox", "aria-label": say("Compare {name}", { name: `${plain(run.name)} ${plain(when)}` }), checked: chosen.has(run.address), onchange: () => choose(run.address, box.checked) });
-  return el("tr", {}, el("th", { scope: "row" }, el("label", { class: "pick" }, box), name, el("span", { class: "when soft" }, plain(when))), el("td", {}, scoreList(run)), el("td", { class: "number" }, answers(run)), el("td", { class: run.status === "finished" && !run.trouble ? "soft" : "note" }, plain(say(run.trouble || run.status)), run.cause ? el("span", { class: "when" }, plain(run.cause)) : null));
+  return el("tr", {}, el("th", { scope: "row" }, el("label", { class: "pick" }, box), name, el("span", { class: "when soft" }, plain(when))), el("td", {}, scoreList(run)), el("td", { class: "number" }, run.answers ? count(run.answers) : ""), el("td", { class: run.trouble || run.failed || ["failed", "interrupted"].includes(run.status) ? "note" : "soft" }, plain(say(run.trouble || run.status)), run.cause ? el("span", { class: "when" }, `${counted(run.failed, "task")}: ${plain(run.cause)}`) : null));
 }
 
 /** Mark a run for the comparison; the oldest of three is no longer. */
@@ -60,20 +60,19 @@ function choose(address, isChosen) {
   drawRuns();
 }
 
-/** The main score of every task: a line for each dataset, with its models. */
+/** The best models, each with its mean and its groups; the others are folded. */
 function scoreList(run) {
-  const mains = new Map(run.scores.toReversed().map((score) => [`${score.model}\n${score.dataset}`, score]));
-  const byName = Map.groupBy([...mains.values()].toReversed(), (score) => score.dataset);
-  return el("ul", { class: "main-scores" }, [...byName].map(([dataset, scores]) => el("li", { dir: "auto" }, el("span", { class: "soft" }, `${plain(dataset)} `), scores.map(scoreItem))));
+  const models = [...run.scores].sort((a, b) => (b.mean ?? -1) - (a.mean ?? -1));
+  const parts = run.scores.reduce((most, { parts }) => (parts.length > most.length ? parts : most), []).map(({ name }) => name);
+  const isSingle = run.datasets.length === 1;
+  const head = el("tr", {}, el("th", { scope: "col" }, isSingle ? plain(run.datasets[0]) : counted(run.datasets.length, "dataset")), el("th", { scope: "col", class: "number" }, isSingle ? "" : say("mean")), parts.map((name) => el("th", { scope: "col", class: "number", title: plain(name) }, plain(name))));
+  const line = (one) => el("tr", {}, el("th", { scope: "row", dir: "auto" }, plain(one.model)), el("td", { class: "number" }, el("b", {}, one.mean == null ? "–" : scored(one.mean, one.fraction)), one.scored < one.of ? el("span", { class: "soft" }, ` ${say("{number} of {all}", { number: count(one.scored), all: count(one.of) })}`) : null), parts.map((name) => el("td", { class: "number" }, partText(one.parts.find((part) => part.name === name)))));
+  const rest = models.slice(SHOWN_MODELS);
+  const body = el("tbody", {}, models.slice(0, SHOWN_MODELS).map(line));
+  const more = el("button", { type: "button", class: "link", onclick: () => { body.append(...rest.map(line)); more.remove(); } }, say("Show more ({number} left)", { number: count(rest.length) }));
+  return models.length ? [el("table", { class: "main-scores" }, el("thead", {}, head), body), rest.length ? more : null].filter(Boolean) : [];
 }
 
-function scoreItem({ model, score, fraction, note, n, of }) {
-  const value = score == null ? plain(note || say("no score")).split(":")[0] : scored(score, fraction);
-  return el("span", { class: "main-score" }, plain(model), " ", el("b", {}, value), of ? ` (${say("{number} of {all}", { number: count(n), all: count(of) })})` : "");
-}
-
-/** Number of answers asked for. */
-function answers(run) {
-  const sizes = new Map(run.scores.filter((score) => score.n != null && !/_average$/.test(score.metric)).map((score) => [`${score.model}\n${score.dataset}`, score.n]));
-  return sizes.size ? count([...sizes.values()].reduce((sum, n) => sum + n, 0)) : "";
+function partText(part) {
+  return part?.score == null ? "–" : scored(part.score, part.fraction);
 }

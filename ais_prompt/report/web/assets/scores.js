@@ -38,7 +38,7 @@ function scoreOf(line, isNamed, choose) {
   if (!line) return null;
   if (line.score == null) {
     const isWaiting = /^(not asked|paused|not scored|-$)/.test(line.note);
-    return { value: null, text: isWaiting ? "" : plain(line.note || say("not scored")).split(":")[0], title: plain(line.note), isWaiting };
+    return { value: null, text: isWaiting ? "·" : plain(line.note || say("not scored")).split(":")[0], title: plain(line.note), isWaiting };
   }
   const task = taskOf(line);
   const ends = span(line.ci95_low, line.ci95_high, line.fraction);

@@ -30,7 +30,6 @@ class Table {
     this.space.addEventListener("pointerdown", () => { this.pressed = true; });
     for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => setTimeout(() => this.release()));
     this.space.addEventListener("click", (event) => open(Math.floor((event.clientY - this.space.getBoundingClientRect().top) / this.height())));
-    this.columns = COLUMNS.filter(({ name }) => !["model", "dataset"].includes(name) || names(name).length > 1);
     this.drawColumns();
   }
 
@@ -107,6 +106,7 @@ class Table {
   }
 
   drawColumns() {
+    this.columns = COLUMNS.filter(({ name }) => !["model", "dataset"].includes(name) || names(name).length > 1);
     byId("columns").replaceChildren(...this.columns.map(({ name, title, number }) => {
       const order = this.sorting.name !== name ? "none" : this.sorting.down ? "descending" : "ascending";
       const sort = el("button", { type: "button", onclick: () => this.sortBy(name) }, say(title), el("span", { class: "order", "aria-hidden": "true" }, { none: "", ascending: " ↑", descending: " ↓" }[order]));

@@ -112,7 +112,8 @@ def test_models_and_configs_are_side_by_side() -> None:
     [question] = questions
     assert [column.title for column in question.columns] == ["a.py · model", "a.py · large", "b.py · model"]
     page = prompts_page("Prompts", questions)
-    assert page.count("The same prompt as for a.py · model.") == 1
+    assert page.count("The same prompt for a.py · large.") == 1
+    assert page.count("<h3>") == 2
     assert "differs" not in page.partition("b.py · model")[0].partition("<body>")[2]
     assert 'class="piece template differs"' in page.partition("b.py · model")[2]
     two = prompts_page("Prompts", side_by_side([("a.py", [view]), ("b.py", [replace(other, prompt="", origins=None)])]))

@@ -57,8 +57,10 @@ def test_a_prompt_that_cannot_be_built_does_not_end_the_run(tmp_path: Path) -> N
     assert kept(RunFolder(tmp_path), style="chat_template", tokenizer=broken) == ""
 
 
-def test_the_same_datasets_of_every_model_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_prompts, "MOST_TASKS", 2)
+def test_each_dataset_is_kept_once_before_any_is_kept_of_another_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_prompts, "MOST_TASKS", 3)
     tasks = []
     for model in ("a", "b"):
         for dataset in ("first", "second"):
@@ -70,7 +72,8 @@ def test_the_same_datasets_of_every_model_are_kept(tmp_path: Path, monkeypatch: 
             tasks.append(task)
     write_prompts(tasks, RunFolder(tmp_path))
     stored = json.loads((RunFolder(tmp_path).view / "prompts.json").read_text())
-    assert [(view["model"], view["dataset"]) for view in stored] == [("a", "first"), ("b", "first")]
+    assert [(view["model"], view["dataset"]) for view in stored] == [("a", "first"), ("a", "second"), ("b", "first")]
+    assert [view.model for view in run_prompts.kept_prompts(RunFolder(tmp_path), "b", "second")] == ["a"]
 
 
 def test_a_broken_file_shows_no_prompts(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_the_list_leads_to_the_report_which_is_made_when_asked_for(server: Repor
     status, _, page = ask(server, "/")
     (folder.root.parent / "list.html").write_bytes(page)
     [run] = read_report(folder.root.parent / "list.html").data["runs"]
-    assert (status, run["name"], run["status"], run["scores"][0]["score"]) == (200, "eval", "finished", 1.0)
+    assert (status, run["name"], run["status"], run["scores"][0]["mean"]) == (200, "eval", "finished", 1.0)
     assert not folder.report.exists()
     status, headers, body = ask(server, run["address"] + "/report.html")
     assert (status, body) == (200, folder.report.read_bytes())
