@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -11,14 +13,17 @@ from ais_prompt.types.request import prompts_to_json
 
 SNIPPET: Final = 120
 """Maximum number of characters of a text in one line."""
+_LABEL: Final = re.compile(r"\s*([^\s:：.]+( [^\s:：.]+)?[:：.]|\S+)")
+"""How a line begins: ``Question:``, ``Question 3:``, ``A.``, or its first word."""
 
 
 def questions(predictions: Sequence[Prediction]) -> list[str]:
     """Return the beginning of each question: where the prompt begins to differ from that of its neighbour.
 
-    The text before that is the same for all: instructions, and often the in-context examples.
+    The text before that is the same for all: instructions, and often the in-context examples. Examples that each
+    question has for itself are left out.
     """
-    asked = [_last_text(prediction).split("\n") for prediction in predictions]
+    asked = [_without_examples(prediction) for prediction in predictions]
     neighbours = [asked[number - 1 if number else min(1, len(asked) - 1)] for number in range(len(asked))]
     return [snippet("\n".join(_between(*pair))) or "" for pair in zip(asked, neighbours, strict=True)]
 
@@ -45,6 +50,17 @@ def prompts_of(prediction: Prediction) -> list[Any]:
 
 def _each(prompts: Any) -> list[Any]:
     return [prompts] if isinstance(prompts, str) or all(isinstance(item, dict) for item in prompts) else prompts
+
+
+def _without_examples(prediction: Prediction) -> list[str]:
+    """Return the lines of the question: from the last line that begins as each example does (``Question:``)."""
+    lines = _last_text(prediction).split("\n")
+    labels = [re.sub(r"\d+", "0", found[0]) if (found := _LABEL.match(line)) else "" for line in lines]
+    uses = Counter(labels)
+    first = next((label for label in labels if label and uses[label] > prediction.shots_used), None)
+    if not prediction.shots_used or first is None:
+        return lines
+    return lines[len(lines) - 1 - labels[::-1].index(first) :]
 
 
 def _last_text(prediction: Prediction) -> str:
