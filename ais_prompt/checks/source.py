@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from ais_prompt.catalog import HOOKS, PROVIDERS, import_object
 from ais_prompt.checks.check import check_plan
+from ais_prompt.checks.data_file import DataFile, describe_file
 from ais_prompt.checks.faults import check_scoring
 from ais_prompt.checks.prompt_warning import PromptWarning, translation_notes
 from ais_prompt.config.compose import compose, with_summarizer
@@ -53,7 +54,8 @@ class Source(Struct, frozen=True):
         loaded: a config that is loaded already, in place of all others.
         budget: limits that replace those of the config.
         summarizer: name of a config with a summarizer, in place of that of the config.
-        custom_dataset_path: a file with questions, as a dataset without a config.
+        data: a file with questions, as a dataset without a config.
+        custom_dataset_path: the same with the prompts and scores of OpenCompass.
         dataset_num_runs: how often every question is asked, in place of the ``n`` of the datasets.
         hf_num_gpus: with ``hf_path``: over how many GPUs the model is spread.
         hf: run the models of vLLM and LMDeploy in a config of OpenCompass with transformers.
@@ -80,6 +82,7 @@ class Source(Struct, frozen=True):
     loaded: LoadedConfig | None = None
     budget: Budget = Budget()
     summarizer: str | None = None
+    data: DataFile | None = None
     custom_dataset_path: str | None = None
     dataset_num_runs: int | None = None
     hf_num_gpus: int | None = None
@@ -96,7 +99,7 @@ class Source(Struct, frozen=True):
     @property
     def names_dataset(self) -> bool:
         """Whether any dataset is named."""
-        return bool(self.datasets) or self.custom_dataset_path is not None
+        return bool(self.datasets) or self.data is not None or self.custom_dataset_path is not None
 
 
 class ReadConfig(Struct, frozen=True):
@@ -305,14 +308,18 @@ def _load(source: Source) -> LoadedConfig:
         return loaded if source.summarizer is None else with_summarizer(loaded, source.summarizer)
     if source.names_dataset and (source.models or source.names_model or source.stand_in):
         path = source.custom_dataset_path
-        return compose(
+        dataset, guessed = (None if path is None else {"path": path}, "")
+        if source.data is not None:
+            dataset, guessed = describe_file(source.data)
+        loaded = compose(
             source.models,
             source.datasets,
             source.overrides,
             summarizer=source.summarizer,
             model=_described(source) or (None if source.models else source.stand_in),
-            dataset=None if path is None else {"path": path},
+            dataset=dataset,
         )
+        return replace(loaded, notes=(*loaded.notes, guessed)) if guessed else loaded
     raise _nothing_to_run(source)
 
 
@@ -322,12 +329,12 @@ def _nothing_to_run(source: Source) -> ConfigError:
         models = "--models NAME (`aisprompt list models`), --url http://…/v1 or --hf-path PATH"
         return ConfigError("there is nothing to run: datasets are named, and no model", fix=f"add {models}")
     if source.models or source.names_model:
-        datasets = "--datasets NAME (`aisprompt list datasets`)"
+        datasets = "--data FILE with your questions, or --datasets NAME (`aisprompt list datasets`)"
         return ConfigError("there is nothing to run: a model is named, and no dataset", fix=f"add {datasets}")
     return ConfigError(
         "there is nothing to run",
         fix="name a config: a path such as my_eval.py, or a shipped one such as eval; "
-        "or --models NAME --datasets NAME, see `aisprompt list`; or --url http://…/v1 --datasets NAME",
+        "or --url http://…/v1 --data questions.csv; or --models NAME --datasets NAME, see `aisprompt list`",
     )
 
 
@@ -342,6 +349,8 @@ def _refuse_contradictions(source: Source) -> None:
     if source.hf and source.accelerator is not None:
         what = f"--hf is for transformers and -a {source.accelerator} for a server"
         raise ConfigError(what, fix="give one of them")
+    if source.data is not None and source.custom_dataset_path is not None:
+        raise ConfigError("--data and --custom-dataset-path name one file each", fix="give one of them")
     if source.model is not None and not source.urls:
         raise ConfigError("--model is the model of a server", fix="add --url http://…/v1, or --models for a config")
 

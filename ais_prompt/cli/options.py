@@ -18,6 +18,7 @@ from ais_prompt.cli.verb import CODE_EXECUTION as ALLOW_CODE_EXECUTION
 from ais_prompt.cli.verb import CONFIG_DIR, GIVEN, PEER_PATH, SPREAD
 
 if TYPE_CHECKING:
+    from ais_prompt.checks.data_file import DataFile
     from ais_prompt.checks.source import HfType, Source
 
 PEER_SCORES: Final = click.option(
@@ -27,7 +28,7 @@ PEER_OPTIONS: Final = (
     PEER_PATH,
     CONFIG_DIR,
     click.option("--summarizer", metavar="NAME", shell_complete=complete_name, help="The config of the summary."),
-    click.option("--custom-dataset-path", metavar="FILE", help="A JSONL or CSV file with questions, as a dataset."),
+    click.option("--custom-dataset-path", metavar="FILE", help="--data as in OpenCompass: its prompts and scores."),
     click.option(
         "--dataset-num-runs",
         type=click.IntRange(1, 10_000),
@@ -57,6 +58,25 @@ PEER_NAMES: Final = (
 )
 """The names of these options in a command."""
 
+DATA_OPTIONS: Final = (
+    click.option("--data", metavar="FILE", help="Your questions, in place of a dataset config: CSV, JSONL, Parquet, …"),
+    click.option(
+        "--prompt", metavar="TEXT", help='With --data: "Translate: {question}" (default: the column of the question).'
+    ),
+    click.option("--answer", metavar="COLUMN", help="With --data: the column of the right answer (default: by name)."),
+    click.option(
+        "--postprocessor",
+        metavar="NAME",
+        help="With --data: extracts the answer; none scores the whole text.",
+    ),
+    click.option("--evaluator", metavar="NAME", help="With --data: compares the answer with the right one."),
+    click.option(
+        "--few-shot", type=click.IntRange(1), metavar="N", help="With --data: show N other rows before each question."
+    ),
+)
+"""The options of a file with questions; the first names it."""
+DATA_NAMES: Final = ("data", "prompt", "answer", "postprocessor", "evaluator", "few_shot")
+"""The names of these options in a command."""
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -84,6 +104,7 @@ _CONFIG_OPTIONS = (
         help="A server, in place of a model config: http://127.0.0.1:8000/v1, or a provider. Repeat it for replicas.",
     ),
     click.option("--model", metavar="NAME", help="With --url: the model (default: the only one that it serves)."),
+    *DATA_OPTIONS,
     click.option("--hf-path", metavar="PATH", help="A local model, in place of a model config: a folder or hub id."),
     click.option(
         "--hf-type", type=click.Choice(["chat", "base"]), default="chat", help="With --hf-path (default: chat)."
@@ -96,6 +117,7 @@ _CONFIG_OPTIONS = (
 )
 CONFIG_OPTIONS = (
     *("config", "models", "datasets", "urls", "model", "hf_path", "hf_type", "overrides", "debug"),
+    *DATA_NAMES,
     *PEER_NAMES,
 )
 """The names of these options in a command."""
@@ -156,9 +178,13 @@ def source(
     work_dir: str | None = None,
     allow_code_execution: bool | Literal["unsafe"] = False,
     cache: str | None = None,
-    **peer: Any,
+    **others: Any,
 ) -> Source:
-    """Return the source that the options name; ``peer`` are those of `PEER_NAMES`."""
+    """Return the source that the options name; ``others`` are those of `DATA_NAMES` and `PEER_NAMES`.
+
+    Raises:
+        ConfigError: an option describes the file of ``--data``, which is not given.
+    """
     from ais_prompt.checks.source import Source
 
     return Source(
@@ -174,8 +200,25 @@ def source(
         model=model,
         hf_path=hf_path,
         hf_type=hf_type,
-        **peer,
+        data=_data_file({name: others.pop(name) for name in DATA_NAMES}),
+        **others,
     )
+
+
+def _data_file(values: Mapping[str, Any]) -> DataFile | None:
+    """Return the file that ``--data`` names."""
+    from ais_prompt.checks.data_file import DataFile
+    from ais_prompt.errors import ConfigError
+
+    given = {name: value for name, value in values.items() if value is not None}
+    path = given.pop("data", None)
+    if path is not None:
+        return DataFile(path, **given)
+    if given:
+        option = f"--{next(iter(given)).replace('_', '-')}"
+        fix = "add --data FILE; in a config it is in infer_cfg or eval_cfg of the dataset"
+        raise ConfigError(f"{option} describes the file of --data", where=option, fix=fix)
+    return None
 
 
 def given_words(ctx: click.Context, names: Container[str], *, without: re.Pattern[str] | None = None) -> list[str]:

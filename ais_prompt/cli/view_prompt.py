@@ -30,7 +30,7 @@ STAND_IN: Final = {"type": "ScriptedModel", "abbr": "any-chat-model"}
 
 OTHER_CONFIG: Final[dict[str, Any]] = {
     **dict.fromkeys(("models", "datasets", "urls", "overrides"), ()),
-    **dict.fromkeys(("model", "hf_path", "custom_dataset_path")),
+    **dict.fromkeys(("model", "hf_path", "data", "custom_dataset_path")),
 }
 """What describes the first config only."""
 

@@ -175,7 +175,7 @@ def _names_of(described: Mapping[str, Any] | None) -> list[str]:
     """Return the name of a model or dataset that the command line describes; empty if there is none."""
     if not described:
         return []
-    name = next(described[key] for key in ("model", "path", "abbr") if described.get(key))
+    name = next(described[key] for key in ("abbr", "model", "path") if described.get(key))
     return [str(name).rstrip("/").rpartition("/")[2]]
 
 

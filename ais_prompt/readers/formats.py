@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import difflib
 import gzip
@@ -87,9 +88,9 @@ def read_file(
     """
     kind = format or split_name(path)[1]
     if kind is None:
-        raise DataError(
-            "the file's ending names no format", where=str(path), fix=f"set format to one of {', '.join(FORMATS)}"
-        )
+        is_sheet = path.suffix.lower() in (".xlsx", ".xls", ".ods")
+        fix = "save the sheet as CSV UTF-8" if is_sheet else f"set format to one of {', '.join(FORMATS)}"
+        raise DataError("the file's ending names no format", where=str(path), fix=fix)
     with reading(path):
         status = check_regular(path)
         own = CsvForm("\t", "", encoding) if kind == "tsv" else CsvForm(",", '"', encoding)
@@ -98,6 +99,30 @@ def read_file(
             quotechar=own.quotechar if quotechar is None else quotechar,
         )
         return _read(path, kind, csv_form, status.st_mtime_ns, status.st_size)
+
+
+def guessed_csv_form(path: Path) -> dict[str, str]:
+    """Return the ``delimiter`` and ``encoding`` of a CSV file that differ from the usual, such as those of Excel.
+
+    Excel writes ``;`` where a comma is in numbers, tabs and UTF-16 as "Unicode text", and GB 18030 in China. Only the
+    beginning of the file is read; a file that does not exist or is no CSV has the usual form.
+    """
+    if split_name(path)[1] != "csv" or not path.is_file():
+        return {}
+    with reading(path), _open(path) as stream:
+        head = stream.read(_BUFFER_BYTES)
+    encoding = "utf-16" if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else UTF8
+    try:
+        text = codecs.getincrementaldecoder(encoding)().decode(head)
+    except UnicodeDecodeError:
+        encoding = "gb18030"
+        text = head.decode(encoding, "replace")
+    header = text.partition("\n")[0]
+    delimiter = next((sign for sign in ",;\t" if sign in header), ",")
+    return {
+        **({} if delimiter == "," else {"delimiter": delimiter}),
+        **({} if encoding == UTF8 else {"encoding": encoding}),
+    }
 
 
 @contextmanager

@@ -32,6 +32,11 @@ _VARIES: Final = re.compile(r"\[[^\]]*\]|\d[\d.,]*")
 _SILENT: Final = ContextVar("silent", default=False)
 
 
+NOTE: Final = logging.INFO + 5
+"""Level of what a person may want to know and need not act on."""
+logging.addLevelName(NOTE, "NOTE")
+
+
 @contextmanager
 def logging_to(file: Path) -> Iterator[None]:
     """Append all messages of ais_prompt to a file while the body runs, tracebacks included.
@@ -156,7 +161,7 @@ class _StandardError(logging.Handler):
 
 def _warnings() -> logging.Handler:
     handler = _StandardError()
-    handler.setLevel(logging.ERROR if is_quiet() else logging.INFO if is_verbose() else logging.WARNING)
+    handler.setLevel(logging.ERROR if is_quiet() else logging.INFO if is_verbose() else NOTE)
     handler.setFormatter(_Printable("%(levelname)s: %(message)s"))
     return handler
 

@@ -46,7 +46,7 @@ from ais_prompt.store.run_record import RunRecord, RunStatus, recorded, write_co
 from ais_prompt.store.runs import find_run_folder, is_made_here
 from ais_prompt.store.writer_lock import hold_writer_lock
 from ais_prompt.types import DatasetSpec, Gate, ModelSpec, Speed, TaskSpec, Used
-from ais_prompt.utils.log import logging_to
+from ais_prompt.utils.log import NOTE, logging_to
 from ais_prompt.utils.temporary import remove_leftovers
 from ais_prompt.verbs.tasks import ask_and_score, stored_outcomes
 
@@ -243,7 +243,7 @@ def _begin_session(
     if asks:
         forget_partial(folder)
         for warning in warnings:
-            logger.warning("%s", warning)
+            logger.log(NOTE if isinstance(warning, TranslationNote) else logging.WARNING, "%s", warning)
     _hide_again(folder)
     addresses = _addresses(plan, mode)
     notes = [str(one) for one in warnings if isinstance(one, TranslationNote)]

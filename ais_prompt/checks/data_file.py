@@ -1,0 +1,228 @@
+"""Describe a file with questions as a dataset (``--data FILE``): columns and scoring are guessed from its rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Struct
+
+from ais_prompt.config.paths import resolve_data_path
+from ais_prompt.errors import ConfigError
+from ais_prompt.postprocess.numbers import to_decimal
+from ais_prompt.prompts.prompt_list import mark_of
+from ais_prompt.readers.formats import guessed_csv_form
+from ais_prompt.readers.local import LocalDataset
+from ais_prompt.utils.text import counted, listed
+
+QUESTIONS: Final = (
+    *("question", "prompt", "query", "problem", "instruction", "input", "text"),
+    *("问题", "题目", "提问", "题干", "指令", "输入"),
+)
+ANSWERS: Final = (
+    *("answer", "gold", "target", "expected", "reference", "label", "ground_truth", "solution", "ideal", "output"),
+    *("gold_answer", "correct_answer", "expected_answer", "reference_answer", "expected_output"),
+    *("答案", "标准答案", "参考答案", "正确答案", "回答", "输出"),
+)
+CONTEXTS: Final = ("context", "passage", "document", "上下文", "材料", "文章")
+"""Names of columns, the likeliest first, in small letters and with ``_`` for blanks."""
+NONE: Final = "none"
+"""In place of a postprocessor: the whole answer is scored."""
+_OPTION: Final = re.compile(r"(?:option|choice|选项)?_?([a-z])")
+_MARK: Final = re.compile(r"\{\{\s*(?P<double>[^{}\n]+?)\s*\}\}|\{\s*(?P<single>[^{}\n]+?)\s*\}")
+_NAME: Final = re.compile(r"[^\W\d]\w*")
+_ROWS: Final = 200
+"""Rows that decide what the gold answers are."""
+_ICE: Final = "</E>"
+_INSTRUCTION: Final = {
+    False: "Answer with the letter of the right option.",
+    True: "请回答正确选项的字母。",
+}
+"""Whether the columns have Chinese names → what follows the options."""
+
+
+class DataFile(Struct, frozen=True):
+    """A file with questions, and what is said of it; None where it is to be guessed.
+
+    Attributes:
+        path: JSONL, JSON, CSV, TSV or Parquet, or a folder with a file for each split.
+        prompt: the question, with ``{column}`` or ``{{column}}``. ``{{other}}`` is sent as ``{other}``.
+        answer: the column of the gold answer.
+        postprocessor: name or dotted path; `NONE` for none.
+        evaluator: name or dotted path.
+        few_shot: examples in front of each question.
+    """
+
+    path: str
+    prompt: str | None = None
+    answer: str | None = None
+    postprocessor: str | None = None
+    evaluator: str | None = None
+    few_shot: int = 0
+
+
+def describe_file(data: DataFile) -> tuple[dict[str, Any], str]:
+    """Return the dataset that a file means, and a sentence on what was guessed.
+
+    Raises:
+        ConfigError: a column that is named is not there, or that of the question is not known; it lists the columns.
+        DataError: the file cannot be read.
+    """
+    path = resolve_data_path(data.path, None) or Path(data.path)
+    form: dict[str, Any] = {**guessed_csv_form(path)}
+    reader = LocalDataset(str(path), **form)
+    splits = reader.splits()
+    test = next((name for name in ("test", "validation", "dev") if name in splits), splits[0])
+    table = reader.read(test)
+    source = {"type": "LocalDataset", "path": data.path, **form}
+    dataset, sentence = describe_rows(table.columns, list(islice(table, _ROWS)), data, source)
+    if len(splits) > 1 and test != "test":
+        dataset["reader_cfg"]["test_split"] = test
+    if data.few_shot and "train" in splits[:-1] + splits[1:]:
+        dataset["infer_cfg"]["retriever"] = {"type": "FixKRetriever", "fix_id_list": list(range(data.few_shot))}
+    return dataset, f"{data.path}: {counted(len(table), 'row')}; {sentence}"
+
+
+def describe_rows(
+    columns: Sequence[str], rows: Sequence[Mapping[str, Any]], data: DataFile, source: Mapping[str, Any]
+) -> tuple[dict[str, Any], str]:
+    """Return the dataset of these rows, and a sentence on what was guessed.
+
+    Args:
+        columns: their names.
+        rows: the first rows.
+        data: what is said of them; its path names the dataset.
+        source: ``type`` and arguments of the reader.
+
+    Raises:
+        ConfigError: as `describe_file`.
+    """
+    options = _options(columns)
+    answer = _named_answer(data.answer, columns) or _first(ANSWERS, columns)
+    prompt, inputs = _prompt(data.prompt, columns, options, data.path)
+    golds = [] if answer is None else [str(row[answer]).strip() for row in rows if row.get(answer) is not None]
+    kind, scoring = _scoring(golds, options, data)
+    turns = [{"role": "HUMAN", "prompt": prompt}]
+    if answer is not None:
+        turns.append({"role": "BOT", "prompt": mark_of(answer)})
+    infer: dict[str, Any] = {"prompt_template": {"type": "PromptTemplate", "template": {"round": turns}}}
+    if data.few_shot:
+        if answer is None:
+            raise ConfigError(
+                f"--few-shot needs the column of the answer, and {data.path} has none of a known name",
+                fix=f"--answer with one of: {listed(columns)}",
+            )
+        infer = {
+            "ice_template": infer["prompt_template"],
+            "prompt_template": {
+                "type": "PromptTemplate",
+                "template": {"begin": _ICE, "round": turns},
+                "ice_token": _ICE,
+            },
+            "retriever": {"type": "RandomRetriever", "ice_num": data.few_shot, "exclude_self": True},
+        }
+    dataset = {
+        "abbr": Path(data.path).name.partition(".")[0] or "data",
+        **source,
+        "reader_cfg": {"input_columns": inputs, "output_column": answer},
+        "infer_cfg": {**infer, "inferencer": {"type": "GenInferencer"}},
+        **({"eval_cfg": scoring} if scoring else {}),
+    }
+    asked = f"the question is {listed(map(mark_of, inputs))}"
+    if answer is None or not scoring:
+        return dataset, f"{asked}; no column has a known name for the answer, so nothing is scored: --answer COLUMN"
+    parts = [scoring[key]["type"] for key in ("pred_postprocessor", "evaluator") if key in scoring]
+    return dataset, f"{asked}, the answer {mark_of(answer)} is {kind} ({', '.join(parts)})"
+
+
+def _prompt(text: str | None, columns: Sequence[str], options: Mapping[str, str], path: str) -> tuple[str, list[str]]:
+    """Return the prompt as a template has it, and the columns in it."""
+    if text is None:
+        question = _first(QUESTIONS, columns)
+        if question is None:
+            raise ConfigError(
+                f"no column of {path} has a known name for the question, such as 'question' or '问题'",
+                where="--data",
+                fix=f'--prompt "…{mark_of("column")}…" with: {listed(columns)}',
+            )
+        above = [column for column in [_first(CONTEXTS, columns)] if column]
+        lines = [*(mark_of(column) + "\n" for column in above), mark_of(question)]
+        lines += [f"{letter}. {mark_of(column)}" for letter, column in options.items()]
+        lines += [_INSTRUCTION[not question.isascii()]] if options else []
+        return "\n".join(lines), [*above, question, *options.values()]
+    used: dict[str, None] = {}
+    unknown: list[str] = []
+
+    def write(found: re.Match[str]) -> str:
+        name = found["single"] or found["double"]
+        if name in columns:
+            used[name] = None
+            return mark_of(name)
+        if found["single"] and _NAME.fullmatch(name):
+            unknown.append(name)
+        return mark_of(name) if found["double"] else found[0]
+
+    written = _MARK.sub(write, text if "\n" in text else text.replace("\\n", "\n"))
+    if unknown:
+        raise ConfigError(
+            f"{path} has no column {unknown[0]!r}",
+            where="--prompt",
+            fix=f"columns: {listed(columns)}; braces that are to be sent are written {{{{{unknown[0]}}}}}",
+        )
+    if not used:
+        fix = f'write "…{mark_of(columns[0])}…"; columns: {listed(columns)}'
+        raise ConfigError("the prompt names no column, so every question would be the same", where="--prompt", fix=fix)
+    return written, list(used)
+
+
+def _scoring(golds: Sequence[str], options: Mapping[str, str], data: DataFile) -> tuple[str, dict[str, Any]]:
+    """Return what the gold answers are, in words, and how answers are scored; empty if there is no gold."""
+    letters = "".join(options)
+    extract: dict[str, Any] | None = None
+    if not golds:
+        return "", {}
+    if options and all(gold.upper() in options for gold in golds):
+        kind = "a letter"
+        evaluator: dict[str, Any] = {"type": "AccEvaluator"}
+        extract = {"type": "first_option_postprocess", **({} if letters == "ABCD" else {"options": letters})}
+        if not all(gold in options for gold in golds):
+            evaluator["ignore_case"] = True
+    elif all(to_decimal(gold) is not None for gold in golds):
+        kind, evaluator, extract = "a number", {"type": "Gsm8kEvaluator"}, {"type": "gsm8k_postprocess"}
+    else:
+        kind, evaluator = (
+            "a text that the model's answer contains",
+            {"type": "ContainedAnswerEvaluator", "first_line": False},
+        )
+    if data.postprocessor is not None:
+        extract = None if data.postprocessor == NONE else {"type": data.postprocessor}
+        if evaluator["type"] == "ContainedAnswerEvaluator":
+            kind, evaluator = "a text", {"type": "AccEvaluator"}
+    if data.evaluator is not None:
+        kind, evaluator = kind.partition(" that")[0], {"type": data.evaluator}
+    return kind, {"evaluator": evaluator, **({"pred_postprocessor": extract} if extract else {})}
+
+
+def _named_answer(name: str | None, columns: Sequence[str]) -> str | None:
+    if name is not None and name not in columns:
+        raise ConfigError(f"there is no column {name!r}", where="--answer", fix=f"columns: {listed(columns)}")
+    return name
+
+
+def _options(columns: Sequence[str]) -> dict[str, str]:
+    """Return letter → column of the options: ``A``, ``option_a``, ``选项A``; empty unless there are two."""
+    found = {match[1].upper(): column for column in columns if (match := _OPTION.fullmatch(_plain(column)))}
+    letters = [letter for letter, expected in zip(sorted(found), "ABCDEFGHIJ", strict=False) if letter == expected]
+    return {letter: found[letter] for letter in letters} if len(letters) > 1 else {}
+
+
+def _first(names: Sequence[str], columns: Sequence[str]) -> str | None:
+    plain = {_plain(column): column for column in reversed(columns)}
+    return next((plain[name] for name in names if name in plain), None)
+
+
+def _plain(column: str) -> str:
+    return column.strip().lower().replace(" ", "_")

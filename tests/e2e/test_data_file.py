@@ -1,0 +1,69 @@
+"""``--url … --data FILE``: from a file with questions to a score, without a config."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.cli import run_cli
+from tests.support.servers import mock_server
+
+ROWS = "question,answer\nWhat is 1+1?,2\nWhat is 3+4?,7\nWhat is 9+9?,19\n"
+SERVER = ("--url", "http://127.0.0.1:9/v1", "--model", "m")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "questions.csv").write_text(ROWS)
+    return tmp_path
+
+
+@pytest.mark.process
+def test_one_line_asks_and_scores(folder: Path) -> None:
+    with mock_server() as server:
+        done = run_cli("run", "--url", server.base_url, "--data", "questions.csv", folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert "NOTE: questions.csv: 3 rows; the question is {question}, the answer {answer}" in done.stderr
+    assert "WARNING" not in done.stderr
+    [run] = folder.glob("outputs/mock__questions/*")
+    [row] = json.loads((run / "summary" / "summary.json").read_text())
+    assert (row["dataset"], round(row["score"], 3)) == ("questions", 0.667)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--few-shot", "2"),
+        ("--prompt", 'Q: {question}\\nReply as {"a": 1}.', "--postprocessor", "general_postprocess"),
+    ],
+)
+def test_the_saved_config_gives_the_same_prompts(folder: Path, options: tuple[str, ...]) -> None:
+    described = (*SERVER, "--data", "questions.csv", *options)
+    saved = run_cli("run", *described, "--save-config", "eval.py", folder=folder)
+    assert saved.returncode == 0, saved.stderr
+    show = ("view-prompt", "--all", "--count", "3", "--json")
+    before, after = (run_cli(*show, *words, folder=folder) for words in (described, ("eval.py",)))
+    assert before.returncode == 0, before.stderr
+    assert len(json.loads(before.stdout)) == 3
+    assert before.stdout == after.stdout
+    assert run_cli("check", "eval.py", folder=folder).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        ((*SERVER, "--prompt", "{question}"), "--prompt describes the file of --data"),
+        ((*SERVER, "--data", "question.csv"), "did you mean 'questions.csv'?"),
+        ((*SERVER, "--data", "questions.csv", "--custom-dataset-path", "questions.csv"), "give one of them"),
+        (("eval.py", "--data", "questions.csv"), "either a config, or"),
+        (("--data", "questions.csv"), "datasets are named, and no model"),
+        (SERVER, "--data FILE"),
+    ],
+)
+def test_what_cannot_be_meant(folder: Path, words: tuple[str, ...], what: str) -> None:
+    done = run_cli("check", *words, folder=folder)
+    assert done.returncode == 2
+    assert what in done.stderr
