@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
@@ -44,6 +44,22 @@ _INSTRUCTION: Final = {
 """Whether the columns have Chinese names → what follows the options."""
 
 
+AnswerKind: TypeAlias = Literal["letter", "number", "text", "exact"]
+SCORING: Final[Mapping[AnswerKind, tuple[str | None, Mapping[str, Any]]]] = {
+    "letter": ("first_option_postprocess", {"type": "AccEvaluator"}),
+    "number": ("gsm8k_postprocess", {"type": "Gsm8kEvaluator"}),
+    "text": (None, {"type": "ContainedAnswerEvaluator", "first_line": False}),
+    "exact": (None, {"type": "AccEvaluator"}),
+}
+"""What gold answers are → postprocessor and evaluator."""
+_WORDS: Final[Mapping[AnswerKind, str]] = {
+    "letter": "a letter",
+    "number": "a number",
+    "text": "a text that is in the model's answer",
+    "exact": "a text that equals the model's answer",
+}
+
+
 class DataFile(Struct, frozen=True):
     """A file with questions, and what is said of it; None where it is to be guessed.
 
@@ -54,6 +70,7 @@ class DataFile(Struct, frozen=True):
         postprocessor: name or dotted path; `NONE` for none.
         evaluator: name or dotted path.
         few_shot: examples in front of each question.
+        kind: what gold answers are: the letter of an option, a number, a text that an answer contains or equals.
     """
 
     path: str
@@ -62,10 +79,25 @@ class DataFile(Struct, frozen=True):
     postprocessor: str | None = None
     evaluator: str | None = None
     few_shot: int = 0
+    kind: AnswerKind | None = None
 
 
-def describe_file(data: DataFile) -> tuple[dict[str, Any], str]:
-    """Return the dataset that a file means, and a sentence on what was guessed.
+class Description(NamedTuple):
+    """What a file means.
+
+    Attributes:
+        dataset: its config.
+        sentence: what was guessed.
+        kind: what the gold answers are; None without any.
+    """
+
+    dataset: dict[str, Any]
+    sentence: str
+    kind: AnswerKind | None
+
+
+def describe_file(data: DataFile) -> Description:
+    """Return the dataset that a file means.
 
     Raises:
         ConfigError: a column that is named is not there, or that of the question is not known; it lists the columns.
@@ -78,18 +110,19 @@ def describe_file(data: DataFile) -> tuple[dict[str, Any], str]:
     test = next((name for name in ("test", "validation", "dev") if name in splits), splits[0])
     table = reader.read(test)
     source = {"type": "LocalDataset", "path": data.path, **form}
-    dataset, sentence = describe_rows(table.columns, list(islice(table, _ROWS)), data, source)
+    found = describe_rows(table.columns, list(islice(table, _ROWS)), data, source)
+    dataset = found.dataset
     if len(splits) > 1 and test != "test":
         dataset["reader_cfg"]["test_split"] = test
     if data.few_shot and "train" in splits[:-1] + splits[1:]:
         dataset["infer_cfg"]["retriever"] = {"type": "FixKRetriever", "fix_id_list": list(range(data.few_shot))}
-    return dataset, f"{data.path}: {counted(len(table), 'row')}; {sentence}"
+    return found._replace(sentence=f"{data.path}: {counted(len(table), 'row')}; {found.sentence}")
 
 
 def describe_rows(
     columns: Sequence[str], rows: Sequence[Mapping[str, Any]], data: DataFile, source: Mapping[str, Any]
-) -> tuple[dict[str, Any], str]:
-    """Return the dataset of these rows, and a sentence on what was guessed.
+) -> Description:
+    """Return the dataset that these rows mean.
 
     Args:
         columns: their names.
@@ -104,7 +137,8 @@ def describe_rows(
     answer = _named_answer(data.answer, columns) or _first(ANSWERS, columns)
     prompt, inputs = _prompt(data.prompt, columns, options, data.path)
     golds = [] if answer is None else [str(row[answer]).strip() for row in rows if row.get(answer) is not None]
-    kind, scoring = _scoring(golds, options, data)
+    kind = data.kind or _kind(golds, options) if golds else None
+    scoring = {} if kind is None else _scoring(kind, golds, options, data)
     turns = [{"role": "HUMAN", "prompt": prompt}]
     if answer is not None:
         turns.append({"role": "BOT", "prompt": mark_of(answer)})
@@ -132,10 +166,12 @@ def describe_rows(
         **({"eval_cfg": scoring} if scoring else {}),
     }
     asked = f"the question is {listed(map(mark_of, inputs))}"
-    if answer is None or not scoring:
-        return dataset, f"{asked}; no column has a known name for the answer, so nothing is scored: --answer COLUMN"
+    if kind is None or answer is None:
+        return Description(
+            dataset, f"{asked}; no column has a known name for the answer, so nothing is scored: --answer COLUMN", None
+        )
     parts = [scoring[key]["type"] for key in ("pred_postprocessor", "evaluator") if key in scoring]
-    return dataset, f"{asked}, the answer {mark_of(answer)} is {kind} ({', '.join(parts)})"
+    return Description(dataset, f"{asked}, the answer {mark_of(answer)} is {_WORDS[kind]} ({', '.join(parts)})", kind)
 
 
 def _prompt(text: str | None, columns: Sequence[str], options: Mapping[str, str], path: str) -> tuple[str, list[str]]:
@@ -178,32 +214,32 @@ def _prompt(text: str | None, columns: Sequence[str], options: Mapping[str, str]
     return written, list(used)
 
 
-def _scoring(golds: Sequence[str], options: Mapping[str, str], data: DataFile) -> tuple[str, dict[str, Any]]:
-    """Return what the gold answers are, in words, and how answers are scored; empty if there is no gold."""
-    letters = "".join(options)
-    extract: dict[str, Any] | None = None
-    if not golds:
-        return "", {}
+def _kind(golds: Sequence[str], options: Mapping[str, str]) -> AnswerKind:
     if options and all(gold.upper() in options for gold in golds):
-        kind = "a letter"
-        evaluator: dict[str, Any] = {"type": "AccEvaluator"}
-        extract = {"type": "first_option_postprocess", **({} if letters == "ABCD" else {"options": letters})}
-        if not all(gold in options for gold in golds):
-            evaluator["ignore_case"] = True
-    elif all(to_decimal(gold) is not None for gold in golds):
-        kind, evaluator, extract = "a number", {"type": "Gsm8kEvaluator"}, {"type": "gsm8k_postprocess"}
-    else:
-        kind, evaluator = (
-            "a text that the model's answer contains",
-            {"type": "ContainedAnswerEvaluator", "first_line": False},
-        )
-    if data.postprocessor is not None:
-        extract = None if data.postprocessor == NONE else {"type": data.postprocessor}
-        if evaluator["type"] == "ContainedAnswerEvaluator":
-            kind, evaluator = "a text", {"type": "AccEvaluator"}
+        return "letter"
+    return "number" if all(to_decimal(gold) is not None for gold in golds) else "text"
+
+
+def _scoring(kind: AnswerKind, golds: Sequence[str], options: Mapping[str, str], data: DataFile) -> dict[str, Any]:
+    """Return the ``eval_cfg``."""
+    if kind == "text" and data.postprocessor not in (None, NONE):
+        kind = "exact"  # what is left of the answer is compared, not searched
+    extract, evaluator = SCORING[kind]
+    scoring: dict[str, Any] = {"evaluator": dict(evaluator)}
+    if extract is not None:
+        scoring["pred_postprocessor"] = {"type": extract}
+    if kind == "letter":
+        if options and list(options) != list("ABCD"):
+            scoring["pred_postprocessor"]["options"] = "".join(options)
+        if not all(map(str.isupper, golds)):
+            scoring["evaluator"]["ignore_case"] = True
+    if data.postprocessor == NONE:
+        scoring.pop("pred_postprocessor", None)
+    elif data.postprocessor is not None:
+        scoring["pred_postprocessor"] = {"type": data.postprocessor}
     if data.evaluator is not None:
-        kind, evaluator = kind.partition(" that")[0], {"type": data.evaluator}
-    return kind, {"evaluator": evaluator, **({"pred_postprocessor": extract} if extract else {})}
+        scoring["evaluator"] = {"type": data.evaluator}
+    return scoring
 
 
 def _named_answer(name: str | None, columns: Sequence[str]) -> str | None:

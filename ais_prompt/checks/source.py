@@ -310,7 +310,7 @@ def _load(source: Source) -> LoadedConfig:
         path = source.custom_dataset_path
         dataset, guessed = (None if path is None else {"path": path}, "")
         if source.data is not None:
-            dataset, guessed = describe_file(source.data)
+            dataset, guessed, _ = describe_file(source.data)
         loaded = compose(
             source.models,
             source.datasets,

@@ -23,6 +23,7 @@ Exit codes: 0 done · 1 a gate failed (too many failures, other prompts) ·
 
 VERBS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     "Ask": {
+        "init": ("ais_prompt.cli.init.init", "Write a config from the answers to four questions."),
         "run": ("ais_prompt.cli.run.run", "Ask the models, score the answers, report."),
         "score": ("ais_prompt.cli.score.score", "Score stored answers."),
         "merge": ("ais_prompt.cli.shards.merge", "Put the answers of shards together."),

@@ -7,11 +7,11 @@ from typing import Any
 import click
 
 from ais_prompt.cli.limits import show_estimate
-from ais_prompt.cli.options import source, source_options
+from ais_prompt.cli.options import MODEL_AND_DATA, source, source_options
 from ais_prompt.cli.verb import Verb, hint, json_option, offer, quiet_option, repeat_mistakes
 
 
-@click.command(cls=Verb)
+@click.command(cls=Verb, first={**MODEL_AND_DATA, "Check": ("--gate", "--json", "-q", "-h")})
 @source_options
 @json_option
 @quiet_option

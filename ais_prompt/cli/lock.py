@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ais_prompt.cli.options import CONFIG_NAMES, config_options, given_words, shown_command, source
+from ais_prompt.cli.options import CONFIG_NAMES, MODEL_AND_DATA, config_options, given_words, shown_command, source
 from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ais_prompt.plan.plan import Plan
 
 
-@click.command(cls=Verb)
+@click.command(cls=Verb, first={**MODEL_AND_DATA, "Lock": ("--check", "-o", "--json", "-h")})
 @config_options
 @click.option("--check", is_flag=True, help="Compare the prompts with the lock; exit code 1 if anything changed.")
 @click.option("-o", "--lock-file", metavar="FILE", help="The lock (default: eval.lock beside eval.py).")

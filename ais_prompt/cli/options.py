@@ -59,7 +59,7 @@ PEER_NAMES: Final = (
 """The names of these options in a command."""
 
 DATA_OPTIONS: Final = (
-    click.option("--data", metavar="FILE", help="Your questions, in place of a dataset config: CSV, JSONL, Parquet, …"),
+    click.option("--data", metavar="FILE", help="A file with your questions: CSV, JSONL, Parquet, …"),
     click.option(
         "--prompt", metavar="TEXT", help='With --data: "Translate: {question}" (default: the column of the question).'
     ),
@@ -83,6 +83,15 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 _CONFIG_OPTIONS = (
     click.argument("config", required=False, metavar="[CONFIG]", shell_complete=complete_config),
     click.option(
+        "--url",
+        "urls",
+        multiple=True,
+        metavar="URL",
+        help="A server, such as http://127.0.0.1:8000/v1, or a provider. Repeat it for replicas.",
+    ),
+    click.option("--model", metavar="NAME", help="With --url: the model (default: its only one)."),
+    *DATA_OPTIONS,
+    click.option(
         "--models",
         multiple=True,
         metavar="NAME…",
@@ -96,15 +105,6 @@ _CONFIG_OPTIONS = (
         shell_complete=complete_name,
         help="Dataset configs by name or pattern, or benchmarks: gsm8k is gsm8k_gen.",
     ),
-    click.option(
-        "--url",
-        "urls",
-        multiple=True,
-        metavar="URL",
-        help="A server, in place of a model config: http://127.0.0.1:8000/v1, or a provider. Repeat it for replicas.",
-    ),
-    click.option("--model", metavar="NAME", help="With --url: the model (default: the only one that it serves)."),
-    *DATA_OPTIONS,
     click.option("--hf-path", metavar="PATH", help="A local model, in place of a model config: a folder or hub id."),
     click.option(
         "--hf-type", type=click.Choice(["chat", "base"]), default="chat", help="With --hf-path (default: chat)."
@@ -127,6 +127,10 @@ SOURCE_NAMES = CONFIG_NAMES | {"num_prompts", "work_dir", "allow_code_execution"
 """The parameters that say which config a command means, and how it runs."""
 _WRITTEN = (str, list, bool)
 """The types of a value that was given, before click converts it."""
+MODEL_AND_DATA: Final = {
+    "Model and data": ("--url", "--model", "--data", "--prompt", "--models", "--datasets", "--set"),
+}
+"""The options of a config that ``--help`` shows."""
 CODE_EXECUTION = click.option(
     "--allow-code-execution",
     type=click.Choice(["sandboxed", "unsafe"]),

@@ -20,7 +20,7 @@ from ais_prompt.cli.limits import (
     show_estimate,
 )
 from ais_prompt.cli.lock import lock_command, show_drift, tell_drift
-from ais_prompt.cli.options import SOURCE_NAMES, given_words, shown_command, source, source_options
+from ais_prompt.cli.options import MODEL_AND_DATA, SOURCE_NAMES, given_words, shown_command, source, source_options
 from ais_prompt.cli.peer_flags import Mode
 from ais_prompt.cli.runner import preview_shards, run_by_runner, runner_option, with_runner
 from ais_prompt.cli.shards import refuse_scores_of_shard, run_shard, tasks_of_shard
@@ -49,7 +49,9 @@ _SESSION = {"cache", "max_num_workers", *BUDGET_OPTIONS}
 """The options of a session that neither a config nor its stored answers hold."""
 
 
-@click.command(cls=Verb)
+@click.command(
+    cls=Verb, first={**MODEL_AND_DATA, "Run": ("--num-prompts", "-r", "-w", "--dry-run", "--save-config", "-h")}
+)
 @source_options
 @click.option(
     "-m",
@@ -114,8 +116,11 @@ def run(
 ) -> None:
     """Ask the models, score the answers, report.
 
-    CONFIG is a Python config. Without one, name shipped ones (--models NAME… --datasets NAME…), or the model of a
-    server: --url http://127.0.0.1:8000/v1 --datasets NAME…
+    CONFIG is a Python config; `aisprompt init` writes one. Without a config:
+
+    \b
+    aisprompt run --url http://127.0.0.1:8000/v1 --data questions.csv
+    aisprompt run --models NAME… --datasets NAME…    # see `aisprompt list`
     """
     from msgspec.structs import replace
 

@@ -21,7 +21,12 @@ if TYPE_CHECKING:
     from ais_prompt.store.layout import RunFolder
 
 
-@click.command(cls=Verb)
+@click.command(
+    cls=Verb,
+    first={
+        "Score": ("--config", "--predictions", "--set", "-w", "--gate", "--baseline", "--max-failures", "--json", "-h")
+    },
+)
 @click.argument("run", shell_complete=complete_run, required=False, metavar="[RUN]")
 @click.option("--config", metavar="CONFIG", help="Score with this config instead of the run's own.")
 @click.option(

@@ -11,7 +11,7 @@ import click
 from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.ending import exit_code, show
 from ais_prompt.cli.limits import FAILURE_LIMIT, FailureLimit
-from ais_prompt.cli.options import CODE_EXECUTION, config_options, shown_command, source
+from ais_prompt.cli.options import CODE_EXECUTION, MODEL_AND_DATA, config_options, shown_command, source
 from ais_prompt.cli.verb import Verb, hanging, hint, repeat_mistakes
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def merge(
     ctx.exit(_score(plan, folder, max_failures, debug=debug))
 
 
-@click.command(cls=Verb)
+@click.command(cls=Verb, first={**MODEL_AND_DATA, "Servers": ("-w", "-r", "-h")})
 @config_options
 @click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are made (default: the config's).")
 @click.option("-r", "--reuse", required=True, metavar="NAME", help="The run, as the shards have it.")

@@ -10,7 +10,7 @@ import os.path
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,6 +42,9 @@ CODE_EXECUTION: Final = "--allow-code-execution"
 GIVEN: Final = "ais_prompt.given"
 """In the ``meta`` of a context: the arguments in click's own form."""
 
+ALL_OPTIONS: Final = "ais_prompt.all_options"
+"""In the ``meta`` of a context: whether its help shows all options."""
+
 _EMPTY = re.compile(r"(--[\w-]+=)?")
 _RUN_NAME = re.compile(r"latest|\d{8}_\d{6}Z?(_\d+)?")
 
@@ -55,10 +58,18 @@ _BELOW: Final = 6
 
 
 class Verb(click.Command):
-    """A command that ends with three lines instead of a traceback, unless it has ``--debug``."""
+    """A command that ends with three lines instead of a traceback, unless it has ``--debug``.
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    Args:
+        first: title → the options that ``--help`` shows below it. ``--help-all`` shows the others too. Empty for a
+            command with few options.
+    """
+
+    def __init__(self, *args: Any, first: Mapping[str, Sequence[str]] | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.first = first or {}
+        if self.first:
+            self.params.append(_help_all())
         for parameter in self.params:
             if parameter.type is click.STRING:
                 # A shell completes a text as a path, as for other programs. What reads it reports what cannot be read.
@@ -79,6 +90,24 @@ class Verb(click.Command):
             if (advice := answer_to(error.option_name)) is None:
                 raise
             raise click.UsageError(f"{error.option_name} is not an option here: {advice}", ctx) from error
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Show the options by what they are for."""
+        if not self.first:
+            super().format_options(ctx, formatter)
+            return
+        records = [(option.opts, record) for option in self.get_params(ctx) if (record := option.get_help_record(ctx))]
+        listed = {name for names in self.first.values() for name in names}
+        others = [record for names, record in records if not listed & set(names)]
+        for title, names in self.first.items():
+            with formatter.section(title):
+                formatter.write_dl([record for own, record in records if set(own) & set(names)])
+        if ctx.meta.get(ALL_OPTIONS):
+            with formatter.section("Others"):
+                formatter.write_dl(others)
+        else:
+            formatter.write_paragraph()
+            formatter.write_text(f"{len(others)} more options: {ctx.command_path} --help-all")
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an error of the user becomes its lines and its exit code."""
@@ -105,6 +134,17 @@ class Verb(click.Command):
                 output_of(ctx).error = InternalError(f"unexpected {type(error).__name__}: {error}")
                 _report_bug(error, debug=ctx.params.get("debug", False))
                 ctx.exit(70)
+
+
+def _help_all() -> click.Option:
+    def show(ctx: click.Context, _: click.Parameter, is_given: bool) -> None:
+        if is_given and not ctx.resilient_parsing:
+            ctx.meta[ALL_OPTIONS] = True
+            click.echo(ctx.get_help(), color=ctx.color)
+            ctx.exit()
+
+    help = "Show all options and exit."
+    return click.Option(["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=show, help=help)
 
 
 def report(error: AisPromptError, *, debug: bool) -> None:

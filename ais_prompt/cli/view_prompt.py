@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 import click
 
 from ais_prompt.cli.completion import complete_config
-from ais_prompt.cli.options import source, source_options
+from ais_prompt.cli.options import MODEL_AND_DATA, source, source_options
 from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
@@ -35,7 +35,14 @@ OTHER_CONFIG: Final[dict[str, Any]] = {
 """What describes the first config only."""
 
 
-@click.command("view-prompt", cls=Verb)
+@click.command(
+    "view-prompt",
+    cls=Verb,
+    first={
+        **MODEL_AND_DATA,
+        "Prompts": ("-n", "-a", "-p", "-c", "--sample", "--origins", "--tokens", "--html", "--with", "--json", "-h"),
+    },
+)
 @source_options
 @click.option("-n", "--non-interactive", is_flag=True, help="Ask nothing: show the first model and dataset.")
 @click.option("-a", "--all", "every", is_flag=True, help="Show every model with every dataset.")

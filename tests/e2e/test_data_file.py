@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from ais_prompt.cli import main
 from tests.support.cli import run_cli
 from tests.support.servers import mock_server
 
@@ -67,3 +69,38 @@ def test_what_cannot_be_meant(folder: Path, words: tuple[str, ...], what: str) -
     done = run_cli("check", *words, folder=folder)
     assert done.returncode == 2
     assert what in done.stderr
+
+
+def test_init_asks_four_questions(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    asked = CliRunner().invoke(main, ["init"], input="weights/x\nquestions.csv\n\nmine\n")
+    assert asked.exit_code == 0, asked.output
+    text = (folder / "mine.py").read_text()
+    assert "HuggingFaceChatModel" in text
+    assert "gsm8k_postprocess" in text
+
+
+def test_init_takes_all_answers_as_options(folder: Path) -> None:
+    words = ("--model", "http://127.0.0.1:9/v1", "--name", "m", "--data", "questions.csv", "--kind", "text", "mine.py")
+    done = run_cli("init", *words, folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert run_cli("check", "mine.py", folder=folder).returncode == 0
+    assert "--force" in run_cli("init", *words, folder=folder).stderr
+    assert run_cli("init", *words, "--force", folder=folder).returncode == 0
+    function = run_cli("init", "--model", "app.answer", *words[4:], "--force", folder=folder)
+    assert function.returncode == 0, function.stderr
+    assert "dict(type='FunctionModel', function='app.answer')" in (folder / "mine.py").read_text()
+
+
+def test_without_an_answer_init_names_the_option(folder: Path) -> None:
+    done = run_cli("init", folder=folder)
+    assert (done.returncode, "standard input has no answer; give --model" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("verb", ["run", "check", "view-prompt", "score", "lock", "serve", "migrate"])
+def test_help_shows_the_first_options_and_help_all_the_others(verb: str) -> None:
+    options = [name for parameter in main.verbs()[verb].params for name in parameter.opts if name.startswith("--")]
+    short, long = (run_cli(verb, flag).stdout for flag in ("--help", "--help-all"))
+    assert sum(line.startswith("  -") for line in short.splitlines()) <= 18
+    assert f"aisprompt {verb} --help-all" in short
+    assert [name for name in options if name not in long] == []

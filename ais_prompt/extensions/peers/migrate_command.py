@@ -8,12 +8,12 @@ from typing import Any
 
 import click
 
-from ais_prompt.cli.options import config_options
+from ais_prompt.cli.options import MODEL_AND_DATA, config_options
 from ais_prompt.cli.options import source as make_source
 from ais_prompt.cli.verb import Verb
 
 
-@click.command(cls=Verb)
+@click.command(cls=Verb, first={**MODEL_AND_DATA, "Config": ("-o", "--force", "-h")})
 @config_options
 @click.option(
     "-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The file to write."

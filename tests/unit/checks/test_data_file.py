@@ -21,7 +21,7 @@ SOURCE = {"type": "LocalDataset", "path": "q.csv"}
 
 
 def described(row: dict[str, Any], **said: Any) -> dict[str, Any]:
-    return describe_rows(list(row), [row], DataFile("q.csv", **said), SOURCE)[0]
+    return describe_rows(list(row), [row], DataFile("q.csv", **said), SOURCE).dataset
 
 
 def prompt_of(dataset: dict[str, Any]) -> str:
@@ -100,7 +100,7 @@ def test_csv_files_as_excel_writes_them(tmp_path: Path, encoding: str, delimiter
     csv.writer(text, delimiter=delimiter).writerows([["问题", "答案"], ['一, "二"; 三\n?', "四"]])
     file = tmp_path / "excel.csv"
     file.write_text(text.getvalue(), encoding, newline="")
-    dataset, sentence = describe_file(DataFile(str(file)))
+    dataset, sentence, _ = describe_file(DataFile(str(file)))
     reader = {key: value for key, value in dataset.items() if key in ("path", "delimiter", "encoding")}
     assert list(LocalDataset(**reader).read("excel")) == [{"问题": '一, "二"; 三\n?', "答案": "四"}]
     assert f"{file}: 1 row; the question is {{问题}}, the answer {{答案}} is a text" in sentence
@@ -109,8 +109,8 @@ def test_csv_files_as_excel_writes_them(tmp_path: Path, encoding: str, delimiter
 def test_examples_come_from_the_train_split_or_from_other_rows(tmp_path: Path) -> None:
     for split in ("train", "validation"):
         (tmp_path / f"{split}.jsonl").write_text(json.dumps({"question": split, "answer": "1"}) + "\n")
-    folder, _ = describe_file(DataFile(str(tmp_path), few_shot=1))
+    folder, *_ = describe_file(DataFile(str(tmp_path), few_shot=1))
     assert folder["reader_cfg"]["test_split"] == "validation"
     assert folder["infer_cfg"]["retriever"] == {"type": "FixKRetriever", "fix_id_list": [0]}
-    single, _ = describe_file(DataFile(str(tmp_path / "train.jsonl"), few_shot=1))
+    single, *_ = describe_file(DataFile(str(tmp_path / "train.jsonl"), few_shot=1))
     assert single["infer_cfg"]["retriever"] == {"type": "RandomRetriever", "ice_num": 1, "exclude_self": True}
