@@ -188,9 +188,15 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
         return self.kind.removesuffix("s")
 
     def _advice(self, key: str) -> str:
+        from ais_prompt.utils.synonyms import part_meant
+
         near = difflib.get_close_matches(key, self.names(), n=1, cutoff=0.5)
-        if near:
-            return f"did you mean {near[0]!r}?"
+        is_misspelt = bool(near) and difflib.SequenceMatcher(None, key.lower(), near[0].lower()).ratio() > 0.93
+        meant = None if is_misspelt else part_meant(self.kind, key)
+        if self.kind == "models" and not key.isidentifier() and meant:
+            return f"write type={meant!r}, model={key!r}"
+        if found := meant or next(iter(near), None):
+            return f"did you mean {found!r}?"
         return f"known {self.kind}: {listed(self.names())}; or give a dotted path"
 
 

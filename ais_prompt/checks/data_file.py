@@ -114,6 +114,9 @@ def describe_file(data: DataFile) -> Description:
     dataset = found.dataset
     if len(splits) > 1 and test != "test":
         dataset["reader_cfg"]["test_split"] = test
+    if data.few_shot >= len(table) and len(splits) == 1:
+        what = f"--few-shot {data.few_shot} needs {data.few_shot + 1} rows, and {data.path} has {len(table)}"
+        raise ConfigError(what, where="--few-shot", fix="show fewer, or give a folder with train.csv and test.csv")
     if data.few_shot and "train" in splits[:-1] + splits[1:]:
         dataset["infer_cfg"]["retriever"] = {"type": "FixKRetriever", "fix_id_list": list(range(data.few_shot))}
     return found._replace(sentence=f"{data.path}: {counted(len(table), 'row')}; {found.sentence}")

@@ -352,7 +352,7 @@ def _refuse_contradictions(source: Source) -> None:
     if source.data is not None and source.custom_dataset_path is not None:
         raise ConfigError("--data and --custom-dataset-path name one file each", fix="give one of them")
     if source.model is not None and not source.urls:
-        raise ConfigError("--model is the model of a server", fix="add --url http://…/v1, or --models for a config")
+        raise ConfigError("--model is the model of a server", fix="add --url http://…/v1, or a provider: --url openai")
 
 
 def _dataset_lists(loaded: LoadedConfig) -> list[str]:

@@ -56,6 +56,17 @@ VERBS: Final[dict[str, dict[str, tuple[str, str]]]] = {
 }
 """Purpose → verb → its function, and one line. Only the verb that runs is imported."""
 
+MEANT: Final = {
+    **dict.fromkeys(("evaluate", "test", "infer", "ask", "start", "benchmark", "bench"), "run"),
+    **dict.fromkeys(("validate", "lint", "verify"), "check"),
+    **dict.fromkeys(("report", "show", "open", "ui", "results"), "view"),
+    **dict.fromkeys(("prompt", "prompts", "preview"), "view-prompt"),
+    **dict.fromkeys(("new", "create", "setup"), "init"),
+    **dict.fromkeys(("download", "get", "fetch"), "data get"),
+    "resume": "run CONFIG -r",
+}
+"""A command as others call it → the verb."""
+
 # At its end Python looks for garbage among all objects, which takes 0.1 to 0.2 s after a run.
 atexit.register(gc.freeze)
 
@@ -93,7 +104,11 @@ class CommandLine(click.Group):
         return next((_verb(verbs[cmd_name][0]) for verbs in VERBS.values() if cmd_name in verbs), None)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take a command line without a verb, as the peers have it, as one of ``run``."""
+        """Take a command line without a verb, as the peers have it, as one of ``run``; ``help VERB`` is an option."""
+        if args[:1] == ["help"]:
+            args = [*args[1:2], "--help"]
+        elif args == ["version"]:
+            args = ["--version"]
         return super().parse_args(ctx, ["run", *args] if args and self._runs(ctx, args[0]) else args)
 
     def resolve_command(
@@ -105,7 +120,9 @@ class CommandLine(click.Group):
             return super().resolve_command(ctx, args)
         from ais_prompt.utils.text import advice
 
-        raise click.UsageError(f"There is no command {word!r}: {advice(word, verbs)}", ctx)
+        meant = MEANT.get(word)
+        fix = f"did you mean {meant!r}?" if meant else advice(word, verbs)
+        raise click.UsageError(f"There is no command {word!r}: {fix}", ctx)
 
     def _runs(self, ctx: click.Context, word: str) -> bool:
         """Return whether a command line that begins so is one of ``run``: with a config, or an option of it."""

@@ -55,6 +55,38 @@ ANSWERS: Final = {
     "--tokenizer-path": "--set models.0.tokenizer_path=PATH",
 }
 """An option of the peers that is none here → what to do."""
+HABITS: Final = {
+    "--temperature": "--set models.0.generation_kwargs.temperature=0.7",
+    "--top-p": "--set models.0.generation_kwargs.top_p=0.9",
+    "--top-k": "--set models.0.generation_kwargs.top_k=20",
+    **dict.fromkeys(("--max-tokens", "--max-new-tokens", "--max-gen-toks"), "--set models.0.max_out_len=512"),
+    "--seed": "--set models.0.seed=1",
+    **dict.fromkeys(
+        ("--concurrency", "--num-concurrent", "--max-concurrency", "--max-connections", "--num-workers", "--workers"),
+        "--set models.0.max_concurrency=16",
+    ),
+    **dict.fromkeys(
+        ("--api-key", "--key"), "export OPENAI_API_KEY=…, or name another variable: --set models.0.api_key=NAME"
+    ),
+    **dict.fromkeys(("--base-url", "--api-base", "--endpoint", "--server", "--host"), "--url http://…/v1"),
+    **dict.fromkeys(("--dataset", "--task", "--tasks", "--benchmark", "--eval"), "--datasets NAME…, or --data FILE"),
+    **dict.fromkeys(("--input", "--file", "--questions"), "--data FILE"),
+    **dict.fromkeys(("--config", "-c"), "the config needs no option: aisprompt run eval.py"),
+    **dict.fromkeys(("--resume", "--continue"), "-r goes on with the latest run"),
+    **dict.fromkeys(("--output", "--output-dir", "--output-path", "--out", "-o"), "-w DIR for the run folders"),
+    **dict.fromkeys(
+        ("--num-fewshot", "--fewshot", "--num-shots", "--shots"), "--few-shot N with --data; else a retriever"
+    ),
+    **dict.fromkeys(("--num-samples", "--max-samples", "--samples", "-n"), "--num-prompts N"),
+    **dict.fromkeys(("--system", "--system-prompt"), "write it into --prompt, or as a turn of SYSTEM into a config"),
+    **dict.fromkeys(("--model-args", "--model-name"), "--url http://…/v1 --model NAME, or --hf-path PATH"),
+    **dict.fromkeys(
+        ("--metric", "--metrics", "--scorer"), "--evaluator NAME with --data; else evaluator in the config"
+    ),
+    "--no-cache": "no answers are taken from earlier runs without --cache or -r",
+    "--provider": "--url NAME: openai, deepseek, … (`aisprompt list providers`)",
+}
+"""An option as other programs or newcomers call it → what to do."""
 SHORT: Final = {
     "-a": "--accelerator",
     "-l": "--lark",
@@ -80,6 +112,10 @@ _VALUES: Final = {
     "--custom-dataset-infer-method": "datasets.0.infer_method",
     "--custom-dataset-meta-path": "datasets.0.meta_path",
     "--max-out-len": "models.0.max_out_len",
+    "--max-tokens": "models.0.max_out_len",
+    "--temperature": "models.0.generation_kwargs.temperature",
+    "--top-p": "models.0.generation_kwargs.top_p",
+    "--seed": "models.0.seed",
     "--max-seq-len": "models.0.max_seq_len",
     "--tokenizer-path": "models.0.tokenizer_path",
 }
@@ -103,14 +139,15 @@ _DESCRIBED_BY: Final = {
 
 
 def answer_to(option: str) -> str | None:
-    """Return what to do in place of an option of the peers; None for other options."""
-    return ANSWERS.get(option.partition("=")[0])
+    """Return what to do in place of an option of other programs; None for other options."""
+    name = option.partition("=")[0]
+    return ANSWERS.get(name) or HABITS.get(name)
 
 
 def is_peer_option(word: str) -> bool:
-    """Return whether a word of a command line is an option of the peers that is none here."""
+    """Return whether a word of a command line is an option of other programs that is none here."""
     name = word.partition("=")[0]
-    return name in ANSWERS or name in SHORT
+    return name in ANSWERS or name in HABITS or name in SHORT
 
 
 class Mode(click.Choice):  # type: ignore[type-arg]  # generic only from click 8.2 on

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import NoneType
 from typing import Any, Final
@@ -13,6 +13,7 @@ from typing import Any, Final
 from mmengine.config import Config
 from msgspec import Struct, field
 
+from ais_prompt.catalog import PARTS
 from ais_prompt.config.bases import absolute_bases, check_bases, is_old_style, read_syntax
 from ais_prompt.config.custom_imports import import_custom_modules, make_importable
 from ais_prompt.config.literals import literals_of
@@ -26,6 +27,7 @@ from ais_prompt.config.where import Names, locate
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils.guard import ends_program
 from ais_prompt.utils.places import last_line_in, place
+from ais_prompt.utils.synonyms import PYTHON
 from ais_prompt.utils.text import advice
 
 
@@ -84,7 +86,7 @@ def load_config(path: Path, overrides: Sequence[str] = ()) -> LoadedConfig:
         fix = "write it as a Python file: models = [dict(type=..., ...)] and datasets = [...]"
         raise ConfigError(f"the config is {language}, and a config is written in Python", where=place(path), fix=fix)
     if path.suffix.lower() in _DATA_SUFFIXES:
-        fix = f"name it in a config: datasets = [dict(path={str(path)!r}, ...)]"
+        fix = f"name it with --data: aisprompt run --url http://…/v1 --data {path}"
         raise ConfigError("this is a data file, and a config is written in Python", where=place(path), fix=fix)
     make_importable([path.resolve().parent, Path.cwd()])
     values = _read(path)
@@ -137,11 +139,10 @@ def plain_value(value: Any, where: str) -> Any:
         return type(value)(plain_value(item, f"{where}[{index}]") for index, item in enumerate(value))
     if callable(value):
         return _dotted_name(value, where)
-    raise ConfigError(
-        f"a {type(value).__name__} cannot be in a config: {value!r:.60}",
-        where=where,
-        fix="use plain values: dict, list, tuple, str, int, float, bool, None",
-    )
+    fix = "use plain values: dict, list, tuple, str, int, float, bool, None"
+    if isinstance(value, Iterable):
+        fix = f"make a list of it: {where} = list(...), or [...] in place of (...)"
+    raise ConfigError(f"a {type(value).__name__} cannot be in a config: {value!r:.60}", where=where, fix=fix)
 
 
 _PLAIN: Final = frozenset((str, float, bool, NoneType))
@@ -188,9 +189,27 @@ def _failure(error: BaseException, path: Path, family: set[Path]) -> ConfigError
         return ConfigError(what, where=where, fix="import from the standard library only, or write out the value")
     if isinstance(error, SystemExit):
         return ConfigError("the config ends the program", where=where, fix="take the exit() out of it")
-    fix = "define the name above this line, or import it" if isinstance(error, NameError) else "fix this line"
+    fix = _undefined(error.name or "", where) if isinstance(error, NameError) else "fix this line"
     message = error.args[0] if isinstance(error, KeyError) and error.args else error
     return ConfigError(f"the config fails: {type(error).__name__}: {message}", where=where, fix=fix)
+
+
+def _undefined(name: str, where: str) -> str:
+    """Return what to do about a name that a config does not define; ``where`` is the line."""
+    if name in PYTHON:
+        return f"write {PYTHON[name]}"
+    file, _, number = where.rpartition(":")
+    lines = Path(file).read_text("utf-8-sig").splitlines() if number.isdigit() and Path(file).is_file() else []
+    line = lines[int(number) - 1] if lines else ""
+    if re.search(rf"\b[rR]?[fF]['\"].*\{{{re.escape(name)}\b", line):
+        return (
+            f"a template is no f-string: remove the f in front of the text, so that {{{name}}} is filled from the data"
+        )
+    if any(name in parts for parts in PARTS.values()):
+        return f"write its name as a text, {name!r}, or import it: from ais_prompt import {name}"
+    if name in sys.stdlib_module_names:
+        return f"add the line: import {name}"
+    return "define the name above this line, or import it"
 
 
 def _refused_import(error: BaseException) -> ConfigError | None:
@@ -206,7 +225,7 @@ def _refused_import(error: BaseException) -> ConfigError | None:
     if isinstance(error, KeyError) and base is not None:
         what = f"the base config {_written(statement)!r} has no variable {error.args[0]!r}"
         return ConfigError(what, where=where, fix=advice(str(error.args[0]), base))
-    fix = "write one `import name` a line, and `from ... import *` only inside `with read_base():`"
+    fix = "write `import name` or `from name import part`; `import *` only inside `with read_base():`"
     return ConfigError(f"the config cannot import this: {ast.unparse(statement)}", where=where, fix=fix)
 
 

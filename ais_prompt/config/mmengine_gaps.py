@@ -97,7 +97,10 @@ class OwnModulesImported(mmengine_utils.ImportTransformer):  # type: ignore[misc
 
     def visit_Import(self, node: ast.Import) -> Any:  # noqa: N802
         """Keep ``import my_consts`` as a call, because mmengine makes a placeholder of every such statement later."""
-        if len(node.names) != 1 or not is_own_module(node.names[0].name) or is_standard_library(node.names[0].name):
+        if len(node.names) > 1:  # mmengine takes one name a statement
+            statements = [ast.copy_location(ast.Import([alias]), node) for alias in node.names]
+            return [self.visit_Import(statement) for statement in statements]
+        if not is_own_module(node.names[0].name) or is_standard_library(node.names[0].name):
             return super().visit_Import(node)
         [alias] = node.names
         name = alias.asname or alias.name.partition(".")[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from ais_prompt.config.literals import parse_literal
 from ais_prompt.config.redact import redacted_at, redacted_override
@@ -13,13 +13,19 @@ from ais_prompt.config.schema import CONFIG
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils.text import advice, counted
 
+_OPTIONAL: Final = (
+    *("generation_kwargs", "chat_template_kwargs", "model_kwargs", "tokenizer_kwargs"),
+    *("sampling", "limits", "headers", "body_fields", "run_cfg"),
+)
+"""Dicts of a model that are made if they are not there."""
+
 
 def apply_overrides(values: dict[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
     """Return the config with every ``path=value`` applied in order; the given one stays as it is.
 
     A path goes through keys, positions in lists (``datasets.0``, ``datasets[0]``, ``datasets.-1``), the ``abbr`` of an
     item (``models.demo``), or ``*`` for every item. The value is a Python literal, or else the text itself. The last
-    key of a path may be new; all before it must exist.
+    key of a path may be new; all before it must exist, except the options of a model (`_OPTIONAL`).
 
     Raises:
         ConfigError: a path that does not lead anywhere; it names the part that does not exist and the nearest one.
@@ -67,6 +73,8 @@ class _Override:
     def _put(self, container: Any, key: Any, rest: str, done: str) -> None:
         if not rest:
             container[key] = copy.deepcopy(self.value)
+        elif key in _OPTIONAL and isinstance(container, dict) and "." not in rest and key not in container:
+            container[key] = {rest: copy.deepcopy(self.value)}
         elif isinstance(container, dict) and key not in container:
             fix = advice(str(key), container)
             raise ConfigError(f"there is no {done!r} in the config", where=self.where, fix=fix)

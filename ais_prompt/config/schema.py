@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.utils.text import advice
+from ais_prompt.utils.synonyms import key_advice
 
 NEEDED: Final = "(required)"
 """In place of a default: the key must be there."""
@@ -58,7 +58,7 @@ class KeyTable(Struct, frozen=True, dict=True):
         """Yield each key of a dict that is not in the table, with what to write instead."""
         for key in values:
             if key not in self.names:
-                yield key, advice(str(key), self.names)
+                yield key, key_advice(str(key), self.names)
 
 
 CONFIG: Final = KeyTable(

@@ -21,6 +21,7 @@ from ais_prompt.errors import ConfigError
 from ais_prompt.models.options import Batching, Limits, Loading, LogprobsVia, MaxTokensField, Retry, Sampling, Wire
 from ais_prompt.utils.protocols import type_words
 from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.utils.synonyms import key_advice
 from ais_prompt.utils.text import advice, listed
 
 Value = TypeVar("Value", bound=Struct)
@@ -219,7 +220,7 @@ def refuse_unknown(part: str, flat: Mapping[str, Any], names: Any) -> None:
     """
     for name in flat:
         if name not in names.__annotations__:
-            fix = advice(name, names.__annotations__)
+            fix = key_advice(name, names.__annotations__)
             raise ConfigError(f"{part} has no argument {name!r}", where=name, fix=fix)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -14,7 +13,7 @@ from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils.protocols import type_words
 from ais_prompt.utils.secrets import SECRETS
-from ais_prompt.utils.text import listed
+from ais_prompt.utils.synonyms import key_advice
 
 PARTS_KEPT: Final = 512
 """Signatures of parts, and checks of types, that are kept."""
@@ -36,7 +35,7 @@ def argument_faults(
         return
     name = getattr(part, "__name__", str(part))
     for key in accepted.unknown(args):
-        fix = _nearest(key, list(accepted.hints))
+        fix = key_advice(key, accepted.hints)
         yield ConfigError(f"{name} has no argument {key!r}", where=f"{where}.{key}", fix=fix)
     for key in accepted.missing(args):
         yield ConfigError(f"{name} needs {key!r}", where=where, fix=f"add {key}=...")
@@ -88,11 +87,6 @@ def _accepted(part: Callable[..., Any], given: int) -> _Accepted | None:
         [one.name for one in named if one.default is one.empty],
         not options and any(one.kind is one.VAR_KEYWORD for one in parameters),
     )
-
-
-def _nearest(key: str, names: list[str]) -> str:
-    near = difflib.get_close_matches(key, names, n=1, cutoff=0.5)
-    return f"did you mean {near[0]!r}?" if near else f"known: {listed(names) or 'none'}"
 
 
 def _hints(part: Callable[..., Any]) -> dict[str, Any]:

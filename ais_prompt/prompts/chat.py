@@ -115,9 +115,12 @@ def _turn(item: Item) -> Turn:
     for role in (item.get("role"), item.get("fallback_role")):
         if role in ROLES.values():
             return {**item, "role": role}
+    meant = ROLES.get(str(item.get("role")))
     raise PromptError(
         f"the role {item.get('role')!r} has no counterpart in a chat",
-        fix=f"use one of {', '.join(ROLES.values())} in the template, or give the turn such a fallback_role",
+        fix=f"write role={meant!r}"
+        if meant
+        else f"use one of {', '.join(ROLES.values())} in the template, or give the turn such a fallback_role",
     )
 
 

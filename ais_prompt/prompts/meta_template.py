@@ -18,6 +18,7 @@ from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.prompts.media import MEDIA
 from ais_prompt.prompts.prompt_list import Turn, column_marks, compile_text
 from ais_prompt.types import Content, MetaTemplateSpec, RoleSpec
+from ais_prompt.utils.synonyms import ROLES
 
 WHERE: Final = "meta_template"
 
@@ -134,9 +135,15 @@ class MetaTemplate(Struct, frozen=True, dict=True):
 
 def unknown_role(turn: Turn, known: Sequence[str]) -> PromptError:
     """Return the error for a turn whose role and fallback role are unknown."""
+    meant = ROLES.get(str(turn.get("role")))
+    fix = "give the turn a fallback_role that the model has, or add the role to the meta template"
+    if meant is not None and meant in known:
+        fix = f"write role={meant!r}"
+    elif meant == "SYSTEM" and "HUMAN" in known:
+        fix = "write role='SYSTEM', fallback_role='HUMAN'"
     return PromptError(
         f"the meta template has no role {turn.get('role')!r} (it has {', '.join(known)})",
-        fix="give the turn a fallback_role that the model has, or add the role to the meta template",
+        fix=fix,
     )
 
 

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any, Final
+
+from pydantic import BeforeValidator
 
 from ais_prompt.config.schema import TEMPLATE
-from ais_prompt.errors import AisPromptError, PromptError, raise_all
+from ais_prompt.errors import AisPromptError, ConfigError, PromptError, raise_all
 from ais_prompt.prompts.base import Filled, Form, Template
 from ais_prompt.prompts.compiled import (
     SECTIONS,
@@ -30,6 +32,17 @@ from ais_prompt.prompts.compiled import (
 from ais_prompt.prompts.prompt_list import mark_of
 from ais_prompt.registry import TEMPLATES
 from ais_prompt.utils.text import listed
+
+ROUND_FIX: Final = "write a text with {column}, or dict(round=[dict(role='HUMAN', prompt='...')])"
+
+
+def _refuse_list(template: Any) -> Any:
+    """Say where messages belong; other values are checked later."""
+    if isinstance(template, list | tuple):
+        is_message = any(isinstance(one, Mapping) and "content" in one for one in template)
+        fix = "write dict(type='RawPromptTemplate', messages=[...])" if is_message else ROUND_FIX
+        raise ConfigError("the template of PromptTemplate is a list" + " of messages" * is_message, fix=fix)
+    return template
 
 
 @TEMPLATES.register_module()
@@ -50,7 +63,7 @@ class PromptTemplate(Template):
 
     def __init__(
         self,
-        template: str | Mapping[Any, Any],
+        template: Annotated[str | Mapping[Any, Any], BeforeValidator(_refuse_list)],
         ice_token: str | None = None,
         sep_token: str | None = None,
         column_token_map: Mapping[str, str] | None = None,

@@ -59,7 +59,7 @@ class ConfigSection:
     def open(cls, value: Any, where: str, faults: Faults) -> ConfigSection | None:
         """Return the section of a value that should be a dict with text keys."""
         if not isinstance(value, Mapping):
-            faults.add(f"{where} is {shown(value)}, not a dict", where, "write dict(...)")
+            faults.add(f"{where} is {shown(value)}, not a dict", where, _as_dict(value, where))
             return None
         for key in value:
             if not isinstance(key, str):
@@ -143,6 +143,22 @@ class ConfigSection:
         fix = f"rename {near!r} to {key!r}" if near else f"add {key} = {expected}"
         owner = self.where or "the config"
         self.faults.add(f"{owner} has no {key!r}", self.at(near) if near else self.where, fix)
+
+
+def _as_dict(value: Any, where: str) -> str:
+    """Return how a value that is no dict may be meant."""
+    if where.startswith(("models[", "datasets[")) and where.endswith("]"):
+        name = where.partition("[")[0]
+        if isinstance(value, list | tuple):
+            return f"remove the comma behind the list; lists are joined with {name} = [*first, *second]"
+        if isinstance(value, str):
+            is_model = name == "models"
+            return (
+                f"write dict(type='OpenAIChatModel', model={value!r})"
+                if is_model
+                else f"write dict(path={value!r}, ...)"
+            )
+    return f"write dict(type={value!r})" if isinstance(value, str) and value.isidentifier() else "write dict(...)"
 
 
 def parse_abbr(section: ConfigSection, derived: str) -> str | None:

@@ -42,10 +42,12 @@ def check_address(base_url: str) -> None:
     except ValueError:
         usable = False
     if not usable:
+        shown = public_address(base_url)
+        example = "http://127.0.0.1:8000/v1" if "://" in shown or ":" not in shown else f"http://{shown.rstrip('/')}"
         raise ModelError(
             "base_url is not the http(s) address of a server",
-            where=public_address(base_url),
-            fix="write it as http://127.0.0.1:8000/v1",
+            where=shown,
+            fix=f"write it as {example if example.endswith('/v1') else f'{example}/v1'}",
         )
 
 

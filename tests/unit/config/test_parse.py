@@ -213,7 +213,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str, str, str]] = {
     "model": ({"models": ..., "model": []}, "the config has no 'models'", "model", "rename 'model' to 'models'"),
     "models no list": ({"models": MODEL}, "models is {", "models", "give a list of models"),
     "empty": ({"datasets": []}, "the config has no datasets: the list is empty", "datasets", "dict(...)"),
-    "no dict": ({"models__0": "gpt"}, "models[0] is 'gpt' (str), not a dict", "models[0]", "write dict(...)"),
+    "no dict": ({"models__0": "gpt"}, "models[0] is 'gpt' (str), not a dict", "models[0]", "model='gpt')"),
     "keys": ({"models__0": {1: 2}}, "has the key 1 (int), which is not a text", "models[0]", "names as keys"),
     "workdir": ({"workdir": "x"}, "'workdir' looks like a misspelling of 'work_dir'", "workdir", "rename"),
     "work_dir": ({"work_dir": 3}, "work_dir is 3 (int), not a folder", "work_dir", "give a folder"),
@@ -340,7 +340,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str, str, str]] = {
         {"datasets__0__infer_cfg__retriever": "ZeroRetriever"},
         "is 'ZeroRetriever' (str), not a dict",
         "datasets[0].infer_cfg.retriever",
-        "dict(...)",
+        "dict(type='ZeroRetriever')",
     ),
     "evaluator": (
         {"datasets__0__eval_cfg__evaluator": []},
