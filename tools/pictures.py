@@ -1,7 +1,7 @@
 """Draw the pictures of the README from a real run: ``python -m tools.pictures``.
 
-``terminal.svg`` shows what ``aisprompt run configs/eval.py`` prints. ``scores.png`` and ``sample.png`` show the report
-of that run in a headless Chromium: its top, and a wrong answer.
+``terminal.svg`` shows what ``aisprompt run configs/eval.py`` prints. In a headless Chromium, ``prompts.png`` shows its
+prompts, and ``scores.png`` and ``sample.png`` the report of that run: its top, and a wrong answer.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ COMMAND: Final = "aisprompt run configs/eval.py"
 COLUMNS: Final = 80
 WIDTH: Final = 1200
 SAMPLE_HEIGHT: Final = 640
+PROMPTS_HEIGHT: Final = 560
 MARGIN: Final = 24
 """Of the pictures of the report, in pixels."""
 
@@ -49,6 +50,18 @@ def draw_terminal(printed: str) -> str:
     svg = console.export_svg(title="", unique_id="terminal")
     # The fonts would be loaded from another server; without them the reader's own monospaced font is used.
     return re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL)
+
+
+def draw_prompts(folder: Path, profile: Path) -> None:
+    """Write the picture of the first prompts."""
+    argv = [sys.executable, "-m", "ais_prompt", "view-prompt", "configs/eval.py", "--html", "prompts.html"]
+    subprocess.run(argv, cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)}, check=True)
+    with browser(profile) as page:
+        page.call("Emulation.setScrollbarsHidden", hidden=True)
+        page.resize(WIDTH, PROMPTS_HEIGHT)
+        page.open((folder / "prompts.html").as_uri())
+        page.wait_for("document.querySelector('h2')")
+        page.screenshot(PICTURES / "prompts.png")
 
 
 def draw_report(report: Path, profile: Path) -> None:
@@ -75,6 +88,7 @@ def main() -> None:
         folder = Path(name)
         TERMINAL.write_text(draw_terminal(run_demo(folder)), "utf-8")
         [report] = folder.glob("outputs/eval/*/report.html")
+        draw_prompts(folder, folder / "profile")
         draw_report(report, folder / "profile")
 
 

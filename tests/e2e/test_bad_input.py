@@ -192,7 +192,7 @@ def test_a_shot_that_is_out_of_range(project: Project) -> None:
         (["list", "qwerty"], "No config of models, datasets and summarizers matches 'qwerty'"),
         (["list", "models", "qwerty"], "No config of models matches 'qwerty'"),
         (["run", "eval.py", "--baseline", "missing.json"], "write it: aisprompt baseline RUN -o missing.json"),
-        (["/"], "There is no command '/': known: run, score"),
+        (["/"], "There is no command '/': known: init, run"),
     ],
 )
 def test_a_wrong_command_line(project: Project, args: list[str], hint: str) -> None:

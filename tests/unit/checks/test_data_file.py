@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +107,7 @@ def test_csv_files_as_excel_writes_them(tmp_path: Path, encoding: str, delimiter
 
 def test_examples_come_from_the_train_split_or_from_other_rows(tmp_path: Path) -> None:
     for split in ("train", "validation"):
-        (tmp_path / f"{split}.jsonl").write_text(json.dumps({"question": split, "answer": "1"}) + "\n")
+        (tmp_path / f"{split}.jsonl").write_text(f'{{"question": "{split}", "answer": "1"}}\n' * 2)
     folder, *_ = describe_file(DataFile(str(tmp_path), few_shot=1))
     assert folder["reader_cfg"]["test_split"] == "validation"
     assert folder["infer_cfg"]["retriever"] == {"type": "FixKRetriever", "fix_id_list": [0]}
