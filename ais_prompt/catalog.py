@@ -107,6 +107,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "last_option_postprocess": "ais_prompt.postprocess.options",
         "last_option_postprocess_peer": "ais_prompt.postprocess.peer",
         "match_answer_pattern": "ais_prompt.postprocess.phrases",
+        "logged_regex": "ais_prompt.extensions.formats.logs.rules",
         "math_dataset_postprocess": "ais_prompt.postprocess.math",
         "math_postprocess_peer": "ais_prompt.postprocess.peer",
         "math_postprocess_v2": "ais_prompt.postprocess.math",
@@ -146,6 +147,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "JsonSchemaEvaluator": "ais_prompt.evaluators.structured",
         "LLMRatingEvaluator": "ais_prompt.evaluators.judge",
         "LambadaEvaluator": "ais_prompt.evaluators.contained",
+        "LoggedMatchEvaluator": "ais_prompt.extensions.formats.logs.rules",
         "LongBenchClassificationEvaluator": "ais_prompt.extensions.benchmarks.long_bench",
         "LongBenchCodeSimEvaluator": "ais_prompt.extensions.benchmarks.long_bench",
         "LongBenchCountEvaluator": "ais_prompt.extensions.benchmarks.long_bench",
@@ -212,6 +214,12 @@ EXPORTERS: Final[dict[str, str]] = {
     "lm-eval": "ais_prompt.extensions.formats.lm_eval.write_lm_eval",
 }
 """Format of exported results → the function that writes it: takes `StoredResults` and a folder, returns the files."""
+
+LOG_FORMATS: Final[dict[str, str]] = {
+    name: f"ais_prompt.extensions.formats.logs.{name}.FORMAT"
+    for name in ("inspect_ai", "lm_eval", "evalscope", "helm", "every_eval_ever", "nemo")
+}
+"""Format of logs of other tools → its reader, a `LogFormat`."""
 
 HOOKS: Final[dict[str, str]] = {
     "translate": "ais_prompt.extensions.peers.translate.translate",

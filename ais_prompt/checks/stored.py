@@ -22,7 +22,7 @@ from ais_prompt.config.custom_imports import import_custom_modules, make_importa
 from ais_prompt.config.load import LoadedConfig
 from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
 from ais_prompt.config.paths import expand
-from ais_prompt.config.stored import Dropped, load_stored, unusable_parts
+from ais_prompt.config.stored import Dropped, load_stored, unusable_parts, without_rules_of_others
 from ais_prompt.errors import ConfigError, raise_all
 from ais_prompt.plan.plan import Plan
 from ais_prompt.store.disk import reading
@@ -82,6 +82,10 @@ def open_stored(run: str, source: Source) -> tuple[Plan, RunFolder]:
     for one in dropped:
         if not one.where.startswith("models["):  # they are not asked
             logger.warning("%s", one)
+    values, notes = without_rules_of_others(loaded.values)
+    loaded = replace(loaded, values=values)
+    for note in notes:
+        logger.warning("%s", note)
     raise_all(_refusals(loaded, folder))
     return checked_for_scoring(replace(source, loaded=loaded)), folder
 

@@ -228,6 +228,7 @@ class Results(TypedDict):
     Attributes:
         model, dataset: their ``abbr``.
         scores: one for each metric, the main one first.
+        reported: metric → the score that a tool reported, in results of its log.
         isolation: how programs of answers were kept apart from the machine.
         repeatability: how much the answers to one question differ, where it is asked several times.
         extraction: the scores under other plausible postprocessors.
@@ -237,6 +238,7 @@ class Results(TypedDict):
     model: NotRequired[str]
     dataset: NotRequired[str]
     scores: list[Score]
+    reported: NotRequired[dict[str, float]]
     isolation: NotRequired[str]
     repeatability: NotRequired[dict[str, Any]]
     extraction: NotRequired[Sensitivity | None]

@@ -1,0 +1,78 @@
+"""``aisprompt import``: make a run folder of the log of another tool."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ais_prompt.cli.options import PEER_SCORES, shown_command
+from ais_prompt.cli.verb import PEER_PATH, Verb, hanging
+
+if TYPE_CHECKING:
+    from ais_prompt.store.layout import RunFolder
+
+
+@click.command("import", cls=Verb)
+@click.argument("log", type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "--config", metavar="CONFIG", help="Read a run of OpenCompass or AISBench with this config, which is executed."
+)
+@click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are made (default: outputs).")
+@PEER_PATH
+@PEER_SCORES
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def import_log(log: Path, config: str | None, work_dir: str | None, peer_scores: bool, debug: bool) -> None:  # noqa: ARG001
+    """Make a run folder of the log of another tool. Nothing in LOG is executed.
+
+    LOG is a file or folder of inspect_ai, lm-evaluation-harness, evalscope, HELM, Every Eval Ever or NeMo Evaluator, or
+    a run folder of OpenCompass or AISBench: outputs/default/20240131_120000. Its content decides, not its name.
+
+    Answers, prompts, golds and scores come along. Then `view`, `score`, `compare`, `export` and `baseline` work on it.
+    """
+    from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
+    from ais_prompt.config.paths import expand
+    from ais_prompt.extensions.formats.logs.bring import bring_log, is_log
+
+    if log.is_dir() and not is_log(log):
+        _import_peer_run(log, config, work_dir, peer_scores)
+        return
+    brought = bring_log(log, expand(work_dir or DEFAULT_WORK_DIR), shown_command())
+    for one in brought.tasks:
+        for note in one.notes:
+            click.echo(f"note: {one.name}: {note}", err=True)
+    width = max(len(one.name) for one in brought.tasks)
+    for one in brought.tasks:
+        failed = f", {one.failed:,} failed" if one.failed else ""
+        scores = "".join(f"; {score.metric} {score.value:.4g}" for score in one.scores if score.value is not None)
+        click.echo(hanging(f"{one.name:<{width}}  ", f"{one.samples:,} samples{failed}{scores or '; not scored'}"))
+    _show_next(brought.folder, "score the answers again        ")
+
+
+def _import_peer_run(folder: Path, config: str | None, work_dir: str | None, peer_scores: bool) -> None:
+    from ais_prompt.checks.source import Source
+    from ais_prompt.extensions.peers.import_run import import_run
+
+    imported = import_run(folder, Source(config, work_dir=work_dir, peer_scores=peer_scores), shown_command())
+    for note in imported.notes:
+        click.echo(f"note: {note}", err=True)
+    width = max(len(task.name) for task in imported.tasks)
+    for task in imported.tasks:
+        failed = f", {task.failed:,} failed" if task.failed else ""
+        samples = f"{task.samples:,} samples{failed}{_theirs(task.numbers)}"
+        click.echo(hanging(f"{task.name:<{width}}  ", samples))
+    _show_next(imported.folder, "score the answers              ")
+
+
+def _show_next(folder: RunFolder, scoring: str) -> None:
+    root = shlex.quote(str(folder.root))
+    click.echo(f"\nRun folder: {root}\nNext:")
+    click.echo(hanging(f"  {scoring} ", f"aisprompt score {root}", breaks=False))
+    click.echo(hanging("  what another run changes        ", f"aisprompt compare {root} RUN", breaks=False))
+
+
+def _theirs(numbers: Mapping[str, float]) -> str:
+    return "".join(f"; {name} {value:g} there" for name, value in numbers.items())

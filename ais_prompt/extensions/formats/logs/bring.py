@@ -1,0 +1,334 @@
+"""Make a run folder of a log of another tool, so that every verb works on it. Nothing of the log is executed.
+
+The run folder has the log's own scores. `aisprompt score` scores the answers again: by our counterpart of the tool's
+rule, where there is one, or by a config.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from ais_prompt.catalog import LOG_FORMATS, import_object
+from ais_prompt.checks.source import Source, read_spec
+from ais_prompt.config.load import LoadedConfig
+from ais_prompt.config.stored import ELSEWHERE, LOG
+from ais_prompt.errors import ConfigError, DataError
+from ais_prompt.extensions.formats.logs.files import log_files
+from ais_prompt.extensions.formats.logs.record import LogFormat, LoggedAnswer, LoggedTask, LogRule
+from ais_prompt.extensions.formats.logs.rules import RuleSearch
+from ais_prompt.metrics.aggregate import mean_scores
+from ais_prompt.plan.plan import Plan, record_of
+from ais_prompt.scoring.score import SampleScores
+from ais_prompt.scoring.scorer import NOT_SCORED
+from ais_prompt.store.layout import RunFolder, create_run_folder
+from ais_prompt.store.predictions import PredictionSorter, prediction_sorter
+from ais_prompt.store.results import write_results
+from ais_prompt.store.writer_lock import hold_writer_lock
+from ais_prompt.types import Prediction, SampleScore, Score, Status, TaskFacts
+from ais_prompt.utils.text import counted, listed
+
+_UNKNOWN: Final = object()
+_NOT_IN_NAMES: Final = re.compile(r"[^\w.+=,@()\[\] -]+")
+
+
+class BroughtTask(Struct, frozen=True):
+    """One task of a log.
+
+    Attributes:
+        model, dataset: their ``abbr``.
+        tool: that wrote the log.
+        samples: number of questions.
+        failed: questions without an answer.
+        scores: of the log's own verdicts, the main metric first; empty if it has none.
+        reported: metric → the score that the tool reports.
+        notes: what a user must know.
+        config: the dataset in the config of the run.
+    """
+
+    model: str
+    dataset: str
+    tool: str
+    samples: int
+    failed: int
+    scores: Sequence[Score]
+    reported: Mapping[str, float]
+    notes: Sequence[str]
+    config: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """``model/dataset``."""
+        return f"{self.model}/{self.dataset}"
+
+
+class BroughtLog(Struct, frozen=True):
+    """A log that was made a run folder."""
+
+    folder: RunFolder
+    tasks: Sequence[BroughtTask]
+
+
+def is_log(path: Path) -> bool:
+    """Return whether a path is, or holds, a log in one of `LOG_FORMATS`."""
+    return bool(_recognized(path))
+
+
+def bring_log(path: Path, work_dir: Path, command: str) -> BroughtLog:
+    """Make a run folder of a log.
+
+    Args:
+        path: a file, or a folder with files of one format.
+        work_dir: where run folders are kept.
+        command: the command line without secrets, for the record.
+
+    Raises:
+        ConfigError: it is no log of a known format, of several, or has a task twice.
+        DataError: the log is broken or too large; nothing is left of the run folder then.
+    """
+    tasks = _tasks(path)
+    folder = create_run_folder(work_dir, path.resolve().stem or "imported")
+    try:
+        with hold_writer_lock(folder):
+            brought = [_brought(task, folder) for task in tasks]
+            _record(tasks, brought, folder, command, path)
+    except BaseException:
+        shutil.rmtree(folder.root, ignore_errors=True)
+        raise
+    return BroughtLog(folder, brought)
+
+
+def _recognized(path: Path) -> dict[str, tuple[LogFormat, list[Any]]]:
+    """Return name of a format → the format and its files."""
+    files = log_files(path)
+    formats: list[LogFormat] = [import_object(home) for home in LOG_FORMATS.values()]
+    found = {one.name: (one, [file for file in files if one.recognizes(file)]) for one in formats}
+    return {name: (one, known) for name, (one, known) in found.items() if known}
+
+
+def _tasks(path: Path) -> list[LoggedTask]:
+    found = _recognized(path)
+    if len(found) != 1:
+        names = listed(found) if found else f"none of {listed(LOG_FORMATS)}"
+        raise ConfigError(
+            f"the log must be of one known format; this is of {names}",
+            where=str(path),
+            fix="name the file or folder that one tool wrote for one run",
+        )
+    [(known, files)] = found.values()
+    tasks = list(known.read(files))
+    places: dict[str, str] = {}
+    for task in tasks:
+        if (name := f"{_name(task.model)}/{_name(task.dataset)}") in places:
+            what = f"{name} has two logs: {places[name]} and {task.where}"
+            raise ConfigError(what, where=str(path), fix="name one of them")
+        places[name] = task.where
+    return tasks
+
+
+def _brought(task: LoggedTask, folder: RunFolder) -> BroughtTask:
+    """Write the predictions and scores of a task."""
+    model, dataset = _name(task.model), _name(task.dataset)
+    search = RuleSearch(task.rules, extracts=task.extracts)
+    seen = _Seen()
+    path = folder.predictions(model, dataset)
+    with prediction_sorter(path) as sorter:
+        samples = SampleScores(_samples(task, search, seen, sorter))
+        if not len(samples):
+            raise DataError("the log has not one answer", where=task.where, fix="name the log of a run that has asked")
+        sorter.write(path)
+        failed = sorter.failed
+    scores: list[Score] = []
+    if seen.metrics:
+        found = (mean_scores([name], samples, 1.0 if fits else None)[0] for name, fits in seen.metrics.items())
+        scores = [replace(one, reasons=samples.reasons, failed_samples=samples.failed) for one in found]
+        values = [one.to_json() for one in scores]
+        head = {"model": model, "dataset": dataset, "scores": values, "reported": dict(task.reported)}
+        write_results(folder.results(model, dataset), head, (sample.to_json() for sample in samples))
+    rule = search.found()
+    return BroughtTask(
+        model=model,
+        dataset=dataset,
+        tool=task.tool,
+        samples=len(samples),
+        failed=failed,
+        scores=scores,
+        reported=task.reported,
+        notes=[*task.notes, *_notes(seen, rule, search)],
+        config=_config(task, dataset, seen, rule),
+    )
+
+
+class _Seen(Struct):
+    """What all answers of a task have shown.
+
+    Attributes:
+        metrics: metric → whether all of its values are from 0 to 1; the main one first.
+        decoding: fields of the requests that all of them share.
+        varying: fields that differ between requests.
+        repeats: the most answers to a question.
+        doubled: ids that occur again after others.
+    """
+
+    metrics: dict[str, bool] = field(default_factory=dict)
+    decoding: dict[str, Any] = field(default_factory=dict)
+    varying: set[str] = field(default_factory=set)
+    answers: int = 0
+    repeats: int = 1
+    doubled: int = 0
+
+    def add(self, answer: LoggedAnswer) -> None:
+        """Note an answer."""
+        for name, value in answer.values.items():
+            self.metrics[name] = self.metrics.get(name, True) and 0 <= value <= 1
+        if answer.completion.failure is not None:
+            return
+        before = self.decoding if self.answers else dict(answer.decoding)
+        self.answers += 1
+        names = {*before, *answer.decoding}
+        differ = {name for name in names if before.get(name, _UNKNOWN) != answer.decoding.get(name, _UNKNOWN)}
+        self.varying |= differ
+        self.decoding = {name: value for name, value in before.items() if name not in differ}
+
+
+def _samples(task: LoggedTask, search: RuleSearch, seen: _Seen, sorter: PredictionSorter) -> Iterator[SampleScore]:
+    """Write the prediction of each question, and yield its score."""
+    ids: Counter[str] = Counter()
+    for index, (name, group) in enumerate(groupby(task.answers(), lambda answer: answer.id)):
+        answers = list(group)
+        ids[name] += 1
+        if ids[name] > 1:
+            seen.doubled += 1
+        unique = name if ids[name] == 1 else f"{name}-{ids[name]}"
+        seen.repeats = max(seen.repeats, len(answers))
+        for answer in answers:
+            seen.add(answer)
+            search.add(answer)
+        sorter.add(_prediction(unique, index, answers))
+        yield _score(unique, answers)
+
+
+def _prediction(name: str, index: int, answers: Sequence[LoggedAnswer]) -> Prediction:
+    first = answers[0]
+    texts = [None if one.completion.failure else one.completion.text for one in answers]
+    return Prediction(
+        sample_id=name,
+        index=index,
+        origin_prompt=first.prompt,
+        prediction=texts if len(answers) > 1 else texts[0],
+        gold=first.gold,
+        completions=tuple(one.completion for one in answers),
+        labels=first.labels,
+        columns={
+            **({"question": first.question} if first.question else {}),
+            **({"choices": "\n".join(first.choices)} if first.choices else {}),
+        },
+    )
+
+
+def _score(name: str, answers: Sequence[LoggedAnswer]) -> SampleScore:
+    """Return the score of a question; of several answers it is their mean."""
+    each = [_score_of_answer(name, one) for one in answers]
+    if len(each) == 1:
+        return each[0]
+    scored = [one for one in each if one.status != "failed"]
+    worst: list[Status] = ["truncated", "unparsed", "scored"]
+    metrics = dict.fromkeys(metric for one in scored for metric in one.values)
+    return SampleScore(
+        name,
+        min((one.status for one in scored), key=worst.index) if scored else "failed",
+        [one.extracted for one in each],
+        answers[0].gold,
+        {metric: sum(one.values.get(metric, 0.0) for one in scored) / len(scored) for metric in metrics},
+        next((one.reason for one in each if one.reason), ""),
+        tuple(each),
+    )
+
+
+def _score_of_answer(name: str, answer: LoggedAnswer) -> SampleScore:
+    completion = answer.completion
+    status: Status = "truncated" if completion.finish_reason == "length" else "scored"
+    if completion.failure is not None:
+        # A tool may count a failure as wrong. That is its score, so it is kept.
+        status, reason = ("unparsed", "no answer") if answer.values else ("failed", completion.failure.kind)
+    elif not answer.values:
+        status, reason = "failed", f"{NOT_SCORED}: by the tool"
+    else:
+        reason = "cut at the limit on the length" if status == "truncated" else ""
+    return SampleScore(name, status, answer.extracted, answer.gold, dict(answer.values), reason)
+
+
+def _notes(seen: _Seen, rule: LogRule | None, search: RuleSearch) -> Iterator[str]:
+    if seen.doubled:
+        yield f"{counted(seen.doubled, 'id')} occur again; they have numbers behind them"
+    if seen.varying:
+        yield f"requests differ in {listed(sorted(seen.varying))}, which are left out of the decoding"
+    if seen.metrics and rule is None:
+        yield f"the tool scores by a rule of its own: no rule of ours gives 99 % of its {search.answers} verdicts"
+
+
+def _config(task: LoggedTask, dataset: str, seen: _Seen, rule: LogRule | None) -> dict[str, Any]:
+    """Return a task as a dataset of a config. What is not here has a type that no registry finds."""
+    scoring: dict[str, Any] = {}
+    if rule is not None:
+        reading = {"pred_postprocessor": dict(rule.postprocessor)} if rule.postprocessor else {}
+        scoring = {"evaluator": dict(rule.evaluator), **reading}
+    elif seen.metrics:
+        scoring = {"evaluator": {"type": f"{ELSEWHERE}{task.tool}:{task.scorer or 'scorer'}"}}
+    return {
+        "abbr": dataset,
+        "type": f"{ELSEWHERE}{task.tool}",
+        LOG: task.where,
+        "version": task.version,
+        "asked": dict(task.asked),
+        "decoding": seen.decoding,
+        "reader_cfg": {"input_columns": ["question"], "output_column": "gold"},
+        "infer_cfg": {
+            "prompt_template": {"type": "PromptTemplate", "template": "{question}"},
+            "retriever": {"type": "ZeroRetriever"},
+            "inferencer": {"type": "GenInferencer", **({"n": seen.repeats} if seen.repeats > 1 else {})},
+        },
+        "eval_cfg": scoring,
+    }
+
+
+def _record(
+    tasks: Sequence[LoggedTask], brought: Sequence[BroughtTask], folder: RunFolder, command: str, path: Path
+) -> None:
+    """Write the config and the record of the run."""
+    models = {_name(task.model): {"type": f"{ELSEWHERE}{task.tool}", "model": task.model} for task in tasks}
+    datasets: dict[str, Mapping[str, Any]] = {}
+    for one in brought:
+        if datasets.setdefault(one.config["abbr"], one.config) != one.config:
+            what = f"the models of the log were asked or scored differently on {one.config['abbr']}"
+            raise ConfigError(what, where=str(path), fix="import the log of one model at a time")
+    values = {
+        "models": [{"abbr": abbr, **model} for abbr, model in models.items()],
+        "datasets": [dict(one) for one in datasets.values()],
+        "model_dataset_combinations": [
+            {"models": [abbr], "datasets": [one.config["abbr"] for one in brought if one.model == abbr]}
+            for abbr in models
+        ],
+    }
+    spec = read_spec(Source(loaded=LoadedConfig(values, path.stem, trusted=False))).spec
+    notes = [f"{one.name}: {note}" for one in brought for note in one.notes]
+    record = record_of(Plan(spec), folder, command, asks=True, notes=notes).begin()
+    by_name = {one.name: one for one in brought}
+    for task in spec.tasks:
+        if (found := by_name.get(task.name)) is not None:
+            model = {"type": found.tool, "model": task.model.part.args.get("model")}
+            record.add_task(task, TaskFacts(model, samples=found.samples, failed=found.failed))
+    record.finish("finished")
+
+
+def _name(text: str) -> str:
+    """Return a name of a model or dataset as the ``abbr`` of a config."""
+    return _NOT_IN_NAMES.sub("_", text.strip()).strip("_") or "unknown"

@@ -1,0 +1,186 @@
+"""Read the predictions and reviews of evalscope.
+
+Source: ``evalscope/api/evaluator/cache.py`` and ``evalscope/api/metric/scorer.py`` of
+https://github.com/modelscope/evalscope, version 1. ``predictions/<model>/<dataset>_<subset>.jsonl`` has answers,
+``reviews/`` scores under the same name, ``reports/<model>/<dataset>.json`` totals, and ``configs/`` the config. Lines
+are in the order of completion, so they are paired by ``index``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from ais_prompt.errors import DataError
+from ais_prompt.extensions.formats.logs.files import LogFile, log_files, mapping
+from ais_prompt.extensions.formats.logs.record import (
+    LogFormat,
+    LoggedAnswer,
+    LoggedTask,
+    LogRule,
+    completion_of,
+    decoding_of,
+    messages_of,
+    number_of,
+    text_and_reasoning,
+    texts_of,
+)
+
+_LARGEST_CONFIG: Final = 1 << 20
+_ASKED: Final = ("few_shot_num", "few_shot_random", "prompt_template", "system_prompt", "few_shot_prompt_template")
+_NUMBER: Final = r"(-?[$0-9.,]{2,})|(-?[0-9]+)"
+_ANSWER: Final = r"(?i)(?:ANSWER|答案)\s*[:：]\s*\(?([A-Za-z])"
+
+
+def _recognizes(file: LogFile) -> bool:
+    return file.has("index", "sample_score") or file.has("index", "model_output")
+
+
+def _read(files: Sequence[LogFile]) -> Iterator[LoggedTask]:
+    reviews = {_key(file): file for file in files if file.has("sample_score")}
+    predictions = {_key(file): file for file in files if file.has("model_output")}
+    for key in {**reviews, **predictions}:  # in order, each once
+        review = reviews.get(key) or _other(predictions[key], "reviews")
+        prediction = predictions.get(key) or _other(reviews[key], "predictions")
+        yield _task(review, prediction)
+
+
+def _key(file: LogFile) -> tuple[Path, str, str]:
+    """Return the folder of a log, the model, and the name of dataset and subset, which the paths have."""
+    return file.path.parent.parent.parent, file.path.parent.name, file.path.name
+
+
+def _other(file: LogFile, kind: str) -> LogFile | None:
+    """Return the file of the same name in ``predictions/`` or ``reviews/``; None if there is none."""
+    root, model, name = _key(file)
+    path = root / kind / model / name
+    return next((one for one in log_files(path) if _recognizes(one)), None) if path.is_file() else None
+
+
+def _task(review: LogFile | None, prediction: LogFile | None) -> LoggedTask:
+    file = prediction or review
+    assert file is not None
+    root, model, _ = _key(file)
+    config = _config(root)
+    reports = [one for one in log_files(root / "reports" / model) if one.has("dataset_name", "metrics")]
+    name, subset, report = _names(file.path.stem, reports)
+    dataset = mapping(config, "dataset_args", name)
+    return LoggedTask(
+        tool="evalscope",
+        model=str(mapping(report).get("model_name") or model),
+        dataset=file.path.stem,
+        answers=partial(_answers, review, prediction, decoding_of(config.get("generation_config"))),
+        where=str(file.path),
+        version=str(config.get("evalscope_version") or ""),
+        scorer=name,
+        rules=_RULES,
+        extracts=True,
+        reported=_reported(report, subset),
+        asked={key: dataset[key] for key in _ASKED if dataset.get(key) not in (None, "")},
+        notes=() if review else ("there are no reviews, so no answer has a score",),
+    )
+
+
+def _answers(review: LogFile | None, prediction: LogFile | None, decoding: Mapping[str, Any]) -> Iterator[LoggedAnswer]:
+    """Yield the answers by index; several answers to a question follow each other."""
+    reviews, predictions = _starts(review), _starts(prediction)
+    for index in sorted({**reviews, **predictions}):
+        scored = review.line_at(reviews[index]) if review and index in reviews else {}
+        answered = prediction.line_at(predictions[index]) if prediction and index in predictions else {}
+        yield _answer(index, scored, answered, decoding)
+
+
+def _starts(file: LogFile | None) -> dict[int, int]:
+    """Return index → where its line begins. A line that was written again replaces the one before."""
+    found = {}
+    for start, line in file.lines() if file else ():
+        if not isinstance(index := line.get("index"), int):
+            what = f"a line needs its number as 'index', not {index!r:.40}"
+            raise DataError(what, where=str(file and file.path), fix="copy the log again")
+        found[index] = start
+    return found
+
+
+def _answer(
+    index: int, review: Mapping[str, Any], prediction: Mapping[str, Any], decoding: Mapping[str, Any]
+) -> LoggedAnswer:
+    sample = mapping(review, "sample_score")
+    score = mapping(sample, "score")
+    output = mapping(prediction, "model_output")
+    choices = output.get("choices") or ()
+    choice = mapping(choices[0]) if choices else {}
+    text, reasoning = text_and_reasoning(mapping(choice, "message").get("content"))
+    messages = messages_of(prediction.get("messages") or review.get("messages"))
+    prompt = messages[:-1] if messages and messages[-1].role == "assistant" else messages
+    target = texts_of(review.get("target"))
+    given = text or (str(output.get("completion") or "") if prediction else score.get("prediction"))
+    main = score.get("main_score_name")
+    values = {
+        str(name): number for name, one in mapping(score, "value").items() if (number := number_of(one)) is not None
+    }
+    group = sample.get("group_id")
+    return LoggedAnswer(
+        id=str(index if group is None else group),
+        completion=completion_of(
+            given if isinstance(given, str) else None,
+            choice.get("stop_reason"),
+            usage=output.get("usage"),
+            seconds=output.get("time"),
+            reasoning=reasoning,
+            error=output.get("error"),
+        ),
+        gold=target if len(target) > 1 else target[0] if target else None,
+        question=str(review.get("input") or next((one.content for one in prompt[::-1] if one.role == "user"), "")),
+        prompt=prompt,
+        extracted=score.get("extracted_prediction"),
+        values=dict(sorted(values.items(), key=lambda item: item[0] != main)) if main else values,
+        decoding=decoding,
+    )
+
+
+def _names(stem: str, reports: Sequence[LogFile]) -> tuple[str, str, Mapping[str, Any]]:
+    """Return dataset, subset and report of a file of answers; the name of the file joins both."""
+    for file in reports:
+        report = mapping(file.value)
+        name = str(report.get("dataset_name"))
+        if stem.startswith(f"{name}_"):
+            return name, stem.removeprefix(f"{name}_"), report
+    return stem, "", {}
+
+
+def _reported(report: Mapping[str, Any], subset: str) -> dict[str, float]:
+    """Return the reported scores of a subset. The names of metrics in a report have their aggregation in front."""
+    found = {}
+    for metric in report.get("metrics") or ():
+        name = str(mapping(metric).get("name")).removeprefix("mean_")
+        for category in mapping(metric).get("categories") or ():
+            for one in mapping(category).get("subsets") or ():
+                if mapping(one).get("name") == subset and (value := number_of(mapping(one).get("score"))) is not None:
+                    found[name] = value
+    return found
+
+
+def _config(root: Path) -> Mapping[str, Any]:
+    """Return the config beside a log; empty if there is none that can be read."""
+    for path in sorted((root / "configs").glob("*.y*ml")):
+        if path.is_symlink() or path.stat().st_size > _LARGEST_CONFIG:
+            continue
+        try:
+            return mapping(yaml.safe_load(path.read_text("utf-8")))
+        except (yaml.YAMLError, UnicodeDecodeError, RecursionError):
+            continue
+    return {}
+
+
+_RULES: Final = [
+    LogRule({"type": "logged_regex", "pattern": _ANSWER, "which": -1}, {"type": "LoggedMatchEvaluator"}),
+    LogRule(
+        {"type": "logged_regex", "pattern": _NUMBER, "which": -1}, {"type": "LoggedMatchEvaluator", "numeric": True}
+    ),
+    LogRule(None, {"type": "LoggedMatchEvaluator"}),
+]
+FORMAT: Final = LogFormat("evalscope", _recognizes, _read)

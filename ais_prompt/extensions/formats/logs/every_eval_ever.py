@@ -1,0 +1,120 @@
+"""Read records of Every Eval Ever: the lines of samples, and the aggregate beside them.
+
+Source: ``eval.schema.json`` and ``instance_level_eval.schema.json`` of https://github.com/evaleval/every_eval_ever,
+version 0.3.0. A line has one score, whatever the number of its answers: each of them gets this score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+from ais_prompt.errors import DataError
+from ais_prompt.extensions.formats.logs.files import LogFile, mapping
+from ais_prompt.extensions.formats.logs.record import (
+    LogFormat,
+    LoggedAnswer,
+    LoggedTask,
+    LogRule,
+    completion_of,
+    decoding_of,
+    messages_of,
+    number_of,
+    texts_of,
+)
+
+
+def _recognizes(file: LogFile) -> bool:
+    return file.has("schema_version", "evaluation_id", "sample_id") or _is_aggregate(file)
+
+
+def _is_aggregate(file: LogFile) -> bool:
+    return file.has("schema_version", "evaluation_id", "evaluation_results")
+
+
+def _read(files: Sequence[LogFile]) -> Iterator[LoggedTask]:
+    samples = [file for file in files if file.has("sample_id")]
+    if not samples:
+        what, fix = "the record comes without samples, so no answer is known", "name the file of its samples"
+        raise DataError(what, where=str(files[0].path), fix=fix)
+    for file in samples:
+        heads = [one for one in (*files, *file.beside()) if _is_aggregate(one)]
+        found = dict.fromkeys(
+            (str(line.get("evaluation_id")), str(line.get("model_id")), str(line.get("evaluation_name")))
+            for _, line in file.lines()
+        )
+        for key in found:
+            head = next((mapping(one.value) for one in heads if mapping(one.value).get("evaluation_id") == key[0]), {})
+            yield _task(file, key, head)
+
+
+def _task(file: LogFile, key: tuple[str, str, str], head: Mapping[str, Any]) -> LoggedTask:
+    results = [mapping(one) for one in head.get("evaluation_results") or () if _is_of(one, key[2])]
+    reported: dict[str, float] = {}
+    for one in results:
+        config = mapping(one, "metric_config")
+        name = str(config.get("metric_name") or config.get("metric_id") or "score")
+        if (value := number_of(mapping(one, "score_details").get("score"))) is not None:
+            reported.setdefault(name, value)
+    decoding = mapping(results[0], "generation_config", "generation_args") if results else {}
+    library = mapping(head, "eval_library")
+    return LoggedTask(
+        tool=str(library.get("name") or "Every Eval Ever"),
+        model=key[1],
+        dataset=key[2],
+        answers=partial(_answers, file, key, next(iter(reported), "score"), decoding),
+        where=str(file.path),
+        version=str(library.get("version") or ""),
+        scorer=key[2],
+        rules=[LogRule(None, {"type": "LoggedMatchEvaluator"})],
+        extracts=True,
+        reported=reported,
+        notes=() if head else ("there is no aggregate beside the samples, so the reported scores are unknown",),
+    )
+
+
+def _is_of(result: Any, name: str) -> bool:
+    return mapping(result).get("evaluation_name") in (None, name)
+
+
+def _answers(
+    file: LogFile, key: tuple[str, str, str], metric: str, decoding: Mapping[str, Any]
+) -> Iterator[LoggedAnswer]:
+    for _, line in file.lines():
+        if (str(line.get("evaluation_id")), str(line.get("model_id")), str(line.get("evaluation_name"))) == key:
+            yield from _of_line(line, metric, decoding)
+
+
+def _of_line(line: Mapping[str, Any], metric: str, decoding: Mapping[str, Any]) -> Iterator[LoggedAnswer]:
+    asked, output = mapping(line, "input"), mapping(line, "output")
+    messages = messages_of(line.get("messages"))
+    texts: list[Any] = list(output.get("raw") or ()) if isinstance(output.get("raw"), list) else [output.get("raw")]
+    prompt: Any = asked.get("formatted") or ""
+    if messages and messages[-1].role == "assistant":
+        texts, prompt = [messages[-1].content], messages[:-1]
+    traces = texts_of(output.get("reasoning_trace"))
+    terminal = [one for one in line.get("answer_attribution") or () if mapping(one).get("is_terminal")]
+    gold = texts_of(asked.get("reference"))
+    score = number_of(mapping(line, "evaluation").get("score"))
+    for number, text in enumerate(texts or [None]):
+        yield LoggedAnswer(
+            id=str(line.get("sample_id")),
+            completion=completion_of(
+                text if isinstance(text, str) else None,
+                usage=line.get("token_usage") if len(texts) == 1 else None,
+                seconds=(number_of(mapping(line, "performance").get("latency_ms")) or 0.0) / 1000 / len(texts or [0]),
+                reasoning=traces[number] if number < len(traces) else "",
+                error=line.get("error"),
+            ),
+            gold=gold if len(gold) > 1 else gold[0] if gold else None,
+            question=str(asked.get("raw") or ""),
+            choices=texts_of(asked.get("choices")),
+            prompt=prompt,
+            extracted=mapping(terminal[-1]).get("extracted_value") if terminal else None,
+            values={} if score is None else {metric: score},
+            decoding=decoding_of(decoding),
+        )
+
+
+FORMAT: Final = LogFormat("Every Eval Ever", _recognizes, _read)

@@ -1,0 +1,226 @@
+"""Files of a log, which may come from anybody: they are bounded, links out of the log are refused, nothing is executed.
+
+A file is recognized by the keys of its first object. Its name is never asked.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import IO, Any, Final
+
+from msgspec import Struct
+
+from ais_prompt.errors import DataError
+from ais_prompt.store.disk import reading
+from ais_prompt.utils.files import open_regular
+from ais_prompt.utils.jsonl import decode
+
+LARGEST: Final = 1 << 30
+"""Most bytes of a JSON file that is read at once."""
+LONGEST_LINE: Final = 1 << 26
+"""Most bytes of a line, and of a file in an archive."""
+MOST_FILES: Final = 20_000
+"""Most files of a folder that are looked at."""
+MOST_COMPRESSED: Final = 300
+"""Most times that an archive may be larger unpacked than packed: logs are text."""
+_HEAD: Final = 1 << 18
+_ZIP: Final = b"PK\x03\x04"
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:]')
+_COPY_AGAIN: Final = "copy the log again, or name another file"
+
+
+class LogFile(Struct, frozen=True, dict=True):
+    """A file that may belong to a log.
+
+    Attributes:
+        path: where it is.
+        is_archive: whether it is an archive; else it is JSON, or JSON in lines.
+        keys: of the first object of JSON; the names of the files of an archive.
+    """
+
+    path: Path
+    is_archive: bool
+    keys: frozenset[str]
+
+    def has(self, *keys: str) -> bool:
+        """Return whether the first object, or the archive, has all of these."""
+        return self.keys.issuperset(keys)
+
+    def beside(self) -> list[LogFile]:
+        """Return the other files of its folder."""
+        return [one for one in log_files(self.path.parent, deep=False) if one.path != self.path]
+
+    @cached_property
+    def value(self) -> Any:
+        """The whole value of a JSON file.
+
+        Raises:
+            DataError: it is too large, or no JSON.
+        """
+        with reading(self.path, fix=_COPY_AGAIN), open_regular(self.path) as stream:
+            return _parsed(_bounded(stream, LARGEST, str(self.path)), str(self.path))
+
+    def lines(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield where each object of a JSONL file begins, in bytes, and the object.
+
+        Raises:
+            DataError: a line is too long or no object.
+        """
+        with reading(self.path, fix=_COPY_AGAIN), open_regular(self.path) as stream:
+            start = 0
+            for number, line in enumerate(iter(lambda: stream.readline(LONGEST_LINE + 1), b""), 1):
+                where = f"{self.path}:{number}"
+                _check_size(len(line), LONGEST_LINE, where)
+                if line.strip():
+                    yield start, as_object(_parsed(line, where), where)
+                start += len(line)
+
+    def line_at(self, start: int) -> dict[str, Any]:
+        """Return the object of `lines` that begins at a place."""
+        with reading(self.path, fix=_COPY_AGAIN), open_regular(self.path) as stream:
+            stream.seek(start)
+            return as_object(_parsed(stream.readline(LONGEST_LINE), str(self.path)), str(self.path))
+
+
+class Archive:
+    """An archive of JSON files, read one file at a time and never unpacked to the disk."""
+
+    def __init__(self, path: Path) -> None:
+        """Use `open_archive`."""
+        self._path = path
+        try:
+            self._zip = zip_file()(path)
+        except Exception as error:  # a broken archive raises whatever its bytes lead to
+            raise DataError(f"the archive cannot be read: {error}", where=str(path), fix=_COPY_AGAIN) from None
+        self.names = self._zip.namelist()
+        size = sum(member.file_size for member in self._zip.infolist())
+        if size > MOST_COMPRESSED * path.stat().st_size + _HEAD:
+            raise DataError(
+                f"the archive is no log: {size:,} bytes unpacked, more than {MOST_COMPRESSED} times its size",
+                where=str(path),
+                fix=_COPY_AGAIN,
+            )
+
+    def read(self, name: str) -> Any:
+        """Return the value of a JSON file.
+
+        Raises:
+            DataError: it is missing, broken, too large, or no JSON.
+        """
+        where = f"{self._path}, {name}"
+        try:
+            with self._zip.open(name) as stream:
+                content = stream.read(LONGEST_LINE + 1)
+        except Exception as error:  # as above; zlib, zstd and zipfile have errors of their own
+            raise DataError(f"the archive cannot be read: {error}", where=where, fix=_COPY_AGAIN) from None
+        _check_size(len(content), LONGEST_LINE, where)
+        return _parsed(content, where)
+
+
+def log_files(path: Path, *, deep: bool = True) -> list[LogFile]:
+    """Return the files of JSON, and the archives, at a path: the file itself, or those of a folder.
+
+    Raises:
+        DataError: the folder has too many files, or links that lead out of it.
+        ReadError: a file cannot be read.
+    """
+    if not path.is_dir():
+        return [found] if (found := _looked_at(path)) else []
+    paths = sorted(_walked(path) if deep else (one for one in path.iterdir() if one.is_file()))
+    return [found for one in paths if (found := _looked_at(one))]
+
+
+def as_object(value: Any, where: str) -> dict[str, Any]:
+    """Return a value that must be an object.
+
+    Raises:
+        DataError: it is something else.
+    """
+    if not isinstance(value, dict):
+        raise DataError(f"an object is expected, not {type(value).__name__}", where=where, fix=_COPY_AGAIN)
+    return value
+
+
+def mapping(value: Any, *keys: str) -> Mapping[str, Any]:
+    """Return the object below some keys of a value; an empty one if there is none."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value if isinstance(value, Mapping) else {}
+
+
+def _walked(folder: Path) -> Iterator[Path]:
+    root = folder.resolve()
+    count = 0
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        for name in names:
+            count += 1
+            if count > MOST_FILES:
+                what = f"the folder has more than {MOST_FILES:,} files"
+                raise DataError(what, where=str(folder), fix="name the folder of one log")
+            path = Path(place, name)
+            if path.is_symlink() and not path.resolve().is_relative_to(root):
+                what = "the name leads out of the run folder or log"
+                raise DataError(what, where=str(path), fix="put the file itself there")
+            yield path
+
+
+def _looked_at(path: Path) -> LogFile | None:
+    """Return a file if it is JSON or an archive."""
+    with reading(path, fix="check the path"), open_regular(path) as stream:
+        head = stream.read(_HEAD)
+    if head.startswith(_ZIP):
+        return LogFile(path, True, frozenset(Archive(path).names))
+    text = head.decode("utf-8-sig", "replace").lstrip()
+    return LogFile(path, False, _first_keys(text)) if text.startswith(("{", "[")) else None
+
+
+def _first_keys(text: str) -> frozenset[str]:
+    """Return the keys of the first object of JSON, which may be cut off."""
+    depth, last, keys = 0, "", set()
+    for token in _TOKEN.finditer(text, max(text.find("{"), 0)):
+        found = token[0]
+        if found in "{[":
+            depth += 1
+        elif found in "}]":
+            depth -= 1
+            if depth <= 0:
+                break
+        elif found == ":" and depth == 1:
+            keys.add(last[1:-1])
+        last = found
+    return frozenset(keys)
+
+
+def zip_file() -> Callable[..., zipfile.ZipFile]:
+    """Return what opens an archive, with zstd (method 93) where Python does not know it."""
+    try:
+        home: Any = importlib.import_module("backports.zstd.zipfile")
+    except ImportError:  # Python 3.14 knows zstd
+        home = zipfile
+    opened: Callable[..., zipfile.ZipFile] = home.ZipFile
+    return opened
+
+
+def _bounded(stream: IO[bytes], most: int, where: str) -> bytes:
+    content = stream.read(most + 1)
+    _check_size(len(content), most, where)
+    return content
+
+
+def _check_size(size: int, most: int, where: str) -> None:
+    if size > most:
+        raise DataError(f"it is too large: more than {most:,} bytes", where=where, fix=_COPY_AGAIN)
+
+
+def _parsed(content: bytes, where: str) -> Any:
+    try:
+        return decode(content.decode("utf-8-sig"))
+    except ValueError as error:
+        raise DataError(f"the log is not JSON: {error}", where=where, fix=_COPY_AGAIN) from None

@@ -1,0 +1,211 @@
+"""Rules by which other tools read and compare answers, and the search for the rule of a log.
+
+A log names its rule at best. It is taken as known only if our counterpart gives the log's own verdicts.
+
+Sources: ``lm_eval/filters/extraction.py`` and ``lm_eval/api/metrics.py`` (``exact_match``) of lm-evaluation-harness,
+``inspect_ai/scorer/_match.py`` and ``_common.py`` of inspect_ai, ``benchmark/metrics/evaluate_reference_metrics.py`` of
+HELM.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Sequence
+from typing import Any, Final, Literal, TypeAlias
+
+from ais_prompt.errors import AisPromptError
+from ais_prompt.evaluators.base import Evaluator, MeanEvaluator, golds_of
+from ais_prompt.extensions.formats.logs.record import LoggedAnswer, PartConfig, LogRule
+from ais_prompt.metrics.spans import exact_match, token_f1
+from ais_prompt.plan.build import build_evaluator, build_postprocessor
+from ais_prompt.registry import EVALUATORS, POSTPROCESSORS
+from ais_prompt.types import EvalSpec, Extraction, PartSpec
+
+AGREEMENT: Final = 0.99
+"""Share of a log's verdicts that a rule must give."""
+LEAST_ANSWERS: Final = 20
+"""Fewest answers by which a rule that the log does not name is found."""
+Match: TypeAlias = Literal["exact", "begin", "end", "any", "words", "f1"]
+
+_ENDS: Final = string.whitespace + string.punctuation
+_NO_NUMBER: Final = re.compile(r"[$£€%,*\s]+")
+_GENERAL: Final = (
+    LogRule(None, {"type": "LoggedMatchEvaluator"}),
+    LogRule(None, {"type": "LoggedMatchEvaluator", "match": "any", "ignore_case": True}),
+    LogRule(
+        {"type": "logged_regex", "pattern": r"(?i)answer\s*(?:is)?\s*[:：]?\s*\(?([A-Z])\b", "which": -1},
+        {"type": "LoggedMatchEvaluator", "ignore_case": True},
+    ),
+    LogRule(
+        {"type": "logged_regex", "pattern": r"-?\d[\d,]*(?:\.\d+)?", "which": -1},
+        {"type": "LoggedMatchEvaluator", "numeric": True},
+    ),
+    LogRule(None, {"type": "LoggedMatchEvaluator", "match": "words"}),
+    LogRule(None, {"type": "LoggedMatchEvaluator", "match": "f1"}),
+)
+"""Rules of many tools, for logs that name none."""
+
+
+@POSTPROCESSORS.register_module()
+def logged_regex(text: str, pattern: str, which: int = 0) -> Extraction | None:
+    r"""Return one match of a regular expression, as the filter ``regex`` of lm-evaluation-harness does.
+
+    Args:
+        text: the answer of the model.
+        pattern: a regular expression; of its groups the first one that is not empty counts, without a group the match.
+        which: number of the match from 0; -1 is the last.
+
+    >>> logged_regex("6 + 6 = 12. #### 12", r"#### (\-?[0-9\.\,]+)")
+    '12'
+    """
+    found = list(re.finditer(pattern, text))
+    try:
+        match = found[which]
+    except IndexError:
+        return None
+    groups = [number for number in range(1, match.re.groups + 1) if match[number]] or [0]
+    answer = match[groups[0]].strip()
+    return Extraction(answer, "regex", *match.span(groups[0])) if answer else None
+
+
+@EVALUATORS.register_module()
+class LoggedMatchEvaluator(MeanEvaluator):
+    """Accuracy as other tools compute it: answer and gold are cleaned and compared; of several golds the best counts.
+
+    Args:
+        match: how they are compared: equal (``exact``); the answer begins, ends with or contains the gold; equal words
+            without case, punctuation and articles (``words``); or the F1 of these words (``f1``).
+        ignore_case: whether "Paris" equals "PARIS".
+        ignore_punctuation: whether punctuation is left out: everywhere for ``exact``, else at both ends.
+        numeric: whether numbers are compared by value. Of an answer with several, that at the end, or the beginning.
+        strip: whether white space at both ends is left out.
+        ignore: regular expressions whose matches are left out of both.
+    """
+
+    def __init__(
+        self,
+        match: Match = "exact",
+        ignore_case: bool = False,
+        ignore_punctuation: bool = False,
+        numeric: bool = False,
+        strip: bool = True,
+        ignore: Sequence[str] = (),
+    ) -> None:
+        self.match = match
+        self.ignore_case = ignore_case
+        self.ignore_punctuation = ignore_punctuation
+        self.numeric = numeric
+        self.strip = strip
+        self.ignore = tuple(ignore)
+
+    def value(self, answer: str, gold: Any) -> float:
+        """Return the value of an answer, from 0 to 1.
+
+        Raises:
+            DataError: there is no gold.
+        """
+        return max(float(self._compared(answer, one)) for one in golds_of(gold))
+
+    def _compared(self, answer: str, gold: str) -> float:
+        if self.match == "words":
+            return exact_match(answer, gold)
+        if self.match == "f1":
+            return token_f1(answer, gold)
+        answer, gold = self._cleaned(answer), self._cleaned(gold)
+        if self.numeric and (wanted := _number(gold)) is not None:
+            numbers = [found for word in answer.split() if (found := _number(word)) is not None]
+            if self.match == "any":
+                return wanted in numbers
+            return bool(numbers) and numbers[0 if self.match == "begin" else -1] == wanted
+        match self.match:
+            case "begin":
+                return answer.startswith(gold)
+            case "end":
+                return answer.endswith(gold)
+            case "any":
+                return gold in answer
+        return answer == gold
+
+    def _cleaned(self, text: str) -> str:
+        for pattern in self.ignore:
+            text = re.sub(pattern, "", text)
+        text = text.casefold() if self.ignore_case else text
+        if self.ignore_punctuation and not self.numeric:
+            text = _without_punctuation(text) if self.match == "exact" else text.strip(_ENDS)
+        return text.strip() if self.strip else text
+
+
+class RuleSearch:
+    """Find the rule that gives the verdicts of a log, while its answers are read.
+
+    Args:
+        rules: those that the log names.
+        extracts: whether the log has extracted answers, which the rule must extract too.
+    """
+
+    def __init__(self, rules: Sequence[LogRule], *, extracts: bool) -> None:
+        self._extracts = extracts
+        self._named = len(rules)
+        self._rules = [*rules, *(rule for rule in _GENERAL if rule not in rules)]
+        self._parts = [_built(rule) for rule in self._rules]
+        self._agreed = [0] * len(self._rules)
+        self.answers = 0
+
+    def add(self, answer: LoggedAnswer) -> None:
+        """Score an answer of the log by every rule."""
+        if answer.completion.failure is not None or not answer.values or answer.gold is None:
+            return
+        self.answers += 1
+        value = next(iter(answer.values.values()))
+        for number, parts in enumerate(self._parts):
+            if parts is not None and (self._agreed[number] + 5) * 2 > self.answers:  # a rule that is far off is not it
+                self._agreed[number] += self._gives(parts, answer, value)
+
+    def found(self) -> LogRule | None:
+        """Return the first rule that agrees; None if the tool has a rule of its own."""
+        for number, rule in enumerate(self._rules):
+            enough = self.answers >= (1 if number < self._named else LEAST_ANSWERS)
+            if enough and self._agreed[number] >= AGREEMENT * self.answers:
+                return rule
+        return None
+
+    def _gives(self, parts: tuple[Any, Evaluator], answer: LoggedAnswer, value: float) -> bool:
+        """Return whether a rule extracts the same from an answer, and gives it the same value."""
+        postprocessor, evaluator = parts
+        try:
+            extracted = postprocessor(answer.completion.text)
+            found = evaluator.score(extracted, answer.gold) if extracted not in (None, "") else {"": 0.0}
+        except AisPromptError:
+            return False
+        if self._extracts and (extracted or "") != str(answer.extracted or "").strip():
+            return False
+        return abs(next(iter(found.values())) - value) < 1e-9
+
+
+def _built(rule: LogRule) -> tuple[Any, Evaluator] | None:
+    """Return the parts of a rule; None if they cannot be built, as with a pattern that Python does not know."""
+    reading = rule.postprocessor
+    try:
+        if reading is not None:
+            re.compile(str(reading.get("pattern", "")))
+        evaluator = build_evaluator(EvalSpec(evaluator=_spec(rule.evaluator)))
+    except (AisPromptError, re.error):
+        return None
+    assert evaluator is not None
+    return build_postprocessor(_spec(reading) if reading is not None else None), evaluator
+
+
+def _spec(part: PartConfig) -> PartSpec:
+    return PartSpec(part["type"], {name: value for name, value in part.items() if name != "type"})
+
+
+def _without_punctuation(text: str) -> str:
+    return text.translate(str.maketrans("", "", string.punctuation))
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(_NO_NUMBER.sub("", text).rstrip("."))
+    except ValueError:
+        return None

@@ -1,0 +1,273 @@
+"""Logs of other tools: read whole, found by their content, bounded, and scored like runs of this program."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ais_prompt.checks.stored import stored_spec
+from ais_prompt.extensions.formats.logs import files
+from ais_prompt.extensions.formats.logs.bring import BroughtLog, bring_log
+from ais_prompt.report.stored import StoredTask, read_stored_results
+from ais_prompt.store.layout import RunFolder
+from tests.support.cli import run_cli
+from tests.support.logs import (
+    ASKED,
+    PROMPT,
+    WRITERS,
+    inspect_header,
+    inspect_samples,
+    write_inspect,
+    write_json,
+    write_lines,
+    write_lm_eval,
+)
+from tests.support.real_data import REAL_DATA, needs
+
+LOGS = REAL_DATA / "foreign_logs"
+FINISH_REASONS = {"inspect_ai", "inspect_ai in JSON", "evalscope", "HELM"}
+
+
+def brought(path: Path, work_dir: Path) -> BroughtLog:
+    return bring_log(path, work_dir, "aisprompt import")
+
+
+def tasks_of(log: BroughtLog) -> dict[str, StoredTask]:
+    return {task.dataset: task for task in read_stored_results(log.folder).tasks}
+
+
+@pytest.fixture(params=WRITERS)
+def tool(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def log(tool: str, tmp_path: Path) -> Path:
+    folder = tmp_path / "log"
+    folder.mkdir()
+    return WRITERS[tool](folder)
+
+
+def test_a_log_is_read_whole(tool: str, log: Path, tmp_path: Path) -> None:
+    task = next(iter(tasks_of(brought(log, tmp_path / "runs")).values()))
+    assert task.scores[0].value == pytest.approx(2 / 3)
+    samples = list(task.samples())
+    for sample, asked in zip(samples, ASKED, strict=True):
+        score = sample.score
+        assert score is not None
+        prediction = sample.prediction
+        assert (prediction.prediction, prediction.gold) == (asked.answer, asked.gold)
+        assert next(iter(score.values.values())) == asked.value
+        if tool not in ("HELM",):
+            assert score.extracted == asked.extracted
+        if tool != "NeMo Evaluator":
+            assert prediction.columns["question"] == asked.question
+            assert sample.question() == PROMPT.format(asked.question)
+        cut = asked.is_cut and tool in FINISH_REASONS
+        assert score.status == ("truncated" if cut else "scored")
+        known = "length" if cut else "stop"
+        assert prediction.completions[0].finish_reason == (known if tool in FINISH_REASONS else "unknown")
+
+
+def test_the_content_decides_and_not_the_name(log: Path, tmp_path: Path) -> None:
+    for path in sorted(log.rglob("*")) if log.is_dir() else [log]:
+        if path.suffix in (".eval", ".jsonl") and path.parent.name != "m":  # evalscope's names pair its files
+            path.rename(path.with_suffix(".txt"))
+    found = log if log.is_dir() or log.exists() else log.with_suffix(".txt")
+    assert brought(found, tmp_path / "runs").tasks[0].scores[0].value == pytest.approx(2 / 3)
+
+
+def test_every_verb_works_on_an_imported_log(tmp_path: Path) -> None:
+    log = write_inspect(tmp_path, max_tokens=64)
+    for _ in range(2):
+        done = run_cli("import", "log.eval", folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "accuracy 0.6667" in done.stdout
+    scored = run_cli("score", "log", folder=tmp_path)
+    assert (scored.returncode, "66.7 %" in scored.stdout) == (0, True), scored.stderr
+    first, second = sorted((tmp_path / "outputs/log").iterdir())
+    compared = run_cli("compare", str(first), str(second), folder=tmp_path)
+    assert compared.returncode == 0, compared.stderr
+    assert run_cli("baseline", "log", "-o", "b.json", folder=tmp_path).returncode == 0
+    for form in ("csv", "inspect", "lm-eval", "eee"):
+        assert run_cli("export", "log", "--to", form, folder=tmp_path).returncode == 0
+    dataset = stored_spec(read_stored_results(brought(log, tmp_path / "runs").folder).folder).datasets[0]
+    assert dataset.source.args["decoding"] == {"temperature": 0.0, "max_tokens": 64}
+
+
+def test_a_rule_of_its_own_keeps_its_scores(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    header = inspect_header()
+    header["results"]["scores"][0].update(name="graded", scorer="graded")
+    samples = inspect_samples()
+    for sample in samples:
+        sample["scores"] = {"graded": {"value": "I" if sample["id"] == 1 else "C"}}
+    write_json(tmp_path / "log.json", {**header, "samples": samples})
+    done = run_cli("import", "log.json", folder=tmp_path)
+    assert "the tool scores by a rule of its own" in done.stderr
+    scored = run_cli("score", "log", folder=tmp_path)
+    assert scored.returncode == 0, scored.stderr
+    assert "keeps the scores of its log" in caplog.text
+    [folder] = (tmp_path / "outputs/log").iterdir()
+    [task] = read_stored_results(RunFolder(folder)).tasks
+    assert task.scores[0].value == pytest.approx(2 / 3)
+
+
+def test_the_forms_of_inspect(tmp_path: Path) -> None:
+    """The first version with a transcript, the third with a pool of messages, epochs, errors, unscored samples."""
+    one, two, three = inspect_samples()
+    one["transcript"] = {"events": one.pop("events"), "content": {"a1": "the long text"}}
+    del one["attachments"]
+    one["transcript"]["events"][0]["input"][0]["content"] = "tc://a1"
+    two["events"][0].update(input=[], input_refs=[[1, 2]])
+    two["events_data"] = {"messages": [{"role": "user", "content": "not this"}, {"role": "user", "content": "pooled"}]}
+    two["scores"] = {}
+    three["error"] = {"message": "the container died"}
+    del three["scores"]
+    again = {**inspect_samples()[0], "epoch": 2, "scores": {"pattern": {"value": "I", "answer": "7"}}}
+    header = inspect_header(version=3)
+    write_json(tmp_path / "log.json", {**header, "samples": [one, two, three, again]})
+    samples = list(tasks_of(brought(tmp_path / "log.json", tmp_path / "runs"))["sums"].samples())
+    assert [sample.question() for sample in samples[:2]] == ["the long text", "pooled"]
+    assert [sample.status for sample in samples] == ["scored", "failed", "failed"]
+    assert samples[0].score is not None
+    assert samples[0].score.values == {"accuracy": 0.5}
+    assert [one.values for one in samples[0].score.repeats] == [{"accuracy": 1.0}, {"accuracy": 0.0}]
+    assert samples[2].failure == "log: the container died"
+
+
+def test_zstd_and_deflate_give_the_same(tmp_path: Path) -> None:
+    made = []
+    for name, method in (("a", zipfile.ZIP_DEFLATED), ("b", 93)):
+        (tmp_path / name).mkdir()
+        made.append(write_inspect(tmp_path / name, compression=method))
+    first, second = (list(tasks_of(brought(path, tmp_path / "runs"))["sums"].samples()) for path in made)
+    assert first == second
+
+
+def test_filters_of_lm_eval_are_tasks(tmp_path: Path) -> None:
+    log = brought(write_lm_eval(tmp_path), tmp_path / "runs")
+    assert [task.dataset for task in log.tasks] == ["sums-strict", "sums-flexible"]
+    scoring = log.tasks[0].config["eval_cfg"]
+    assert scoring["pred_postprocessor"]["pattern"] == r"ANSWER: (\d+)"
+    assert scoring["evaluator"]["ignore_case"]
+
+
+def test_log_likelihoods_of_lm_eval(tmp_path: Path) -> None:
+    line = {
+        "doc_id": 0,
+        "doc": {"query": "The sky is"},
+        "target": "1",
+        "arguments": [["The sky is", " green"], ["The sky is", " blue"]],
+        "resps": [[["-3.5", "False"]], [["-1.25", "True"]]],
+        "filtered_resps": [["-3.5", "False"], ["-1.25", "True"]],
+        "filter": "none",
+        "metrics": ["acc"],
+        "acc": 1.0,
+    }
+    write_lines(tmp_path / "samples_sky.jsonl", [line])
+    [sample] = tasks_of(brought(tmp_path / "samples_sky.jsonl", tmp_path / "runs"))["sky"].samples()
+    assert (sample.prediction.prediction, sample.prediction.gold) == ("blue", "blue")
+    assert sample.prediction.labels == {"green": {"log_likelihood": -3.5}, "blue": {"log_likelihood": -1.25}}
+
+
+def bomb(folder: Path) -> None:
+    with zipfile.ZipFile(folder / "x.eval", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", json.dumps(inspect_header()))
+        for number in range(20):
+            archive.writestr(f"samples/{number}_epoch_1.json", b" " * 1_000_000)
+
+
+def link(folder: Path) -> None:
+    (folder / "x.jsonl").symlink_to("/etc/hostname")
+
+
+def twice(folder: Path) -> None:
+    (folder / "x.jsonl").write_text('{"problem_idx": 0, "reward": 1, "reward": 0, "model_response": "a"}\n')
+
+
+def long_line(folder: Path) -> None:
+    write_lines(folder / "x.jsonl", [{"problem_idx": 0, "reward": 1, "model_response": "a" * 5000}])
+
+
+def cut(folder: Path) -> None:
+    path = write_inspect(folder)
+    path.write_bytes(path.read_bytes()[:-40])
+
+
+def no_log(folder: Path) -> None:
+    write_json(folder / "x.json", {"some": "thing"})
+
+
+def two_tools(folder: Path) -> None:
+    write_lm_eval(folder)
+    write_inspect(folder)
+
+
+@pytest.mark.parametrize(
+    ("write", "said"),
+    [
+        (bomb, "the archive is no log"),
+        (link, "leads out of the run folder"),
+        (twice, "the key 'reward' occurs twice"),
+        (long_line, "it is too large"),
+        (cut, "the archive cannot be read"),
+        (no_log, "holds no run of OpenCompass"),
+        (two_tools, "must be of one known format"),
+    ],
+)
+def test_a_hostile_or_broken_log_has_one_error(
+    write: Callable[[Path], Any], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "LONGEST_LINE", 4000)
+    (tmp_path / "log").mkdir()
+    write(tmp_path / "log")
+    done = run_cli("import", "log", folder=tmp_path)
+    assert done.returncode in (2, 3)
+    assert said in done.stderr
+    assert "fix:" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list((tmp_path / "outputs").rglob("config.py"))
+
+
+def test_nan_is_no_score(tmp_path: Path) -> None:
+    line = '{"problem_idx": %d, "reward": %s, "model_response": "a", "expected_answer": "a"}\n'
+    (tmp_path / "r.jsonl").write_text(line % (0, "NaN") + line % (1, "1"))
+    [task] = brought(tmp_path / "r.jsonl", tmp_path / "runs").tasks
+    assert task.scores[0].value == 1.0
+    assert task.scores[0].counts["failed"] == 1
+
+
+@needs(LOGS)
+@pytest.mark.parametrize(
+    ("path", "samples", "value"),
+    [
+        ("inspect_ai/2025-02-11T15-17-00-05-00_popularity_dPiJifoWeEQBrfWsAopzWr.eval", 10, None),
+        ("inspect_ai/2025-02-11T15-18-04-05-00_popularity_mj7khqpMM4GBCfVQozKgzB.eval", 10, 0.8),
+        ("inspect_ai/log_message_deduplication.eval", 1, 0.0),
+        ("inspect_ai/log_streaming.eval", 2, 0.75),
+        ("every_eval_ever/inspect/data_arc_qwen.json", 3, 1 / 3),
+        ("every_eval_ever/inspect/data_arc_sonnet.json", 5, 1.0),
+        ("every_eval_ever/lm_eval/samples_math_perturbed_full_2026-01-21T03-44-18.458309.jsonl", 10, 0.0),
+        ("every_eval_ever/helm/narrative_qa-model=openai_gpt2", 4, 0.0),
+        ("evalscope/qwen-plus/reviews/qwen-plus/iquiz_EQ.jsonl", 10, 0.7),
+        ("evalscope/qwen3-max/predictions/qwen3-max/iquiz_EQ.jsonl", 10, 0.6),
+        ("evalscope/qwen3-max/reviews/qwen3-max/ifeval_default.jsonl", 10, 0.8),
+    ],
+)
+def test_real_logs_give_their_figures(path: str, samples: int, value: float | None, tmp_path: Path) -> None:
+    [task] = brought(LOGS / path, tmp_path).tasks
+    assert task.samples == samples
+    assert (task.scores[0].value if task.scores else None) == (None if value is None else pytest.approx(value))
+
+
+@needs(LOGS)
+def test_one_log_in_both_forms_has_equal_records(tmp_path: Path) -> None:
+    first, second = (brought(LOGS / f"inspect_ai/log_formats.{form}", tmp_path) for form in ("eval", "json"))
+    assert [list(task.samples()) for task in tasks_of(first).values()] == [
+        list(task.samples()) for task in tasks_of(second).values()
+    ]
