@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from ais_prompt.errors import AisPromptError
 from ais_prompt.evaluators.base import Evaluator, MeanEvaluator, golds_of
-from ais_prompt.extensions.formats.logs.record import LoggedAnswer, PartConfig, LogRule
+from ais_prompt.extensions.formats.logs.record import LoggedAnswer, LogRule, PartConfig
 from ais_prompt.metrics.spans import exact_match, token_f1
 from ais_prompt.plan.build import build_evaluator, build_postprocessor
 from ais_prompt.registry import EVALUATORS, POSTPROCESSORS
