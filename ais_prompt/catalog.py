@@ -224,10 +224,11 @@ LOG_FORMATS: Final[dict[str, str]] = {
 HOOKS: Final[dict[str, str]] = {
     "translate": "ais_prompt.extensions.peers.translate.translate",
     "accelerate": "ais_prompt.extensions.peers.accelerate.accelerated",
+    "open_log": "ais_prompt.extensions.formats.logs.bring.open_log",
 }
-"""Step before a config is parsed → the function of an extension that does it.
+"""Step before a config is parsed, or a run is compared → the function of an extension that does it.
 
-The core imports no extension: it finds them here, by name, when a config needs one.
+The core imports no extension: it finds them here, by name, when a config or a run needs one.
 """
 
 

@@ -43,6 +43,7 @@ VERBS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "lock": ("ais_prompt.cli.lock.lock", "Write the prompts of a config into a lock."),
         "diff": ("ais_prompt.cli.lock.diff", "Compare prompts."),
         "compare": ("ais_prompt.cli.compare.compare", "Compare two runs: what changed, and why."),
+        "explain": ("ais_prompt.cli.explain.explain", "Explain why two scores differ, of any tools."),
         "judge-check": ("ais_prompt.cli.compare.judge_check", "Measure a judge against labels of people."),
         "baseline": ("ais_prompt.cli.compare.baseline", "Write what later runs are held against."),
     },

@@ -21,6 +21,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 from numpy.typing import NDArray
 
+from ais_prompt.comparison.logged import LENGTHS, differing_decoding, has_rule, model_name, same_prompt
 from ais_prompt.comparison.scored_task import ScoredTask, clusters_of
 from ais_prompt.metrics.aggregate import exact_mean
 from ais_prompt.metrics.bootstrap import bootstrap
@@ -30,9 +31,11 @@ from ais_prompt.metrics.interval import spread_of
 from ais_prompt.models.flat_options import as_flat
 from ais_prompt.plan.plan import Task
 from ais_prompt.scoring.score import sample_scores
-from ais_prompt.types import DatasetSpec, EvalSpec, ModelSpec, PartSpec, Prediction, TaskSpec
+from ais_prompt.types import DatasetSpec, EvalSpec, ModelSpec, PartSpec, Prediction, SampleScore, TaskSpec
 
 DATA, EXTRACTION, METRIC, JUDGE, TRUNCATION = "data", "extraction", "metric", "judge", "truncation"
+RULE: Final = "scoring rule"
+"""A tool scores by a rule that is not here, so its share cannot be told from that of the answers."""
 CHANCE: Final = "chance"
 """Answers differ although nothing that produces them does: models do not always answer the same."""
 
@@ -77,10 +80,12 @@ def divided(before: ScoredTask, after: ScoredTask, ids: Sequence[str]) -> list[S
     Raises:
         AisPromptError: the answers cannot be scored with the parts of the other run.
     """
-    return _Division(before, after, ids).shares()
+    return Division(before, after, ids).shares()
 
 
-class _Division:
+class Division:
+    """The division of one difference; the arguments are those of `divided`."""
+
     def __init__(self, before: ScoredTask, after: ScoredTask, ids: Sequence[str]) -> None:
         self._before, self._after, self._ids = before, after, ids
         self._old = [before.predictions[name] for name in ids]
@@ -98,15 +103,42 @@ class _Division:
             found.append(self._share(cause, steps))
         return found
 
+    def samples_of(self, cause: str) -> list[str]:
+        """Return the samples that a cause changes: the answers that it labels, or the values that it moves."""
+        if cause not in self._undone:
+            return [name for name, label in zip(self._ids, self._labels, strict=True) if label == cause]
+        moved = [self._scored(True, _State()), self._scored(True, _State(**{cause: True}))]
+        changed = (moved[0] != moved[1]).any(axis=1)
+        return [name for name, is_changed in zip(self._ids, changed, strict=True) if is_changed]
+
+    def crossed(self, *, answers_of_after: bool, rule_of_after: bool) -> float | None:
+        """Return the score of the answers of a run by the golds and rules of a run; None if that cannot be computed."""
+        if answers_of_after != rule_of_after and (self._cannot_score or not self._undone):
+            return (
+                None
+                if self._cannot_score
+                else self.crossed(answers_of_after=answers_of_after, rule_of_after=answers_of_after)
+            )
+        state = _State(*(rule_of_after and cause in self._undone for cause in _State._fields))
+        rows = self._scored(answers_of_after, state)
+        corpus = (self._after if rule_of_after else self._before).corpus
+        return (_mean_of(len(self._ids)) if corpus is None else corpus.statistic)(rows.sum(axis=0))
+
     @cached_property
     def _judged(self) -> bool:
         """Whether a judge scores; it is not asked again."""
         return any(task.spec.dataset.eval.judge is not None for task in (self._before, self._after))
 
     @cached_property
+    def _cannot_score(self) -> bool:
+        """Whether answers cannot be scored again: a judge scores, or the rule of another tool that is not here."""
+        sides = (self._before, self._after)
+        return self._judged or not all(map(has_rule, sides))
+
+    @cached_property
     def _undone(self) -> list[str]:
         """The causes that can be undone without a model."""
-        if self._judged:
+        if self._cannot_score:
             return []
         before, after = self._before.spec.dataset, self._after.spec.dataset
         golds = any(old.gold != new.gold for old, new in zip(self._old, self._new, strict=True))
@@ -117,23 +149,24 @@ class _Division:
     def _labels(self) -> list[str]:
         """The cause of the changed answer of each sample; empty if neither answer nor value changed."""
         made = makers_that_differ(self._before, self._after)
-        judged = self._judged_causes() if self._judged else []
+        judged = self._judged_causes() if self._cannot_score else []
         moved = (self._stored(False) != self._stored(True)).any(axis=1)
         return [self._label(number, made, judged, moved=bool(moved[number])) for number in range(len(self._ids))]
 
     def _judged_causes(self) -> list[str]:
         before, after = self._before.spec.dataset, self._after.spec.dataset
-        same = {EXTRACTION: same_reading(before, after), JUDGE: same_judge(before, after)}
+        scores = JUDGE if self._judged else RULE
+        same = {EXTRACTION: same_reading(before, after), scores: same_judge(before, after)}
         return [cause for cause, is_same in same.items() if not is_same]
 
     def _label(self, number: int, made: Sequence[str], judged: Sequence[str], *, moved: bool) -> str:
         old, new = self._old[number], self._new[number]
-        scoring = [*([DATA] if self._judged and old.gold != new.gold else []), *judged]
+        scoring = [*([DATA] if self._cannot_score and old.gold != new.gold else []), *judged]
         if old.prediction == new.prediction:
             if self._undone or not moved:
                 return ""
             return " and ".join(scoring) or (JUDGE if self._judged else METRIC)
-        causes = [*(["prompt"] if old.origin_prompt != new.origin_prompt else []), *made]
+        causes = [*([] if same_prompt(old, new) else ["prompt"]), *made]
         return " and ".join([*([TRUNCATION] if _is_cut(old, new) else causes), *scoring]) or CHANCE
 
     def _path(self, players: Sequence[str]) -> list[tuple[Rows, Statistic]]:
@@ -187,7 +220,7 @@ class _Division:
         if corpus is not None:
             return {score.sample_id: corpus.sums(score) for score in scores}
         metric = self._after.metric.metric
-        return {score.sample_id: np.array([float(score.values.get(metric, 0.0))]) for score in scores}
+        return {score.sample_id: np.array([_main_value(score, metric)]) for score in scores}
 
     def _eval_spec(self, state: _State) -> EvalSpec:
         before, after = self._before.spec.dataset.eval, self._after.spec.dataset.eval
@@ -231,6 +264,11 @@ def _is_cut(old: Prediction, new: Prediction) -> bool:
     first, second = old.prediction, new.prediction
     texts = isinstance(first, str) and isinstance(second, str)
     return old.truncated and texts and (first.startswith(second) or second.startswith(first))
+
+
+def _main_value(score: SampleScore, metric: str) -> float:
+    """Return the value of the main metric, which the evaluator of a log may call by another name than the log."""
+    return float(score.values.get(metric, next(iter(score.values.values()), 0.0)))
 
 
 def _mean_of(samples: int) -> Statistic:
@@ -308,10 +346,6 @@ DECODING: Final = ("generation_kwargs", "chat_template_kwargs", "max_out_len", "
 """Arguments of models that control generation."""
 
 
-LENGTHS: Final = ("max_out_len", "max_tokens", "max_new_tokens", "max_completion_tokens")
-"""Arguments that limit how long an answer may be."""
-
-
 class Change(Struct, frozen=True):
     """A part that differs.
 
@@ -352,6 +386,11 @@ def makers_that_differ(before: ScoredTask, after: ScoredTask) -> list[str]:
 
     A limit on the length is not part of decoding here: it changes only truncated answers, which are known.
     """
+    if before.is_log or after.is_log:
+        return [
+            *([] if model_name(before) == model_name(after) else ["model"]),
+            *(["decoding"] if differing_decoding(before, after) else []),
+        ]
     parts: dict[str, list[Any]] = {
         "model": [task.facts.model or _model(task.spec.model) for task in (before, after)],
         "decoding": [_decoding(task.spec) for task in (before, after)],

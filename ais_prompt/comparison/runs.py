@@ -6,18 +6,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ais_prompt.catalog import HOOKS, import_object
 from ais_prompt.checks.stored import stored_spec
 from ais_prompt.comparison.causes import Change, Share, changed_parts, divided, reported_difference, shares_left_out
 from ais_prompt.comparison.scored_task import ScoredTask, clusters_of, with_common_names
 from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
 from ais_prompt.config.paths import expand
-from ais_prompt.errors import AisPromptError, DataError
+from ais_prompt.errors import AisPromptError, ConfigError, DataError
 from ais_prompt.metrics.aggregate import exact_mean
 from ais_prompt.metrics.bootstrap import SumsDifference, sums_difference
 from ais_prompt.metrics.difference import MeanDifference, mean_difference
@@ -66,13 +68,23 @@ class RunComparison(Struct, frozen=True):
 
 
 def read_stored_run(run: str, work_dir: str | None = None) -> StoredRun:
-    """A run by its path, name or time.
+    """A run by its path, name or time, or the log of another tool by its path.
 
     Raises:
         ConfigError: there is no such run, or its config has faults.
         StoreError: its ``run.json`` is missing or broken.
     """
-    return _stored_run(locate_run(expand(work_dir or DEFAULT_WORK_DIR), run))
+    return _stored_run(_located(run, work_dir))
+
+
+def _located(run: str, work_dir: str | None) -> RunFolder:
+    try:
+        return locate_run(expand(work_dir or DEFAULT_WORK_DIR), run)
+    except ConfigError:
+        if not Path(run).exists() or (log := import_object(HOOKS["open_log"])(Path(run))) is None:
+            raise
+        opened: RunFolder = log
+        return opened
 
 
 def _stored_run(folder: RunFolder, *, as_of_others: bool = False) -> StoredRun:

@@ -14,7 +14,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from ais_prompt.config.stored import ELSEWHERE
+from ais_prompt.comparison.pairing import paired
+from ais_prompt.config.stored import ELSEWHERE, LOG
 from ais_prompt.errors import AisPromptError, DataError, StoreError
 from ais_prompt.evaluators.base import CorpusEvaluator
 from ais_prompt.plan.build import build_evaluator, read_dataset
@@ -60,6 +61,11 @@ class ScoredTask(Struct, frozen=True, dict=True):
     def dataset(self) -> str:
         """``abbr`` of the dataset."""
         return self.spec.dataset.abbr
+
+    @property
+    def is_log(self) -> bool:
+        """Whether it was imported from the log of another tool."""
+        return LOG in self.spec.dataset.source.args
 
     @property
     def is_scored(self) -> bool:
@@ -213,6 +219,9 @@ def with_common_names(before: ScoredTask, after: ScoredTask) -> tuple[ScoredTask
     """
     if before.knows_only_rows != after.knows_only_rows:
         return replace(before, by_row=True), replace(after, by_row=True)
+    if before.is_log or after.is_log:
+        found = paired(before.predictions, after.predictions, same_dataset=before.dataset == after.dataset)
+        return replace(before, names=found.names_of(before.predictions)), after
     if before.predictions.keys() & after.predictions.keys():
         return before, after
     rows = replace(before, by_row=True), replace(after, by_row=True)

@@ -6,8 +6,10 @@ rule, where there is one, or by a config.
 
 from __future__ import annotations
 
+import atexit
 import re
 import shutil
+import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -106,6 +108,19 @@ def bring_log(path: Path, work_dir: Path, command: str) -> BroughtLog:
     return BroughtLog(folder, brought)
 
 
+def open_log(path: Path) -> RunFolder | None:
+    """Return a run folder of a log that is removed when the process ends; None if the path holds no log.
+
+    Raises:
+        ConfigError, DataError: as `bring_log`.
+    """
+    if not is_log(path):
+        return None
+    folder = Path(tempfile.mkdtemp(prefix="aisprompt-log-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return bring_log(path, folder, "a log that was only read").folder
+
+
 def _recognized(path: Path) -> dict[str, tuple[LogFormat, list[Any]]]:
     """Return name of a format → the format and its files."""
     files = log_files(path)
@@ -174,6 +189,8 @@ class _Seen(Struct):
         metrics: metric → whether all of its values are from 0 to 1; the main one first.
         decoding: fields of the requests that all of them share.
         varying: fields that differ between requests.
+        answers: number of answers that did not fail.
+        has_bodies: whether the whole body of every request is known.
         repeats: the most answers to a question.
         doubled: ids that occur again after others.
     """
@@ -182,6 +199,7 @@ class _Seen(Struct):
     decoding: dict[str, Any] = field(default_factory=dict)
     varying: set[str] = field(default_factory=set)
     answers: int = 0
+    has_bodies: bool = True
     repeats: int = 1
     doubled: int = 0
 
@@ -193,6 +211,7 @@ class _Seen(Struct):
             return
         before = self.decoding if self.answers else dict(answer.decoding)
         self.answers += 1
+        self.has_bodies &= answer.is_body
         names = {*before, *answer.decoding}
         differ = {name for name in names if before.get(name, _UNKNOWN) != answer.decoding.get(name, _UNKNOWN)}
         self.varying |= differ
@@ -290,6 +309,7 @@ def _config(task: LoggedTask, dataset: str, seen: _Seen, rule: LogRule | None) -
         "version": task.version,
         "asked": dict(task.asked),
         "decoding": seen.decoding,
+        "bodies": seen.has_bodies,
         "reader_cfg": {"input_columns": ["question"], "output_column": "gold"},
         "infer_cfg": {
             "prompt_template": {"type": "PromptTemplate", "template": "{question}"},

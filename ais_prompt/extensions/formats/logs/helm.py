@@ -124,6 +124,7 @@ def _answer(name: str, states: Sequence[Mapping[str, Any]], values: Mapping[str,
         prompt=str(mapping(state, "request").get("prompt") or ""),
         values=values,
         decoding=decoding_of(state.get("request")),
+        is_body=True,
         labels=labels,
     )
 

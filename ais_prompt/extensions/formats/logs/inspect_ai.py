@@ -135,7 +135,7 @@ def _answer(sample: Mapping[str, Any], model: str, scorer: str, metric: str) -> 
     asked = sample.get("input")
     scores = mapping(sample, "scores") or ({scorer or "score": sample["score"]} if sample.get("score") else {})
     target = texts_of(sample.get("target"))
-    decoding = decoding_of(mapping(event, "call").get("request")) or decoding_of(event.get("config"))
+    body = mapping(event, "call").get("request")
     return LoggedAnswer(
         id=str(sample.get("id")),
         completion=completion_of(
@@ -152,7 +152,8 @@ def _answer(sample: Mapping[str, Any], model: str, scorer: str, metric: str) -> 
         prompt=messages_of(messages) or (asked if isinstance(asked, str) else messages_of(asked)),
         extracted=mapping(scores, scorer).get("answer"),
         values=_values(scores, scorer, metric),
-        decoding=decoding,
+        decoding=decoding_of(body or event.get("config")),
+        is_body=bool(body),
     )
 
 

@@ -51,6 +51,7 @@ class LoggedAnswer(Struct, frozen=True):
         extracted: the answer that the tool read in the text; None if it found none, or does not tell.
         values: metric → value, the main metric first; empty if the tool did not score the answer.
         decoding: fields of the request that control generation.
+        is_body: whether ``decoding`` is from the whole body, so that other fields were not sent.
         labels: label → its measured values, where the answer is chosen from labels.
     """
 
@@ -63,6 +64,7 @@ class LoggedAnswer(Struct, frozen=True):
     extracted: Any = None
     values: Mapping[str, float] = field(default_factory=dict)
     decoding: Mapping[str, Any] = field(default_factory=dict)
+    is_body: bool = False
     labels: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 

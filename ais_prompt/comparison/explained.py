@@ -1,0 +1,82 @@
+"""Explain the differences of two runs or logs, dataset by dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from ais_prompt.comparison.ladder import Ladder, explain
+from ais_prompt.comparison.logged import has_rule
+from ais_prompt.comparison.pairing import paired
+from ais_prompt.comparison.runs import StoredRun, pair_tasks
+from ais_prompt.comparison.scored_task import ScoredTask
+from ais_prompt.errors import AisPromptError
+from ais_prompt.metrics.aggregate import exact_mean
+from ais_prompt.plan.plan import Task
+from ais_prompt.scoring.score import sample_scores
+from ais_prompt.utils.text import listed
+
+
+def explain_runs(
+    before: StoredRun, after: StoredRun, dataset: str | None = None
+) -> tuple[Sequence[Ladder], Sequence[str]]:
+    """Return the explanation of each dataset that both have, and notes on what cannot be explained.
+
+    Args:
+        before, after: the runs.
+        dataset: only this dataset of either.
+    """
+    pairs = [
+        (old, new) for old, new in task_pairs(before, after) if dataset is None or dataset in (old.dataset, new.dataset)
+    ]
+    found, notes = [], []
+    for old, new in pairs:
+        scored = [task for task in (old, new) if task.is_scored and has_scores(task)]
+        if len(scored) < 2:
+            notes.append(_unscored(old, new, scored))
+            continue
+        try:
+            found.append(explain(old, new, (before.name, after.name)))
+        except AisPromptError as error:
+            notes.append(f"{new.name} cannot be explained: {error}")
+    if not pairs:
+        names = " and ".join(listed(task.name for task in run.tasks) for run in (before, after))
+        notes.append(f"there is no dataset in common: {names}")
+    return found, notes
+
+
+def _unscored(old: ScoredTask, new: ScoredTask, scored: Sequence[ScoredTask]) -> str:
+    """Return what can be said of two tasks if one has no scores: equal answers, and their score by the other's rule."""
+    pairing = paired(old.predictions, new.predictions, same_dataset=old.dataset == new.dataset)
+    pairs = [(old.predictions[one], new.predictions[other]) for one, other in pairing.names.items()]
+    equal = sum(one.prediction == other.prediction for one, other in pairs)
+    what = (
+        f"{new.name} cannot be explained, since there are no scores: {equal} of {len(pairs)} pairs have equal answers"
+    )
+    if not scored or not pairs or not has_rule(scored[0]):
+        return what
+    [ruled] = scored
+    answers = [
+        replace(one if ruled is new else other, gold=(other if ruled is new else one).gold) for one, other in pairs
+    ]
+    found = [score for score in sample_scores(Task.of(ruled.spec), answers) if score.status != "failed"]
+    values = [next(iter(score.values.values()), 0.0) for score in found]
+    return f"{what}; by the rule of the other log these answers score {exact_mean(values):.1%}" if values else what
+
+
+def task_pairs(before: StoredRun, after: StoredRun) -> list[tuple[ScoredTask, ScoredTask]]:
+    """Return the tasks that are compared: those of the same dataset, or all with the only task of the other side.
+
+    Tools name datasets differently, so a log of one task is compared with every task of the other.
+    """
+    if found := pair_tasks(before, after):
+        return found
+    if 1 in (len(before.tasks), len(after.tasks)):
+        return [(old, new) for old in before.tasks for new in after.tasks]
+    return []
+
+
+def has_scores(task: ScoredTask) -> bool:
+    """Return whether there are results of a task."""
+    return task.folder.results(task.model, task.dataset).exists()

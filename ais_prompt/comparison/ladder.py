@@ -1,0 +1,305 @@
+"""Explain why two scores of one dataset differ, whatever tools made them.
+
+The difference is divided step by step, from the samples that were asked to the way scores are averaged. Steps after the
+raw answer are computed: the answers of each side are scored by the rules of the other. Steps before it are a label for
+each pair of answers, since only asking again could separate them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ais_prompt.comparison.causes import (
+    CHANCE,
+    DATA,
+    EXTRACTION,
+    FAILURES,
+    JUDGE,
+    METRIC,
+    OTHER_SAMPLES,
+    RULE,
+    TRUNCATION,
+    Division,
+    Share,
+    shares_left_out,
+)
+from ais_prompt.comparison.logged import (
+    decoding,
+    differing_decoding,
+    differing_requests,
+    has_bodies,
+    has_rule,
+    reported,
+)
+from ais_prompt.comparison.pairing import LEAST_PAIRED, Pairing, paired
+from ais_prompt.comparison.scored_task import ScoredTask
+from ais_prompt.config.stored import ELSEWHERE
+from ais_prompt.errors import DataError
+from ais_prompt.metrics.aggregate import exact_mean
+from ais_prompt.types import PartSpec, Prediction
+
+Certainty: TypeAlias = Literal["certain", "inferred", "cannot be known"]
+AGGREGATION: Final = "aggregation"
+ROUNDED: Final = 5e-4
+"""A reported score may be rounded by so much."""
+_ORDER: Final = (OTHER_SAMPLES, DATA, FAILURES)
+_LAST: Final = (EXTRACTION, METRIC, AGGREGATION)
+_COMPUTED: Final = {*_ORDER, *_LAST}
+
+
+class Step(Struct, frozen=True):
+    """A part of the difference.
+
+    Attributes:
+        cause: its name; several are joined if they differ for the same answers, since only one effect is seen.
+        difference: the part, as a fraction of 1 or in the unit of the metric.
+        certainty: ``certain`` if it was computed or the logs show it, ``inferred`` if something else could be the
+            cause too, ``cannot be known`` if the logs do not hold what would tell.
+        why: what was seen, in a few words.
+        samples: number of samples it comes from.
+        interval: where the true part lies, with 95 % confidence; None if that cannot be known.
+        pairs: the ids of these samples in the second log.
+    """
+
+    cause: str
+    difference: float
+    certainty: Certainty
+    why: str
+    samples: int
+    interval: tuple[float, float] | None = None
+    pairs: tuple[str, ...] = ()
+
+
+class Side(Struct, frozen=True):
+    """One of the two scores.
+
+    Attributes:
+        name: the log or run.
+        tool: that made it.
+        model, dataset, metric: their names there.
+        score: as reported; the mean over the samples if nothing is reported.
+        samples, answered: number of samples, and of those with a score.
+        rule: how answers are read and compared; None if the rule is not known here.
+        decoding: known fields that control generation.
+    """
+
+    name: str
+    tool: str
+    model: str
+    dataset: str
+    metric: str
+    score: float
+    samples: int
+    answered: int
+    rule: str | None
+    decoding: Mapping[str, Any]
+
+
+class Ladder(Struct, frozen=True):
+    """Why two scores differ.
+
+    Attributes:
+        before, after: the scores.
+        fraction: whether they are fractions of 1.
+        pairing: which sample is which.
+        steps: the parts of the difference, in the order in which a score is made; they add up to it. Empty if too few
+            samples are paired.
+        crossed: the scores of the answers of each side by the golds and rules of each side: answers of the first by
+            both, then of the second; None where the rule is not known here.
+        unknown: what the logs do not hold.
+        requests: fields of the requests that are known to differ → their values; None was not sent.
+        answers: sample id → the two predictions, of the samples of the steps.
+        extracted: sample id → the two extracted answers.
+        values: sample id → the two values.
+    """
+
+    before: Side
+    after: Side
+    fraction: bool
+    pairing: Pairing
+    steps: tuple[Step, ...]
+    crossed: tuple[tuple[float | None, float | None], tuple[float | None, float | None]]
+    unknown: tuple[str, ...]
+    requests: Mapping[str, tuple[Any, Any]]
+    answers: Mapping[str, tuple[Prediction, Prediction]]
+    extracted: Mapping[str, tuple[Any, Any]]
+    values: Mapping[str, tuple[float, float]]
+
+    @property
+    def difference(self) -> float:
+        """``after`` less ``before``."""
+        return self.after.score - self.before.score
+
+    @property
+    def titles(self) -> tuple[str, str]:
+        """Short names of the two sides, as short as they differ."""
+        sides = self.before, self.after
+        for attributes in (("tool",), ("tool", "model"), ("tool", "model", "dataset")):
+            first, second = (" ".join(getattr(side, name) for name in attributes) for side in sides)
+            if first != second:
+                return first, second
+        return self.before.name, self.after.name
+
+
+def explain(before: ScoredTask, after: ScoredTask, names: tuple[str, str]) -> Ladder:
+    """Explain the difference of the scores of two tasks.
+
+    Args:
+        before, after: the tasks.
+        names: of the two logs or runs.
+
+    Raises:
+        DataError: no sample with a score is paired, or one metric is a fraction and the other is none.
+        StoreError: predictions or results are missing or broken.
+    """
+    fraction = after.metric.fraction
+    if before.metric.fraction != fraction:
+        what = f"{before.metric.metric} and {after.metric.metric} have different units"
+        raise DataError(what, where=after.name, fix="score one of them again: aisprompt score RUN --config CONFIG")
+    pairing = paired(before.predictions, after.predictions, same_dataset=before.dataset == after.dataset)
+    first = replace(before, names=pairing.names_of(before.predictions))
+    ids = [name for name in first.values if name in after.values]
+    if not ids:
+        what = f"no sample with a score is in both: {pairing.before} and {pairing.after} samples"
+        raise DataError(
+            what, where=after.name, fix="are they logs of the same dataset? Samples are paired by questions"
+        )
+    sides = tuple(_side(task, name) for task, name in zip((before, after), names, strict=True))
+    division = Division(first, after, ids)
+    unknown = tuple(_unknown(first, after, ids))
+    steps: tuple[Step, ...] = ()
+    if pairing.share >= LEAST_PAIRED:
+        steps = tuple(sorted(_steps(division, first, after, unknown, sides), key=_place))
+    shown = dict.fromkeys(name for step in steps for name in step.pairs)
+    return Ladder(
+        *sides,
+        fraction,
+        pairing,
+        steps,
+        (
+            (_crossed(division, 0, 0), _crossed(division, 0, 1)),
+            (_crossed(division, 1, 0), _crossed(division, 1, 1)),
+        ),
+        unknown,
+        differing_requests(before, after),
+        {name: (first.predictions[name], after.predictions[name]) for name in shown},
+        {name: (first.extracted.get(name), after.extracted.get(name)) for name in shown},
+        {name: (first.values[name], after.values[name]) for name in shown},
+    )
+
+
+def _crossed(division: Division, answers: int, rule: int) -> float | None:
+    return division.crossed(answers_of_after=bool(answers), rule_of_after=bool(rule))
+
+
+def _side(task: ScoredTask, name: str) -> Side:
+    source = task.spec.dataset.source
+    stored = reported(task)
+    mean = task.metric.value or 0.0
+    return Side(
+        name=name,
+        tool=source.type.removeprefix(ELSEWHERE) if task.is_log else "ais_prompt",
+        model=task.model,
+        dataset=task.dataset,
+        metric=task.metric.metric,
+        score=mean if stored is None or abs(stored - mean) <= ROUNDED else stored,
+        samples=task.size,
+        answered=len(task.values),
+        rule=_rule(task) if has_rule(task) else None,
+        decoding=decoding(task),
+    )
+
+
+def _rule(task: ScoredTask) -> str:
+    scoring = task.spec.dataset.eval
+    return ", then ".join(_part(one) for one in (scoring.pred_postprocessor, scoring.evaluator) if one is not None)
+
+
+def _part(part: PartSpec) -> str:
+    options = ", ".join(f"{name}={value!r}" for name, value in part.args.items())
+    return f"{part.type}({options})" if options else part.type
+
+
+def _steps(
+    division: Division, before: ScoredTask, after: ScoredTask, unknown: Sequence[str], sides: Sequence[Side]
+) -> Iterator[Step]:
+    for share in (*division.shares(), *shares_left_out(before, after)):
+        pairs = () if share.cause in (OTHER_SAMPLES, FAILURES) else tuple(division.samples_of(share.cause))
+        if share.difference or pairs:
+            yield _step(share, pairs, before, after, unknown)
+    gaps = [
+        side.score - exact_mean(list(task.values.values())) for side, task in zip(sides, (before, after), strict=True)
+    ]
+    if before.corpus is None and after.corpus is None and max(map(abs, gaps)) > ROUNDED:
+        why = "the tool reports another number than the mean over its samples"
+        yield Step(AGGREGATION, gaps[1] - gaps[0], "certain", why, 0)
+
+
+def _step(share: Share, pairs: tuple[str, ...], before: ScoredTask, after: ScoredTask, unknown: Sequence[str]) -> Step:
+    cause, certainty, why = share.cause, "certain", _WHY.get(share.cause, "")
+    parts = cause.split(" and ")
+    interval = share.interval
+    if cause in _COMPUTED:
+        interval = None  # nothing of it is chance
+    elif cause == TRUNCATION:
+        certainty = "inferred" if "why answers end" in unknown else "certain"
+    elif RULE in parts or JUDGE in parts:
+        certainty = "certain" if len(parts) == 1 else "cannot be known"
+    elif cause == CHANCE:
+        hidden = [one for one in unknown if one != "why answers end"]
+        certainty = "cannot be known" if hidden else "inferred"
+        cause = f"{' or '.join(hidden)} or chance" if hidden else CHANCE
+    else:
+        certainty = "inferred"
+        cause = " or ".join([*parts, *(one for one in unknown if one != "why answers end"), CHANCE])
+        why = "; ".join(_seen(parts, before, after))
+    return Step(cause, share.difference, certainty, why, share.samples, interval, pairs)  # type: ignore[arg-type]
+
+
+_WHY: Final = {
+    OTHER_SAMPLES: "one side has samples that the other lacks",
+    FAILURES: "one side has no answer to some samples of both",
+    DATA: "the golds differ",
+    EXTRACTION: "each side's answers read by the rule of the other",
+    METRIC: "each side's answers compared by the rule of the other",
+    TRUNCATION: "an answer was cut at the limit on the length",
+    RULE: "the same answers have other scores, by a rule that is not here",
+    JUDGE: "the same answers have other scores",
+    CHANCE: "nothing that the logs hold differs, but the answers do",
+}
+
+
+def _seen(parts: Sequence[str], before: ScoredTask, after: ScoredTask) -> Iterator[str]:
+    """Yield what differs, for each of the parts."""
+    if "model" in parts:
+        yield f"{before.model} → {after.model}"
+    if "prompt" in parts:
+        yield "the prompts differ"
+    if "decoding" in parts:
+        differ = differing_decoding(before, after)
+        yield ", ".join(f"{name} {old!r} → {new!r}" for name, (old, new) in differ.items()) or "the decoding differs"
+
+
+def _unknown(before: ScoredTask, after: ScoredTask, ids: Sequence[str]) -> Iterator[str]:
+    """Yield what one of the logs does not hold."""
+    sides = (before, after)
+    if any(task.is_log and not any(task.predictions[name].origin_prompt for name in ids) for task in sides):
+        yield "prompt"
+    if any(task.is_log and not decoding(task) and not has_bodies(task) for task in sides):
+        yield "decoding"
+    reasons = {one.finish_reason for task in sides for name in ids for one in task.predictions[name].completions}
+    if "unknown" in reasons:
+        yield "why answers end"
+
+
+def _place(step: Step) -> int:
+    """Return the place of a step in the order in which a score is made."""
+    if step.cause in _ORDER:
+        return _ORDER.index(step.cause)
+    if step.cause in _LAST:
+        return 20 + _LAST.index(step.cause)
+    return 10 if step.cause == TRUNCATION else 5

@@ -1,0 +1,172 @@
+"""Pair the samples of logs of different tools, which know the same question by different ids.
+
+Ids are believed only where the questions agree. Else samples are paired by the question, then by options and gold, then
+as near copies. Questions are compared without what all prompts of a log share, such as instructions and examples.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from msgspec import Struct
+
+from ais_prompt.checks.leaks.near_copies import find_near_copies, likeliest
+from ais_prompt.types import ChatMessage, Prediction, Sample
+
+AGREEING: Final = 0.95
+"""Share of equal ids whose questions must agree, for ids to be believed."""
+LEAST_PAIRED: Final = 0.8
+"""Share of the smaller log that must be paired, for a difference to be divided."""
+MOST_COMPARED: Final = 5_000
+"""Most samples on each side among which near copies are looked for."""
+
+
+class Pairing(Struct, frozen=True):
+    """Which sample of a run is which of another.
+
+    Attributes:
+        names: id in the first run → id in the second.
+        ways: how pairs were found → their number.
+        near: the ids of each pair of near copies.
+        before, after: number of samples.
+        ambiguous: pairs of questions that occur several times, which are paired in order.
+    """
+
+    names: Mapping[str, str]
+    ways: Mapping[str, int]
+    near: Sequence[tuple[str, str]]
+    before: int
+    after: int
+    ambiguous: int = 0
+
+    @property
+    def share(self) -> float:
+        """Share of the smaller run that is paired."""
+        return len(self.names) / max(min(self.before, self.after), 1)
+
+    def names_of(self, ids: Iterable[str]) -> dict[str, str]:
+        """Return a name for each id of the first run: that of its pair, or one that the second run does not have."""
+        return {name: self.names.get(name, f"{name} (not paired)") for name in ids}
+
+
+def paired(before: Mapping[str, Prediction], after: Mapping[str, Prediction], *, same_dataset: bool) -> Pairing:
+    """Pair the samples of two tasks.
+
+    Args:
+        before, after: sample id → prediction.
+        same_dataset: whether both name the same dataset; else equal ids mean nothing.
+    """
+    sides = before, after
+    first, second = (_questions(side) for side in sides)
+    both = [name for name in sides[0] if name in sides[1]]
+    agreeing = sum(first[name] == second[name] for name in both)
+    if same_dataset and both and agreeing >= AGREEING * len(both):
+        return Pairing({name: name for name in both}, {"id": len(both)}, (), len(before), len(after))
+    bare = _without_shared(first), _without_shared(second)
+    names: dict[str, str] = {}
+    ambiguous = _pair(names, sides, lambda name, side: (first, second)[side][name])
+    ambiguous += _pair(names, sides, lambda name, side: bare[side][name])
+    ways = {"question": len(names)}
+    _pair(names, sides, lambda name, side: _options(sides[side][name]))
+    ways["options and gold"] = len(names) - ways["question"]
+    near = _near_copies(names, sides, bare)
+    names.update(near)
+    ways["near copy"] = len(near)
+    found = {way: count for way, count in ways.items() if count}
+    return Pairing(names, found, near, len(before), len(after), ambiguous)
+
+
+def _pair(
+    names: dict[str, str],
+    sides: tuple[Mapping[str, Prediction], Mapping[str, Prediction]],
+    key_of: Callable[[str, int], Hashable],
+) -> int:
+    """Pair samples with equal keys that have no pair yet, equal ones in order; return how many were equal to others."""
+    taken = set(names.values())
+    places: defaultdict[Hashable, list[str]] = defaultdict(list)
+    for name in sides[1]:
+        if name not in taken and (key := key_of(name, 1)):
+            places[key].append(name)
+    sizes = {key: len(found) for key, found in places.items()}
+    ambiguous = 0
+    for name in sides[0]:
+        if name not in names and (key := key_of(name, 0)) and places.get(key):
+            ambiguous += sizes[key] > 1
+            names[name] = places[key].pop(0)
+    return ambiguous
+
+
+def _near_copies(
+    names: Mapping[str, str],
+    sides: tuple[Mapping[str, Prediction], Mapping[str, Prediction]],
+    questions: tuple[Mapping[str, str], Mapping[str, str]],
+) -> list[tuple[str, str]]:
+    """Return pairs of near copies among the samples without a pair; each sample is in one pair."""
+    taken = set(names.values())
+    left = [name for name in sides[0] if name not in names and questions[0][name]]
+    right = [name for name in sides[1] if name not in taken and questions[1][name]]
+    if not left or not right or max(len(left), len(right)) > MOST_COMPARED:
+        return []
+    samples = [
+        [Sample(name, index, {"question": questions[side][name]}) for index, name in enumerate(found)]
+        for side, found in enumerate((left, right))
+    ]
+    found = likeliest(find_near_copies(samples[0], samples[1], ["question"], lambda _, __: True))
+    pairs: dict[str, str] = {}
+    for one in sorted(found, key=lambda one: -one.likeness):
+        if right[one.row] not in pairs.values():
+            pairs[left[one.question]] = right[one.row]
+    return list(pairs.items())
+
+
+def _questions(predictions: Mapping[str, Prediction]) -> dict[str, str]:
+    """Return sample id → its question, or its prompt, in a form that is equal for equal questions."""
+    return {
+        name: _normal(str(one.columns.get("question") or _last_text(one.origin_prompt)))
+        for name, one in predictions.items()
+    }
+
+
+def _without_shared(texts: Mapping[str, str]) -> dict[str, str]:
+    """Return the texts without the lines that most of them have, and without the start and end that all have."""
+    if len(set(texts.values())) < 2:
+        return dict(texts)
+    lines = Counter(line for text in texts.values() for line in set(text.split("\n")))
+    shared = {line for line, count in lines.items() if count > len(texts) / 2}
+    bare = {name: "\n".join(line for line in text.split("\n") if line not in shared) for name, text in texts.items()}
+    start = _common_start(list(bare.values()))
+    end = _common_start([text[start:][::-1] for text in bare.values()])
+    return {name: " ".join(text[start : len(text) - end].split()) for name, text in bare.items()}
+
+
+def _common_start(texts: Sequence[str]) -> int:
+    """Return how many characters all texts begin with."""
+    first, last = min(texts), max(texts)
+    return next((n for n, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), len(first))
+
+
+def _normal(text: str) -> str:
+    lines = unicodedata.normalize("NFKC", text).casefold().split("\n")
+    return "\n".join(line for part in lines if (line := " ".join(part.split())))
+
+
+def _last_text(prompt: Any) -> str:
+    """Return the text of the last message of a user, or of the whole prompt if it is a text."""
+    while isinstance(prompt, tuple) and prompt and not isinstance(prompt[-1], ChatMessage):
+        prompt = prompt[-1]
+    if isinstance(prompt, str):
+        return prompt
+    return next((str(one.content) for one in reversed(prompt) if one.role == "user"), "")
+
+
+def _options(prediction: Prediction) -> Hashable:
+    """Return the options in any order with the text of the gold; empty without options."""
+    choices = list(map(_normal, str(prediction.columns.get("choices") or "").split("\n")))
+    if len(choices) < 2:
+        return ()
+    gold = str(prediction.gold)
+    place = ord(gold) - ord("A") if len(gold) == 1 else -1
+    return tuple(sorted(choices)), choices[place] if 0 <= place < len(choices) else _normal(gold)

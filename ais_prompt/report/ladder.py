@@ -1,0 +1,176 @@
+"""Print why two scores differ: one sentence, the table of causes, the scores by each rule, and pairs of each cause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from msgspec.structs import asdict
+from rich.console import Console
+from rich.text import Text
+
+from ais_prompt.comparison.ladder import Ladder, Step
+from ais_prompt.comparison.pairing import LEAST_PAIRED
+from ais_prompt.types.request import prompts_to_json
+from ais_prompt.utils.tables import Column, print_table
+from ais_prompt.utils.text import counted, printable
+
+LONGEST: Final = 160
+"""Characters of an answer that are shown."""
+_STEPS: Final = (
+    Column("cause", is_name=True, right=False),
+    Column("share"),
+    Column("95 % interval"),
+    Column("samples"),
+    Column("certainty", right=False),
+    Column("because", is_name=True, right=False),
+)
+
+
+def print_ladder(ladder: Ladder, pairs: int, console: Console) -> None:
+    """Print an explanation.
+
+    Args:
+        ladder: the explanation.
+        pairs: the most pairs to show of each cause.
+        console: where to print.
+    """
+    for line in _head(ladder):
+        console.print(Text(printable(line)), soft_wrap=not console.is_terminal, highlight=False)
+    console.print()
+    if ladder.steps:
+        print_table(list(_STEPS), [_cells(step, ladder) for step in ladder.steps], console)
+        console.print()
+    print_table(*_crossed(ladder), console)
+    for step in ladder.steps:
+        for line in _pairs(step, ladder, pairs):
+            console.print(line, soft_wrap=not console.is_terminal, highlight=False)
+
+
+def sentence(ladder: Ladder) -> str:
+    """Return the explanation as one sentence."""
+    sides = zip(ladder.titles, (ladder.before, ladder.after), strict=True)
+    scores = ", ".join(f"{title} {_value(side.score, ladder)}" for title, side in sides)
+    if not ladder.steps:
+        share = ladder.pairing.share
+        if share < LEAST_PAIRED:
+            return f"{scores}: only {share:.0%} of the samples are paired, so the difference is not divided"
+        return f"{scores}: no sample differs"
+    parts = [f"{step.cause} {_signed(step.difference, ladder)} [{_sureness(step, ladder)}]" for step in ladder.steps]
+    return f"{scores}: {_signed(ladder.difference, ladder)} = {', '.join(parts)}"
+
+
+def ladder_json(ladder: Ladder, pairs: int) -> dict[str, Any]:
+    """Return an explanation as plain JSON values; scores as stored, not in percent."""
+    pairing = ladder.pairing
+    return {
+        "sentence": sentence(ladder),
+        "before": asdict(ladder.before),
+        "after": asdict(ladder.after),
+        "difference": ladder.difference,
+        "pairing": {
+            "paired": len(pairing.names),
+            "only_before": pairing.before - len(pairing.names),
+            "only_after": pairing.after - len(pairing.names),
+            "ambiguous": pairing.ambiguous,
+            "ways": dict(pairing.ways),
+            "near": [list(pair) for pair in pairing.near],
+        },
+        "steps": [
+            {**asdict(step), "pairs": [_pair_json(name, ladder) for name in step.pairs[:pairs]]}
+            for step in ladder.steps
+        ],
+        "scores_by_rule": [list(row) for row in ladder.crossed],
+        "unknown": list(ladder.unknown),
+        "requests": {name: list(values) for name, values in ladder.requests.items()},
+    }
+
+
+def _head(ladder: Ladder) -> Iterator[str]:
+    yield sentence(ladder)
+    pairing = ladder.pairing
+    ways = ", ".join(f"{count} by {way}" for way, count in pairing.ways.items())
+    left = [
+        f"{counted(size - len(pairing.names), 'sample')} only in {title}"
+        for size, title in zip((pairing.before, pairing.after), ladder.titles, strict=True)
+        if size > len(pairing.names)
+    ]
+    doubled = [f"{pairing.ambiguous} of equal questions, in order"] if pairing.ambiguous else []
+    yield "; ".join([f"{counted(len(pairing.names), 'pair')}: {ways}", *doubled, *left])
+    for old, new in pairing.near[:3]:
+        yield f"  near copies: {old} and {new}"
+    if ladder.unknown:
+        yield f"not in the logs: {', '.join(ladder.unknown)}"
+    for name, values in ladder.requests.items():
+        yield f"requests differ in {name}: {' → '.join('not sent' if one is None else repr(one) for one in values)}"
+    rules = [side.rule or "a rule of its own, which cannot be applied here" for side in (ladder.before, ladder.after)]
+    if rules[0] == rules[1] and ladder.before.rule:
+        yield f"rule of both: {rules[0]}"
+        return
+    for title, rule in zip(ladder.titles, rules, strict=True):
+        yield f"rule of {title}: {rule}"
+
+
+def _cells(step: Step, ladder: Ladder) -> list[str | Text]:
+    ends = "" if step.interval is None else " to ".join(_signed(end, ladder) for end in step.interval)
+    samples = str(step.samples or "")
+    return [step.cause, _signed(step.difference, ladder), ends, samples, step.certainty, printable(step.why)]
+
+
+def _crossed(ladder: Ladder) -> tuple[list[Column], list[list[str | Text]]]:
+    """Return the scores of the answers of each side by the rule of each side."""
+    columns = [Column("answers of", is_name=True, right=False), *(Column(f"by {title}") for title in ladder.titles)]
+    rows: list[list[str | Text]] = [
+        [title, *("unknown" if score is None else _value(score, ladder) for score in row)]
+        for title, row in zip(ladder.titles, ladder.crossed, strict=True)
+    ]
+    return columns, rows
+
+
+def _pairs(step: Step, ladder: Ladder, most: int) -> Iterator[Text]:
+    changed = [name for name in step.pairs if ladder.values[name][0] != ladder.values[name][1]]
+    shown = [*changed, *(name for name in step.pairs if name not in set(changed))][:most]
+    if not shown:
+        return
+    yield Text()
+    yield Text(f"{step.cause}: {counted(len(step.pairs), 'pair')}, {len(changed)} with another score", style="bold")
+    for name in shown:
+        answers, extracted, values = ladder.answers[name], ladder.extracted[name], ladder.values[name]
+        golds = list(dict.fromkeys(str(one.gold) for one in answers))
+        yield Text(printable(f"  sample {name}  gold: {_short(' | '.join(golds))}"))
+        for title, answer, found, value in zip(ladder.titles, answers, extracted, values, strict=True):
+            yield Text(printable(f"    {title} {value:g}: {_short(answer.prediction)} → {_short(found)}"))
+    if len(step.pairs) > most:
+        yield Text(f"  … and {len(step.pairs) - most} more; --pairs N shows them", style="dim")
+
+
+def _pair_json(name: str, ladder: Ladder) -> dict[str, Any]:
+    answers = ladder.answers[name]
+    return {
+        "id": name,
+        "values": list(ladder.values[name]),
+        "golds": [one.gold for one in answers],
+        "prompts": [prompts_to_json(one.origin_prompt) for one in answers],
+        "answers": [one.prediction for one in answers],
+        "extracted": list(ladder.extracted[name]),
+    }
+
+
+def _short(value: Any) -> str:
+    text = " ".join(str(value).split())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
+
+
+def _sureness(step: Step, ladder: Ladder) -> str:
+    if step.interval is None or step.certainty == "certain":
+        return step.certainty
+    half = (step.interval[1] - step.interval[0]) / 2
+    return f"{step.certainty}, ±{_signed(half, ladder).lstrip('+')}"
+
+
+def _value(value: float, ladder: Ladder) -> str:
+    return f"{100 * value:.1f} %" if ladder.fraction else f"{value:.4g}"
+
+
+def _signed(value: float, ladder: Ladder) -> str:
+    return f"{100 * value:+.1f}" if ladder.fraction else f"{value:+.4g}"
