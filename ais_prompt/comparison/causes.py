@@ -155,8 +155,9 @@ class Division:
 
     def _judged_causes(self) -> list[str]:
         before, after = self._before.spec.dataset, self._after.spec.dataset
-        scores = JUDGE if self._judged else RULE
-        same = {EXTRACTION: same_reading(before, after), scores: same_judge(before, after)}
+        if not self._judged:
+            return [] if same_reading(before, after) and same_metric(before, after) else [RULE]
+        same = {EXTRACTION: same_reading(before, after), JUDGE: same_judge(before, after)}
         return [cause for cause, is_same in same.items() if not is_same]
 
     def _label(self, number: int, made: Sequence[str], judged: Sequence[str], *, moved: bool) -> str:

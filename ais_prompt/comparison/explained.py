@@ -62,7 +62,9 @@ def _unscored(old: ScoredTask, new: ScoredTask, scored: Sequence[ScoredTask]) ->
     ]
     found = [score for score in sample_scores(Task.of(ruled.spec), answers) if score.status != "failed"]
     values = [next(iter(score.values.values()), 0.0) for score in found]
-    return f"{what}; by the rule of the other log these answers score {exact_mean(values):.1%}" if values else what
+    if not values:
+        return what
+    return f"{what}; by the rule of the other log the unscored answers score {100 * exact_mean(values):.1f} %"
 
 
 def task_pairs(before: StoredRun, after: StoredRun) -> list[tuple[ScoredTask, ScoredTask]]:

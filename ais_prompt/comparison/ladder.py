@@ -138,8 +138,8 @@ class Ladder(Struct, frozen=True):
     def titles(self) -> tuple[str, str]:
         """Short names of the two sides, as short as they differ."""
         sides = self.before, self.after
-        for attributes in (("tool",), ("tool", "model"), ("tool", "model", "dataset")):
-            first, second = (" ".join(getattr(side, name) for name in attributes) for side in sides)
+        for name in ("tool", "model", "dataset"):
+            first, second = (str(getattr(side, name)) for side in sides)
             if first != second:
                 return first, second
         return self.before.name, self.after.name
@@ -168,7 +168,7 @@ def explain(before: ScoredTask, after: ScoredTask, names: tuple[str, str]) -> La
         raise DataError(
             what, where=after.name, fix="are they logs of the same dataset? Samples are paired by questions"
         )
-    sides = tuple(_side(task, name) for task, name in zip((before, after), names, strict=True))
+    sides = _side(before, names[0]), _side(after, names[1])
     division = Division(first, after, ids)
     unknown = tuple(_unknown(first, after, ids))
     steps: tuple[Step, ...] = ()
@@ -176,19 +176,20 @@ def explain(before: ScoredTask, after: ScoredTask, names: tuple[str, str]) -> La
         steps = tuple(sorted(_steps(division, first, after, unknown, sides), key=_place))
     shown = dict.fromkeys(name for step in steps for name in step.pairs)
     return Ladder(
-        *sides,
-        fraction,
-        pairing,
-        steps,
-        (
+        before=sides[0],
+        after=sides[1],
+        fraction=fraction,
+        pairing=pairing,
+        steps=steps,
+        crossed=(
             (_crossed(division, 0, 0), _crossed(division, 0, 1)),
             (_crossed(division, 1, 0), _crossed(division, 1, 1)),
         ),
-        unknown,
-        differing_requests(before, after),
-        {name: (first.predictions[name], after.predictions[name]) for name in shown},
-        {name: (first.extracted.get(name), after.extracted.get(name)) for name in shown},
-        {name: (first.values[name], after.values[name]) for name in shown},
+        unknown=unknown,
+        requests=differing_requests(before, after),
+        answers={name: (first.predictions[name], after.predictions[name]) for name in shown},
+        extracted={name: (first.extracted.get(name), after.extracted.get(name)) for name in shown},
+        values={name: (first.values[name], after.values[name]) for name in shown},
     )
 
 
@@ -240,7 +241,8 @@ def _steps(
 
 
 def _step(share: Share, pairs: tuple[str, ...], before: ScoredTask, after: ScoredTask, unknown: Sequence[str]) -> Step:
-    cause, certainty, why = share.cause, "certain", _WHY.get(share.cause, "")
+    cause, why = share.cause, _WHY.get(share.cause, "")
+    certainty: Certainty = "certain"
     parts = cause.split(" and ")
     interval = share.interval
     if cause in _COMPUTED:
@@ -257,7 +259,7 @@ def _step(share: Share, pairs: tuple[str, ...], before: ScoredTask, after: Score
         certainty = "inferred"
         cause = " or ".join([*parts, *(one for one in unknown if one != "why answers end"), CHANCE])
         why = "; ".join(_seen(parts, before, after))
-    return Step(cause, share.difference, certainty, why, share.samples, interval, pairs)  # type: ignore[arg-type]
+    return Step(cause, share.difference, certainty, why, share.samples, interval, pairs)
 
 
 _WHY: Final = {

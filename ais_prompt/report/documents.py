@@ -230,12 +230,40 @@ class CompareDocument(Document, kw_only=True):
     comparisons: list[ComparisonEntry] = field(default_factory=list)
 
 
+class ExplanationEntry(TypedDict):
+    """Why two scores of a dataset differ; the page on logs of other tools explains the fields."""
+
+    sentence: str
+    before: dict[str, Any]
+    after: dict[str, Any]
+    difference: float
+    pairing: dict[str, Any]
+    steps: list[dict[str, Any]]
+    scores_by_rule: list[list[float | None]]
+    unknown: list[str]
+    requests: dict[str, Any]
+
+
+class ExplainDocument(Document, kw_only=True):
+    """What ``explain`` prints.
+
+    Attributes:
+        notes: what cannot be explained, and why.
+        explanations: of each dataset that both logs have.
+    """
+
+    kind: Literal["explain"]
+    notes: list[str] = field(default_factory=list)
+    explanations: list[ExplanationEntry] = field(default_factory=list)
+
+
 DOCUMENTS: Final[Mapping[str, type[Document]]] = {
     "run": RunDocument,
     "score": RunDocument,
     "check": CheckDocument,
     "list": ListDocument,
     "compare": CompareDocument,
+    "explain": ExplainDocument,
 }
 """Verb → its document."""
 

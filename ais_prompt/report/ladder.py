@@ -43,8 +43,8 @@ def print_ladder(ladder: Ladder, pairs: int, console: Console) -> None:
         console.print()
     print_table(*_crossed(ladder), console)
     for step in ladder.steps:
-        for line in _pairs(step, ladder, pairs):
-            console.print(line, soft_wrap=not console.is_terminal, highlight=False)
+        for text in _pairs(step, ladder, pairs):
+            console.print(text, soft_wrap=not console.is_terminal, highlight=False)
 
 
 def sentence(ladder: Ladder) -> str:
