@@ -34,7 +34,7 @@ from ais_prompt.inferencers import RunningConversation
 from ais_prompt.inferencers.containment import ends_task, failure_of
 from ais_prompt.inferencers.secrets import without_secrets
 from ais_prompt.models.base import AsyncModel
-from ais_prompt.types import Completion, Request
+from ais_prompt.types import Completion, Failure, Request
 
 logger = logging.getLogger(__name__)
 Ended: TypeAlias = Callable[[Job, AisPromptError | None], None]
@@ -200,28 +200,27 @@ class Endpoint:
 
     async def _ask(self, entry: _OpenJob, conversation: RunningConversation) -> None:
         """Ask one conversation to its end: each answer decides what is asked next."""
-        job, failure = entry.job, None
+        job, opened = entry.job, entry.opened
         try:
             while requests := conversation.open_requests():
                 job.admit(1)
-                completion = without_secrets(await _complete(entry.opened.model, requests[0]))
-                failure = completion.failure
-                entry.opened.answers = entry.opened.answers or failure is None
+                completion = without_secrets(await _complete(opened.model, requests[0]))
+                opened.failure = completion.failure
+                opened.answers = opened.answers or completion.failure is None
                 job.record(requests[0], completion)
                 conversation.answer(requests[0], completion)
             job.finished(conversation)
-        except ModelError as error:
-            self._end(entry, error)
-            if failure is not None and is_of_model(failure):
-                self._doubt(entry.opened, error)
         except Exception as error:
             self._end(entry, error)
+            self._doubt(opened, error)
 
-    def _doubt(self, opened: _OpenModel, error: ModelError) -> None:
-        """End all jobs of a model that failed for good, unless it has answered since it last did.
+    def _doubt(self, opened: _OpenModel, error: Exception | None) -> None:
+        """End all jobs of a model that ended a job with a failure of its own, unless it has answered since the last.
 
         A gateway may forbid a single prompt, or refuse a key for a moment. Then one job is enough.
         """
+        if not isinstance(error, ModelError) or opened.failure is None or not is_of_model(opened.failure):
+            return
         if opened.answers:
             opened.answers = False
             return
@@ -267,12 +266,14 @@ class Endpoint:
     # closing → over: in a thread, since writing the predictions takes long
 
     async def _close(self, entry: _OpenJob) -> None:
-        await in_thread(partial(self._conclude, entry.job, entry.error))
+        error = await in_thread(partial(self._conclude, entry.job, entry.error))
         self._under_way.remove(entry)
+        if entry.error is None:  # a job with few requests, all of which failed
+            self._doubt(entry.opened, error)
         self._changed.set()
 
-    def _conclude(self, job: Job, error: AisPromptError | None) -> None:
-        """Write the predictions of a job, close its files, and report it.
+    def _conclude(self, job: Job, error: AisPromptError | None) -> AisPromptError | None:
+        """Write the predictions of a job, close its files, report it, and return the error that ended it.
 
         Raises:
             StoreError: a full disk is full for all jobs.
@@ -283,6 +284,7 @@ class Endpoint:
         else:
             error = _fault_of(job.close)
         self._ended(job, error)
+        return error
 
 
 async def in_thread(work: Callable[[], T]) -> T:
@@ -316,13 +318,15 @@ class _OpenModel:
     Attributes:
         most: conversations that it may have at a time.
         asking: those that are under way.
-        answers: whether it has answered a request since it last failed for good.
+        failure: the failure of its last request; None if that was answered.
+        answers: whether it has answered a request since it last ended a job.
     """
 
     def __init__(self, model: AsyncModel) -> None:
         self.model = model
         self.most = 0
         self.asking = 0
+        self.failure: Failure | None = None
         self.answers = False
 
 

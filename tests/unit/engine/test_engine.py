@@ -159,6 +159,19 @@ def test_what_is_true_of_a_model_ends_all_its_tasks_and_those_of_no_other() -> N
     assert len(good.asked) == 9
 
 
+def test_a_server_that_is_not_there_ends_all_tasks_of_its_model_however_few_rows_they_have() -> None:
+    class SmallTask(Task):
+        def conclude(self) -> None:
+            raise ModelError("all 2 requests so far failed")
+
+    log: list[tuple[str, str]] = []
+    model = ScriptedModel(default={"failure": "unreachable"}, max_concurrency=2)
+    tasks = [SmallTask(str(number), model, 2, log) for number in range(30)]
+    ends = ask(list(tasks))
+    assert {error and error.what for error in ends.errors.values()} == {"all 2 requests so far failed"}
+    assert sum(len(task.asked) for task in tasks) <= 6
+
+
 def test_a_model_that_has_just_answered_loses_one_task_only() -> None:
     """A gateway may forbid one prompt: what it refuses then is not true of the model."""
     log: list[tuple[str, str]] = []
