@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from ais_prompt.verbs.run import RunResult
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-_MARK: Final = 6
-"""Columns of ``FAIL`` and of the space behind it in the line of a gate."""
 
 _OPTIONS = (
     click.option(
@@ -104,9 +102,9 @@ class GateKeeper:
         offer(gates=verdicts)
         if verdicts:
             click.echo("\nGates:")
-            for line, colour in gate_lines(verdicts):
-                text = hanging(line[:_MARK], line[_MARK:])
-                click.echo(click.style(text[:_MARK], fg=colour, bold=True) + text[_MARK:])
+            for head, text, colour in gate_lines(verdicts):
+                line = hanging(head, text)
+                click.echo(click.style(line[: len(head)], fg=colour, bold=True) + line[len(head) :])
         name = "/".join(result.folder.root.parts[-2:])
         if self.junit is not None:
             _write(self.junit, to_junit(verdicts, name))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from ais_prompt.comparison.gates import Verdict
 from ais_prompt.metrics.claims import fewest_for, samples_for, samples_for_drop
@@ -15,9 +16,14 @@ from ais_prompt.store.baseline_file import BaselineTask
 from ais_prompt.types import Gate
 from ais_prompt.utils.text import counted, printable
 
+MARK: Final = 6
+"""Columns of ``FAIL`` and of the space behind it in the line of a verdict."""
 
-def gate_lines(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, str]]:
-    """Yield one line for each verdict, with its colour: those that fail last, and a line with the totals.
+
+def gate_lines(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, str, str]]:
+    """Yield one line for each verdict, those that fail last, and a line with the totals.
+
+    A line is a head, which has a colour, its text, and the colour.
 
     Of many verdicts, only those that fail or are inconclusive have lines, the last `MANY` of them.
     """
@@ -25,12 +31,13 @@ def gate_lines(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, str]]:
     bad = [verdict for verdict in ordered if not verdict.passed]
     shown = ordered if len(ordered) <= MANY else bad[-MANY:]
     if len(ordered) > MANY and len(bad) > MANY:
-        yield f"… {len(bad) - MANY} more that fail or are inconclusive: --junit FILE writes all", "red"
+        yield "", f"… {len(bad) - MANY} more that fail or are inconclusive: --junit FILE writes all", "red"
     for verdict in shown:
         colour = "green" if verdict.passed else "yellow" if verdict.inconclusive else "red"
-        yield printable(str(verdict)), colour
+        line = printable(str(verdict))
+        yield line[:MARK], line[MARK:], colour
     failed, inconclusive = _failed(verdicts)
-    yield ", ".join(_totals(verdicts)), "red" if failed else "yellow" if inconclusive else "green"
+    yield ", ".join(_totals(verdicts)), "", "red" if failed else "yellow" if inconclusive else "green"
 
 
 def _totals(verdicts: Sequence[Verdict]) -> list[str]:

@@ -141,8 +141,8 @@ def _caption(
 
 
 def _common(side: str, lines: Sequence[Line], groups: Collection[str]) -> str | None:
-    """Return the metric or the number of answers that all datasets have; None if they differ."""
-    found = {_side(side, line) for line in lines if line.dataset not in groups}
+    """Return the metric or the number of answers that all scored datasets have; None if they differ."""
+    found = {_side(side, line) for line in lines if line.dataset not in groups} - {""}
     return next(iter(found), "") if len(found) < 2 else None
 
 

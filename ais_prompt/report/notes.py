@@ -81,14 +81,14 @@ def precision_notes(rows: Iterable[Row]) -> list[str]:
 
 
 def names_of_tasks(outcomes: Sequence[TaskOutcome], tasks: Sequence[TaskOutcome]) -> str:
-    """Return ``all 30 of demo, 2 of other``, or the name of a single task.
+    """Return ``all 30 of demo, 2 of other``, or the names of a few tasks.
 
     Args:
         outcomes: the tasks to be named.
         tasks: all tasks of the run.
     """
-    if len(outcomes) == 1:
-        return outcomes[0].name
+    if len(outcomes) <= NAMED:
+        return ", ".join(outcome.name for outcome in outcomes)
     found, every = (Counter(outcome.model for outcome in ones) for ones in (outcomes, tasks))
     words = (f"{'all ' if every[model] == count else ''}{count} of {model}" for model, count in found.most_common())
     return listed(words, NAMED)
