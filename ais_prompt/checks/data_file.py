@@ -19,15 +19,17 @@ from ais_prompt.readers.local import LocalDataset
 from ais_prompt.utils.text import counted, listed
 
 QUESTIONS: Final = (
-    *("question", "prompt", "query", "problem", "instruction", "input", "text"),
-    *("问题", "题目", "提问", "题干", "指令", "输入"),
+    *("question", "prompt", "query", "problem", "input", "instruction", "text"),
+    *("问题", "题目", "提问", "题干", "输入", "指令"),
 )
 ANSWERS: Final = (
     *("answer", "gold", "target", "expected", "reference", "label", "ground_truth", "solution", "ideal", "output"),
     *("gold_answer", "correct_answer", "expected_answer", "reference_answer", "expected_output"),
     *("答案", "标准答案", "参考答案", "正确答案", "回答", "输出"),
 )
-CONTEXTS: Final = ("context", "passage", "document", "上下文", "材料", "文章")
+CONTEXTS: Final = ("context", "passage", "document", "instruction", "上下文", "材料", "文章", "指令")
+_LISTS: Final = ("choices", "options", "选项")
+_NO_CONTENT: Final = ("id", "index", "idx", "no", "", "category", "source", "level", "编号", "序号", "类别", "来源")
 """Names of columns, the likeliest first, in small letters and with ``_`` for blanks."""
 NONE: Final = "none"
 """In place of a postprocessor: the whole answer is scored."""
@@ -137,9 +139,11 @@ def describe_rows(
         ConfigError: as `describe_file`.
     """
     options = _options(columns)
-    answer = _named_answer(data.answer, columns) or _first(ANSWERS, columns)
-    prompt, inputs = _prompt(data.prompt, columns, options, data.path)
+    prompt, asked_for = _written(data, columns) if data.prompt else _guessed(data, columns, options)
+    answer = _answer(data.answer, columns, asked_for)
+    inputs = [column for column in asked_for if column != answer]
     golds = [] if answer is None else [str(row[answer]).strip() for row in rows if row.get(answer) is not None]
+    golds = [gold for gold in golds if gold]
     kind = data.kind or _kind(golds, options) if golds else None
     scoring = {} if kind is None else _scoring(kind, golds, options, data)
     turns = [{"role": "HUMAN", "prompt": prompt}]
@@ -177,21 +181,38 @@ def describe_rows(
     return Description(dataset, f"{asked}, the answer {mark_of(answer)} is {_WORDS[kind]} ({', '.join(parts)})", kind)
 
 
-def _prompt(text: str | None, columns: Sequence[str], options: Mapping[str, str], path: str) -> tuple[str, list[str]]:
-    """Return the prompt as a template has it, and the columns in it."""
-    if text is None:
-        question = _first(QUESTIONS, columns)
-        if question is None:
-            raise ConfigError(
-                f"no column of {path} has a known name for the question, such as 'question' or '问题'",
-                where="--data",
-                fix=f'--prompt "…{mark_of("column")}…" with: {listed(columns)}',
-            )
-        above = [column for column in [_first(CONTEXTS, columns)] if column]
-        lines = [*(mark_of(column) + "\n" for column in above), mark_of(question)]
-        lines += [f"{letter}. {mark_of(column)}" for letter, column in options.items()]
-        lines += [_INSTRUCTION[not question.isascii()]] if options else []
-        return "\n".join(lines), [*above, question, *options.values()]
+def _guessed(data: DataFile, columns: Sequence[str], options: Mapping[str, str]) -> tuple[str, list[str]]:
+    """Return a prompt of the columns with known names, and these columns."""
+    question = _first(QUESTIONS, columns)
+    others = [column for column in columns if _plain(column) not in _NO_CONTENT]
+    if question is None and len(others) <= 2:
+        question = next((column for column in others if column not in (data.answer, _first(ANSWERS, columns))), None)
+    lists = _first(_LISTS, columns)
+    if question is None or (lists and not options):
+        what = f"no column of {data.path} has a known name for the question, such as 'question' or '问题'"
+        if question is not None:
+            what = f"the options of {data.path} are together in {lists!r}; each needs a column of its own: A, B, C, …"
+        fix = f'--prompt "…{mark_of("column")}…" with: {listed(columns)}'
+        raise ConfigError(what, where="--data", fix=fix)
+    above = [column for column in [_first(CONTEXTS, columns)] if column not in (None, question)]
+    lines = [*(mark_of(column) + "\n" for column in above if column), mark_of(question)]
+    lines += [f"{letter}. {mark_of(column)}" for letter, column in options.items()]
+    lines += [_INSTRUCTION[not question.isascii()]] if options else []
+    return "\n".join(lines), [*filter(None, above), question, *options.values()]
+
+
+def _answer(named: str | None, columns: Sequence[str], asked_for: Sequence[str]) -> str | None:
+    """Return the column of the gold answer: the named one, one of a known name, or the only other one."""
+    if named is not None and named not in columns:
+        raise ConfigError(f"there is no column {named!r}", where="--answer", fix=f"columns: {listed(columns)}")
+    others = [column for column in columns if column not in asked_for and _plain(column) not in _NO_CONTENT]
+    only = others[0] if len(others) == 1 else None
+    return named or _first(ANSWERS, columns if len(asked_for) > 1 else others) or only
+
+
+def _written(data: DataFile, columns: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the prompt of the user as a template has it, and the columns in it."""
+    text, path = data.prompt or "", data.path
     used: dict[str, None] = {}
     unknown: list[str] = []
 
@@ -243,12 +264,6 @@ def _scoring(kind: AnswerKind, golds: Sequence[str], options: Mapping[str, str],
     if data.evaluator is not None:
         scoring["evaluator"] = {"type": data.evaluator}
     return scoring
-
-
-def _named_answer(name: str | None, columns: Sequence[str]) -> str | None:
-    if name is not None and name not in columns:
-        raise ConfigError(f"there is no column {name!r}", where="--answer", fix=f"columns: {listed(columns)}")
-    return name
 
 
 def _options(columns: Sequence[str]) -> dict[str, str]:
