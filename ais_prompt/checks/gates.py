@@ -40,7 +40,7 @@ def _faults_alone(gate: Gate, plan: Plan) -> Iterator[ConfigError]:
         return
     if gate.confidence is not None:
         yield from _faults_of_claim(gate, spec)
-    if gate.limits_drop:
+    if gate.limits_drop or gate.measures_load:
         return
     if gate.counts_answers:
         yield from _faults_of_count(gate)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,6 +13,7 @@ from ais_prompt.cli.verb import hanging, offer
 
 if TYPE_CHECKING:
     from ais_prompt.plan.plan import Plan
+    from ais_prompt.scoring.rows import Row
     from ais_prompt.verbs.check import RunGates
     from ais_prompt.verbs.run import RunResult
 
@@ -94,18 +95,27 @@ class GateKeeper:
         Raises:
             StoreError: a file cannot be written.
         """
-        from ais_prompt.report.gates import gate_lines, to_junit, to_pull_request
         from ais_prompt.scoring.rows import summary_rows
 
         rows = list(dict.fromkeys([*summary_rows(result.outcomes), *result.rows]))
-        verdicts = self.gates.verdicts(rows, result.folder.root)
+        return self.hold_rows(rows, result.folder.root)
+
+    def hold_rows(self, rows: Sequence[Row], root: Path) -> bool:
+        """Say of each gate whether it holds for the rows of the run in this folder; True if all hold.
+
+        Raises:
+            StoreError: a file cannot be written.
+        """
+        from ais_prompt.report.gates import gate_lines, to_junit, to_pull_request
+
+        verdicts = self.gates.verdicts(rows, root)
         offer(gates=verdicts)
         if verdicts:
             click.echo("\nGates:")
             for head, text, colour in gate_lines(verdicts):
                 line = hanging(head, text)
                 click.echo(click.style(line[: len(head)], fg=colour, bold=True) + line[len(head) :])
-        name = "/".join(result.folder.root.parts[-2:])
+        name = "/".join(root.parts[-2:])
         if self.junit is not None:
             _write(self.junit, to_junit(verdicts, name))
         if self.markdown is not None:
@@ -121,15 +131,20 @@ def read_gates(
     level: float,
     junit: str | None,
     markdown: str | None,
+    *,
+    measures_load: bool = False,
 ) -> GateKeeper:
     """Read the options before anything is asked.
+
+    The arguments are those of `ais_prompt.verbs.check.open_gates` and `GateKeeper`.
 
     Raises:
         ConfigError: a gate cannot be understood or makes no sense, or there is no such baseline.
     """
     from ais_prompt.verbs.check import open_gates
 
-    return GateKeeper(open_gates(plan, gates, baseline, min_drop, level), junit, markdown)
+    opened = open_gates(plan, gates, baseline, min_drop, level, measures_load=measures_load)
+    return GateKeeper(opened, junit, markdown)
 
 
 def _write(path: str, content: bytes) -> None:

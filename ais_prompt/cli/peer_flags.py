@@ -35,13 +35,10 @@ ANSWERS: Final = {
     "--min-out-len": "--set \"models.0.generation_kwargs={'min_new_tokens': 1}\"",
     "--model-kwargs": "--set \"models.0.model_kwargs={'device_map': 'auto'}\"",
     "--num-gpus": "--hf-num-gpus",
-    "--num-warmups": "leave out the first requests in aisprompt view; the speed of a run counts all",
     "--pad-token-id": "padding is masked, so that no token of it is needed",
     "--partition": _SLURM,
     "--peft-kwargs": _PEFT,
     "--peft-path": _PEFT,
-    "--pressure": "set request_rate of the model; see docs/api-limits.md",
-    "--pressure-time": "set request_rate of the model, and --num-prompts; see docs/api-limits.md",
     "--qos": _SLURM,
     "--quotatype": _SLURM,
     "--read-from-station": _STATION,
@@ -98,11 +95,6 @@ SHORT: Final = {
 """The short names of theirs, where a verb here has no option of that name."""
 MODES: Final = {"judge": "eval", "infer_judge": "all"}
 """A mode of AISBench that asks a judge and stops → the mode here, which also writes the scores."""
-OTHER_MODES: Final = {
-    "perf": "every run measures its speed: --speed shows it, and request_rate of the model sets the load",
-    "perf_viz": "summary/speed.json of a run has its latencies and throughput",
-}
-"""A mode of AISBench that is none here → what to do."""
 
 _QUOTA_TYPES: Final = ("auto", "reserved", "spot")
 _TRUTH: Final = {"true": True, "false": False}
@@ -151,7 +143,7 @@ def is_peer_option(word: str) -> bool:
 
 
 class Mode(click.Choice):  # type: ignore[type-arg]  # generic only from click 8.2 on
-    """A mode of a run; those of AISBench that are none here are translated or answered."""
+    """A mode of a run; those of AISBench that are none here are translated."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the mode.
@@ -159,8 +151,6 @@ class Mode(click.Choice):  # type: ignore[type-arg]  # generic only from click 8
         Raises:
             click.UsageError: there is no such mode.
         """
-        if value in OTHER_MODES:
-            raise click.UsageError(f"-m {value} is not a mode here: {OTHER_MODES[value]}", ctx)
         return super().convert(MODES.get(value, value), param, ctx)
 
 

@@ -22,6 +22,7 @@ from ais_prompt.cli.limits import (
 from ais_prompt.cli.lock import lock_command, show_drift, tell_drift
 from ais_prompt.cli.options import MODEL_AND_DATA, SOURCE_NAMES, given_words, shown_command, source, source_options
 from ais_prompt.cli.peer_flags import Mode
+from ais_prompt.cli.perf import PERF_MODES, PERF_OPTIONS, perf_options, run_perf
 from ais_prompt.cli.runner import preview_shards, run_by_runner, runner_option, with_runner
 from ais_prompt.cli.shards import refuse_scores_of_shard, run_shard, tasks_of_shard
 from ais_prompt.cli.verb import (
@@ -56,10 +57,11 @@ _SESSION = {"cache", "max_num_workers", *BUDGET_OPTIONS}
 @click.option(
     "-m",
     "--mode",
-    type=Mode(["all", "infer", "eval", "viz"]),
+    type=Mode(["all", "infer", "eval", "viz", *PERF_MODES]),
     default="all",
     show_default=True,
-    help="All, only predictions, only scores of stored predictions, or only the summary.",
+    help="All, only predictions, only scores of stored predictions, or only the summary; perf measures the performance "
+    "of servers, perf_viz shows it again.",
 )
 @click.option(
     "-r",
@@ -89,6 +91,7 @@ _SESSION = {"cache", "max_num_workers", *BUDGET_OPTIONS}
 )
 @budget_options
 @gate_options
+@perf_options
 @click.option("--shard", metavar="I/N", help="Ask one part of N of the samples: 0/8 to 7/8, or auto/8 in an array job.")
 @runner_option
 @json_option
@@ -127,12 +130,13 @@ def run(
     from ais_prompt.checks.source import checked
 
     gate_values, budget = _taken(options, GATE_OPTIONS), _taken(options, BUDGET_OPTIONS)
+    perf_values = _taken(options, PERF_OPTIONS)
     refuse_undecided_gates(mode, gate_values, stop_early=stop_early)
     asked_for = replace(source(**options, cache=cache), budget=read_budget(**budget))
     _refuse_run_without_config(reuse, asked_for)
     tasks_of = partial(tasks_of_shard, shard, reuse)
     plan, warnings = checked(with_runner(asked_for, runner, is_shard=shard is not None), tasks_of=tasks_of)
-    keeper = read_gates(plan, **gate_values)
+    keeper = read_gates(plan, **gate_values, measures_load=mode in PERF_MODES)
     decisive = keeper.gates.to_stop_early() if stop_early else ()
     if (locked or lock_file) and not _is_locked(ctx, plan, lock_file):
         ctx.exit(1)
@@ -146,6 +150,10 @@ def run(
         preview_shards(ctx, plan)
         click.echo("nothing was asked (--dry-run)")
         return
+    if mode in PERF_MODES:
+        ctx.exit(run_perf(ctx, plan, keeper, gate_values))
+    if any(perf_values.values()):
+        raise click.UsageError("--num-warmups and --pressure measure performance: add -m perf")
     if shard is not None:
         refuse_scores_of_shard(mode, stop_early=stop_early, gate_values=gate_values)
         debug, scores = options["debug"], mode == "all"

@@ -77,6 +77,7 @@ CONFIG: Final = KeyTable(
         Key("summarizer", "dict", "which scores the summary shows, and averages of groups", "all datasets"),
         Key("gates", "list of texts", "conditions that decide the exit code: `'gsm8k*: accuracy >= 80%'`"),
         Key("budget", "dict", "how much a session may ask", "no limit"),
+        Key("perf", "dict", "how `-m perf` measures the performance of a server"),
         Key("runner", "part", "starts shards, here or on a cluster", "one process asks everything"),
         Key("partitioner", "part", "divides the tasks among shards", "every shard asks a part of each dataset"),
         Key("work_dir", "text", "the folder of all runs", "`'outputs'`"),
@@ -290,7 +291,25 @@ SUMMARIZER: Final = KeyTable(
         ),
         Key("type", "anything", "accepted from configs of OpenCompass, and not used"),
         Key("attr", "anything", "accepted from configs of AISBench, and not used"),
+        Key("calculator", "dict", "as in AISBench: its `type` is the `stage` of `perf`, `stats_list` the `stats`"),
         Key("prompt_db", "anything", "accepted from configs of OpenCompass, and not used"),
+    ),
+)
+
+PERF: Final = KeyTable(
+    "perf",
+    "perf",
+    "How `-m perf` measures the performance of a server.",
+    (
+        Key("load", "text", "`closed`, `rate`, `trace` or `pressure`", "by the options of the model"),
+        Key("open_loop", "True or False", "`False`: `max_concurrency` limits a `rate` or `trace` too", "`True`"),
+        Key("seed", "number", "of the intervals", "`0`"),
+        Key("time_scale", "number", "2 sends a trace twice as fast", "`1.0`"),
+        Key("unique", "True or False", "begin every prompt with a line of its own, against prefix caches", "`False`"),
+        Key("warmups", "number", "requests before the load; `--num-warmups`", "`1`"),
+        Key("pressure_seconds", "number", "length of `load='pressure'`; `--pressure-time`", "`15.0`"),
+        Key("stage", "text", "`total`, or `stable`: the requests that start while all places are taken", "`'total'`"),
+        Key("stats", "list of names", "`Average`, `Min`, `Max`, `Median`, `P1` to `P99`; at most 8", "seven of them"),
     ),
 )
 
@@ -328,5 +347,6 @@ TABLES: Final = (
     REFERENCE_ANSWERS,
     SUMMARIZER,
     GROUP,
+    PERF,
 )
 """All kinds of dicts, in the order of the reference."""

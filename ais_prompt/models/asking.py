@@ -171,6 +171,18 @@ class Dispatcher:
             return self._ask_with_retries(asking)
         return self._ask_within_deadline(asking, self._deadline)
 
+    async def ask_once(self, once: Once) -> Completion:
+        """Make one attempt at the least loaded replica, past all limits: to measure a load, nothing is held back."""
+        replica = min(self.replicas, key=lambda one: one.traffic.load)
+        asking = _Asking(once, 0, "", None, self._clock())
+        asking.attempts = 1
+        leave = replica.traffic.enter()
+        try:
+            attempt, seconds = await self._attempt(replica, once)
+        finally:
+            leave()
+        return self._finished(asking, replica, attempt.completion, seconds)
+
     async def _ask_within_deadline(self, asking: _Asking, seconds: float) -> Completion:
         try:
             async with asyncio.timeout(seconds):

@@ -45,8 +45,8 @@ _TAKEN_OPTIONS: Final = {
 }
 """Fields of the body that the program sets itself → what to write instead."""
 _TRAFFIC: Final = {
-    **{name: name for name in ("burstiness", "ramp_up_strategy", "ramp_up_start_rps", "ramp_up_seconds")},
-    **{name: name for name in ("tokens_per_minute", "adaptive")},
+    **{name: name for name in ("burstiness", "ramp_up_strategy", "ramp_up_start_rps", "ramp_up_end_rps")},
+    **{name: name for name in ("ramp_up_seconds", "tokens_per_minute", "adaptive")},
     "seed": "interval_seed",
 }
 """Key of ``traffic_cfg`` → field of `Limits`."""
@@ -71,8 +71,8 @@ class ServedNames(SamplingNames, total=False):
 
     Attributes:
         traffic_cfg: fields of `limits` in one dict, as in AISBench: ``burstiness``, ``ramp_up_strategy``,
-            ``ramp_up_start_rps``, ``ramp_up_seconds``, ``tokens_per_minute``, ``adaptive``, and ``seed`` of the
-            intervals.
+            ``ramp_up_start_rps``, ``ramp_up_end_rps``, ``ramp_up_seconds``, ``tokens_per_minute``, ``adaptive``, and
+            ``seed`` of the intervals.
     """
 
     max_concurrency: int
@@ -80,6 +80,7 @@ class ServedNames(SamplingNames, total=False):
     deadline: float | None
     request_rate: float | None
     query_per_second: float | None
+    use_timestamp: bool
     traffic_cfg: Mapping[str, Any] | None
     stream: bool
     max_tokens_field: MaxTokensField
@@ -121,6 +122,7 @@ FLAT_NAMES: Final[Mapping[str, tuple[str, str | Callable[[Mapping[str, Any]], Fi
     "query_per_second": ("limits", "request_rate"),
     "request_rate": ("limits", "request_rate"),
     "traffic_cfg": ("limits", _traffic),
+    "use_timestamp": ("limits", "use_timestamp"),
     "stream": ("wire", "stream"),
     "max_tokens_field": ("wire", "max_tokens_field"),
     "logprobs_via": ("wire", "logprobs_via"),

@@ -100,11 +100,13 @@ class Limits(Struct, frozen=True, kw_only=True):
         deadline: seconds of a request with all its attempts and waits. None for no limit.
         request_rate: requests that start each second. None starts each as soon as there is a place.
         burstiness: how the intervals between requests vary at a ``request_rate``: 1 as in a Poisson process, less in
-            bursts, more evenly. None makes them equal.
+            bursts, more evenly, 0 not at all. None makes them equal; in a load (``-m perf``) it means 1.
         ramp_up_strategy: ``linear`` or ``exponential``: the rate grows to ``request_rate`` in ``ramp_up_seconds``.
         ramp_up_start_rps: requests a second at the beginning of the ramp.
         ramp_up_seconds: length of the ramp in seconds.
+        ramp_up_end_rps: in a load (``-m perf``): requests a second at its end. The ramp then goes over all requests.
         interval_seed: seed of the intervals.
+        use_timestamp: in a load (``-m perf``): send each request at the ``timestamp`` of its row, in milliseconds.
         tokens_per_minute: tokens of prompts and answers together, estimated first, then corrected by what the server
             counts. None for no limit.
         max_reply_bytes: largest reply, as it is sent and decompressed, headers and all events of a stream included. A
@@ -123,7 +125,9 @@ class Limits(Struct, frozen=True, kw_only=True):
     ramp_up_strategy: RampUp | None = None
     ramp_up_start_rps: float = 1.0
     ramp_up_seconds: float = 60.0
+    ramp_up_end_rps: float | None = None
     interval_seed: int = 0
+    use_timestamp: bool = False
     tokens_per_minute: float | None = None
     max_reply_bytes: int = MAX_REPLY_BYTES
     adaptive: bool = False
@@ -131,7 +135,8 @@ class Limits(Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         check_at_least(1, max_concurrency=self.max_concurrency, max_reply_bytes=self.max_reply_bytes)
         check_more_than_0(timeout=self.timeout, deadline=self.deadline, request_rate=self.request_rate)
-        check_more_than_0(burstiness=self.burstiness, tokens_per_minute=self.tokens_per_minute)
+        check_at_least(0, burstiness=self.burstiness)
+        check_more_than_0(tokens_per_minute=self.tokens_per_minute, ramp_up_end_rps=self.ramp_up_end_rps)
         check_more_than_0(ramp_up_start_rps=self.ramp_up_start_rps, ramp_up_seconds=self.ramp_up_seconds)
         if self.ramp_up_strategy not in (None, *get_args(RampUp)):
             raise ConfigError(

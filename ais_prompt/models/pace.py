@@ -41,7 +41,7 @@ class RequestRate:
     Args:
         ramp: the rate.
         burstiness: shape of the Gamma distribution of the intervals, as in vLLM's serving benchmark: 1 makes a Poisson
-            process, less comes in bursts, more is more even. None makes all intervals equal.
+            process, less comes in bursts, more is more even. None and 0 make all intervals equal.
         seed: seed of the intervals.
     """
 
@@ -59,7 +59,7 @@ class RequestRate:
         start = max(self._due, now)
         mean = 1 / self._ramp.rate(start - self._first)
         shape = self._burstiness
-        self._due = start + (mean if shape is None else self._random.gammavariate(shape, mean / shape))
+        self._due = start + (self._random.gammavariate(shape, mean / shape) if shape else mean)
         return start - now
 
 

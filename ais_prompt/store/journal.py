@@ -2,7 +2,8 @@
 
 One JSON object a line: ``{"key", "sample_id", "turn", "repeat", "completion"}``; ``former`` names the key of an earlier
 version whose answer the line repeats, and ``files`` the media files that were sent, each with ``path``, ``mime``,
-``bytes`` and ``sha256``. The file is append-only. A killed process leaves at most one torn line at the end, which is
+``bytes`` and ``sha256``, and ``times`` when the steps of a request happened (`ais_prompt.perf.exchange`), if a load was
+measured. The file is append-only. A killed process leaves at most one torn line at the end, which is
 cut off when the journal is opened again. The file is flushed to the disk when it is closed; until then the operating
 system writes it within about half a minute, which a power failure can lose. Answers are read from the disk when they
 are needed. Memory holds only the positions of answers from earlier sessions, because no request is made twice in one
@@ -106,7 +107,14 @@ class Journal:
         return answer
 
     def append(
-        self, key: str, request: Request, completion: Completion, *, findable: bool = False, former: str | None = None
+        self,
+        key: str,
+        request: Request,
+        completion: Completion,
+        *,
+        findable: bool = False,
+        former: str | None = None,
+        times: Mapping[str, Any] | None = None,
     ) -> None:
         """Write a finished request. After this, it survives the end of the process.
 
@@ -116,6 +124,7 @@ class Journal:
             completion: the answer or failure.
             findable: whether `get` finds the answer at once, which takes memory; else after the next opening.
             former: the key of an earlier version that the answer was found under.
+            times: when its steps happened; None if no load is measured.
 
         Raises:
             StoreError: it cannot be written, for example because the disk is full; the journal is unchanged.
@@ -129,6 +138,7 @@ class Journal:
                     "turn": request.turn,
                     "repeat": request.repeat,
                     **({"files": files} if (files := noted_files(request.prompt)) else {}),
+                    **({} if times is None else {"times": times}),
                     "completion": completion.to_json(),
                 }
             )

@@ -116,6 +116,10 @@ class RunFolder(Struct, frozen=True):
         """Scores of one task."""
         return self._of_task("results", model_abbr, dataset_abbr, ".json")
 
+    def load_file(self, model_abbr: str, dataset_abbr: str, ending: str) -> Path:
+        """A file about the performance of a model under the load of a dataset, such as ``_schedule.jsonl``."""
+        return self._of_task("performances", model_abbr, dataset_abbr, ending)
+
     def judge(self, model_abbr: str) -> RunFolder:
         """The verdicts of judges on the answers of a model: a journal and predictions, like those of a run."""
         return RunFolder(self.root / "judge" / safe_name(model_abbr))

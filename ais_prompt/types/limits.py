@@ -13,6 +13,24 @@ MILLION: Final = 1_000_000
 Comparator: TypeAlias = Literal[">=", ">", "<=", "<"]
 COUNTS: Final = ("failed", "truncated", "unparsed")
 """Sample states whose number a gate can limit."""
+LOAD_VALUES: Final = (
+    *("ttft_seconds", "ttft_from_due_seconds", "ttfo_seconds", "tpot_seconds", "itl_seconds", "e2el_seconds"),
+    *("e2el_from_due_seconds", "e2el_from_due_with_failures_seconds", "queue_seconds"),
+    *("input_tokens", "output_tokens", "answer_tokens_per_second"),
+)
+"""What ``-m perf`` measures of each request, in the order of its tables."""
+LOAD_VERDICTS: Final = (
+    *("client", "schedule", "places", "failures", "tokens", "lengths", "cache", "warmup", "values"),
+)
+"""Questions about a load, whose verdicts are 1 if nothing is wrong, else 0."""
+LOAD_METRICS: Final = frozenset(
+    (
+        *(f"{name}_{kind}" for name in LOAD_VALUES for kind in ("mean", "p50", "p75", "p90", "p95", "p99")),
+        *("requests_per_second", "input_tokens_per_second", "output_tokens_per_second", "concurrency"),
+        *LOAD_VERDICTS,
+    )
+)
+"""Metrics of ``-m perf`` that a gate can limit."""
 DROP: Final = "drop"
 """Name of the gate that limits the drop of a metric against the baseline."""
 
@@ -128,6 +146,11 @@ class Gate(Struct, frozen=True):
     def limits_drop(self) -> bool:
         """Whether the gate limits the drop of a metric against the baseline."""
         return self.name == DROP and self.confidence is not None
+
+    @property
+    def measures_load(self) -> bool:
+        """Whether it is about the performance of a server, which ``-m perf`` measures."""
+        return self.name in LOAD_METRICS
 
     @property
     def counts_answers(self) -> bool:

@@ -275,6 +275,34 @@ class SummarySpec(Struct, frozen=True):
     shows_missing: bool = False
 
 
+class PerfSpec(Struct, frozen=True):
+    """``perf`` of a config: how a server's performance is measured (``-m perf``).
+
+    Attributes:
+        load: the kind of load; None decides by the model: ``trace`` with ``use_timestamp``, ``rate`` with a
+            ``request_rate``, else ``closed``.
+        open_loop: whether requests of a rate or trace are sent when they are due, however many are in flight; else
+            ``max_concurrency`` limits them.
+        seed: of the intervals, and of ``unique``.
+        time_scale: 2 sends a trace twice as fast.
+        unique: begin every prompt with a line of its own, so that a prefix cache finds nothing.
+        warmups: requests before the load.
+        pressure_seconds: length of a load of the kind ``pressure``.
+        stage: what the tables of AISBench are about: ``total``, or ``stable`` for the time with all places taken.
+        stats: the statistics of these tables.
+    """
+
+    load: Literal["closed", "rate", "trace", "pressure"] | None = None
+    open_loop: bool = True
+    seed: int = 0
+    time_scale: float = 1.0
+    unique: bool = False
+    warmups: int = 1
+    pressure_seconds: float = 15.0
+    stage: Literal["total", "stable"] = "total"
+    stats: tuple[str, ...] = ("Average", "Min", "Max", "Median", "P75", "P90", "P99")
+
+
 class RunSpec(Struct, frozen=True):
     """A whole config.
 
@@ -292,6 +320,7 @@ class RunSpec(Struct, frozen=True):
         partitioner: divides the tasks among the shards; None lets every shard ask a part of each dataset.
         trusted: whether the user named the config, or made the run whose folder it is in.
         pairs: the ``abbr`` of each model with that of a dataset that it runs on; None for all pairs.
+        perf: how performance is measured.
     """
 
     name: str
@@ -308,6 +337,7 @@ class RunSpec(Struct, frozen=True):
     partitioner: PartSpec | None = None
     trusted: bool = True
     pairs: frozenset[tuple[str, str]] | None = None
+    perf: PerfSpec = PerfSpec()
 
     @property
     def tasks(self) -> list[TaskSpec]:

@@ -22,6 +22,8 @@ from ais_prompt.plan.plan import Plan
 from ais_prompt.scoring.rows import Row
 from ais_prompt.store.baseline_file import Baseline
 from ais_prompt.types import Gate
+from ais_prompt.types.limits import LOAD_METRICS
+from ais_prompt.utils.text import advice
 
 if TYPE_CHECKING:  # most runs have no gates, and all of them are quick to start
     from ais_prompt.comparison.gates import Verdict
@@ -67,7 +69,7 @@ def check(source: Source, gates: Sequence[str] = ()) -> CheckResult:
         ConfigFaults: everything that is wrong, each with its config path, file and line.
     """
     plan, warnings = checked(source, thorough=True)
-    conditions = _checked_gates(plan, gates)
+    conditions = _checked_gates(plan, gates, measures_load=None)
     extractions = [found for dataset in plan.datasets if (found := try_extraction(dataset))]
     return CheckResult(plan, warnings, extractions, _claims(plan, conditions))
 
@@ -127,7 +129,15 @@ class RunGates(Struct, frozen=True):
         return found
 
 
-def open_gates(plan: Plan, gates: Sequence[str], baseline: str | None, min_drop: float, level: float) -> RunGates:
+def open_gates(
+    plan: Plan,
+    gates: Sequence[str],
+    baseline: str | None,
+    min_drop: float,
+    level: float,
+    *,
+    measures_load: bool = False,
+) -> RunGates:
     """Read gates and baseline before anything is asked.
 
     Args:
@@ -135,11 +145,13 @@ def open_gates(plan: Plan, gates: Sequence[str], baseline: str | None, min_drop:
         gates: conditions as on the command line.
         baseline: path of a baseline file, or a run.
         min_drop, level: as in `RunGates`.
+        measures_load: whether the run measures the performance of servers. Gates of the config about others are left
+            out: one config has both.
 
     Raises:
         ConfigError: a gate cannot be understood or makes no sense, or there is no such baseline.
     """
-    conditions = _checked_gates(plan, gates)
+    conditions = _checked_gates(plan, gates, measures_load=measures_load)
     if baseline is None and (drops := [gate for gate in conditions if gate.limits_drop]):
         what = f"the gate {drops[0].text!r} needs a baseline to measure the drop from"
         raise ConfigError(what, where=drops[0].where, fix="give --baseline RUN|FILE")
@@ -150,14 +162,22 @@ def open_gates(plan: Plan, gates: Sequence[str], baseline: str | None, min_drop:
     return RunGates(conditions, open_baseline(baseline), min_drop, level)
 
 
-def _checked_gates(plan: Plan, gates: Sequence[str]) -> list[Gate]:
-    """Return the gates of a config and of the command line.
+def _checked_gates(plan: Plan, gates: Sequence[str], *, measures_load: bool | None) -> list[Gate]:
+    """Return the gates of a config and of the command line: those of a load, the others, or all (None).
 
     Raises:
         ConfigError: a gate cannot be understood.
         ConfigFaults: gates make no sense for the plan.
     """
-    conditions = [*plan.spec.gates, *(parse_gate(text, "--gate") for text in gates)]
+
+    def fits(gate: Gate) -> bool:
+        return gate.counts_answers or measures_load in (None, gate.measures_load)
+
+    given = [parse_gate(text, "--gate") for text in gates]
+    if wrong := next((gate for gate in given if not fits(gate)), None):
+        fix = advice(wrong.name, sorted(LOAD_METRICS)) if measures_load else "add -m perf"
+        raise ConfigError(f"this mode does not measure {wrong.name}", where=f"--gate {wrong.text!r}", fix=fix)
+    conditions = [*filter(fits, plan.spec.gates), *given]
     if faults := gate_faults(conditions, plan):
         raise ConfigFaults(faults)
     return conditions

@@ -202,7 +202,7 @@ def run(
                     write_prompts(plan.tasks, folder)
                 announced = None if shard is None else folder.run_of_shard.servers
                 servers = StartedServers(folder.logs / "servers", announced)
-                with _started(plan, mode, servers, max_num_workers) as (started, workers), watches:
+                with started_parts(plan, mode, servers, max_num_workers) as (started, workers), watches:
                     outcomes = ask_and_score(started, mode, folder, record, asking, workers)
             record.note_used(spending.used)
             rows = with_averages(summary_rows(outcomes), spec.summary.groups, partial(_questions, folder))
@@ -245,7 +245,7 @@ def _begin_session(
         for warning in warnings:
             logger.log(NOTE if isinstance(warning, TranslationNote) else logging.WARNING, "%s", warning)
     _hide_again(folder)
-    addresses = _addresses(plan, mode)
+    addresses = model_addresses(plan, mode)
     notes = [str(one) for one in warnings if isinstance(one, TranslationNote)]
     record = record_of(plan, folder, command, addresses, asks=asks, notes=notes)
     if record.changes:
@@ -269,7 +269,7 @@ def _hide_again(folder: RunFolder) -> None:
             write_config(folder, hidden, trusted=is_made_here(folder, written.encode("utf-8", "replace")))
 
 
-def _addresses(plan: Plan, mode: RunMode) -> dict[str, str]:
+def model_addresses(plan: Plan, mode: RunMode) -> dict[str, str]:
     """Return ``abbr`` → address of each model that is asked and served; the task of a broken model says why."""
     found = {}
     for planned in asked(plan, mode):
@@ -279,7 +279,7 @@ def _addresses(plan: Plan, mode: RunMode) -> dict[str, str]:
 
 
 @contextmanager
-def _started(
+def started_parts(
     plan: Plan, mode: RunMode, servers: StartedServers, number: int | None
 ) -> Iterator[tuple[Plan, ModelWorkers | None]]:
     """Let models start their servers and ``number`` workers when they are asked. All of them end with the context.

@@ -22,7 +22,7 @@ LAYERS = (
     {"cli"},
     {"verbs", "reference"},
     {"report", "shards"},
-    {"comparison"},
+    {"comparison", "perf"},
     {"preview", "scoring"},
     {"engine"},
     {"checks"},

@@ -15,13 +15,15 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from msgspec import ValidationError, convert
+
 from ais_prompt.config.bases import check_bases, read_syntax
 from ais_prompt.config.load import LoadedConfig
 from ais_prompt.config.parse.dataset import parse_dataset
 from ais_prompt.config.parse.model import check_cost, parse_budget, parse_model
 from ais_prompt.config.parse.section import ConfigSection, Faults, name_fault, refuse_duplicates, shown
 from ais_prompt.config.paths import expand, resolve_data_path
-from ais_prompt.config.schema import CONFIG, GROUP, SUMMARIZER
+from ais_prompt.config.schema import CONFIG, GROUP, PERF, SUMMARIZER
 from ais_prompt.errors import ConfigError
 from ais_prompt.types import (
     Budget,
@@ -29,6 +31,7 @@ from ais_prompt.types import (
     Gate,
     GroupKind,
     ModelSpec,
+    PerfSpec,
     RunSpec,
     SummaryEntry,
     SummaryGroup,
@@ -40,7 +43,7 @@ from ais_prompt.utils.text import advice, listed, near_miss
 DEFAULT_WORK_DIR = "outputs"
 KEPT_KEYS = (
     *("custom_imports", "models", "datasets", "model_dataset_combinations"),
-    *("summarizer", "gates", "budget", "runner", "partitioner"),
+    *("summarizer", "gates", "perf", "budget", "runner", "partitioner"),
 )
 """What the resolved config has as it was written."""
 
@@ -95,6 +98,7 @@ def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None, budget: Budg
     pairs = _parse_pairs(top, [model.abbr for model in models], [dataset.abbr for dataset in datasets])
     summary = parse_summary(top, [dataset.abbr for dataset in datasets])
     gates = parse_gates(top)
+    perf = parse_perf(top)
     own = parse_budget(top)
     runner, partitioner = top.part("runner"), top.part("partitioner")
     budget = own if budget is None else budget.over(own)
@@ -119,6 +123,7 @@ def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None, budget: Budg
         partitioner=partitioner,
         trusted=loaded.trusted,
         pairs=pairs,
+        perf=perf,
     )
 
 
@@ -154,6 +159,33 @@ def parse_gate(text: Any, where: str) -> Gate:
         where=where,
         confidence=None if found["confidence"] is None else Fraction(found["confidence"]) / 100,
     )
+
+
+def parse_perf(top: ConfigSection) -> PerfSpec:
+    """Parse ``perf`` of a config, and the ``calculator`` of a summarizer of AISBench; note faults."""
+    values: dict[str, Any] = {}
+    summarizer = top.values.get("summarizer")
+    calculator = summarizer.get("calculator") if isinstance(summarizer, Mapping) else None
+    if isinstance(calculator, Mapping):
+        values["stage"] = "stable" if "Stable" in str(calculator.get("type")) else "total"
+        values |= {"stats": calculator["stats_list"]} if calculator.get("stats_list") else {}
+    if top.values.get("perf") is not None and (section := top.section("perf")) is not None:
+        section.refuse_unknown(PERF)
+        values |= {name: section.values[name] for name in PERF.names if name in section.values}
+    try:
+        spec = convert(values, PerfSpec)
+    except ValidationError as error:
+        what, _, path = str(error).partition(" - at ")
+        key = path.strip("`$.") or "perf"
+        top.fault(
+            "perf", f"{key} cannot be {shown(values.get(key))}: {what[:1].lower()}{what[1:]}", f"set another {key}"
+        )
+        return PerfSpec()
+    if spec.time_scale <= 0 or spec.pressure_seconds <= 0 or spec.warmups < 0:
+        top.fault(
+            "perf", "time_scale and pressure_seconds must be more than 0, warmups at least 0", "set another value"
+        )
+    return spec
 
 
 def parse_summary(top: ConfigSection, abbrs: Sequence[str]) -> SummarySpec:

@@ -9,15 +9,14 @@ from ais_prompt.config.schema import GROUP, SUMMARIZER
 from ais_prompt.extensions.peers.parts import NO_EFFECT, Translation
 from ais_prompt.utils.text import listed
 
-SHOWS_TABLE: Final = ("DefaultSummarizer", "CircularSummarizer", "MultiFacetedSummarizer")
+SHOWS_TABLE: Final = ("DefaultSummarizer", "CircularSummarizer", "MultiFacetedSummarizer", "DefaultPerfSummarizer")
 """Summarizers whose table is the one that every run has here."""
 
 _KEYS: Final = tuple(name for name in SUMMARIZER.names if name not in ("attr", "prompt_db"))
 
 DROPPED: Final = {
     "prompt_db": NO_EFFECT,
-    "attr": "speed is always measured, beside the scores",
-    "calculator": "speed is always measured; see docs/api-limits.md",
+    "attr": "-m perf measures performance; other modes measure the speed beside the scores",
     "metric_types": "the rows of every metric are shown",
 }
 """Keys of a summarizer that mean nothing here → why."""

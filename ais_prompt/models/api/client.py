@@ -18,6 +18,7 @@ from ais_prompt.errors import ModelError, PartError
 from ais_prompt.models.api.wire import StreamReader, WireFormat, read_reply
 from ais_prompt.models.asking import Attempt, Dispatcher, read_retry_after
 from ais_prompt.models.transport import Reply, Sink, Transport
+from ais_prompt.models.transport.moments import Moments
 from ais_prompt.models.transport.network import public_address
 from ais_prompt.types import Completion, Failure
 from ais_prompt.utils.jsonl import encode_plain
@@ -58,6 +59,26 @@ class ApiClient:
         """
         once = self._once_streamed if self._stream else self._once
         return self.dispatcher.ask(lambda transport: once(transport, body), tokens, conversation)
+
+    async def generate_once(self, body: Mapping[str, Any], moments: Moments) -> tuple[Completion, StreamReader | None]:
+        """Make one attempt, past all limits and without retries, and note its moments.
+
+        Returns:
+            The answer or failure, and the reader that has the events of a streamed answer.
+        """
+        reader = self._endpoint.reader(lambda: moments.last_read) if self._stream else None
+        moments.take = None if reader is None else reader.feed
+
+        async def once(transport: Transport) -> Attempt:
+            if reader is not None:
+                return self._attempt(
+                    await self.post(transport, {**body, **self._endpoint.stream_fields}, moments), reader
+                )
+            reply = await self.post(transport, body, moments)
+            whole = replace(reply, body=reply.body or bytes(moments.body)) if isinstance(reply, Reply) else reply
+            return self._attempt(whole, None)
+
+        return await self.dispatcher.ask_once(once), reader
 
     async def close(self) -> None:
         """Close the connections to all replicas."""

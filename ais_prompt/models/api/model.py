@@ -10,7 +10,7 @@ from ais_prompt.catalog import Api
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.api.addresses import Defaults, ProviderName, find_provider, only_model, read_addresses
 from ais_prompt.models.api.client import ApiClient, opened
-from ais_prompt.models.api.wire import WireFormat, cut_at_stop
+from ais_prompt.models.api.wire import StreamReader, WireFormat, cut_at_stop
 from ais_prompt.models.asking import Dispatcher, Replica, traffic_at
 from ais_prompt.models.base import GIVEN, PromptStyle
 from ais_prompt.models.completions import THINK_TAGS, ThinkTags, check_think_tags, split_reasoning
@@ -52,6 +52,7 @@ from ais_prompt.models.transport.credentials import (
     resolve_fields,
     resolve_headers,
 )
+from ais_prompt.models.transport.moments import Moments
 from ais_prompt.models.transport.network import check_address, public_address, without_login
 from ais_prompt.types import Activity, Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request
 
@@ -285,8 +286,7 @@ class ApiModel:
         """
         if failure := self.refusal(request.prompt):
             return Completion(failure=failure)
-        if self.server is not None and self._client is None:
-            await self._start(self.server)
+        await self.start()
         if isinstance(request.decoding, LikelihoodQuery):
             return await self._log_likelihood(request, request.decoding)
         body = self.endpoint.body(self.model, request, self.wire)
@@ -294,6 +294,34 @@ class ApiModel:
         tokens = estimate_tokens(request.prompt) + request.decoding.max_out_len if counts else 0
         completion = await opened(self._client).generate(body, tokens, request.sample_id)
         return self.finish(completion, request)
+
+    async def start(self) -> None:
+        """Start the server of this model, if a run starts it and it does not run yet.
+
+        Raises:
+            ModelError: it cannot be started.
+        """
+        if self.server is not None and self._client is None:
+            await self._start(self.server)
+
+    async def complete_once(self, request: Request, moments: Moments) -> tuple[Completion, StreamReader | None]:
+        """Answer one request in one attempt, past all limits and without retries; `start` was called before.
+
+        Args:
+            request: a text to be continued, or messages.
+            moments: notes the steps.
+
+        Returns:
+            The answer or failure, and the reader that has the events of a streamed answer.
+
+        Raises:
+            PromptError: the endpoint does not take such a prompt.
+        """
+        if failure := self.refusal(request.prompt):
+            return Completion(failure=failure), None
+        body = self.endpoint.body(self.model, request, self.wire)
+        completion, reader = await opened(self._client).generate_once(body, moments)
+        return self.finish(completion, request), reader
 
     def finish(self, completion: Completion, request: Request) -> Completion:
         """Finish an answer where the server did not: cut it at stop texts, separate its reasoning."""

@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from time import perf_counter
-from typing import Any, Final, Protocol
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -69,8 +69,8 @@ class WireFormat(Protocol):
     def local_stops(self, stop: tuple[str, ...]) -> tuple[str, ...]:
         """Return the stop texts that the server is not sent; answers are cut at them here."""
 
-    def reader(self) -> StreamReader:
-        """Return a reader of one streamed answer."""
+    def reader(self, clock: Callable[[], float] = perf_counter) -> StreamReader:
+        """Return a reader of one streamed answer; ``clock`` as for `StreamReader`."""
 
 
 def read_reply(endpoint: WireFormat, status: int, body: bytes) -> Completion:
@@ -104,6 +104,12 @@ def _other_api(endpoint: WireFormat, reply: Any) -> str:
     return f" of {endpoint.title}, but one that {names[0]} reads" if names else ""
 
 
+PieceKind: TypeAlias = Literal["a", "r", "t", "o"]
+"""What an event of a stream brings: a piece of the answer, of the reasoning or of a tool call; or something other.
+
+Others are the role at the beginning, empty pieces, the finish reason, and token counts.
+"""
+OTHER: Final = "o"
 _LAST: Final = b"[DONE]"
 """The last event of OpenAI's older endpoints."""
 MAX_EVENTS: Final = 1_000_000
@@ -115,6 +121,10 @@ class StreamReader(ABC):
 
     Args:
         clock: returns the time in seconds; the request starts now.
+
+    Attributes:
+        times: when each event came, on the clock.
+        kinds: what each event brought.
     """
 
     def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
@@ -124,13 +134,14 @@ class StreamReader(ABC):
         self._events = 0
         self._begun = False
         self._data: list[bytes] = []
-        self._times: list[float] = []  # when each piece with content came
+        self.times: list[float] = []
+        self.kinds: list[PieceKind] = []
         self._done = False
         self._fault: Failure | None = None
 
     @abstractmethod
-    def _take(self, event: dict[str, Any]) -> bool:
-        """Take the data of one event; return whether it has a piece of the answer or of the reasoning.
+    def _take(self, event: dict[str, Any]) -> PieceKind:
+        """Take the data of one event; return what it brings.
 
         Raises:
             BadBody: it is an error, or not in the form of this server.
@@ -174,12 +185,13 @@ class StreamReader(ABC):
         if completion.failure is not None:
             return completion
         # A piece counts as a token if the server sends no counts.
-        tokens = completion.usage.completion_tokens or len(self._times)
-        several = len(self._times) > 1 and tokens > 1
+        times = [time for time, kind in zip(self.times, self.kinds, strict=True) if kind != OTHER]
+        tokens = completion.usage.completion_tokens or len(times)
+        several = len(times) > 1 and tokens > 1
         return replace(
             completion,
-            first_token_seconds=self._times[0] - self._start if self._times else None,
-            token_seconds=(self._times[-1] - self._times[0]) / (tokens - 1) if several else None,
+            first_token_seconds=times[0] - self._start if times else None,
+            token_seconds=(times[-1] - times[0]) / (tokens - 1) if several else None,
         )
 
     def _line(self, line: bytes) -> None:
@@ -207,8 +219,9 @@ class StreamReader(ABC):
                 return
             if not isinstance(event, dict) or event.get("error"):
                 raise BadBody("the stream holds an error")
-            if self._take(event):
-                self._times.append(self._clock())
+            kind = self._take(event)
+            self.kinds.append(kind)
+            self.times.append(self._clock())
         except BadBody as error:
             self._fault = Failure("broken_stream", f"{error}: {server_words(data)}")
 

@@ -26,12 +26,13 @@ from ais_prompt.models.transport.base import (
     timed_out,
     too_large,
 )
+from ais_prompt.models.transport.moments import Moments
 from ais_prompt.models.transport.network import join_address, proxy_for, tls_context
 from ais_prompt.registry import TRANSPORTS
 from ais_prompt.types import Failure
 
 if TYPE_CHECKING:
-    from aiohttp import ClientResponse, ClientSession
+    from aiohttp import ClientResponse, ClientSession, TraceConfig
 REQUEST_ID: Final = "X-Request-Id"
 _LARGE: Final = 2**20
 """Size in bytes from which aiohttp wants a body as a file, to send it in pieces."""
@@ -82,7 +83,8 @@ class AiohttpTransport:
             sent[REQUEST_ID] = own
         try:
             async with asyncio.timeout(self._timeout):
-                return await self._read(await self._start(method, url, body, sent), own, url, sink)
+                response = await self._start(method, url, body, sent, sink)
+                return await self._read(response, own, url, sink)
         except Exception as error:
             return self._failure_of(error, url)
 
@@ -169,11 +171,12 @@ class AiohttpTransport:
             timeout=aiohttp.ClientTimeout(total=None, connect=self._connect_seconds),
             request_class=TrackedRequest,
             middlewares=(detect_stale,),
+            trace_configs=[_noting()],
         )
         return self._session
 
     async def _start(
-        self, method: str, url: str, body: bytes | None, headers: Mapping[str, str] | None
+        self, method: str, url: str, body: bytes | None, headers: Mapping[str, str] | None, sink: Sink | None
     ) -> ClientResponse:
         """Send a request and return the head of the reply.
 
@@ -188,7 +191,29 @@ class AiohttpTransport:
             data = io.BytesIO(body) if body is not None and len(body) > _LARGE else body
             # Each stale connection leaves the pool, so this ends.
             with suppress(StaleConnection):
-                return await session.request(method, url, data=data, headers=headers, **self._options)
+                return await session.request(
+                    method, url, data=data, headers=headers, trace_request_ctx=sink, **self._options
+                )
+
+
+def _noting() -> TraceConfig:
+    """Return what notes the connection and the sending of a request whose sink is a `Moments`."""
+    import aiohttp
+
+    async def connected(_session: Any, context: Any, _event: Any) -> None:
+        if isinstance(moments := context.trace_request_ctx, Moments):
+            moments.connected = moments.clock()
+
+    async def sent(_session: Any, context: Any, _event: Any) -> None:
+        if isinstance(moments := context.trace_request_ctx, Moments):
+            moments.sent = moments.clock()
+
+    config = aiohttp.TraceConfig()
+    config.on_connection_create_end.append(connected)
+    config.on_connection_reuseconn.append(connected)
+    config.on_request_headers_sent.append(sent)
+    config.on_request_chunk_sent.append(sent)
+    return config
 
 
 class OtherReply(Exception):

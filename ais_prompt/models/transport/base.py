@@ -78,7 +78,8 @@ class Transport(Protocol):
             method: ``GET`` or ``POST``.
             path: below the base URL, such as ``chat/completions``.
             body: JSON; None for a request without a body.
-            sink: takes the body of a good reply instead of the `Reply`.
+            sink: takes the body of a good reply instead of the `Reply`. Of a `Moments`, ``connected`` and ``sent`` may
+                be set.
 
         Returns:
             The reply, or a failure of the kind ``unreachable`` (no connection), ``connection`` (it broke, or the reply

@@ -21,7 +21,16 @@ from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.models.api.addresses import Defaults
 from ais_prompt.models.api.model import ApiModel
 from ais_prompt.models.api.reasons import ended
-from ais_prompt.models.api.wire import BadBody, StreamReader, embed_files, fields_of, read_json, text_of, token_count
+from ais_prompt.models.api.wire import (
+    BadBody,
+    PieceKind,
+    StreamReader,
+    embed_files,
+    fields_of,
+    read_json,
+    text_of,
+    token_count,
+)
 from ais_prompt.models.flat_options import SamplingOption
 from ais_prompt.models.options import Sampling, Wire
 from ais_prompt.registry import MODELS
@@ -76,9 +85,9 @@ class Messages(Struct, frozen=True):
         """As `WireFormat.local_stops`: those that the server refuses."""
         return tuple(text for text in stop if not text.strip())
 
-    def reader(self) -> MessageStream:
+    def reader(self, clock: Callable[[], float] = perf_counter) -> MessageStream:
         """As `WireFormat.reader`."""
-        return MessageStream()
+        return MessageStream(clock)
 
 
 MESSAGES: Final = Messages()
@@ -260,8 +269,12 @@ def _usage(usage: Any) -> Usage:
     return Usage(prompt, out, reasoning_tokens=thinking, cached_tokens=read, cache_write_tokens=written)
 
 
-_PIECES: Final = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
-"""Type of a delta → its field with a piece of a block."""
+_PIECES: Final[Mapping[str, tuple[str, PieceKind]]] = {
+    "text_delta": ("text", "a"),
+    "thinking_delta": ("thinking", "r"),
+    "input_json_delta": ("partial_json", "t"),
+}
+"""Type of a delta → its field with a piece of a block, and the kind of the piece."""
 
 
 class MessageStream(StreamReader):
@@ -282,7 +295,7 @@ class MessageStream(StreamReader):
     def _ended(self) -> bool:
         return self._stopped
 
-    def _take(self, event: dict[str, Any]) -> bool:
+    def _take(self, event: dict[str, Any]) -> PieceKind:
         kind, index = text_of(event.get("type")), event.get("index")
         if kind == "message_start" and isinstance(event.get("message"), dict):
             self._message = dict(event["message"])
@@ -295,16 +308,16 @@ class MessageStream(StreamReader):
             self._message |= {**fields_of(event.get("delta")), "usage": usage}
         elif kind == "message_stop":
             self._stopped = True
-        return False
+        return "o"
 
-    def _piece(self, index: int, delta: Any) -> bool:
-        """Take a piece of a block; return whether it has content."""
-        field = _PIECES.get(text_of(delta.get("type")))
+    def _piece(self, index: int, delta: Any) -> PieceKind:
+        """Take a piece of a block; return what it brings."""
+        field, kind = _PIECES.get(text_of(delta.get("type")), ("", "o"))
         piece = delta.get(field) if field else None
         if not isinstance(piece, str):
-            return False
+            return "o"
         self._pieces[index].append(piece)
-        return bool(piece)
+        return kind if piece else "o"
 
     def _assemble(self) -> Completion:
         if self._message is None:

@@ -6,6 +6,7 @@ Source: the protocol documents of NVIDIA Triton Inference Server, "Generate Exte
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from time import perf_counter
 from typing import Any
 from urllib.parse import quote
 
@@ -71,7 +72,7 @@ class Generate(Struct, frozen=True):
         """As `WireFormat.local_stops`: all, since backends have no common field for them."""
         return stop
 
-    def reader(self) -> StreamReader:
+    def reader(self, clock: Callable[[], float] = perf_counter) -> StreamReader:
         """As `WireFormat.reader`: nothing is streamed, see `TritonModel`."""
         raise NotImplementedError
 

@@ -109,7 +109,7 @@ def test_the_given_config_stays_as_it_is() -> None:
         ("models.0.n", "is not an override", "models.0.max_out_len=64"),
         ("=3", "is not an override", ""),
         ("model.0.n=1", "'model' cannot be set", "'models'"),
-        ("helper=1", "'helper' cannot be set", "work_dir"),
+        ("zzz=1", "'zzz' cannot be set", "work_dir"),
         ("models.2.n=1", "models has 2 items and none is '2'", "0 to 1"),
         ("models.demo-1.5.n=1", "none is 'demo-1'", "'demo-1.5b'"),
         ("datasets.gms8k.n=1", "none is 'gms8k'", "'gsm8k'"),

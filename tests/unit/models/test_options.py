@@ -39,6 +39,7 @@ EQUAL: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
     ({"deadline": 80.5}, "limits", {"deadline": 80.5}),
     ({"request_rate": 2.5}, "limits", {"request_rate": 2.5}),
     ({"query_per_second": 2}, "limits", {"request_rate": 2}),
+    ({"use_timestamp": True}, "limits", {"use_timestamp": True}),
     ({"request_rate": 4, "query_per_second": 2}, "limits", {"request_rate": 4}),
     ({"traffic_cfg": {"adaptive": True, "seed": 5}}, "limits", {"adaptive": True, "interval_seed": 5}),
     (

@@ -180,7 +180,6 @@ _NO_EFFECT: Final = {
     "rpm_verbose": _LOGGED,
     "verbose": _LOGGED,
     "stream_chunk_size": "a stream is read as it comes",
-    "use_timestamp": "requests are sent as max_concurrency and request_rate allow",
 }
 _ENGINE: Final = "the server decides how prompts are put together"
 _TEMPLATE: Final = "the chat template of the tokenizer is used"

@@ -23,7 +23,6 @@ SAYS_NOTHING: Final[Mapping[str, Sequence[Any]]] = {
     "think_tag": ("</think>",),
     "tokenizer_only": (False,),
     "trust_remote_code": (False,),
-    "use_timestamp": (False,),
     "verbose": (False,),
 }
 """Argument of the peers → values with which it changes nothing there: it is dropped without a note. So is None."""

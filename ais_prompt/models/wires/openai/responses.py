@@ -14,7 +14,15 @@ from msgspec import Struct
 
 from ais_prompt.errors import PromptError
 from ais_prompt.models.api.reasons import ended
-from ais_prompt.models.api.wire import BadBody, StreamReader, embed_files, fields_of, reported_failure, text_of
+from ais_prompt.models.api.wire import (
+    BadBody,
+    PieceKind,
+    StreamReader,
+    embed_files,
+    fields_of,
+    reported_failure,
+    text_of,
+)
 from ais_prompt.models.options import Wire
 from ais_prompt.models.wires.openai.wire import chat_messages, usage_of
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Prompt, Request, ToolCall, Usage
@@ -25,15 +33,15 @@ _CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
 """Type of an item of the output that calls a tool of the config → its field with the arguments."""
 _FAILED_CODES: Final = {"server_error": "http_500", "rate_limit_exceeded": "http_429"}
 """Code of a failed response → kind of the failure; other codes are faults of the request."""
-_PIECES: Final = {
-    "response.output_text.delta",
-    "response.refusal.delta",
-    "response.reasoning_text.delta",
-    "response.reasoning_summary_text.delta",
-    "response.function_call_arguments.delta",
-    "response.custom_tool_call_input.delta",
+_PIECES: Final[Mapping[str, PieceKind]] = {
+    "response.output_text.delta": "a",
+    "response.refusal.delta": "a",
+    "response.reasoning_text.delta": "r",
+    "response.reasoning_summary_text.delta": "r",
+    "response.function_call_arguments.delta": "t",
+    "response.custom_tool_call_input.delta": "t",
 }
-"""Events that hold a piece of the answer or of the reasoning."""
+"""Type of an event with a piece of the answer, of the reasoning or of a call → its kind."""
 _ENDS: Final = {"response.completed", "response.incomplete", "response.failed"}
 
 
@@ -92,9 +100,9 @@ class Responses(Struct, frozen=True):
         """As `WireFormat.local_stops`: all of them."""
         return stop
 
-    def reader(self) -> ResponseStream:
+    def reader(self, clock: Callable[[], float] = perf_counter) -> ResponseStream:
         """As `WireFormat.reader`."""
-        return ResponseStream()
+        return ResponseStream(clock)
 
 
 RESPONSES: Final = Responses()
@@ -115,13 +123,13 @@ class ResponseStream(StreamReader):
     def _ended(self) -> bool:
         return self._response is not None
 
-    def _take(self, event: dict[str, Any]) -> bool:
+    def _take(self, event: dict[str, Any]) -> PieceKind:
         kind = text_of(event.get("type"))
         if kind == "error":
             raise BadBody("the stream holds an error")
         if kind in _ENDS:
             self._response = event.get("response")
-        return kind in _PIECES
+        return _PIECES.get(kind, "o")
 
     def _assemble(self) -> Completion:
         return RESPONSES.answer(self._response)

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from ais_prompt.errors import PromptError
 from ais_prompt.models.api.reasons import ended
-from ais_prompt.models.api.wire import BadBody, StreamReader, embed_files, fields_of, text_of, token_count
+from ais_prompt.models.api.wire import BadBody, PieceKind, StreamReader, embed_files, fields_of, text_of, token_count
 from ais_prompt.models.options import MaxTokensField, Wire
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Prompt, Request, ToolCall, Usage
 from ais_prompt.utils.messages import openai_json
@@ -66,9 +66,9 @@ class OpenAIEndpoint(Struct, frozen=True):
         """As `WireFormat.local_stops`: none."""
         return ()
 
-    def reader(self) -> ChatStream:
+    def reader(self, clock: Callable[[], float] = perf_counter) -> ChatStream:
         """As `WireFormat.reader`."""
-        return ChatStream()
+        return ChatStream(clock)
 
 
 def request_body(
@@ -265,18 +265,18 @@ class ChatStream(StreamReader):
         calls = tool_calls_of({"tool_calls": list(self._calls.values())})
         return completion_of(text, refusal, self._finish_reason, self._usage, reasoning, calls)
 
-    def _take(self, event: dict[str, Any]) -> bool:
+    def _take(self, event: dict[str, Any]) -> PieceKind:
         self._usage = event.get("usage") or self._usage
         choices = event.get("choices")
         if not choices:  # the last piece has only the usage
-            return False
+            return "o"
         choice = first_choice(choices) if isinstance(choices, list) else None
         if not isinstance(choice, dict):
             raise BadBody("the stream holds no choice")
         # Others are not requested, but some servers send them.
-        return self._choice(choice) if choice.get("index") in (0, None) else False
+        return self._choice(choice) if choice.get("index") in (0, None) else "o"
 
-    def _choice(self, choice: Mapping[str, Any]) -> bool:
+    def _choice(self, choice: Mapping[str, Any]) -> PieceKind:
         self._has_choice = True
         delta = choice.get("delta")
         text, thought = content_of(delta.get("content") if isinstance(delta, dict) else choice.get("text"))
@@ -286,7 +286,7 @@ class ChatStream(StreamReader):
         self._refusal.append(refusal)
         called = self._call(delta)
         self._finish_reason = choice.get("finish_reason") or self._finish_reason
-        return bool(text or reasoning or refusal or called)
+        return "a" if text or refusal else "t" if called else "r" if reasoning else "o"
 
     def _call(self, delta: Any) -> bool:
         """Take the pieces of tool calls: the first has the name, all have a part of the arguments."""

@@ -213,7 +213,7 @@ SECTIONS: list[tuple[tuple[Any, ...], str, Any, str]] = [
     *((("models", 2, "gen_config"), key, 9, "translated") for key in ("do_sample", "repetition_penalty", "stop_words")),
     (("models", 2, "gen_config"), "max_new_tokens", 9, "note"),
     (("summarizer",), "attr", "performance", "note"),
-    (("summarizer",), "calculator", {"type": "ais_bench.calculators.DefaultPerfMetricCalculator"}, "note"),
+    (("summarizer",), "calculator", {"type": "ais_bench.calculators.DefaultPerfMetricCalculator"}, "translated"),
     (("summarizer",), "dataset_abbrs", ["judged"], "translated"),
     (("summarizer",), "dataset_abbrs_list", [{"name": "x", "dataset_abbrs": ["judged"]}], "note"),
     (("summarizer",), "metric_types", ["accuracy"], "note"),

@@ -150,10 +150,10 @@ def test_the_address_of_the_command_line_comes_before_that_of_the_config() -> No
     assert model.base_urls == ("http://127.0.0.1:9/v1",)
 
 
-@pytest.mark.parametrize("on", [True, False])
-def test_a_schedule_by_timestamps_is_a_note(on: bool) -> None:
-    _, notes = translated("VLLMCustomAPIChat", AISBENCH, use_timestamp=on)
-    assert any("use_timestamp" in note for note in notes) == on
+def test_a_schedule_by_timestamps_and_a_ramp_are_kept_for_loads() -> None:
+    ramp = {"ramp_up_strategy": "linear", "ramp_up_start_rps": 1, "ramp_up_end_rps": 5}
+    model = built("VLLMCustomAPIChat", AISBENCH, use_timestamp=True, traffic_cfg=ramp)
+    assert (model.limits.use_timestamp, model.limits.ramp_up_end_rps) == (True, 5)
 
 
 @pytest.mark.parametrize(

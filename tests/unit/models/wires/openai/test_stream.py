@@ -81,7 +81,7 @@ WHOLE = events(
 
 
 def test_chunks_become_an_answer_with_its_times() -> None:
-    assert read(WHOLE) == Completion("four–😀 teen", "length", Usage(5, 3), first_token_seconds=1.0, token_seconds=1.0)
+    assert read(WHOLE) == Completion("four–😀 teen", "length", Usage(5, 3), first_token_seconds=2.0, token_seconds=1.0)
 
 
 @given(st.lists(st.integers(0, len(WHOLE)), max_size=6))

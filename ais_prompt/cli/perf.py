@@ -1,0 +1,169 @@
+"""The modes of ``run`` that measure the performance of servers: ``-m perf`` and ``-m perf_viz``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+
+from ais_prompt.cli.options import shown_command
+from ais_prompt.cli.verb import hint, offer, report
+
+if TYPE_CHECKING:
+    from ais_prompt.cli.gates import GateKeeper
+    from ais_prompt.plan.plan import Plan
+    from ais_prompt.store.layout import RunFolder
+    from ais_prompt.types import PerfSpec
+    from ais_prompt.verbs.perf import PerfRun
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+PERF_MODES: Final = ("perf", "perf_viz")
+PERF_OPTIONS: Final = ("num_warmups", "pressure", "pressure_time")
+"""The names of these options in a command."""
+_OPTIONS = (
+    click.option(
+        "--num-warmups",
+        type=click.IntRange(0),
+        metavar="N",
+        help="With -m perf: requests before the load (default 1).",
+    ),
+    click.option("--pressure", is_flag=True, help="With -m perf: ask over and over, for --pressure-time."),
+    click.option(
+        "--pressure-time",
+        type=click.FloatRange(0, 86_400, min_open=True),
+        metavar="SECONDS",
+        help="With --pressure: for so long (default: 15).",
+    ),
+)
+
+
+def perf_options(command: Command) -> Command:
+    """Add these options to a command."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def run_perf(ctx: click.Context, plan: Plan, keeper: GateKeeper, gate_values: dict[str, Any]) -> int:
+    """Measure the tasks of a plan, or show an earlier measurement, and return the exit code.
+
+    Args:
+        ctx: of the command.
+        plan: of a checked config.
+        keeper: the gates.
+        gate_values: the options of gates.
+
+    Raises:
+        ConfigError: an option cannot be used so, or a task cannot be measured.
+    """
+    from rich.console import Console
+
+    from ais_prompt.report.load import print_load
+
+    _refuse(ctx.params, gate_values)
+    perf = _perf(plan, ctx.params)
+    run = _measured(plan, perf) if _measures(ctx.params) else _shown(ctx, plan, perf)
+    hint("")
+    console = Console()
+    for result in run.results:
+        print_load(result, console)
+        console.print()
+    offer(folder=str(run.folder.root), scores=[row for result in run.results for row in result.rows])
+    rows = [row for result in run.results for row in result.rows]
+    holds = keeper.hold_rows(rows, run.folder.root)
+    _show_files(run.folder)
+    return _exit_code(ctx, run) or int(not holds)
+
+
+def _measures(values: dict[str, Any]) -> bool:
+    """Return whether something is asked: ``-m perf -r`` shows a run, as in AISBench; half a load is another load."""
+    return values["mode"] == "perf" and values["reuse"] is None
+
+
+def _refuse(values: dict[str, Any], gate_values: dict[str, Any]) -> None:
+    """Refuse options of other modes.
+
+    Raises:
+        ConfigError: names the option.
+    """
+    from ais_prompt.errors import ConfigError
+
+    others = (
+        "stop_early",
+        "shard",
+        "runner",
+        "cache",
+        "max_num_workers",
+        "max_requests",
+        "max_tokens_total",
+        "max_cost",
+    )
+    given = [f"--{name.replace('_', '-')}" for name in others if values[name]]
+    given += ["--baseline"] if gate_values["baseline"] else []
+    if given:
+        raise ConfigError(f"-m {values['mode']} has no {given[0]}", where=given[0], fix="leave it out")
+    if values["pressure_time"] is not None and not values["pressure"]:
+        raise ConfigError("--pressure-time needs --pressure", where="--pressure-time", fix="add --pressure")
+    if values["mode"] == "perf_viz" and values["reuse"] is None:
+        raise ConfigError("-m perf_viz shows a run that is there already", fix="add -r, or -r TIMESTAMP")
+
+
+def _perf(plan: Plan, values: dict[str, Any]) -> PerfSpec:
+    """Return how performance is measured: the options of the command line come before ``perf`` of the config."""
+    from msgspec.structs import replace
+
+    given: dict[str, Any] = {"load": "pressure"} if values["pressure"] else {}
+    given |= {"warmups": values["num_warmups"]} if values["num_warmups"] is not None else {}
+    given |= {"pressure_seconds": values["pressure_time"]} if values["pressure_time"] is not None else {}
+    return replace(plan.spec.perf, **given)
+
+
+def _measured(plan: Plan, perf: PerfSpec) -> PerfRun:
+    from ais_prompt.verbs.perf import measure_run, prepare_run
+    from ais_prompt.verbs.run import open_run_folder, with_found_models
+
+    plan = with_found_models(plan, "infer")
+    loads = prepare_run(plan, perf)
+    folder = open_run_folder(plan, "infer")
+    hint(f"Run folder: {folder.root}", err=True)
+    return measure_run(plan, loads, perf, folder, shown_command())
+
+
+def _shown(ctx: click.Context, plan: Plan, perf: PerfSpec) -> PerfRun:
+    from ais_prompt.verbs.perf import show_run
+    from ais_prompt.verbs.run import find_or_make
+
+    return show_run(plan.tasks, perf, find_or_make(plan, ctx.params["reuse"]))
+
+
+def _show_files(folder: RunFolder) -> None:
+    hint(f"Run folder: {folder.root}")
+    hint("  performances/  _perf.json: all numbers; .csv and .json in the form and with the definitions of AISBench")
+    hint("  journal/       every request with its times, from which -m perf_viz -r computes all of this again")
+
+
+def _exit_code(ctx: click.Context, run: PerfRun) -> int:
+    """Say why tasks have no result, or that too many requests failed, and return the exit code."""
+    from ais_prompt.utils.text import counted
+
+    errors = list(run.errors.values())
+    if errors:
+        of = counted(len(run.results) + sum(name not in _names(run) for name in run.errors), "task")
+        click.echo(f"\n{len(errors)} of {of} failed; the first cause:", err=True)
+        report(errors[0], debug=ctx.params["debug"])
+    if run.stopped is not None:
+        report(run.stopped, debug=ctx.params["debug"])
+        return run.stopped.exit_code
+    if errors:
+        return errors[0].exit_code
+    failed = sum(result.total.failed for result in run.results)
+    asked = sum(result.total.requests for result in run.results)
+    if not ctx.params["max_failures"].allows(failed, asked):
+        click.echo(f"\n{failed} of {asked} requests failed; --max-failures is {ctx.params['max_failures']}", err=True)
+        return 1
+    return 0
+
+
+def _names(run: PerfRun) -> set[str]:
+    return {result.task.name for result in run.results}

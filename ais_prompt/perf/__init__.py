@@ -1,0 +1,1 @@
+"""Serving performance: when requests are sent, what came back when, and what follows from it."""

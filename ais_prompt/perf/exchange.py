@@ -1,0 +1,161 @@
+"""`Exchange`: one request of a load with all of its times, and how a line of the journal holds them.
+
+Times are seconds from the beginning of the load, with a step of 1 µs:
+
+    due          when the request should have been sent; in a closed load, when its place became free
+    taken        when the client turned to it
+    connected    when it had a connection
+    sent         when its last byte was handed to the system
+    first_byte   when the first piece of the body came
+    end          when the client had all of the answer, or the failure
+
+``kinds`` says of each event of a streamed answer what it brought (`ais_prompt.models.api.wire.PieceKind`), run-length
+encoded: ``o1r120a400o2``. ``chunks`` has the gaps between the events, the first one from ``taken``: microseconds as
+LEB128 numbers (7 bits a byte, the lowest first; source: the DWARF standard, section 7.6) in base64.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from msgspec import Struct
+
+TokenSource: TypeAlias = Literal["usage", "tokenizer", "events", "estimate"]
+"""Where a number of tokens comes from: the server, the model's tokenizer, the events of a stream, or the characters."""
+Seconds: TypeAlias = npt.NDArray[np.float64]
+_RUN: Final = re.compile(r"([arto])(\d+)")
+_LOW_BITS: Final = 0x7F
+
+
+class Exchange(Struct, frozen=True):
+    """One request and its answer or failure. Times are seconds from the beginning of the load.
+
+    Attributes:
+        sample_id, turn, repeat: which request it is.
+        due, taken, connected, sent, first_byte, end: as above; None for what did not happen or is not known.
+        events: when each event of a streamed answer came; empty if it was not streamed.
+        kinds: one letter for each event.
+        input_tokens, output_tokens: of the prompt and of the answer; None after a failure.
+        input_source, output_source: where they come from.
+        cached_tokens: tokens of the prompt that the server took from its cache; None if it does not say.
+        max_tokens: the most tokens that were asked for.
+        failure: the kind of the failure; None if there is an answer.
+        counted_tokens: tokens of the answer by the model's tokenizer, to check the server's count; None if not counted.
+    """
+
+    sample_id: str
+    due: float
+    taken: float
+    end: float
+    turn: int = 0
+    repeat: int = 0
+    connected: float | None = None
+    sent: float | None = None
+    first_byte: float | None = None
+    events: Sequence[float] | Seconds = ()
+    kinds: str = ""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    input_source: TokenSource = "usage"
+    output_source: TokenSource = "usage"
+    cached_tokens: int | None = None
+    max_tokens: int | None = None
+    failure: str | None = None
+    counted_tokens: int | None = None
+
+    @property
+    def start(self) -> float:
+        """When it was sent; when the client turned to it, if that is not known."""
+        return self.taken if self.sent is None else self.sent
+
+    @property
+    def pieces(self) -> Seconds:
+        """When each event with a piece of reasoning, answer or call came; the end alone, if it was not streamed."""
+        if not self.kinds:
+            return np.array([self.end])
+        events: Seconds = np.asarray(self.events, np.float64)
+        found: Seconds = events[np.frombuffer(self.kinds.encode(), np.uint8) != ord("o")]
+        return found
+
+    def times_to_json(self) -> dict[str, Any]:
+        """Return what a line of the journal has as ``times``; what is not known is left out."""
+        names = ("due", "taken", "connected", "sent", "first_byte", "end")
+        known = {name: value for name in names if (value := getattr(self, name)) is not None}
+        values: dict[str, Any] = {name: round(value, 6) for name, value in known.items()}
+        if self.kinds:
+            values["kinds"] = "".join(f"{kind}{sum(1 for _ in run)}" for kind, run in groupby(self.kinds))
+            values["chunks"] = encode_gaps(self.taken, self.events)
+        for side in ("input", "output"):
+            if (source := getattr(self, f"{side}_source")) != "usage" and self.failure is None:
+                values[f"{side}_tokens"] = {"count": getattr(self, f"{side}_tokens"), "source": source}
+        numbers = {"max_tokens": self.max_tokens, "counted_tokens": self.counted_tokens}
+        return values | {name: number for name, number in numbers.items() if number is not None}
+
+    @classmethod
+    def from_line(cls, line: Mapping[str, Any]) -> Exchange | None:
+        """Read a line of a journal; None if it has no times, as those of runs that measure no load.
+
+        Raises:
+            KeyError, TypeError, ValueError: the times are not those of an exchange.
+        """
+        if (times := line.get("times")) is None:
+            return None
+        completion = line["completion"]
+        usage, failure = completion.get("usage", {}), completion.get("failure")
+        counts: dict[str, Any] = {}
+        for side, name in (("input", "prompt_tokens"), ("output", "completion_tokens")):
+            given = times.get(f"{side}_tokens")
+            counts[f"{side}_tokens"] = usage.get(name) if given is None else given["count"]
+            counts[f"{side}_source"] = "usage" if given is None else given["source"]
+        moments = {name: times.get(name) for name in ("connected", "sent", "first_byte")}
+        return cls(
+            line["sample_id"],
+            times["due"],
+            times["taken"],
+            times["end"],
+            turn=line["turn"],
+            repeat=line["repeat"],
+            **moments,
+            events=decode_gaps(times["taken"], times["chunks"]) if "chunks" in times else (),
+            kinds="".join(kind * int(number) for kind, number in _RUN.findall(times.get("kinds", ""))),
+            **counts,
+            cached_tokens=usage.get("cached_tokens"),
+            max_tokens=times.get("max_tokens"),
+            failure=None if failure is None else failure["kind"],
+            counted_tokens=times.get("counted_tokens"),
+        )
+
+
+def encode_gaps(start: float, times: Sequence[float] | Seconds) -> str:
+    """Return the gaps between times that do not go back, as above."""
+    steps = np.rint(np.asarray([start, *times]) * 1e6).astype(np.int64)
+    content = bytearray()
+    for gap in np.maximum(np.diff(steps), 0).tolist():
+        while gap > _LOW_BITS:
+            content.append((gap & _LOW_BITS) | 0x80)
+            gap >>= 7
+        content.append(gap)
+    return base64.b64encode(content).decode()
+
+
+def decode_gaps(start: float, text: str) -> Seconds:
+    """Return the times whose gaps `encode_gaps` has written.
+
+    Raises:
+        ValueError: the text is not base64.
+    """
+    content = np.frombuffer(base64.b64decode(text, validate=True), np.uint8).astype(np.int64)
+    last = np.flatnonzero(content < 0x80)
+    if not len(last):
+        return np.empty(0)
+    first = np.concatenate(([0], last[:-1] + 1))
+    place = np.arange(last[-1] + 1) - np.repeat(first, last - first + 1)
+    gaps = np.add.reduceat((content[: last[-1] + 1] & _LOW_BITS) << (7 * place), first)
+    steps = np.cumsum(gaps) + round(start * 1e6)
+    return steps / 1e6

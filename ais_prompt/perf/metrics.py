@@ -1,0 +1,252 @@
+"""The numbers of a load, from its exchanges. Seconds and tokens; nothing is rounded.
+
+A request counts from the moment at which its last byte was handed to the system (``sent``) to its last piece of
+reasoning, answer or call (`Exchange.pieces`). Failures are counted and are part of no latency. ``…_from_due`` counts
+from the moment at which the request was due: what a user would have waited, where the client or the server fell behind.
+
+Intervals are 95 % intervals: of percentiles from the order statistics (source: Conover, "Practical Nonparametric
+Statistics", 3.2), of means from the normal distribution. A percentile with fewer than `LEAST_BEYOND` values beyond it
+says little, and is marked.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+from msgspec import Struct, field
+
+from ais_prompt.perf.exchange import Exchange, Seconds
+from ais_prompt.perf.schedule import Schedule
+
+LoadStage: TypeAlias = Literal["total", "window"]
+PERCENTILES: Final = (50, 75, 90, 95, 99)
+LEAST_BEYOND: Final = 5
+Z: Final = 1.959964
+"""The 97.5 % quantile of the normal distribution."""
+FULL: Final = 0.95
+"""Share of the places that are taken while a closed load is at its full height."""
+LEAST_ROUNDS: Final = 10
+"""Fewest requests for each place in a window, so that its edges do not matter."""
+
+
+class Distribution(Struct, frozen=True):
+    """The values of one metric.
+
+    Attributes:
+        n: how many there are.
+        mean, least, most: their mean, the smallest and the largest one.
+        percentiles: ``p50`` … → value; infinite where too many requests failed.
+        intervals: ``mean``, ``p50`` … → ends of its 95 % interval.
+        thin: the percentiles with too few values beyond them.
+    """
+
+    n: int
+    mean: float
+    least: float
+    most: float
+    percentiles: Mapping[str, float]
+    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    thin: Sequence[str] = ()
+
+
+class LoadTable(Struct, frozen=True):
+    """The numbers of one stage of a load.
+
+    Attributes:
+        stage: ``total`` is the whole load; ``window`` the part in which it is at its full height.
+        seconds: length of the stage, from the first request sent to the last end of any.
+        requests, answered, failed: how many there are.
+        distributions: metric → its values; names end with their unit.
+        requests_per_second: answered requests.
+        input_tokens_per_second, output_tokens_per_second: tokens of answered requests.
+        concurrency, peak_concurrency: requests in flight, on average and at most.
+        tokens_per_event: tokens of an answer for each event with a piece of it; 1 if each token comes alone.
+    """
+
+    stage: LoadStage
+    seconds: float
+    requests: int
+    answered: int
+    failed: int
+    distributions: Mapping[str, Distribution]
+    requests_per_second: float
+    input_tokens_per_second: float
+    output_tokens_per_second: float
+    concurrency: float
+    peak_concurrency: int
+    tokens_per_event: float | None = None
+
+
+def load_table(exchanges: Sequence[Exchange], schedule: Schedule) -> LoadTable:
+    """Return the numbers of a whole load. Without any answer there are no distributions."""
+    start, end = min(one.start for one in exchanges), max(one.end for one in exchanges)
+    answered = [one for one in exchanges if one.failure is None]
+    tokens = sum(one.output_tokens or 0 for one in answered)
+    return _table("total", exchanges, schedule, (start, end), len(answered), tokens)
+
+
+def window_table(exchanges: Sequence[Exchange], schedule: Schedule) -> LoadTable | None:
+    """Return the numbers of the part of a load in which it is at its full height; None if that is too short.
+
+    Latencies are those of the requests that are wholly inside; tokens count at the time of their event.
+    """
+    places = schedule.places
+    if places is None:
+        planned = [one.due for one in exchanges if one.turn == 0]
+        window = (min(planned), max(planned))
+    else:
+        times, in_flight = in_flight_steps(exchanges)
+        full = np.flatnonzero(in_flight >= FULL * places)
+        if not len(full):
+            return None
+        window = (float(times[full[0]]), float(times[min(full[-1] + 1, len(times) - 1)]))
+    inside = [one for one in exchanges if window[0] <= one.start and one.end <= window[1]]
+    if window[0] >= window[1] or len(inside) < LEAST_ROUNDS * (places or 1):
+        return None
+    ended = [one for one in exchanges if one.failure is None and window[0] <= one.end <= window[1]]
+    tokens = sum(_tokens_between(one, *window) for one in exchanges if one.failure is None)
+    return _table("window", inside, schedule, window, len(ended), tokens)
+
+
+def in_flight_steps(exchanges: Sequence[Exchange]) -> tuple[Seconds, Any]:
+    """Return when the number of requests in flight changes, and the number from then on. Ends come before starts."""
+    events = sorted((time, step) for one in exchanges for time, step in ((one.start, 1), (one.end, -1)))
+    return np.array([time for time, _ in events]), np.cumsum([step for _, step in events])
+
+
+def _table(
+    stage: LoadStage,
+    exchanges: Sequence[Exchange],
+    schedule: Schedule,
+    window: tuple[float, float],
+    ended: int,
+    tokens: float,
+) -> LoadTable:
+    seconds = window[1] - window[0]
+    answered = [one for one in exchanges if one.failure is None]
+    times, in_flight = in_flight_steps(exchanges)
+    streamed = [one for one in answered if one.kinds and one.output_tokens]
+    pieces = sum(len(one.pieces) for one in streamed)
+
+    def rate(amount: float) -> float:
+        return amount / seconds if seconds else 0.0
+
+    return LoadTable(
+        stage,
+        seconds,
+        len(exchanges),
+        len(answered),
+        len(exchanges) - len(answered),
+        _distributions(answered, len(exchanges) - len(answered), schedule),
+        rate(ended),
+        rate(sum(one.input_tokens or 0 for one in answered)),
+        rate(tokens),
+        float(np.sum(in_flight[:-1] * np.diff(times)) / seconds) if seconds else 0.0,
+        int(in_flight.max()),
+        sum(one.output_tokens or 0 for one in streamed) / pieces if pieces else None,
+    )
+
+
+def _distributions(answered: Sequence[Exchange], failed: int, schedule: Schedule) -> dict[str, Distribution]:
+    """Return the values of each metric that means something for this load."""
+    if not answered:
+        return {}
+    streamed = [one for one in answered if one.kinds and len(one.pieces)]
+    first = {id(one): float(one.pieces[0]) for one in streamed}
+    last = {id(one): float(one.pieces[-1]) if len(one.pieces) else one.end for one in answered}
+    thinking = [one for one in streamed if "r" in one.kinds and one.kinds.strip("ro")]
+    several = [one for one in streamed if (one.output_tokens or 0) > 1 and len(one.pieces) > 1]
+    gaps = [np.diff(one.pieces) for one in streamed]
+    values: dict[str, Any] = {
+        "ttft_seconds": [first[id(one)] - one.start for one in streamed],
+        "ttfo_seconds": [_first_answer(one) - one.start for one in thinking],
+        "e2el_seconds": [last[id(one)] - one.start for one in answered],
+        "tpot_seconds": [(last[id(one)] - first[id(one)]) / ((one.output_tokens or 0) - 1) for one in several],
+        "itl_seconds": np.concatenate(gaps) if gaps else [],
+        "input_tokens": [one.input_tokens or 0 for one in answered],
+        "output_tokens": [one.output_tokens or 0 for one in answered],
+        "answer_tokens_per_second": [
+            (one.output_tokens or 0) / took for one in answered if (took := last[id(one)] - one.start) > 0
+        ],
+        "queue_seconds": [one.start - one.due for one in answered],
+    }
+    if schedule.kind in ("rate", "trace"):
+        values["ttft_from_due_seconds"] = [first[id(one)] - one.due for one in streamed]
+        values["e2el_from_due_seconds"] = [last[id(one)] - one.due for one in answered]
+        if failed:
+            with_failures = [*values["e2el_from_due_seconds"], *[math.inf] * failed]
+            values["e2el_from_due_with_failures_seconds"] = with_failures
+    return {name: distribution(np.asarray(found, np.float64)) for name, found in values.items() if len(found)}
+
+
+def _first_answer(one: Exchange) -> float:
+    """Return when the first piece of an answer or of a call came."""
+    return float(one.events[next(place for place, kind in enumerate(one.kinds) if kind in "at")])
+
+
+def _tokens_between(one: Exchange, start: float, end: float) -> float:
+    """Return the tokens of an answer that came between two times; each event has the same share of them."""
+    pieces = one.pieces
+    inside = np.count_nonzero((start <= pieces) & (pieces <= end))
+    return (one.output_tokens or 0) * inside / len(pieces) if len(pieces) else 0.0
+
+
+def distribution(values: Seconds) -> Distribution:
+    """Return the statistics of at least one value; infinite ones are allowed."""
+    ordered = np.sort(values)
+    n, finite = len(ordered), ordered[np.isfinite(ordered)]
+    percentiles = {f"p{percent}": _percentile(ordered, percent) for percent in PERCENTILES}
+    intervals = {f"p{percent}": _order_interval(ordered, percent / 100) for percent in PERCENTILES}
+    mean = float(finite.mean()) if len(finite) else math.inf
+    if len(finite) > 1:
+        half = Z * float(finite.std(ddof=1)) / math.sqrt(len(finite))
+        intervals["mean"] = (mean - half, mean + half)
+    return Distribution(
+        n,
+        mean,
+        float(ordered[0]),
+        float(ordered[-1]),
+        percentiles,
+        intervals,
+        [f"p{percent}" for percent in PERCENTILES if values_beyond(n, percent) < LEAST_BEYOND],
+    )
+
+
+def values_beyond(n: int, percent: float) -> float:
+    """Return how many of n values are beyond a percentile, on its thinner side."""
+    return n * min(percent, 100 - percent) / 100
+
+
+def _percentile(ordered: Seconds, percent: float) -> float:
+    """Return a percentile with linear interpolation, as numpy has it; infinite next to an infinite value."""
+    place = percent / 100 * (len(ordered) - 1)
+    below, above = float(ordered[int(place)]), float(ordered[math.ceil(place)])
+    return below if below == above else below + (above - below) * (place - int(place))
+
+
+def _order_interval(ordered: Seconds, share: float) -> tuple[float, float]:
+    """Return the order statistics between which a quantile lies in 95 % of samples; they enclose its estimate."""
+    n, place = len(ordered), share * (len(ordered) - 1)
+    half = Z * math.sqrt(n * share * (1 - share))
+    low, high = math.ceil(n * share - half) - 1, math.ceil(n * share + half) - 1
+    return float(ordered[max(0, min(low, int(place)))]), float(ordered[min(n - 1, max(high, math.ceil(place)))])
+
+
+METRICS: Final[Mapping[str, str]] = {
+    "ttft_seconds": "TTFT",
+    "ttft_from_due_seconds": "TTFT*",
+    "ttfo_seconds": "TTFO",
+    "tpot_seconds": "TPOT",
+    "itl_seconds": "ITL",
+    "e2el_seconds": "E2EL",
+    "e2el_from_due_seconds": "E2EL*",
+    "e2el_from_due_with_failures_seconds": "E2EL*∞",
+    "queue_seconds": "QUEUE",
+    "input_tokens": "InputTokens",
+    "output_tokens": "OutputTokens",
+    "answer_tokens_per_second": "OutputTokenThroughput",
+}
+"""Name of a metric in files → its title in tables, in their order."""

@@ -1,0 +1,141 @@
+"""When each request of a load is due. Nothing is sent here, and the same arguments give the same schedule everywhere.
+
+There are four kinds of load:
+
+- ``closed``: so many clients, each of which asks again as soon as it is answered. It measures what the server can do.
+- ``rate``: requests come at a rate, whether the server keeps up or not, as from many users.
+- ``trace``: requests come when the rows say.
+- ``pressure``: as ``closed``, over and over the rows until the time is over.
+
+Intervals of a rate are drawn from a Gamma distribution, as in vLLM's serving benchmark and AISBench: its shape is the
+burstiness, 1 makes a Poisson process, less comes in bursts, more is more even, 0 is even. Their sum is scaled so that
+the last request is due at N / rate: two runs with different seeds have the same load.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from itertools import count, pairwise
+from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
+
+from ais_prompt.errors import ConfigError
+from ais_prompt.models.options import Limits
+from ais_prompt.models.pace import Ramp
+
+LoadKind: TypeAlias = Literal["closed", "rate", "trace", "pressure"]
+POISSON: Final = 1.0
+"""Burstiness of a rate where the config does not say."""
+LEAST_RATE: Final = 0.001
+MOST_RATE: Final = 100_000.0
+"""Requests a second: a lower rate never ends, and no client reaches a higher one."""
+
+
+class Schedule(Struct, frozen=True):
+    """When requests are due, in seconds from the beginning of the load.
+
+    Attributes:
+        kind: of the load.
+        due: when each request is due, in order. Requests after the last one are due when a place is free.
+        requests: how many there are; None for as many as fit into ``seconds``.
+        places: most requests in flight; None for no limit.
+        seconds: no request starts after so many seconds; None for no limit.
+    """
+
+    kind: LoadKind
+    due: Sequence[float] = ()
+    requests: int | None = None
+    places: int | None = None
+    seconds: float | None = None
+
+    def __iter__(self) -> Iterator[tuple[int, float | None]]:
+        """Yield the number of each request, from 0, and when it is due; None: when a place is free."""
+        for number in count() if self.requests is None else range(self.requests):
+            yield number, self.due[number] if number < len(self.due) else None
+
+    @property
+    def rate(self) -> float | None:
+        """The mean requests a second that are planned; None if it depends on the server."""
+        if self.kind not in ("rate", "trace") or not self.due or self.due[-1] <= 0:
+            return None
+        return len(self.due) / self.due[-1]
+
+
+def closed(requests: int, places: int) -> Schedule:
+    """Return the schedule of so many clients that ask without a pause."""
+    return Schedule("closed", (), requests, places)
+
+
+def at_rate(requests: int, limits: Limits, *, seed: int, places: int | None) -> Schedule:
+    """Return the schedule of a rate.
+
+    Args:
+        requests: how many.
+        limits: ``request_rate``, ``burstiness``, and the ramp of the model.
+        seed: of the intervals.
+        places: most requests in flight; None for no limit, as a rate should have.
+
+    Raises:
+        ConfigError: there is no rate, or it is out of range.
+    """
+    return Schedule("rate", _arrivals(requests, limits, seed), requests, places)
+
+
+def pressure(limits: Limits, *, seed: int, places: int, seconds: float) -> Schedule:
+    """Return the schedule of clients that ask over and over for so many seconds; with a rate they start at that rate.
+
+    Raises:
+        ConfigError: the rate is out of range.
+    """
+    due = _arrivals(places, limits, seed) if limits.request_rate is not None else ()
+    return Schedule("pressure", due, None, places, seconds)
+
+
+def from_trace(times: Sequence[float], scale: float, *, places: int | None) -> Schedule:
+    """Return the schedule of recorded times.
+
+    Args:
+        times: in seconds; the first one becomes 0.
+        scale: 2 makes the load twice as fast.
+        places: most requests in flight; None for no limit.
+
+    Raises:
+        ConfigError: the times are not in order.
+    """
+    for number, (before, after) in enumerate(pairwise(times), start=1):
+        if after < before:
+            what = f"the trace is not in order: row {number} is {before - after:g} s before the row in front of it"
+            raise ConfigError(what, where="timestamp", fix="sort the rows by timestamp")
+    return Schedule("trace", [(time - times[0]) / scale for time in times], len(times), places)
+
+
+def _arrivals(requests: int, limits: Limits, seed: int) -> list[float]:
+    """Return the times of arrivals in seconds."""
+    end = limits.ramp_up_end_rps if limits.ramp_up_end_rps is not None else limits.request_rate
+    if end is None or not LEAST_RATE <= end <= MOST_RATE:
+        what = f"a load needs a request_rate from {LEAST_RATE:g} to {MOST_RATE:,.0f}, not {end}"
+        raise ConfigError(what, where="request_rate", fix="without request_rate, max_concurrency clients ask at once")
+    shape = POISSON if limits.burstiness is None else limits.burstiness
+    draws, times, time = random.Random(seed), [], 0.0
+    for number in range(requests):
+        mean = 1 / _rate_at(limits, end, time, number / max(requests - 1, 1))
+        time += draws.gammavariate(shape, mean / shape) if shape else mean
+        times.append(time)
+    if limits.ramp_up_strategy is not None or not time:
+        return times
+    scale = requests / end / time
+    return [time * scale for time in times]
+
+
+def _rate_at(limits: Limits, end: float, seconds: float, share: float) -> float:
+    """Return the requests a second after so many seconds, and after this share of all requests.
+
+    With ``ramp_up_end_rps`` the ramp goes over all requests, as in AISBench and vLLM; else over ``ramp_up_seconds``.
+    """
+    if limits.ramp_up_strategy is None:
+        return end
+    length = 1.0 if limits.ramp_up_end_rps is not None else limits.ramp_up_seconds
+    ramp = Ramp(limits.ramp_up_strategy, limits.ramp_up_start_rps, end, length)
+    return ramp.rate(share if limits.ramp_up_end_rps is not None else seconds)

@@ -1,0 +1,95 @@
+"""Show the result of a load in a terminal: its numbers, and a verdict on each of them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ais_prompt.perf.metrics import METRICS, PERCENTILES, Distribution, LoadTable
+from ais_prompt.perf.result import LoadResult
+from ais_prompt.perf.schedule import Schedule
+from ais_prompt.utils.tables import Cell, Column, print_heading, print_table
+from ais_prompt.utils.text import counted, printable
+
+_STATISTICS: Final = ("mean", "min", *(f"p{percent}" for percent in PERCENTILES), "max", "n")
+_STARRED: Final = "* from the moment at which a request was due; latencies without * begin when it was sent"
+
+
+def print_load(result: LoadResult, console: Console) -> None:
+    """Print the tables of a task, its throughput, and its verdicts.
+
+    Args:
+        result: of the task.
+        console: where to.
+    """
+    print_heading(f"{result.task.model.abbr}/{result.task.dataset.abbr}: {plan_words(result)}", console)
+    for table in (result.total, result.window):
+        if table is not None and table.distributions:
+            _print_table(table, console)
+    if any("from_due" in name for name in result.total.distributions):
+        _say(_STARRED, console, "dim")
+    _print_verdicts(result, console)
+    if result.missing:
+        _say(f"no tables in the form of AISBench: {result.missing}", console, "dim")
+
+
+def _print_verdicts(result: LoadResult, console: Console) -> None:
+    lines = [("ok" if one.holds else "WARN", one.name, one.text) for one in result.verdicts]
+    if not console.is_terminal:
+        console.file.writelines(f"{mark:<4}  {name:<8}  {printable(text)}\n" for mark, name, text in lines)
+        return
+    grid = Table.grid(padding=(0, 2))
+    for mark, name, text in lines:
+        style = "" if mark == "ok" else "yellow"
+        grid.add_row(Text(mark, style), Text(name, style), Text(printable(text), style))
+    console.print(grid)
+
+
+def plan_words(result: LoadResult) -> str:
+    """Return what kind of load it was, in words."""
+    schedule: Schedule = result.load.plan.schedule
+    number = counted(result.total.requests, "request")
+    if schedule.kind == "closed":
+        return f"{number} from {counted(schedule.places or 0, 'client')}"
+    if schedule.kind == "pressure":
+        return f"{number} from {counted(schedule.places or 0, 'client')} in {schedule.seconds:g} s"
+    limit = "" if schedule.places is None else f", at most {schedule.places} at a time"
+    rate = "" if schedule.rate is None else f" at {schedule.rate:.4g}/s"
+    return f"{number}{rate}{' of a trace' if schedule.kind == 'trace' else ''}{limit}"
+
+
+def _print_table(table: LoadTable, console: Console) -> None:
+    columns = [Column(table.stage, is_name=True, right=False), *map(Column, _STATISTICS)]
+    rows = [_row(name, table.distributions[name]) for name in METRICS if name in table.distributions]
+    print_table(columns, rows, console)
+    parts = [
+        f"{table.answered:,} of {table.requests:,} answered in {table.seconds:.4g} s",
+        f"{table.requests_per_second:.4g} requests/s",
+        f"{table.input_tokens_per_second:.4g} tokens in/s",
+        f"{table.output_tokens_per_second:.4g} tokens out/s",
+        f"{table.concurrency:.3g} in flight (most {table.peak_concurrency})",
+    ]
+    if table.tokens_per_event is not None:
+        parts.append(f"{table.tokens_per_event:.3g} tokens an event")
+    _say(" · ".join(parts), console, "bold")
+    _say("", console, "")
+
+
+def _row(name: str, found: Distribution) -> list[Cell]:
+    is_time = name.endswith("_seconds") and not name.endswith("per_seconds")
+    title = f"{METRICS[name]} ms" if is_time else METRICS[name]
+    scale = 1000 if is_time else 1
+
+    def shown(value: float, *, is_thin: bool = False) -> Cell:
+        text = f"{scale * value:,.4g}" if scale * value < 10_000 else f"{scale * value:,.0f}"
+        return Text(text, "dim") if is_thin else text
+
+    percentiles = [shown(value, is_thin=key in found.thin) for key, value in found.percentiles.items()]
+    return [title, shown(found.mean), shown(found.least), *percentiles, shown(found.most), f"{found.n:,}"]
+
+
+def _say(text: str, console: Console, style: str) -> None:
+    console.print(Text(printable(text), style), soft_wrap=not console.is_terminal)

@@ -1,0 +1,134 @@
+"""Measure the performance of servers: send each task's load, one task after the other, and compute its numbers.
+
+`measure_run` asks; `show_run` computes everything again from the schedules and journals of a run, and asks nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from ais_prompt.errors import AisPromptError, Interrupted, ModelError, Terminated, raise_all
+from ais_prompt.models.server.started import StartedServers
+from ais_prompt.perf.load import PreparedLoad, measure, prepare_load
+from ais_prompt.perf.result import LoadResult, read_result
+from ais_prompt.plan.plan import Plan, Task, record_of
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.run_record import RunStatus, recorded
+from ais_prompt.store.writer_lock import hold_writer_lock
+from ais_prompt.types import PerfSpec
+from ais_prompt.utils.log import logging_to
+from ais_prompt.utils.signals import interruption
+from ais_prompt.verbs.run import model_addresses, started_parts
+
+logger = logging.getLogger(__name__)
+
+
+class PerfRun(Struct, frozen=True):
+    """The results of a run that measures performance.
+
+    Attributes:
+        folder: the run folder.
+        results: of the tasks that were measured.
+        errors: ``model/dataset`` → why a task has no result.
+        stopped: why the run ended before its last task; None if it did not.
+    """
+
+    folder: RunFolder
+    results: Sequence[LoadResult]
+    errors: Mapping[str, AisPromptError]
+    stopped: Interrupted | None = None
+
+
+def prepare_run(plan: Plan, perf: PerfSpec) -> list[PreparedLoad]:
+    """Build the prompts and schedules of all tasks, before anything is sent.
+
+    Raises:
+        ConfigFaults: every task that cannot be measured.
+    """
+    loads: list[PreparedLoad] = []
+    faults: list[AisPromptError] = []
+    for task in plan.tasks:
+        try:
+            loads.append(prepare_load(task, perf))
+        except AisPromptError as fault:
+            if all((fault.what, fault.where) != (known.what, known.where) for known in faults):
+                faults.append(fault)
+    raise_all(faults)
+    return loads
+
+
+def measure_run(plan: Plan, loads: Sequence[PreparedLoad], perf: PerfSpec, folder: RunFolder, command: str) -> PerfRun:
+    """Send the loads one after the other, and compute their results.
+
+    Args:
+        plan: of a checked config.
+        loads: of `prepare_run`.
+        perf: how it is measured.
+        folder: a new run folder.
+        command: the command line without secrets, for the record.
+
+    Raises:
+        StoreError: the run folder cannot be used.
+    """
+    results: list[LoadResult] = []
+    errors: dict[str, AisPromptError] = {}
+    stopped: Interrupted | None = None
+    with hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
+        record = record_of(plan, folder, command, model_addresses(plan, "infer"), asks=True)
+        servers = StartedServers(folder.logs / "servers", None)
+        with recorded(record, folder), started_parts(plan, "infer", servers, None):
+            for load in loads:
+                name = load.task.name
+                try:
+                    record.add_task(load.task.spec, measure(load, folder))
+                except KeyboardInterrupt as stop:
+                    stopped = interruption(stop, "stopped; the load so far is measured", where=str(folder.root))
+                except AisPromptError as error:
+                    logger.info("%s failed", name, exc_info=True)
+                    errors[name] = error
+                    continue
+                _compute(load.task, perf, folder, results, errors)
+                if stopped is not None:
+                    break
+            end: RunStatus = "failed" if errors else "finished"
+            if stopped is not None:
+                end = "preempted" if stopped.exit_code == Terminated.exit_code else "interrupted"
+            record.finish(end)
+    return PerfRun(folder, results, errors, stopped)
+
+
+def show_run(tasks: Sequence[Task], perf: PerfSpec, folder: RunFolder) -> PerfRun:
+    """Compute the results of a run again from its schedules and journals; nothing is asked.
+
+    Raises:
+        StoreError: the run folder cannot be used.
+    """
+    results: list[LoadResult] = []
+    errors: dict[str, AisPromptError] = {}
+    with hold_writer_lock(folder):
+        for task in tasks:
+            _compute(task, perf, folder, results, errors)
+    return PerfRun(folder, results, errors)
+
+
+def _compute(
+    task: Task, perf: PerfSpec, folder: RunFolder, results: list[LoadResult], errors: dict[str, AisPromptError]
+) -> None:
+    """Add the result of a task, or why there is none."""
+    try:
+        result = read_result(task.spec, perf, folder)
+    except AisPromptError as error:
+        errors[task.name] = error
+        return
+    results.append(result)
+    if not result.total.answered:
+        errors[task.name] = _all_failed(result)
+
+
+def _all_failed(result: LoadResult) -> ModelError:
+    kinds = {one.failure for one in result.load.exchanges}
+    what = f"none of {result.total.requests} requests was answered: {', '.join(sorted(map(str, kinds)))}"
+    return ModelError(what, where=result.task.model.where, fix="the journal has the message of each failure")

@@ -1,0 +1,201 @@
+"""`run -m perf` against the mock server: what is written, what can be computed again, and what is refused.
+
+No number depends on the machine here: those are in `tests/unit/perf`.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.project import DATASET, Project, read_lines
+from tests.support.servers import MockServer
+from tests.support.waiting import WATCHDOG_SECONDS
+
+SERVED = (
+    "dict(type='OpenAIChatModel', abbr='fake', model='mock', base_url='{url}', api_key=None, stream=True, "
+    "max_concurrency=4, max_out_len=16{more})"
+)
+
+
+def perf_project(project: Project, server: MockServer, more: str = "", config: str = "") -> Project:
+    project.write_data()
+    project.write_config(models=SERVED.format(url=server.base_url, more=more), more=config)
+    return project
+
+
+def performances(project: Project) -> dict[str, bytes]:
+    folder = project.folder() / "performances" / "fake"
+    return {path.name: path.read_bytes() for path in folder.iterdir() if "schedule" not in path.name}
+
+
+def test_a_load_is_measured_shown_again_and_scored(project: Project, server: MockServer) -> None:
+    perf_project(project, server)
+    done = project.run("run", "eval.py", "-m", "perf", "--num-warmups", "2", "--gate", "requests_per_second > 0")
+    assert done.returncode == 0, done.stderr
+    assert "fake/sums: 8 requests from 4 clients" in done.stdout
+    assert "ok    failures  none of 8 requests failed" in done.stdout
+    asked = [request["body"] for request in server.requests()]
+    assert len(asked) == 10
+    assert all(body["stream"] for body in asked)
+    assert ["warm-up" in body["messages"][0]["content"] for body in asked] == [True] * 2 + [False] * 8
+    files = performances(project)
+    rows = list(csv.reader(files["sums.csv"].decode().splitlines()))
+    assert rows[0] == ["Performance Parameters", "Stage", "Average", "Min", "Max", "Median", "P75", "P90", "P99", "N"]
+    assert [row[0] for row in rows[1:3]] == ["E2EL", "TTFT"]
+    assert json.loads(files["sums.json"])["Success Requests"] == {"total": 8}
+    assert json.loads(files["sums_perf.json"])["stages"]["total"]["answered"] == 8
+    lines = project.journal()
+    assert all(line["times"]["due"] <= line["times"]["taken"] <= line["times"]["end"] for line in lines)
+    assert {line["times"]["kinds"] for line in lines} == {"o1a1o2"}
+
+    shutil.rmtree(project.folder() / "predictions")
+    for name in files:
+        (project.folder() / "performances" / "fake" / name).unlink()
+    again = project.run("run", "eval.py", "-m", "perf", "-r")
+    assert again.returncode == 0, again.stderr
+    assert performances(project) == files
+    assert again.stdout.partition("Run folder:")[0].strip() == done.stdout.partition("Gates:")[0].strip()
+    assert len(server.requests()) == 10
+
+
+def test_answers_of_a_load_are_scored(project: Project, server: MockServer) -> None:
+    perf_project(project, server)
+    assert project.run("run", "eval.py", "-m", "perf").returncode == 0
+    done = project.run("run", "eval.py", "-m", "eval", "-r")
+    assert done.returncode == 0, done.stderr
+    assert [(row["metric"], row["score"]) for row in project.summary()] == [("accuracy", 1.0)]
+
+
+def test_rates_are_planned_before_anything_is_sent(project: Project, server: MockServer) -> None:
+    perf_project(project, server, ", request_rate=400, traffic_cfg=dict(burstiness=0)", "perf = dict(unique=True)")
+    done = project.run("run", "eval.py", "-m", "perf")
+    assert done.returncode == 0, done.stderr
+    assert "8 requests at 400/s" in done.stdout
+    head, *rows = read_lines(project.folder() / "performances" / "fake" / "sums_schedule.jsonl")
+    assert head["schedule"]["kind"] == "rate"
+    assert [row["due"] for row in rows[:8]] == [round((number + 1) / 400, 6) for number in range(8)]
+    assert rows[8]["client"]["interrupted"] is False
+    prompts = [request["body"]["messages"][0]["content"].splitlines()[0] for request in server.requests()[1:]]
+    assert len(set(prompts)) == 8
+
+
+def test_pressure_asks_the_rows_again_until_the_time_is_over(project: Project, server: MockServer) -> None:
+    perf_project(project, server)
+    server.follow({"latency": 0.05})
+    done = project.run("run", "eval.py", "-m", "perf", "--pressure", "--pressure-time", "0.4")
+    assert done.returncode == 0, done.stderr
+    repeats = {line["repeat"] for line in project.journal()}
+    assert {0, 1} <= repeats
+    assert "of the prompts were sent before" in done.stdout
+
+
+def test_a_trace_is_replayed_from_the_column_timestamp(project: Project, server: MockServer) -> None:
+    perf_project(project, server, ", use_timestamp=True")
+    project.write_data([{"question": f"{n}+{n}=?", "answer": str(2 * n), "timestamp": 500 + 20 * n} for n in range(4)])
+    done = project.run("run", "eval.py", "-m", "perf")
+    assert done.returncode == 0, done.stderr
+    assert sorted(line["times"]["due"] for line in project.journal()) == [0.0, 0.02, 0.04, 0.06]
+    project.write_data()
+    done = project.run("run", "eval.py", "-m", "perf")
+    assert done.returncode == 2
+    assert "a trace needs a column 'timestamp'" in done.stderr
+
+
+def test_failures_are_counted_and_exceed_the_limit(project: Project, server: MockServer) -> None:
+    perf_project(project, server)
+    server.follow({"requests": [3, 5], "status": 500, "body": {"error": "no"}})
+    done = project.run("run", "eval.py", "-m", "perf")
+    assert done.returncode == 1
+    assert "WARN  failures  2 of 8 requests failed (http_500 2)" in done.stdout
+    assert "2 of 8 requests failed; --max-failures is 0" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("rules", "options", "words"),
+    [
+        ([{"status": 401, "body": {"error": "no key"}}], (), "the warm-up failed: http_401: no key"),
+        (
+            [{"status": 500, "body": {"error": "no"}}],
+            ("--num-warmups", "0"),
+            "none of 8 requests was answered: http_500",
+        ),
+    ],
+)
+def test_a_server_that_answers_nothing_is_one_error(
+    project: Project, server: MockServer, rules: list[dict[str, object]], options: tuple[str, ...], words: str
+) -> None:
+    perf_project(project, server)
+    server.follow(*rules)
+    done = project.run("run", "eval.py", "-m", "perf", *options)
+    assert done.returncode == 3
+    assert words in done.stderr
+    assert done.stderr.count("ModelError") == 1
+
+
+@pytest.mark.parametrize(
+    ("more", "config", "options", "words"),
+    [
+        (", traffic_cfg=dict(adaptive=True)", "", (), "adaptive changes the load"),
+        (", request_rate=1e9", "", (), "a load needs a request_rate from 0.001 to 100,000"),
+        ("", "perf = dict(lode='closed')", (), "did you mean 'load'?"),
+        ("", "perf = dict(load='open')", (), "load cannot be 'open'"),
+        ("", "", ("--gate", "ttft_p99 < 1"), "did you mean 'ttft_seconds_p99'?"),
+        ("", "", ("--shard", "0/2"), "-m perf has no --shard"),
+        ("", "", ("--pressure-time", "3"), "--pressure-time needs --pressure"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(
+    project: Project, server: MockServer, more: str, config: str, options: tuple[str, ...], words: str
+) -> None:
+    perf_project(project, server, more, config)
+    done = project.run("run", "eval.py", "-m", "perf", *options)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert not server.requests()
+
+
+def test_a_config_of_aisbench_runs_unmodified(project: Project, server: MockServer) -> None:
+    project.write_data()
+    port = server.base_url.split(":")[2].split("/")[0]
+    model = (
+        "dict(attr='service', type='ais_bench.benchmark.models.VLLMCustomAPIChat', abbr='fake', path='', model='mock', "
+        f"stream=True, request_rate=0, use_timestamp=False, retry=2, api_key='', host_ip='127.0.0.1', "
+        f"host_port={port}, url='', max_out_len=512, batch_size=2, trust_remote_code=False, "
+        "generation_kwargs=dict(temperature=0.01, ignore_eos=False))"
+    )
+    calculator = (
+        "dict(type='ais_bench.benchmark.calculators.StablePerfMetricCalculator', stats_list=['Average', 'P90'])"
+    )
+    kind = "ais_bench.benchmark.summarizers.DefaultPerfSummarizer"
+    summarizer = f"summarizer = dict(attr='performance', type='{kind}', calculator={calculator})"
+    project.write_config(models=model, datasets=DATASET, more=summarizer)
+    server.follow({"latency": 0.03})
+    done = project.run("run", "eval.py", "-m", "perf")
+    assert done.returncode == 0, done.stderr
+    header = performances(project)["sums.csv"].decode().splitlines()[:2]
+    assert header[0] == "Performance Parameters,Stage,Average,P90,N"
+    assert header[1].startswith("E2EL,stable,")
+
+
+def test_an_interrupted_load_keeps_what_is_there(project: Project, server: MockServer) -> None:
+    perf_project(project, server)
+    server.follow({"requests": list(range(1, 6))}, {"latency": WATCHDOG_SECONDS})
+    process = project.start("run", "eval.py", "-m", "perf")
+    deadline = time.monotonic() + WATCHDOG_SECONDS
+    while len(server.requests()) < 9:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=WATCHDOG_SECONDS)
+    assert process.returncode == 130
+    assert "interrupted after 4 of 8" in out
+    assert "stopped; the load so far is measured" in err
+    assert json.loads((project.folder() / "run.json").read_text())["status"] == "interrupted"
+    assert Path(project.folder() / "performances" / "fake" / "sums.csv").exists()
