@@ -35,7 +35,7 @@ from ais_prompt.types import DatasetSpec, EvalSpec, ModelSpec, PartSpec, Predict
 
 DATA, EXTRACTION, METRIC, JUDGE, TRUNCATION = "data", "extraction", "metric", "judge", "truncation"
 RULE: Final = "scoring rule"
-"""A tool scores by a rule that is not here, so its share cannot be told from that of the answers."""
+"""A tool scores by a rule that is not here, so its share cannot be separated from that of the answers."""
 CHANCE: Final = "chance"
 """Answers differ although nothing that produces them does: models do not always answer the same."""
 
@@ -168,6 +168,7 @@ class Division:
                 return ""
             return " and ".join(scoring) or (JUDGE if self._judged else METRIC)
         causes = [*([] if same_prompt(old, new) else ["prompt"]), *made]
+        causes = causes or ([CHANCE] if RULE in judged else [])  # the answers differ, whatever the rule adds to it
         return " and ".join([*([TRUNCATION] if _is_cut(old, new) else causes), *scoring]) or CHANCE
 
     def _path(self, players: Sequence[str]) -> list[tuple[Rows, Statistic]]:

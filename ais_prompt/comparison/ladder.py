@@ -74,7 +74,7 @@ class Step(Struct, frozen=True):
     pairs: tuple[str, ...] = ()
 
 
-class Side(Struct, frozen=True):
+class ScoreSide(Struct, frozen=True):
     """One of the two scores.
 
     Attributes:
@@ -117,8 +117,8 @@ class Ladder(Struct, frozen=True):
         values: sample id → the two values.
     """
 
-    before: Side
-    after: Side
+    before: ScoreSide
+    after: ScoreSide
     fraction: bool
     pairing: Pairing
     steps: tuple[Step, ...]
@@ -197,11 +197,11 @@ def _crossed(division: Division, answers: int, rule: int) -> float | None:
     return division.crossed(answers_of_after=bool(answers), rule_of_after=bool(rule))
 
 
-def _side(task: ScoredTask, name: str) -> Side:
+def _side(task: ScoredTask, name: str) -> ScoreSide:
     source = task.spec.dataset.source
     stored = reported(task)
     mean = task.metric.value or 0.0
-    return Side(
+    return ScoreSide(
         name=name,
         tool=source.type.removeprefix(ELSEWHERE) if task.is_log else "ais_prompt",
         model=task.model,
@@ -226,7 +226,7 @@ def _part(part: PartSpec) -> str:
 
 
 def _steps(
-    division: Division, before: ScoredTask, after: ScoredTask, unknown: Sequence[str], sides: Sequence[Side]
+    division: Division, before: ScoredTask, after: ScoredTask, unknown: Sequence[str], sides: Sequence[ScoreSide]
 ) -> Iterator[Step]:
     for share in (*division.shares(), *shares_left_out(before, after)):
         pairs = () if share.cause in (OTHER_SAMPLES, FAILURES) else tuple(division.samples_of(share.cause))
