@@ -170,7 +170,7 @@ def test_a_suite_is_folded_into_its_groups_and_a_failed_task_tells_its_cause(pag
     assert page.texts(".matrix tbody th") == ["▸ mmlu 20", "▸ ceval 10", "last"]
     assert page.texts(".matrix tfoot th") == ["mean of 31 datasets"]
     assert page.texts(".matrix tbody tr")[0].split()[3:] == ["20.0", "20.0", "20.0", "error"]
-    assert page.texts(".causes li") == ["m3 error: ModelError: HTTP 401 31 datasets: mmlu-0, mmlu-1, mmlu-2, …"]
+    assert page.texts(".causes li") == ["m3 ModelError: HTTP 401 31 datasets: mmlu-0, mmlu-1, mmlu-2, …"]
     page.click(".matrix .fold-group", 0)
     assert len(page.texts(".matrix tbody th")) == 23
     assert page.value("document.activeElement.getAttribute('aria-expanded')") == "true"

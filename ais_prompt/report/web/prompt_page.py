@@ -43,7 +43,7 @@ HINT: Final = (
     "it comes from. What the prompt beside it does not have is framed."
 )
 OPEN_QUESTIONS: Final = 3
-"""Questions at the top that are shown unfolded."""
+"""Questions that are all shown unfolded; of more, only the first."""
 ROLE_CLASSES: Final = {"HUMAN": "by-user", "user": "by-user", "BOT": "by-assistant", "assistant": "by-assistant"}
 """Role → class of its bubble; other roles have none."""
 ORIGIN_WORDS: Final = {
@@ -130,8 +130,9 @@ def prompts_page(title: str, questions: Sequence[QuestionPrompts]) -> str:
 
 
 def questions_html(questions: Sequence[QuestionPrompts]) -> str:
-    """Return questions with their prompts, for a page with `QUESTIONS_STYLE`; the first ones are unfolded."""
-    return "\n".join(_question(question, number < OPEN_QUESTIONS) for number, question in enumerate(questions))
+    """Return questions with their prompts, for a page with `QUESTIONS_STYLE`; the first one is unfolded."""
+    unfolded = len(questions) if len(questions) <= OPEN_QUESTIONS else 1
+    return "\n".join(_question(question, number < unfolded) for number, question in enumerate(questions))
 
 
 def _question(question: QuestionPrompts, unfolded: bool) -> str:

@@ -25,7 +25,7 @@ function speedParts(choose) {
     measure(`${say("Latency p50")}`, time("latency", "p50"), seconds, Math.min), measure(`${say("Latency")} p90`, time("latency", "p90"), seconds, Math.min), measure(`${say("Latency")} p99`, time("latency", "p99"), seconds, Math.min),
     measure(say("First token p50"), time("first_token", "p50"), seconds, Math.min), measure(`${say("First token")} p90`, time("first_token", "p90"), seconds, Math.min),
     measure(say("Tokens / s"), rate("output_tokens_per_second"), figure, Math.max), measure(say("Answers / s"), rate("requests_per_second"), figure, Math.max),
-    measure(say("In flight"), rate("concurrency"), figure, Math.max), measure(say("Requests"), rate("requests"), wholes, Math.max),
+    measure(say("In flight"), rate("concurrency"), figure, null), measure(say("Requests"), rate("requests"), wholes, null),
   ];
   const measures = all.filter(({ valueOf }) => Object.values(data.speeds).some((speed) => valueOf(speed) != null));
   const chosen = measureOf("speed", measures);

@@ -7,7 +7,7 @@ const sorting = { by: null, down: true };  // a model, "" for the names of datas
 
 /**
  * Draw the matrix of a measure: `cellOf(model, name)` is a cell `{ value, text, title, … }`, null where there is none;
- * `format(value)` is for means; `best` is Math.max or Math.min; `corner` stands above the names; `choose(filters)` shows
+ * `format(value)` is for means; `best` is Math.max, Math.min or null; `corner` stands above the names; `choose(filters)` shows
  * the samples of a cell or a row.
  */
 function matrix({ label, corner, cellOf, format, best = Math.max, choose }) {
@@ -102,7 +102,7 @@ function matrixCell(cell, { cells, best, range: [low, high], isWide, choose }) {
   if (!cell) return el("td", { class: "soft" }, "–");
   if (cell.value == null) return el("td", { class: cell.isWaiting ? "soft" : "note", title: cell.title }, cell.text);
   const values = cells.map((one) => one?.value).filter((value) => value != null);
-  const isBest = new Set(values).size > 1 && cell.value === best(...values);
+  const isBest = best && new Set(values).size > 1 && cell.value === best(...values);
   const shown = choose ? el("button", { type: "button", class: "link score", title: cell.title, onclick: choose }, cell.text) : el("span", { class: "score", title: cell.title }, cell.text);
   const more = isWide ? [" ", el("span", { class: "ends soft" }, cell.ends ?? ""), " ", el("span", { class: "miss" }, cell.miss)] : [];
   const drawn = el("td", { class: [isBest && "best", cell.isPartial && "partly"].filter(Boolean).join(" ") || null }, shown, cell.hasGaps ? el("span", { class: "gaps", title: cell.title }, "*") : null, more);

@@ -29,7 +29,7 @@ function scoreMeasures(choose) {
     else if (taskOf(line)) byMetric.set(line.metric, (byMetric.get(line.metric) ?? new Map()).set(key, line));
   }
   const metrics = [...new Set([...mains.values()].filter(taskOf).map(({ metric }) => metric).filter(Boolean))];
-  const measure = (label, lines) => ({ label, lines, format: (value) => scored(value, true).replace(" %", ""), cellOf: (model, dataset) => scoreOf(lines.get(keyOf({ model, dataset })), metrics.length > 1 && label !== metrics[0], choose) });
+  const measure = (label, lines) => ({ label, lines, format: (value) => bare(value, true), cellOf: (model, dataset) => scoreOf(lines.get(keyOf({ model, dataset })), metrics.length > 1 && label !== metrics[0], choose) });
   return [measure(metrics.length === 1 ? plain(metrics[0]) : say("Main metric"), mains), ...[...byMetric].map(([metric, lines]) => measure(plain(metric), lines))];
 }
 
@@ -47,7 +47,7 @@ function scoreOf(line, isNamed, choose) {
   const lines = [`${scored(line.score, line.fraction)}${ends ? ` (95 %: ${ends})` : ""}${isNamed || !task ? ` ${plain(line.metric ?? "")}` : ""}`, size, bounds, line.repeats > 1 ? say("{number} answers each", { number: line.repeats }) : null, task?.trouble && `${say("Some samples cannot be shown:")} ${plain(task.trouble)}`];
   return {
     value: line.score,
-    text: scored(line.score, line.fraction).replace(" %", ""),
+    text: bare(line.score, line.fraction),
     title: lines.filter(Boolean).join("\n"),
     fraction: line.fraction,
     line,
@@ -57,6 +57,11 @@ function scoreOf(line, isNamed, choose) {
     ends: line.of ? `${ends} · ${say("{number} of {all}", { number: count(line.n), all: count(line.of) })}` : ends,
     miss: task && missButton(task, choose),
   };
+}
+
+/** A score for a narrow cell: 72.5, and 100 without a digit. */
+function bare(number, fraction) {
+  return scored(number, fraction).replace(" %", "").replace(/^100\.0$/, "100");
 }
 
 /** "29 right, 9 wrong, 2 unparsed". */
