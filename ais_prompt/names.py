@@ -23,7 +23,7 @@ API: Final = {
 
 RESULTS: Final = {
     "CheckResult": "ais_prompt.verbs.check",
-    "Comparison": "ais_prompt.comparison.runs",
+    "Comparison": "ais_prompt.comparison.compared_task",
     "ConfigOptions": "ais_prompt.verbs.api",
     "Drift": "ais_prompt.comparison.locks.drift",
     "LoadedConfig": "ais_prompt.config.load",

@@ -16,14 +16,19 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Verb)
-@click.argument("run_a", shell_complete=complete_run)
-@click.argument("run_b", shell_complete=complete_run)
+@click.argument("run", shell_complete=complete_run)
+@click.argument("other", shell_complete=complete_run, required=False)
+@click.option("--models", multiple=True, metavar="MODEL [MODEL]", help="Only this model, or a model of each run.")
 @click.option("--flips", type=click.IntRange(min=0), default=3, show_default=True, help="Changed samples to show.")
 @json_option
 @click.option("--html", metavar="FILE", help="Write a page for the browser, with every changed sample.")
 @click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
-def compare(run_a: str, run_b: str, flips: int, html: str | None, work_dir: str | None) -> None:
-    """Compare two runs: what changed, on which samples, how sure that is, and where it comes from.
+def compare(
+    run: str, other: str | None, models: tuple[str, ...], flips: int, html: str | None, work_dir: str | None
+) -> None:
+    """Compare two runs, or two models of one: what changed, on which samples, how sure that is, and why.
+
+    Without OTHER, two models of RUN are compared: aisprompt compare RUN --models ONE TWO.
 
     A run is the path of a run folder, or below the work dir a name (its latest run), name/time, a time, or latest.
     Samples are paired by their input columns. No model is asked, and the runs stay as they are. Exit code 1 if nothing
@@ -31,19 +36,19 @@ def compare(run_a: str, run_b: str, flips: int, html: str | None, work_dir: str 
     """
     from rich.console import Console
 
-    from ais_prompt.comparison.runs import compare_runs, read_stored_run
+    from ais_prompt.comparison.runs import compare_runs, open_sides
     from ais_prompt.report.comparison import comparison_json, print_comparison
     from ais_prompt.report.web.pages import comparison_page
     from ais_prompt.store.disk import replacing
 
-    found = compare_runs(read_stored_run(run_a, work_dir), read_stored_run(run_b, work_dir))
-    values = comparison_json(found.comparisons, found.notes)
+    found = compare_runs(*open_sides(run, other, models, work_dir))
+    values = comparison_json(found)
     if html is not None:
         with replacing(Path(html)) as page:
-            page.write(comparison_page(found.before.name, found.after.name, values))
+            page.write(comparison_page(*found.names, values))
     offer(**values)
     if not wants_json():
-        print_comparison(found.comparisons, found.notes, flips, Console())
+        print_comparison(found, flips, Console())
         if html is not None:
             click.echo(f"\n{html}: every changed sample, for a browser")
     if not found.comparisons:

@@ -1,80 +1,130 @@
-"""Compare two runs: which datasets changed, on which samples, by how much and why.
+"""Compare two runs, or two models of one run: which datasets changed, on which samples, by how much and why.
 
-`compare_runs` pairs the tasks of two run folders; `compare` compares one pair, sample by sample.
+A side is a stored run, or one model of it. `open_sides` opens both; `compare_runs` pairs their tasks.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-import numpy as np
 from msgspec import Struct
-from msgspec.structs import replace
 
 from ais_prompt.catalog import HOOKS, import_object
 from ais_prompt.checks.stored import stored_spec
-from ais_prompt.comparison.causes import Change, Share, changed_parts, divided, reported_difference, shares_left_out
-from ais_prompt.comparison.scored_task import ScoredTask, clusters_of, with_common_names
+from ais_prompt.comparison.compared_task import Comparison, adjusted, compare
+from ais_prompt.comparison.differences import Difference, mean_differences, members_of
+from ais_prompt.comparison.locks.diff import with_model
+from ais_prompt.comparison.scored_task import ScoredTask
 from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
 from ais_prompt.config.paths import expand
-from ais_prompt.errors import AisPromptError, ConfigError, DataError
-from ais_prompt.metrics.aggregate import exact_mean
-from ais_prompt.metrics.bootstrap import SumsDifference, sums_difference
-from ais_prompt.metrics.difference import MeanDifference, mean_difference
+from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.metrics.paired import holm
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.results import check_scored
 from ais_prompt.store.runs import locate_run, read_run_file
-from ais_prompt.types import Prediction, TaskFacts
-from ais_prompt.utils.text import listed
+from ais_prompt.types import SummaryGroup, TaskFacts
+from ais_prompt.utils.text import counted, listed
+
+NAMED: Final = 3
+"""Models or datasets that a note names."""
 
 
 class StoredRun(Struct, frozen=True):
-    """A run folder that was opened for reading.
+    """A run folder that was opened for reading, or one model of it.
 
     Attributes:
         folder: its folder.
         status: how it ended, as ``run.json`` has it.
-        tasks: its tasks in order.
+        tasks: its tasks in order, those of ``model`` only if there is one.
         trusted: whether this user made it here; else parts of its own have other names.
+        groups: of its summary.
+        model: ``abbr`` of the only model that was opened; None for all.
     """
 
     folder: RunFolder
     status: str
     tasks: tuple[ScoredTask, ...]
     trusted: bool = True
+    groups: tuple[SummaryGroup, ...] = ()
+    model: str | None = None
 
     @property
     def name(self) -> str:
         """The last two parts of its path, ``eval/20260131_235959Z``."""
         return "/".join(self.folder.root.parts[-2:])
 
+    @property
+    def models(self) -> list[str]:
+        """The models with scores, in order."""
+        return list(dict.fromkeys(task.model for task in self.tasks if not task.spec.is_reference))
+
 
 class RunComparison(Struct, frozen=True):
-    """Two runs.
+    """Two runs, or two models of one run.
 
     Attributes:
         before, after: the runs.
         comparisons: of each dataset that both have, with p-values corrected over all of them.
         notes: what a reader must know first: a run that is not finished, datasets that cannot be compared and why.
+        means: the mean difference of each model over all datasets, and over each group of the summary.
+        groups: name of each group → its datasets.
     """
 
     before: StoredRun
     after: StoredRun
     comparisons: tuple[Comparison, ...]
     notes: tuple[str, ...]
+    means: tuple[Difference, ...] = ()
+    groups: Mapping[str, frozenset[str]] = {}
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What is compared with what: two runs, or two models of one."""
+        sides = (self.before, self.after)
+        if self.before.folder.root == self.after.folder.root and self.before.model and self.after.model:
+            return self.before.model, self.after.model
+        first, second = (f"{side.name} {side.model}" if side.model else side.name for side in sides)
+        return first, second
 
 
-def read_stored_run(run: str, work_dir: str | None = None) -> StoredRun:
-    """A run by its path, name or time, or the log of another tool by its path.
+def open_sides(
+    before: str, after: str | None = None, models: Sequence[str] = (), work_dir: str | None = None
+) -> tuple[StoredRun, StoredRun]:
+    """Open what is compared.
+
+    Args:
+        before, after: runs by path, name or time; without ``after``, two models of one run.
+        models: one model of both runs, or a model of each: its ``abbr``, or a part that no other model has. A run with
+            two models needs none to be compared with itself.
+        work_dir: where run folders are; ``outputs`` if left out.
 
     Raises:
-        ConfigError: there is no such run, or its config has faults.
+        ConfigError: there is no such run or model, or nothing to compare with.
+        StoreError: a ``run.json`` is missing or broken.
+    """
+    if len(models) > 2:
+        raise ConfigError(f"{len(models)} models are given", where="--models", fix="give one or two")
+    if after is None and len(models) < 2:
+        has = read_stored_run(before, work_dir).models
+        if models or len(has) != 2:
+            fix = f"name a second run, or two of its models: --models ONE OTHER; it has: {listed(has)}"
+            raise ConfigError("there is nothing to compare the run with", where=before, fix=fix)
+        models = has
+    first, second = (models[0], models[-1]) if models else (None, None)
+    return read_stored_run(before, work_dir, first), read_stored_run(after or before, work_dir, second)
+
+
+def read_stored_run(run: str, work_dir: str | None = None, model: str | None = None) -> StoredRun:
+    """A run by its path, name or time, or the log of another tool by its path; with ``model`` only that model of it.
+
+    Raises:
+        ConfigError: there is no such run or model, or the config of the run has faults.
         StoreError: its ``run.json`` is missing or broken.
     """
-    return _stored_run(_located(run, work_dir))
+    return _stored_run(_located(run, work_dir), model)
 
 
 def _located(run: str, work_dir: str | None) -> RunFolder:
@@ -87,13 +137,20 @@ def _located(run: str, work_dir: str | None) -> RunFolder:
         return opened
 
 
-def _stored_run(folder: RunFolder, *, as_of_others: bool = False) -> StoredRun:
-    spec = stored_spec(folder, as_of_others=as_of_others)
+def _stored_run(folder: RunFolder, model: str | None, *, as_of_others: bool = False) -> StoredRun:
+    spec = with_model(stored_spec(folder, as_of_others=as_of_others), model)
     record: Mapping[str, Any] = read_run_file(folder)
     facts = {name: TaskFacts.from_json(values) for name, values in record.get("tasks", {}).items()}
     versions = record.get("versions", {})
     tasks = [ScoredTask(task, folder, facts.get(task.name, TaskFacts()), versions) for task in spec.tasks]
-    return StoredRun(folder, record.get("status", "unknown"), tuple(tasks), spec.trusted)
+    return StoredRun(
+        folder,
+        record.get("status", "unknown"),
+        tuple(tasks),
+        spec.trusted,
+        spec.summary.groups,
+        spec.models[0].abbr if model else None,
+    )
 
 
 def compare_runs(before: StoredRun, after: StoredRun) -> RunComparison:
@@ -103,35 +160,40 @@ def compare_runs(before: StoredRun, after: StoredRun) -> RunComparison:
         ConfigError: one of them has no scores at all.
     """
     if before.trusted != after.trusted:  # else the same part would have two names
-        before, after = (_stored_run(run.folder, as_of_others=True) for run in (before, after))
+        before, after = (_stored_run(run.folder, run.model, as_of_others=True) for run in (before, after))
     for run in (before, after):
         check_scored(run.folder, [task.spec for task in run.tasks])
     pairs = pair_tasks(before, after)
     notes = [*_unfinished(before), *_unfinished(after), *_stopped(before), *_stopped(after)]
     if not pairs:
-        names = " and ".join(listed(task.name for task in run.tasks) for run in (before, after))
+        names = " and ".join(listed((task.name for task in run.tasks), NAMED) for run in (before, after))
         notes.append(f"the runs have no dataset in common: {names}")
     else:
         notes += _unpaired(before, after, pairs)
     found: list[Comparison] = []
+    faults: defaultdict[str, list[str]] = defaultdict(list)
     for old, new in pairs:
         try:
             found.append(compare(old, new))
         except AisPromptError as error:
-            notes.append(f"{new.name} cannot be compared: {error}")
+            where = "" if error.where == new.name else error.where
+            faults[" · ".join(filter(None, (error.what, where, error.fix)))].append(new.name)
+    notes += [f"{listed(names, NAMED)} cannot be compared: {fault}" for fault, names in faults.items()]
     corrected = holm({number: one.p for number, one in enumerate(found)})
     return RunComparison(
         before,
         after,
         tuple(adjusted(one, corrected[number]) for number, one in enumerate(found)),
-        tuple(notes),
+        tuple(dict.fromkeys(notes)),
+        tuple(mean_differences(found, after.groups)),
+        members_of(after.groups),
     )
 
 
 def pair_tasks(before: StoredRun, after: StoredRun) -> list[tuple[ScoredTask, ScoredTask]]:
     """Return the tasks that both runs have: the same model and dataset, or the same dataset if each has one model."""
     first, second = _compared(before), _compared(after)
-    by_name = any(len({task.model for task in tasks}) > 1 for tasks in (first, second))
+    by_name = _by_name(before, after)
     old = {_key(task, by_name): task for task in first}
     return [(old[key], task) for task in second if (key := _key(task, by_name)) in old]
 
@@ -147,195 +209,36 @@ def _unfinished(run: StoredRun) -> Iterator[str]:
 
 
 def _stopped(run: StoredRun) -> Iterator[str]:
-    for task in run.tasks:
-        facts = task.facts
-        if facts.of is not None:
-            yield f"{run.name}: of {task.name}, only {facts.samples} of {facts.of} samples were asked"
+    partly = [task for task in run.tasks if task.facts.of is not None]
+    if partly:
+        names = listed((f"{task.name} {task.facts.samples} of {task.facts.of}" for task in partly), NAMED)
+        yield f"{run.name}: not every sample was asked of {counted(len(partly), 'task')}: {names}"
+
+
+def _by_name(before: StoredRun, after: StoredRun) -> bool:
+    """Return whether tasks are paired by model and dataset: by the dataset alone, if each run has one model."""
+    return len(before.models) > 1 or len(after.models) > 1
 
 
 def _key(task: ScoredTask, by_name: bool) -> str:
     return task.name if by_name else task.dataset
 
 
-def _unpaired(before: StoredRun, after: StoredRun, pairs: Sequence[tuple[ScoredTask, ScoredTask]]) -> list[str]:
+def _unpaired(before: StoredRun, after: StoredRun, pairs: Sequence[tuple[ScoredTask, ScoredTask]]) -> Iterator[str]:
+    """Yield a line for each run: its models and datasets that the other lacks, and its other tasks."""
     paired = {id(task) for pair in pairs for task in pair}
-    return [
-        f"only in {run.name}: {task.name}"
-        for run in (before, after)
-        for task in _compared(run)
-        if id(task) not in paired
-    ]
-
-
-class Flip(Struct, frozen=True):
-    """A sample whose value changed.
-
-    Attributes:
-        sample_id, index: as in `ais_prompt.types.Sample`.
-        before, after: its values.
-        same_prompt: whether both runs sent the same.
-        predictions: the two answers, whole.
-        extracted: what was read out of each.
-    """
-
-    sample_id: str
-    index: int
-    before: float
-    after: float
-    same_prompt: bool
-    predictions: tuple[Prediction, Prediction]
-    extracted: tuple[Any, Any]
-
-
-class Comparison(Struct, frozen=True):
-    """Two runs of one dataset.
-
-    Attributes:
-        model: abbr of the model, or ``before → after`` if these differ.
-        dataset: abbr of the dataset.
-        metric: the main metric.
-        fraction: whether its values are parts of 1.
-        common: samples that both runs have answered; all numbers are computed from these.
-        only_before, only_after: samples that only one run has.
-        failed_before, failed_after: common samples without an answer, which are left out.
-        before, after: the two scores.
-        differences: ``after`` less ``before`` of each common sample.
-        interval: 95 % confidence interval of the difference; None if unknown.
-        p: how likely so large a difference is if there is none; below 5 % exactly where ``interval`` leaves out 0.
-        units: independent units among the samples: these, or clusters of them.
-        p_adjusted: the same after Holm's correction over all datasets.
-        flips: samples whose value changed, those that became worse first.
-        shares: the causes of the reported difference; they add up to it.
-        changes: the parts that differ.
-        reported: by how much the scores of the runs differ, each of all samples that it has answered.
-    """
-
-    model: str
-    dataset: str
-    metric: str
-    fraction: bool
-    common: int
-    only_before: int
-    only_after: int
-    failed_before: int
-    failed_after: int
-    before: float
-    after: float
-    differences: tuple[float, ...]
-    interval: tuple[float, float] | None
-    p: float
-    units: int
-    flips: tuple[Flip, ...]
-    shares: tuple[Share, ...]
-    changes: tuple[Change, ...]
-    reported: float
-    p_adjusted: float = 1.0
-
-    @property
-    def difference(self) -> float:
-        """``after`` less ``before``."""
-        return self.after - self.before
-
-    @property
-    def worse(self) -> int:
-        """How many samples became worse."""
-        return sum(difference < 0 for difference in self.differences)
-
-    @property
-    def better(self) -> int:
-        """How many samples became better."""
-        return sum(difference > 0 for difference in self.differences)
-
-
-def compare(before: ScoredTask, after: ScoredTask) -> Comparison:
-    """Compare two runs of a dataset on the samples that both have answered.
-
-    Raises:
-        DataError: they have no such sample, or different metrics.
-        StoreError: results or predictions are missing or broken.
-    """
-    metric = after.metric
-    if metric.metric != before.metric.metric:
-        raise DataError(
-            f"the runs have different metrics: {before.metric.metric} and {metric.metric}",
-            where=after.name,
-            fix="score one of them again with the other's config: aisprompt score RUN --config CONFIG",
-        )
-    before, after = with_common_names(before, after)
-    old, new = before.values, after.values
-    ids = [name for name in before.predictions if name in old and name in new]
-    if not ids:
-        raise DataError(
-            "the runs have no answered sample in common",
-            where=after.name,
-            fix="were they made with the same data? Samples are paired by their input columns"
-            + (", or as in one of these runs, which version 1 made, by the whole row" if before.by_row else ""),
-        )
-    before.check_comparable()
-    after.check_comparable()
-    differences = tuple(new[name] - old[name] for name in ids)
-    score_before, score_after, found = _difference(before, after, ids)
-    both = before.predictions.keys() & after.predictions.keys()
-    changes = changed_parts(before, after)
-    return Comparison(
-        model=_joined(before.model, after.model),
-        dataset=after.dataset,
-        metric=metric.metric,
-        fraction=metric.fraction,
-        common=len(ids),
-        only_before=len(before.predictions) - len(both),
-        only_after=len(after.predictions) - len(both),
-        failed_before=len(both - old.keys()),
-        failed_after=len(both - new.keys()),
-        before=score_before,
-        after=score_after,
-        differences=differences,
-        interval=found.interval,
-        p=found.p,
-        units=found.units,
-        flips=tuple(_flips(before, after, ids, differences)),
-        shares=(*divided(before, after, ids), *shares_left_out(before, after)),
-        changes=tuple(changes),
-        reported=reported_difference(before, after),
-    )
-
-
-def adjusted(comparison: Comparison, p_adjusted: float) -> Comparison:
-    """Return the comparison with its corrected p-value."""
-    return replace(comparison, p_adjusted=p_adjusted)
-
-
-def _difference(
-    before: ScoredTask, after: ScoredTask, ids: Sequence[str]
-) -> tuple[float, float, MeanDifference | SumsDifference]:
-    """Return both scores of these samples, and what is known of their difference."""
-    clusters = clusters_of(after, ids)
-    if before.corpus is None or after.corpus is None:
-        old, new = ([task.values[name] for name in ids] for task in (before, after))
-        differences = [second - first for first, second in zip(old, new, strict=True)]
-        return exact_mean(old), exact_mean(new), mean_difference(differences, clusters, before.best and after.best)
-    first, second = (np.array([task.rows[name] for name in ids]) for task in (before, after))
-    scores = before.corpus.statistic(first.sum(axis=0)), after.corpus.statistic(second.sum(axis=0))
-    return *scores, sums_difference(first, second, after.corpus.statistic, clusters)
-
-
-def _joined(before: str, after: str) -> str:
-    return before if before == after else f"{before} → {after}"
-
-
-def _flips(before: ScoredTask, after: ScoredTask, ids: Sequence[str], differences: Sequence[float]) -> list[Flip]:
-    old, new = before.values, after.values
-    read_before, read_after = before.extracted, after.extracted
-    changed = sorted((difference, number) for number, difference in enumerate(differences) if difference)
-    return [
-        Flip(
-            sample_id=after.predictions[name := ids[number]].sample_id,
-            index=before.predictions[name].index,
-            before=old[name],
-            after=new[name],
-            same_prompt=before.predictions[name].origin_prompt == after.predictions[name].origin_prompt,
-            predictions=(before.predictions[name], after.predictions[name]),
-            extracted=(read_before.get(name), read_after.get(name)),
-        )
-        for _, number in changed
-    ]
+    for run, other in ((before, after), (after, before)):
+        left = [task for task in _compared(run) if id(task) not in paired]
+        known = {task.dataset for task in _compared(other)}
+        absent = set(run.models) - set(other.models) if _by_name(before, after) else set[str]()
+        models = dict.fromkeys(task.model for task in left if task.model in absent)
+        rest = [task for task in left if task.model not in models]
+        datasets = dict.fromkeys(task.dataset for task in rest if task.dataset not in known)
+        tasks = [task.name for task in rest if task.dataset in known]
+        parts = [
+            f"{counted(len(names), noun)} ({listed(names, NAMED)})"
+            for noun, names in (("model", models), ("dataset", datasets), ("task", tasks))
+            if names
+        ]
+        if parts:
+            yield f"only in {run.name}: {', '.join(parts)}"

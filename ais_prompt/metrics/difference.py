@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from ais_prompt.metrics.aggregate import exact_mean
 from ais_prompt.metrics.distributions import t_quantile
-from ais_prompt.metrics.interval import Z, spread_of
+from ais_prompt.metrics.interval import Part, Z, group_spread, spread_of
 from ais_prompt.metrics.paired import LEVEL, Tails, mcnemar_worse, sign_flips
 from ais_prompt.types import Spread
 
@@ -102,6 +102,44 @@ def mean_difference(
         p=min(p, 1.0),
         p_worse=p_worse,
         units=len(sums),
+        worse=worse,
+        better=better,
+        spread=spread,
+        best=best,
+    )
+
+
+def mean_of_differences(
+    parts: Sequence[MeanDifference], questions: Sequence[Sequence[tuple[str, float]]]
+) -> MeanDifference:
+    """Return the mean of several differences, each with the same weight.
+
+    Its interval and p-value are those that the interval inverts, with the variance of
+    `ais_prompt.metrics.interval.group_spread`: datasets vary together as far as they share questions.
+
+    Args:
+        parts: the difference of each dataset; at least one.
+        questions: of each dataset, name and difference of each question or cluster.
+    """
+    value, worse, better = (
+        exact_mean([getattr(part, name) for part in parts]) for name in ("value", "worse", "better")
+    )
+    spreads = [part.spread for part in parts if part.spread is not None]
+    bests = {part.best for part in parts}
+    best = bests.pop() if len(bests) == 1 else None
+    spread = None
+    if len(spreads) == len(parts):
+        shares = zip(parts, spreads, questions, strict=True)
+        spread = group_spread([Part(1 / len(parts), part.value, own, asked) for part, own, asked in shares])
+    interval = _ends(value, worse, better, spread, best, TAIL)
+    p_worse = _score_tail(value, worse, better, spread, best, LEVEL)
+    return MeanDifference(
+        value=value,
+        stderr=None if spread is None else spread.stderr,
+        interval=interval,
+        p=min(2 * _score_tail(-abs(value), worse, better, spread, best, TAIL), 1.0),
+        p_worse=p_worse,
+        units=sum(part.units for part in parts),
         worse=worse,
         better=better,
         spread=spread,

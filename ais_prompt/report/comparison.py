@@ -1,82 +1,108 @@
-"""Print a comparison of two runs, or return it as JSON.
+"""Print a comparison of two runs or two models, or return it as JSON.
 
-Changed samples are named by their question, with changed words coloured.
+A file or pipe gets every dataset on one line. A terminal shows many datasets in groups, the worst first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from msgspec.structs import asdict
 from rich.console import Console
 from rich.text import Text
 
-from ais_prompt.comparison.runs import Comparison, Flip
-from ais_prompt.preview.differences import changed_words
-from ais_prompt.report.questions import questions
+from ais_prompt.comparison.causes import Change
+from ais_prompt.comparison.compared_task import Comparison, Flip
+from ais_prompt.comparison.differences import Difference
+from ais_prompt.comparison.runs import RunComparison
+from ais_prompt.report.explanation import change_lines, explanation, questions_of, score_text, signed
 from ais_prompt.types.request import prompts_to_json
-from ais_prompt.utils.tables import Column, print_table
-from ais_prompt.utils.text import counted, printable
+from ais_prompt.utils.tables import Cell, Column, fits, fitted, print_table
+from ais_prompt.utils.text import counted, listed, printable
 
-SIGNIFICANT = 0.05
+SIGNIFICANT: Final = 0.05
 """p-values below this are printed bold."""
+FEW: Final = 6
+"""So many datasets are all explained, in the order of the config; of more, the worst `EXPLAINED`."""
+EXPLAINED: Final = 3
+MOST_LINES: Final = 40
+"""So many datasets have a line in a terminal; of more, the worst `EXPLAINED` of each group."""
+OTHERS: Final = "others"
+"""The datasets that are in no group."""
 _MODEL = Column("model", is_name=True, right=False)
-_COLUMNS = (
-    Column("dataset", is_name=True, right=False),
+_METRIC = Column("metric", is_name=True, right=False)
+_DATASET = Column("dataset", is_name=True, right=False)
+_P = Column("p (Holm)")
+_COLUMNS: Final = (
+    _DATASET,
     _MODEL,
-    Column("metric", is_name=True, right=False),
+    _METRIC,
     Column("before"),
     Column("after"),
     Column("difference"),
     Column("95 % interval"),
-    Column("p (Holm)"),
+    _P,
     Column("n"),
     Column("worse"),
     Column("better"),
 )
-COLOURS: Final = {"worse": "red", "better": "green"}
-LONGEST: Final = 160
-"""Characters of an answer that are shown."""
+_NARROW: Final = (_DATASET, *map(Column, ("before", "after", "diff.", "95 % interval", "worse", "better")))
+STARRED: Final = "* p < 0.05 after Holm's correction over {comparisons}"
 
 
-def print_comparison(comparisons: Sequence[Comparison], notes: Iterable[str], flips: int, console: Console) -> None:
-    """Print notes, the table of differences, and the causes and changed samples of each dataset.
-
-    A file or pipe gets every column, and one line for each fact. A terminal shows a model that all rows share above the
-    table.
+def print_comparison(found: RunComparison, flips: int, console: Console) -> None:
+    """Print notes, the table of differences, and the causes and changed samples of the worst datasets.
 
     Args:
-        comparisons: one for each dataset; without any only the notes are printed.
-        notes: what a reader must know first.
+        found: without comparisons only the notes are printed.
         flips: the most changed samples to show of a dataset, in each direction.
-        console: where to print.
+        console: where to print. A pipe gets every dataset on one line, with every column.
     """
-    for note in notes:
+    comparisons = found.comparisons
+    for note in found.notes:
         _print_line(Text(printable(f"Note: {note}"), style="yellow"), console)
     if not comparisons:
         _print_line(Text("Nothing can be compared."), console)
         return
-    models = {one.model for one in comparisons}
-    same_model = console.is_terminal and len(models) == 1
-    if same_model:
-        _print_line(Text(printable(f"model: {models.pop()}")), console)
-    columns = [column for column in _COLUMNS if column is not _MODEL or not same_model]
-    cells = [dict(zip(_COLUMNS, _cells(one), strict=True)) for one in comparisons]
-    print_table(columns, [[row[column] for column in columns] for row in cells], console)
-    changed = [one for one in comparisons if _is_changed(one)]
-    for comparison in changed:
-        for line in _explanation(comparison, flips):
-            _print_line(line, console)
-    if unchanged := [f"{one.model}/{one.dataset}" for one in comparisons if one not in changed]:
+    _print_table(found, console)
+    first = comparisons[0].changes
+    common = [change for change in first if len(comparisons) > 1 and all(change in one.changes for one in comparisons)]
+    if common:
         console.print()
-        _print_line(Text(printable(f"Unchanged: {', '.join(unchanged)}"), style="dim"), console)
+        _print_line(Text(f"All {len(comparisons)} datasets", style="bold"), console)
+        for line in change_lines(common):
+            _print_line(line, console)
+    is_same_model = console.is_terminal and len({one.model for one in comparisons}) == 1  # named above the table
+    changed = [one for one in comparisons if _is_changed(one, common)]
+
+    def named(one: Comparison) -> str:
+        return one.dataset if is_same_model else f"{one.model}/{one.dataset}"
+
+    shown = changed if len(changed) <= FEW else sorted(changed, key=_badness)[:EXPLAINED]
+    for comparison in shown:
+        for line in explanation(comparison, named(comparison), flips, common):
+            _print_line(line, console)
+    if more := len(changed) - len(shown):
+        console.print()
+        text = f"{more:,} more changed: --html FILE and --json have the causes and samples of all"
+        _print_line(Text(text, style="dim"), console)
+    if unchanged := [named(one) for one in comparisons if one not in changed]:
+        console.print()
+        names = printable(listed(unchanged, FEW))
+        _print_line(Text(f"Unchanged: {names}", style="dim"), console)
 
 
-def _is_changed(one: Comparison) -> bool:
+def _is_changed(one: Comparison, common: Sequence[Change]) -> bool:
     """Return whether there is anything to say of a dataset, apart from its scores."""
     left_out = one.only_before, one.only_after, one.failed_before, one.failed_after
-    return bool(one.flips or one.changes or any(left_out))
+    return bool(one.flips or any(change not in common for change in one.changes) or any(left_out))
+
+
+def _badness(one: Difference) -> tuple[bool, float, float]:
+    """Order the worst first: significant drops before others."""
+    is_significant = isinstance(one, Comparison) and one.p_adjusted < SIGNIFICANT and one.difference < 0
+    return not is_significant, one.difference if one.fraction else 0.0, one.p
 
 
 def _print_line(line: Text, console: Console) -> None:
@@ -89,68 +115,125 @@ def _print_line(line: Text, console: Console) -> None:
         console.print(Text(" " * indent if number else "") + piece, soft_wrap=True, highlight=False)
 
 
-def _cells(one: Comparison) -> list[str | Text]:
-    """Return the row of a comparison, one cell for each of `_COLUMNS`."""
-    return [
-        printable(one.dataset),
+def _print_table(found: RunComparison, console: Console) -> None:
+    comparisons = found.comparisons
+    models = {one.model for one in comparisons}
+    if not console.is_terminal:
+        rows = [_cells(one, _name(one)) for one in (*comparisons, *found.means)]
+        print_table(_COLUMNS, [list(row.values()) for row in rows], console)
+        return
+    if len(models) == 1:
+        _print_line(Text(printable(f"model: {models.pop()}")), console)
+    is_grouped = len(comparisons) > FEW
+    left_out = {_MODEL} if is_grouped or len({one.model for one in comparisons}) == 1 else set()
+    columns = [column for column in _COLUMNS if column not in left_out]
+    rows = list(_grouped(found) if is_grouped else (_cells(one, _name(one)) for one in comparisons))
+    lines = [[row[column] for column in columns] for row in rows]
+    if is_grouped and not fits(columns, lines, console):
+        columns = list(_NARROW)
+        lines = list(_narrow(rows, console.width))
+    print_table(columns, lines, console)
+    if columns == list(_NARROW) and any("*" in str(line[3]) for line in lines):
+        _print_line(Text(STARRED.format(comparisons=counted(len(comparisons), "comparison")), style="dim"), console)
+
+
+def _grouped(found: RunComparison) -> Iterator[dict[Column, Cell]]:
+    """Yield the rows of each group, the worst group and the worst dataset first.
+
+    Groups are the models if there are several, else those of the summary.
+    """
+    comparisons = found.comparisons
+    several = len({one.model for one in comparisons}) > 1
+    homes = {dataset: name for name, datasets in reversed(list(found.groups.items())) for dataset in datasets}
+    groups: dict[str, list[Comparison]] = {}
+    for one in comparisons:
+        groups.setdefault(one.model if several else homes.get(one.dataset, OTHERS), []).append(one)
+    means = {one.model if several else one.dataset: one for one in found.means if not (several and one.dataset)}
+    if not several and "" in means:
+        yield _cells(means[""], _name(means[""]), "bold")
+    known = sorted(groups, key=lambda name: (name == OTHERS, means[name].difference if name in means else 0.0))
+    for name in known:
+        members = sorted(groups[name], key=lambda one: one.difference if one.fraction else 0.0)
+        shown = members if len(comparisons) <= MOST_LINES else members[:EXPLAINED]
+        if len(groups) > 1 or several:
+            yield _cells(means[name], name, "bold") if name in means else _titled(name, "bold")
+        indent = "  " if len(groups) > 1 or several else ""
+        for one in shown:
+            yield _cells(one, indent + one.dataset)
+        if more := len(members) - len(shown):
+            yield _titled(f"{indent}… {more} more", "dim")
+
+
+def _name(one: Difference) -> str:
+    """Return the dataset, or what a mean is over."""
+    if one.datasets == 1:
+        return one.dataset
+    return one.dataset or f"mean of {one.datasets} datasets"
+
+
+def _titled(name: str, style: str) -> dict[Column, Cell]:
+    return {**dict.fromkeys(_COLUMNS, ""), _DATASET: Text(printable(name), style)}
+
+
+def _cells(one: Difference, name: str, style: str = "") -> dict[Column, Cell]:
+    """Return the row of a difference."""
+    values: tuple[Cell, ...] = (
+        Text(printable(name), style),
         printable(one.model),
         one.metric,
-        _value(one.before, one),
-        _value(one.after, one),
-        Text(_signed(one.difference, one), style=_style(one)),
-        "" if one.interval is None else " to ".join(_signed(end, one) for end in one.interval),
-        Text(f"{one.p_adjusted:.3g}", style=_style(one)),
+        score_text(one.before, one),
+        score_text(one.after, one),
+        Text(signed(one.difference, one), style=_style(one)),
+        "" if one.interval is None else " to ".join(signed(end, one) for end in one.interval),
+        Text(f"{one.p_adjusted:.3g}", style=_style(one)) if isinstance(one, Comparison) else "",
         str(one.common),
         str(one.worse),
         str(one.better),
-    ]
+    )
+    return dict(zip(_COLUMNS, values, strict=True))
 
 
-def _style(one: Comparison) -> str:
-    if one.p_adjusted >= SIGNIFICANT:
+def _narrow(rows: Sequence[dict[Column, Cell]], width: int) -> Iterator[list[Cell]]:
+    """Yield rows without metric, p and n; a star marks what is significant, and long names are cut in the middle."""
+    kept = [column for column in _COLUMNS if column in _NARROW or column.title == "difference"]
+    lines = [[row[column] for column in kept] for row in rows]
+    titles = [column.title for column in _NARROW]
+    taken = sum(max(map(len, (titles[place], *(str(line[place]) for line in lines)))) + 2 for place in range(1, 7))
+    for row, line in zip(rows, lines, strict=True):
+        name, difference = line[0], line[3]
+        if isinstance(difference, Text) and difference.style and row[_P]:
+            line[3] = Text(f"{difference.plain}*", difference.style)
+        style = name.style if isinstance(name, Text) else ""
+        yield [Text(fitted(str(name), max(width - taken - 1, 12)), style), *line[1:]]
+
+
+def _style(one: Difference) -> str:
+    if (one.p_adjusted if isinstance(one, Comparison) else one.p) >= SIGNIFICANT:
         return ""
     return "bold red" if one.difference < 0 else "bold green"
 
 
-def _explanation(one: Comparison, flips: int) -> Iterator[Text]:
-    yield Text()
-    yield Text(printable(f"{one.model}/{one.dataset}"), style="bold")
-    for change in one.changes:
-        yield Text(f"  {change.part} differs")
-        yield Text(printable(f"    before: {change.before}"))
-        yield Text(printable(f"    after:  {change.after}"))
-    if one.units != one.common:
-        yield Text(f"  {one.common} samples in {one.units} clusters; interval and p are computed from the clusters")
-    if not one.changes:
-        yield Text("  no part of the two runs differs")
-    for what, count in (
-        ("only in the first run", one.only_before),
-        ("only in the second run", one.only_after),
-        ("without an answer in the first run", one.failed_before),
-        ("without an answer in the second run", one.failed_after),
-    ):
-        if count:
-            yield Text(f"  left out: {counted(count, 'sample')} {what}", style="yellow")
-    if one.reported != one.difference and one.shares:
-        yield Text(f"  {_signed(one.reported, one)} between the scores that the runs report, of which")
-    for share in one.shares:
-        ends = "" if share.interval is None else f" ({' to '.join(_signed(end, one) for end in share.interval)})"
-        yield Text(f"  {_signed(share.difference, one)}{ends} from {share.cause}, {share.samples} samples")
-    yield from flip_lines(one.flips, flips)
-
-
-def _value(value: float, one: Comparison) -> str:
-    return f"{100 * value:.1f} %" if one.fraction else f"{value:.4g}"
-
-
-def _signed(value: float, one: Comparison) -> str:
-    """Format a difference; in points for percentages."""
-    return f"{100 * value:+.1f}" if one.fraction else f"{value:+.4g}"
-
-
-def comparison_json(comparisons: Iterable[Comparison], notes: Sequence[str]) -> dict[str, Any]:
+def comparison_json(found: RunComparison) -> dict[str, Any]:
     """Return everything as plain JSON values; scores as stored, not in percent."""
-    return {"notes": list(notes), "comparisons": [_to_json(one) for one in comparisons]}
+    return {
+        "notes": list(found.notes),
+        "comparisons": [_to_json(one) for one in found.comparisons],
+        "means": [_mean_json(one) for one in found.means],
+    }
+
+
+def _mean_json(one: Difference) -> dict[str, Any]:
+    return {
+        "group": one.dataset,
+        "model": one.model,
+        "datasets": one.datasets,
+        "before": one.before,
+        "after": one.after,
+        "difference": one.difference,
+        "interval": one.interval,
+        "n": one.common,
+        "p": one.p,
+    }
 
 
 def _to_json(one: Comparison) -> dict[str, Any]:
@@ -194,54 +277,3 @@ def _flip_json(flip: Flip, question: str) -> dict[str, Any]:
         "answers": [old.prediction, new.prediction],
         "extracted": list(flip.extracted),
     }
-
-
-def flip_lines(flips: Sequence[Flip], most: int) -> Iterator[Text]:
-    """Yield the lines of the changed samples, those that became worse first.
-
-    Args:
-        flips: of one dataset.
-        most: the most samples in each direction.
-    """
-    names = questions_of(flips)
-    for name in COLOURS:
-        found = [place for place, flip in enumerate(flips) if (flip.after < flip.before) == (name == "worse")]
-        for place in found[:most]:
-            yield from _flip(flips[place], name, names[place])
-        if most and len(found) > most:
-            yield Text(f"  … and {len(found) - most} more became {name}; --flips N or --json shows them", style="dim")
-
-
-def questions_of(flips: Sequence[Flip]) -> list[str]:
-    """Return the question of each changed sample in one line; of a single one, the end of its prompt."""
-    predictions = [flip.predictions[1] for flip in flips]
-    found = questions(predictions)
-    return [_end(one.origin_prompt) for one in predictions] if len(found) == 1 else found
-
-
-def _end(prompt: Any) -> str:
-    while isinstance(prompt, tuple | list) and prompt:
-        prompt = prompt[-1]
-    text = " ".join(str(getattr(prompt, "content", prompt)).split())
-    return text if len(text) <= LONGEST else f"…{text[1 - LONGEST :]}"
-
-
-def _flip(flip: Flip, name: str, question: str) -> Iterator[Text]:
-    same = "same prompt" if flip.same_prompt else "other prompt"
-    yield Text()
-    yield Text.assemble(
-        (f"  {name}: ", COLOURS[name]),
-        (printable(question), "bold"),
-        (f"  row {flip.index}, sample {flip.sample_id}, {same}", "dim"),
-    )
-    yield Text(f"    gold:   {printable(str(flip.predictions[1].gold))}")
-    before, after = (printable(_shortened(prediction.prediction)) for prediction in flip.predictions)
-    pieces = changed_words(before, after, least_alike=0.0)
-    for when, side, extracted in zip(("before", "after"), (0, 1), flip.extracted, strict=True):
-        marked = [(piece[side], "" if piece[0] == piece[1] else "bold underline") for piece in pieces]
-        yield Text.assemble(f"    {when + ':':7} ", *marked, f" → {printable(str(extracted))}")
-
-
-def _shortened(answer: Any) -> str:
-    text = " ".join(str(answer).split())
-    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"

@@ -217,17 +217,33 @@ class ComparisonEntry(TypedDict):
     flips: list[dict[str, Any]]
 
 
+class MeanEntry(TypedDict):
+    """The mean difference of a model over all datasets, or over a group of them."""
+
+    group: str
+    model: str
+    datasets: int
+    before: float
+    after: float
+    difference: float
+    interval: tuple[float, float] | None
+    n: int
+    p: float
+
+
 class CompareDocument(Document, kw_only=True):
     """What ``compare`` prints.
 
     Attributes:
         notes: what a reader must know first.
         comparisons: of each dataset that both runs have.
+        means: of each model over all datasets, with an empty group, and over each group of the summary.
     """
 
     kind: Literal["compare"]
     notes: list[str] = field(default_factory=list)
     comparisons: list[ComparisonEntry] = field(default_factory=list)
+    means: list[MeanEntry] = field(default_factory=list)
 
 
 class ExplanationEntry(TypedDict):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, TypeAlias
 
 from msgspec import Struct
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.rule import Rule
 from rich.style import Style
@@ -64,6 +64,15 @@ def print_table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], conso
 def fits(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], console: Console) -> bool:
     """Return whether the lines of a table with one line for each row are not wider than the console."""
     return _width(_aligned(columns, rows)[0]) <= console.width
+
+
+def fitted(text: str, width: int) -> str:
+    """Return a name with at most so many columns of a terminal; a longer one is cut in the middle."""
+    if cell_len(text) <= width:
+        return text
+    start = set_cell_size(text, width // 2).rstrip()
+    end = text[::-1]
+    return f"{start}…{set_cell_size(end, width - cell_len(start) - 1)[::-1].lstrip()}"
 
 
 def print_heading(title: str, console: Console, style: str = "bold") -> None:

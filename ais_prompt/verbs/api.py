@@ -17,7 +17,7 @@ from ais_prompt.checks.source import Source, checked
 from ais_prompt.comparison.locks.drift import Drift
 from ais_prompt.comparison.locks.file import write_prompt_lock
 from ais_prompt.comparison.locks.lock import find_drift, make_prompt_lock, prompt_lock_path
-from ais_prompt.comparison.runs import RunComparison, compare_runs, read_stored_run
+from ais_prompt.comparison.runs import RunComparison, compare_runs, open_sides
 from ais_prompt.config import load
 from ais_prompt.config.load import LoadedConfig, plain_config, plain_value
 from ais_prompt.config.locate import find_config
@@ -168,23 +168,31 @@ def render_prompts(
 
 def compare(
     before: Run | str | os.PathLike[str],
-    after: Run | str | os.PathLike[str],
+    after: Run | str | os.PathLike[str] | None = None,
     work_dir: str | os.PathLike[str] | None = None,
+    *,
+    models: Sequence[str] = (),
 ) -> RunComparison:
-    """Compare two runs, sample by sample: what changed, how sure that is, and why.
+    """Compare two runs, or two models of one run, sample by sample: what changed, how sure that is, and why.
 
     Args:
-        before, after: runs, or what `open_run` takes.
+        before, after: runs, or what `open_run` takes; without ``after``, two models of one run are compared.
         work_dir: where run folders are kept; ``outputs`` if left out.
+        models: one model of both runs, or a model of each: its ``abbr``, or a part that no other model has. A run with
+            two models needs none.
 
     Raises:
-        ConfigError: there is no such run.
+        ConfigError: there is no such run or model.
         StoreError: its files are missing or broken.
     """
     with public_errors():
         where = None if work_dir is None else os.fspath(work_dir)
-        paths = (str(one.path) if isinstance(one, Run) else os.fspath(one) for one in (before, after))
-        return compare_runs(*(read_stored_run(path, where) for path in paths))
+        second = None if after is None else _run_path(after)
+        return compare_runs(*open_sides(_run_path(before), second, models, where))
+
+
+def _run_path(run: Run | str | os.PathLike[str]) -> str:
+    return str(run.path) if isinstance(run, Run) else os.fspath(run)
 
 
 def lock(

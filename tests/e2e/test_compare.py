@@ -229,3 +229,67 @@ def test_the_table_in_a_pipe_has_every_column(project: Project, columns: str | N
     )
     assert "a-model-with-quite-a-long-name-小学数学  accuracy" in line
     assert line.split()[-3:] == ["8", "0", "0"]
+
+
+def test_two_models_of_one_run_are_compared_as_two_runs_are(project: Project) -> None:
+    project.write_data()
+    project.write_config(models=model(RIGHT, "one"))
+    runs = [run(project, "a")]
+    project.write_config(models=model(WRONG, "two"))
+    runs.append(run(project, "b"))
+    project.write_config(models=f"{model(RIGHT, 'one')}, {model(WRONG, 'two')}")
+    both = run(project, "both")
+    [expected] = compared(project, *runs)["comparisons"]
+    for options in ((), ("--models", "one", "two"), ("--models", "one", "wo")):
+        done = project.run("compare", both, *options, "--json", "--html", "page.html")
+        assert done.returncode == 0, done.stderr
+        [found] = json.loads(done.stdout)["comparisons"]
+        assert found == expected
+    assert "<title>one → two</title>" in (project.root / "page.html").read_text()
+    [back] = json.loads(project.run("compare", both, "--models", "two", "one", "--json").stdout)["comparisons"]
+    assert (back["model"], back["difference"]) == ("two → one", -expected["difference"])
+    [across] = json.loads(project.run("compare", both, runs[1], "--models", "one", "two", "--json").stdout)[
+        "comparisons"
+    ]
+    assert across == expected
+    same = json.loads(project.run("compare", both, runs[1], "--models", "two", "--json").stdout)["comparisons"]
+    assert [one["difference"] for one in same] == [0]
+
+
+def test_what_two_models_are_compared_must_be_clear(project: Project) -> None:
+    project.write_data()
+    project.write_config(models=", ".join(model(RIGHT, name) for name in ("small", "large", "larger")))
+    name = run(project, "a")
+    for options, words in (
+        ((), "there is nothing to compare the run with"),
+        (("--models", "small"), "there is nothing to compare the run with"),
+        (("--models", "small", "large", "larger"), "3 models are given"),
+        (("--models", "small", "larg"), "large, larger match 'larg'"),
+        (("--models", "small", "tiny"), "there is no model 'tiny'"),
+    ):
+        done = project.run("compare", name, *options)
+        assert done.returncode == 2
+        assert words in done.stderr
+        assert "small, large, larger" in done.stderr or len(options) == 4
+    assert project.run("compare", name, "--models", "small", "large").returncode == 0
+
+
+def test_models_and_datasets_of_one_run_only_are_a_line_and_means_are_over_all_datasets(project: Project) -> None:
+    project.write_data()
+    many = ", ".join(DATASET.replace("'sums'", f"'sums-{number}'") for number in range(6))
+    project.write_config(models=", ".join(model(RIGHT, name) for name in ("one", "two", "three")), datasets=many)
+    before = run(project, "a")
+    few = ", ".join(DATASET.replace("'sums'", f"'sums-{number}'") for number in range(2))
+    project.write_config(models=", ".join(model(WRONG, name) for name in ("one", "two", "four")), datasets=few)
+    after = run(project, "b")
+    found = compared(project, before, after)
+    assert found["notes"] == [
+        f"only in {before[2:]}: 1 model (three), 4 datasets (sums-2, sums-3, sums-4, … and 1 more)",
+        f"only in {after[2:]}: 1 model (four)",
+    ]
+    assert [(one["model"], one["datasets"], one["n"]) for one in found["means"]] == [("one", 2, 14), ("two", 2, 14)]
+    [first, *_] = found["comparisons"]
+    mean = found["means"][0]
+    assert mean["difference"] == pytest.approx(first["difference"])
+    # Both datasets have the same questions, so the mean is no surer than one of them.
+    assert mean["interval"] == pytest.approx(first["interval"], abs=0.01)

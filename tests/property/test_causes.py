@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.comparison.runs import Comparison, compare
+from ais_prompt.comparison.compared_task import Comparison, compare
 from ais_prompt.comparison.scored_task import ScoredTask
 from ais_prompt.plan.plan import Task
 from ais_prompt.scoring.score import score

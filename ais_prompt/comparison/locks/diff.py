@@ -156,14 +156,22 @@ def sent_prompts(folder: RunFolder, model: str | None = None) -> list[TaskPrompt
 def with_model(spec: RunSpec, abbr: str | None) -> RunSpec:
     """Return the config with only one of its models; with all of them if ``abbr`` is None.
 
+    Args:
+        spec: the config.
+        abbr: of the model, or a part of it that only one model has.
+
     Raises:
-        ConfigError: the model is unknown.
+        ConfigError: the model is unknown, or several models have that part.
     """
-    models = tuple(model for model in spec.models if abbr in (None, model.abbr))
-    if not models:
-        known = listed(model.abbr for model in spec.models)
-        raise ConfigError(f"there is no model {abbr!r} in {spec.name}", where="--models", fix=f"it has: {known}")
-    return replace(spec, models=models)
+    if abbr is None:
+        return spec
+    models = [model for model in spec.models if abbr == model.abbr]
+    models = models or [model for model in spec.models if abbr in model.abbr]
+    if len(models) != 1:
+        what = f"{listed(model.abbr for model in models)} match" if models else "there is no model"
+        fix = f"it has: {listed(model.abbr for model in spec.models)}"
+        raise ConfigError(f"{what} {abbr!r} in {spec.name}", where="--models", fix=fix)
+    return replace(spec, models=tuple(models))
 
 
 def _tasks(spec: RunSpec, folder: RunFolder) -> Iterator[TaskPrompts]:

@@ -279,19 +279,21 @@ def _state(report: ServedReport, live: LiveRun) -> dict[str, Any]:
 
 
 def _compared(runs: Mapping[str, RunFolder], query: str) -> bytes:
-    """Return the comparison of two runs of the list as a page, the older one first.
+    """Return the comparison of two runs of the list as a page, the older one first, or of two models of one run.
 
     Raises:
         AisPromptError: they cannot be compared.
     """
-    from ais_prompt.comparison.runs import compare_runs, read_stored_run
+    from ais_prompt.comparison.runs import compare_runs, open_sides
 
-    chosen = [runs[address] for address in parse_qs(query).get("run", ()) if address in runs]
-    if len(chosen) != 2:
+    values = parse_qs(query)
+    chosen = [str(runs[address].root) for address in values.get("run", ()) if address in runs]
+    models = values.get("model", [])
+    if not (len(chosen) == 2 or (len(chosen) == 1 and len(models) == 2)):
         raise ConfigError("two runs of the list have to be chosen", fix="go back to the list of runs")
-    before, after = sorted(chosen, key=lambda folder: folder.root.name)
-    found = compare_runs(*(read_stored_run(str(folder.root), None) for folder in (before, after)))
-    return comparison_page(found.before.name, found.after.name, comparison_json(found.comparisons, found.notes))
+    chosen.sort(key=lambda root: Path(root).name)
+    found = compare_runs(*open_sides(chosen[0], chosen[-1], models))
+    return comparison_page(*found.names, comparison_json(found))
 
 
 def _plain(text: str) -> BytesIO:

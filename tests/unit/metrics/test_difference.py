@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from ais_prompt.metrics.bootstrap import sums_difference
-from ais_prompt.metrics.difference import mean_difference, tango_interval
+from ais_prompt.metrics.difference import mean_difference, mean_of_differences, tango_interval
 from ais_prompt.metrics.paired import MOST_EXACT, sign_flips
 from tests.support.lazy import Lazy
 
@@ -133,3 +133,29 @@ def test_interval_and_p_of_sums_say_the_same(size: int, shift: float) -> None:
     assert found.p < 0.05 or shift < 0.4 or size <= 5
     same = sums_difference(before, before, ratio)
     assert (same.p, same.interval) == (1.0, None)
+
+
+@given(st.lists(st.lists(st.sampled_from([0.0, -1.0, 1.0, 0.5]), min_size=3, max_size=30), min_size=2, max_size=6))
+def test_a_mean_over_datasets_adds_the_variances_of_their_own_questions_and_p_says_what_its_interval_says(
+    datasets: list[list[float]],
+) -> None:
+    parts = [mean_difference(one) for one in datasets]
+    questions = [[(f"{number} {place}", one) for place, one in enumerate(of)] for number, of in enumerate(datasets)]
+    mean = mean_of_differences(parts, questions)
+    assert mean.value == pytest.approx(np.mean([np.mean(one) for one in datasets]))
+    variance = sum(part.stderr**2 for part in parts if part.stderr is not None) / len(parts) ** 2
+    assert mean.stderr == pytest.approx(math.sqrt(variance))
+    low, high = mean.interval or (0.0, 0.0)
+    assert low - 1e-9 <= mean.value <= high + 1e-9
+    if abs(mean.p - 0.05) > 1e-6:
+        assert (mean.p < 0.05) == (low > 0 or high < 0)
+
+
+def test_the_same_questions_twice_show_no_more_than_once() -> None:
+    one = [-0.5] * 7 + [1.0] + [0.0] * 13
+    questions = [(str(place), value) for place, value in enumerate(one)]
+    part = mean_difference(one)
+    assert part.stderr is not None
+    assert mean_of_differences([part, part], [questions, questions]).stderr == pytest.approx(part.stderr, rel=0.02)
+    others = [(f"other {name}", value) for name, value in questions]
+    assert mean_of_differences([part, part], [questions, others]).stderr == pytest.approx(part.stderr / math.sqrt(2))

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from rich.cells import cell_len
 from rich.console import Console
 
 from ais_prompt.comparison.causes import Change, Share
-from ais_prompt.comparison.runs import Comparison, Flip
+from ais_prompt.comparison.compared_task import Comparison, Flip
+from ais_prompt.comparison.differences import Difference
+from ais_prompt.comparison.runs import RunComparison, StoredRun
 from ais_prompt.report.comparison import print_comparison
+from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import Prediction
 
 LONG = (
@@ -34,6 +40,7 @@ def comparison(dataset: str = "gsm8k", model: str = "before-7b → after-7b-inst
         failed_after=0,
         before=0.85,
         after=0.5,
+        questions=(("id0", -1.0), ("id1", 0.0)),
         differences=(-1.0, 0.0),
         interval=(-0.495, -0.189),
         p=0.000207,
@@ -46,11 +53,25 @@ def comparison(dataset: str = "gsm8k", model: str = "before-7b → after-7b-inst
     )
 
 
-def printed(*comparisons: Comparison, width: int = 80, terminal: bool = True) -> str:
+def printed(
+    *comparisons: Comparison,
+    width: int = 80,
+    terminal: bool = True,
+    means: Sequence[Difference] = (),
+    groups: Mapping[str, frozenset[str]] | None = None,
+) -> str:
     stream = io.StringIO()
     console = Console(file=stream, width=width, force_terminal=terminal, color_system=None, _environ={})
-    print_comparison(comparisons, [f"a note: {LONG}"], 3, console)
+    before, after = (StoredRun(RunFolder(Path("eval") / name), "finished", ()) for name in "ab")
+    found = RunComparison(before, after, comparisons, (f"a note: {LONG}",), tuple(means), groups or {})
+    print_comparison(found, 3, console)
     return stream.getvalue()
+
+
+def mean(name: str, difference: float, datasets: int) -> Difference:
+    one = comparison()
+    values = {name: getattr(one, name) for name in Difference.__struct_fields__}
+    return Difference(**values | {"dataset": name, "after": one.before + difference, "datasets": datasets})
 
 
 @given(st.integers(60, 200))
@@ -89,3 +110,41 @@ def test_the_model_is_a_column_only_where_there_are_several(models: tuple[str, s
 
 def test_nothing_to_compare_prints_the_reasons_and_no_table() -> None:
     assert printed(width=2000).splitlines()[1:] == ["Nothing can be compared."]
+
+
+def suite(models: Sequence[str], datasets: int) -> list[Comparison]:
+    """Comparisons of two suites, in each of which the last dataset of group ``b`` is the worst."""
+    names = [f"{'ab'[n % 2]}-a-dataset-with-a-rather-long-name-{n:02}" for n in range(datasets)]
+    return [
+        replace(comparison(name, model), after=0.85 - n / 100, p_adjusted=0.01 if n == datasets - 1 else 1.0)
+        for model in models
+        for n, name in enumerate(names)
+    ]
+
+
+def test_many_datasets_are_in_groups_the_worst_first_with_the_causes_of_the_worst_only() -> None:
+    found = suite(["before → after"], 30)
+    groups = {group: frozenset(one.dataset for one in found if one.dataset[0] == group) for group in "ab"}
+    means = [mean("", -0.145, 30), mean("a", -0.14, 15), mean("b", -0.15, 15)]
+    lines = printed(*found, means=means, groups=groups).splitlines()
+    assert max(cell_len(line.rstrip()) for line in lines) <= 80
+    start = next(number for number, line in enumerate(lines) if line.startswith("mean of 30 datasets"))
+    assert [lines[start + 1].split()[0], lines[start + 17].split()[0]] == ["b", "a"]
+    worst = lines[start + 2]
+    assert worst.startswith("  b-a-")
+    assert worst.split()[0].endswith("-29")
+    assert worst.split()[5:6] == ["-29.0*"]
+    assert "* p < 0.05 after Holm's correction over 30 comparisons" in lines
+    assert sum("from model, 29 samples" in line for line in lines) == 3
+    assert lines.count("  model differs") == 1  # in all of them alike
+    assert any(line.startswith("27 more changed") for line in lines)
+
+
+def test_eight_models_on_thirty_datasets_fit_on_a_screen_and_a_pipe_has_all() -> None:
+    models = [f"model-{number}" for number in range(8)]
+    found = suite(models, 30)
+    table = printed(*found, means=[mean("", -0.1, 30)]).partition("All 240")[0].splitlines()
+    assert sum("… 27 more" in line for line in table) == 8
+    assert len(table) < 50
+    piped = printed(*found, terminal=False).splitlines()
+    assert sum(line.startswith(("a-a-", "b-a-")) and "accuracy" in line for line in piped) == 240

@@ -1,0 +1,110 @@
+"""Compare two runs of one dataset: which samples changed, by how much and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ais_prompt.comparison.causes import Change, Share, changed_parts, divided, reported_difference, shares_left_out
+from ais_prompt.comparison.differences import Difference, common_ids, score_difference
+from ais_prompt.comparison.scored_task import ScoredTask, with_common_names
+from ais_prompt.types import Prediction
+
+
+class Flip(Struct, frozen=True):
+    """A sample whose value changed.
+
+    Attributes:
+        sample_id, index: as in `ais_prompt.types.Sample`.
+        before, after: its values.
+        same_prompt: whether both runs sent the same.
+        predictions: the two answers, whole.
+        extracted: what was read out of each.
+    """
+
+    sample_id: str
+    index: int
+    before: float
+    after: float
+    same_prompt: bool
+    predictions: tuple[Prediction, Prediction]
+    extracted: tuple[Any, Any]
+
+
+class Comparison(Difference, frozen=True, kw_only=True):
+    """Two runs of one dataset; before and after are the scores of the common samples.
+
+    Attributes:
+        only_before, only_after: samples that only one run has.
+        failed_before, failed_after: common samples without an answer, which are left out.
+        differences: ``after`` less ``before`` of each common sample.
+        p_adjusted: p-value after Holm's correction over all datasets.
+        flips: samples whose value changed, those that became worse first.
+        shares: the causes of the reported difference; they add up to it.
+        changes: the parts that differ.
+        reported: by how much the scores of the runs differ, each of all samples that it has answered.
+    """
+
+    only_before: int
+    only_after: int
+    failed_before: int
+    failed_after: int
+    differences: tuple[float, ...]
+    flips: tuple[Flip, ...]
+    shares: tuple[Share, ...]
+    changes: tuple[Change, ...]
+    reported: float
+    p_adjusted: float = 1.0
+
+
+def compare(before: ScoredTask, after: ScoredTask) -> Comparison:
+    """Compare two runs of a dataset on the samples that both have answered.
+
+    Raises:
+        DataError: they have no such sample, or different metrics.
+        StoreError: results or predictions are missing or broken.
+    """
+    if before.metric.metric == after.metric.metric:  # else there is nothing to pair
+        before, after = with_common_names(before, after)
+    found = score_difference(before, after)
+    ids = common_ids(before, after)
+    differences = tuple(after.values[name] - before.values[name] for name in ids)
+    both = before.predictions.keys() & after.predictions.keys()
+    return Comparison(
+        **{name: getattr(found, name) for name in Difference.__struct_fields__},
+        only_before=len(before.predictions) - len(both),
+        only_after=len(after.predictions) - len(both),
+        failed_before=len(both - before.values.keys()),
+        failed_after=len(both - after.values.keys()),
+        differences=differences,
+        flips=tuple(_flips(before, after, ids, differences)),
+        shares=(*divided(before, after, ids), *shares_left_out(before, after)),
+        changes=tuple(changed_parts(before, after)),
+        reported=reported_difference(before, after),
+    )
+
+
+def adjusted(comparison: Comparison, p_adjusted: float) -> Comparison:
+    """Return the comparison with its corrected p-value."""
+    return replace(comparison, p_adjusted=p_adjusted)
+
+
+def _flips(before: ScoredTask, after: ScoredTask, ids: Sequence[str], differences: Sequence[float]) -> list[Flip]:
+    old, new = before.values, after.values
+    read_before, read_after = before.extracted, after.extracted
+    changed = sorted((difference, number) for number, difference in enumerate(differences) if difference)
+    return [
+        Flip(
+            sample_id=after.predictions[name := ids[number]].sample_id,
+            index=before.predictions[name].index,
+            before=old[name],
+            after=new[name],
+            same_prompt=before.predictions[name].origin_prompt == after.predictions[name].origin_prompt,
+            predictions=(before.predictions[name], after.predictions[name]),
+            extracted=(read_before.get(name), read_after.get(name)),
+        )
+        for _, number in changed
+    ]

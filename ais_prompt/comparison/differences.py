@@ -1,0 +1,197 @@
+"""Paired differences of scores: of one dataset, and of the mean over several.
+
+`score_difference` needs the scores of the samples only; `mean_differences` combines what it returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+import numpy as np
+from msgspec import Struct
+
+from ais_prompt.comparison.scored_task import ScoredTask, clusters_of
+from ais_prompt.errors import AisPromptError, DataError
+from ais_prompt.metrics.aggregate import exact_mean
+from ais_prompt.metrics.bootstrap import SumsDifference, sums_difference
+from ais_prompt.metrics.difference import MeanDifference, mean_difference, mean_of_differences
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.types import SummaryGroup, TaskSpec
+
+
+class Difference(Struct, frozen=True, kw_only=True):
+    """By how much two scores differ, on the samples that both have answered.
+
+    Attributes:
+        model: abbr of the model, or ``before → after`` if these differ.
+        dataset: abbr of the dataset; of a mean, the name of the group, or empty for all datasets.
+        metric: the main metric; of a mean, ``mean``.
+        fraction: whether its values are parts of 1.
+        common: samples that both have answered; all numbers are computed from these.
+        before, after: the two scores.
+        interval: 95 % confidence interval of the difference; None if unknown.
+        p: how likely so large a difference is if there is none; below 5 % exactly where ``interval`` leaves out 0.
+        units: independent units among the samples: these, or clusters of them.
+        datasets: how many datasets it is the mean of.
+        found: the difference as a mean over samples; None if the metric is no mean.
+        questions: each common sample, or its cluster, and its difference.
+    """
+
+    model: str
+    dataset: str
+    metric: str
+    fraction: bool
+    common: int
+    before: float
+    after: float
+    interval: tuple[float, float] | None
+    p: float
+    units: int
+    datasets: int = 1
+    found: MeanDifference | None = None
+    questions: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def difference(self) -> float:
+        """``after`` less ``before``."""
+        return self.after - self.before
+
+    @property
+    def worse(self) -> int:
+        """How many samples became worse."""
+        return sum(one < 0 for _, one in self.questions)
+
+    @property
+    def better(self) -> int:
+        """How many samples became better."""
+        return sum(one > 0 for _, one in self.questions)
+
+
+def score_difference(before: ScoredTask, after: ScoredTask) -> Difference:
+    """Return the difference of two scores of a dataset; samples are paired by their ids.
+
+    Raises:
+        DataError: they have no answered sample in common, or different metrics.
+        StoreError: results are missing or broken.
+    """
+    metric = after.metric
+    if metric.metric != before.metric.metric:
+        raise DataError(
+            f"the runs have different metrics: {before.metric.metric} and {metric.metric}",
+            where=after.name,
+            fix="score one of them again with the other's config: aisprompt score RUN --config CONFIG",
+        )
+    ids = common_ids(before, after)
+    if not ids:
+        raise DataError(
+            "the runs have no answered sample in common",
+            where=after.name,
+            fix="were they made with the same data? Samples are paired by their input columns"
+            + (", or as in one of these runs, which version 1 made, by the whole row" if before.by_row else ""),
+        )
+    before.check_comparable()
+    after.check_comparable()
+    clusters = clusters_of(after, ids)
+    mean: MeanDifference | None
+    old, new = ([task.values[name] for name in ids] for task in (before, after))
+    differences = [second - first for first, second in zip(old, new, strict=True)]
+    if before.corpus is None or after.corpus is None:
+        scores = exact_mean(old), exact_mean(new)
+        mean = mean_difference(differences, clusters, before.best and after.best)
+        found: MeanDifference | SumsDifference = mean
+    else:
+        first, second = (np.array([task.rows[name] for name in ids]) for task in (before, after))
+        scores = before.corpus.statistic(first.sum(axis=0)), after.corpus.statistic(second.sum(axis=0))
+        mean, found = None, sums_difference(first, second, after.corpus.statistic, clusters)
+    return Difference(
+        model=before.model if before.model == after.model else f"{before.model} → {after.model}",
+        dataset=after.dataset,
+        metric=metric.metric,
+        fraction=metric.fraction,
+        common=len(ids),
+        before=scores[0],
+        after=scores[1],
+        interval=found.interval,
+        p=found.p,
+        units=found.units,
+        found=mean,
+        questions=tuple(zip(clusters or ids, differences, strict=True)),
+    )
+
+
+def common_ids(before: ScoredTask, after: ScoredTask) -> list[str]:
+    """Return the samples that both have answered, in their order."""
+    return [name for name in before.values if name in after.values]
+
+
+def mean_differences(found: Sequence[Difference], groups: Sequence[SummaryGroup]) -> list[Difference]:
+    """Return the mean difference over all datasets of each model, and over each group of them.
+
+    Each dataset has the same weight, as in the average of a group. A mean needs two datasets, all with percentages.
+
+    Args:
+        found: of datasets.
+        groups: of the summary; groups with a score that is no average are left out.
+    """
+    members = members_of(groups)
+    means: list[Difference] = []
+    for model in dict.fromkeys(one.model for one in found):
+        own = [one for one in found if one.model == model]
+        means += _mean("", own)
+        for name, datasets in members.items():
+            means += _mean(name, [one for one in own if one.dataset in datasets])
+    return means
+
+
+def members_of(groups: Sequence[SummaryGroup]) -> dict[str, frozenset[str]]:
+    """Return each group with an average, in order, and all its datasets; a group may contain earlier groups."""
+    members: dict[str, frozenset[str]] = {}
+    for group in groups:
+        parts = (members.get(entry.name, {entry.name}) for entry in group.subsets)
+        members[group.name] = frozenset[str]().union(*parts)
+    return {group.name: members[group.name] for group in groups if group.kind == "average"}
+
+
+def _mean(name: str, parts: Sequence[Difference]) -> Iterator[Difference]:
+    means = [part.found for part in parts if part.found is not None and part.fraction]
+    if not len(parts) == len(means) >= 2:
+        return
+    mean = mean_of_differences(means, [part.questions for part in parts])
+    yield Difference(
+        model=parts[0].model,
+        dataset=name,
+        metric="mean",
+        fraction=True,
+        common=sum(part.common for part in parts),
+        before=exact_mean([part.before for part in parts]),
+        after=exact_mean([part.after for part in parts]),
+        interval=mean.interval,
+        p=mean.p,
+        units=mean.units,
+        datasets=len(parts),
+        found=mean,
+        questions=tuple(question for part in parts for question in part.questions),
+    )
+
+
+def model_differences(
+    folder: RunFolder, tasks: Sequence[TaskSpec], groups: Sequence[SummaryGroup] = ()
+) -> list[Difference]:
+    """Return the differences of a run with exactly two models: of each dataset that both have scores of, and the means.
+
+    Empty for any other number of models. Datasets that cannot be compared are left out.
+    """
+    scored = [task for task in tasks if task.is_scored and not task.is_reference]
+    models = list(dict.fromkeys(task.model.abbr for task in scored))
+    if len(models) != 2:
+        return []
+    before, after = (
+        {task.dataset.abbr: ScoredTask(task, folder) for task in scored if task.model.abbr == model} for model in models
+    )
+    found = []
+    for dataset, task in before.items():
+        with suppress(AisPromptError):  # of a task that failed the summary has a note
+            if dataset in after:
+                found.append(score_difference(task, after[dataset]))
+    return [*found, *mean_differences(found, groups)]
