@@ -25,6 +25,7 @@ def show(result: RunResult) -> None:
     """Print the table, and where the files are; with ``-q`` the table only."""
     from rich.console import Console
 
+    from ais_prompt.report.comparison import print_model_difference
     from ais_prompt.report.documents import task_ends
     from ais_prompt.report.extraction import unread_answers
     from ais_prompt.report.summary import print_speed, print_summary
@@ -55,6 +56,7 @@ def show(result: RunResult) -> None:
     print_summary(result.rows, console, {row.dataset for row in result.rows} - datasets)
     if is_quiet():
         return
+    print_model_difference(result.differences, root, console)
     for line in unread_answers(result.folder, result.outcomes):
         click.echo(f"\n{line}")
     if result.speeds and output_of(click.get_current_context()).with_speed:

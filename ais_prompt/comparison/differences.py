@@ -180,7 +180,8 @@ def model_differences(
 ) -> list[Difference]:
     """Return the differences of a run with exactly two models: of each dataset that both have scores of, and the means.
 
-    Empty for any other number of models. Datasets that cannot be compared are left out.
+    Empty for any other number of models. Datasets that cannot be compared are left out, and those of which not every
+    sample was asked: where asking ended depends on the answers.
     """
     scored = [task for task in tasks if task.is_scored and not task.is_reference]
     models = list(dict.fromkeys(task.model.abbr for task in scored))
@@ -192,6 +193,6 @@ def model_differences(
     found = []
     for dataset, task in before.items():
         with suppress(AisPromptError):  # of a task that failed the summary has a note
-            if dataset in after:
+            if dataset in after and task.metric.of is None and after[dataset].metric.of is None:
                 found.append(score_difference(task, after[dataset]))
     return [*found, *mean_differences(found, groups)]

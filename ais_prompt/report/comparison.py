@@ -6,9 +6,11 @@ A file or pipe gets every dataset on one line. A terminal shows many datasets in
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from msgspec.structs import asdict
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -93,6 +95,35 @@ def print_comparison(found: RunComparison, flips: int, console: Console) -> None
         _print_line(Text(f"Unchanged: {names}", style="dim"), console)
 
 
+def print_model_difference(differences: Sequence[Difference], root: Path, console: Console) -> None:
+    """Print the difference of the two models of a run: its means, and each dataset if there are few.
+
+    Args:
+        differences: of datasets, then means; without any nothing is printed.
+        root: the run folder, for the command that shows the rest.
+        console: where to.
+    """
+    datasets = [one for one in differences if one.datasets == 1]
+    if not datasets:
+        return
+    means = [one for one in differences if one.datasets > 1]
+    few = datasets if len(datasets) <= FEW else [] if len(means) > 1 else sorted(datasets, key=_unlikely)[:EXPLAINED]
+    before, _, after = datasets[0].model.partition(" → ")
+    console.print()
+    _print_line(Text.assemble((printable(f"{after} − {before}"), "bold"), ", 95 % interval"), console)
+    shown = [*means, *few]
+    width = max(cell_len(_name(one)) for one in shown)
+    for one in shown:
+        ends = "" if one.interval is None else f"({' to '.join(signed(end, one) for end in one.interval)})"
+        name = printable(_name(one))
+        line = Text.assemble(
+            f"  {name}{' ' * (width - cell_len(name))}  ", (f"{signed(one.difference, one):>6}", _style(one))
+        )
+        _print_line(line.append(f"  {ends}"), console)
+    if len(few) < len(datasets):
+        _print_line(Text(f"  every dataset, causes, samples: aisprompt compare {root}", style="dim"), console)
+
+
 def _is_changed(one: Comparison, common: Sequence[Change]) -> bool:
     """Return whether there is anything to say of a dataset, apart from its scores."""
     left_out = one.only_before, one.only_after, one.failed_before, one.failed_after
@@ -103,6 +134,11 @@ def _badness(one: Difference) -> tuple[bool, float, float]:
     """Order the worst first: significant drops before others."""
     is_significant = isinstance(one, Comparison) and one.p_adjusted < SIGNIFICANT and one.difference < 0
     return not is_significant, one.difference if one.fraction else 0.0, one.p
+
+
+def _unlikely(one: Difference) -> tuple[float, float]:
+    """Order the surest difference first."""
+    return one.p, -abs(one.difference)
 
 
 def _print_line(line: Text, console: Console) -> None:

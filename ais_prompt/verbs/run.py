@@ -20,6 +20,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ais_prompt.checks.prompt_warning import PromptWarning, TranslationNote
+from ais_prompt.comparison.differences import Difference, model_differences
 from ais_prompt.config.custom_imports import Surroundings
 from ais_prompt.config.render import hidden_again
 from ais_prompt.engine.infer import AskingOptions, ShardTask
@@ -68,6 +69,7 @@ class RunResult(Struct, frozen=True):
         isolation: task → how the programs of its answers were kept apart from the machine.
         used: the requests, tokens and cost of this session.
         is_partial: whether the run was scored before it was finished.
+        differences: of a run with two models, from `ais_prompt.comparison.differences.model_differences`.
     """
 
     folder: RunFolder
@@ -80,6 +82,7 @@ class RunResult(Struct, frozen=True):
     isolation: Mapping[str, str] = field(default_factory=dict)
     used: Used = Used()
     is_partial: bool = False
+    differences: Sequence[Difference] = ()
 
     @property
     def paused(self) -> list[Paused]:
@@ -226,6 +229,7 @@ def run(
         isolation=record.isolation,
         used=spending.used,
         is_partial=unfinished is not None,
+        differences=model_differences(folder, tasks, spec.summary.groups),
     )
 
 

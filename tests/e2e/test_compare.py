@@ -25,8 +25,8 @@ def run(project: Project, name: str, *args: str) -> str:
     return str(folder.relative_to(project.root))
 
 
-def compared(project: Project, before: str, after: str, code: int = 0) -> dict[str, Any]:
-    done = project.run("compare", before, after, "--json")
+def compared(project: Project, *runs: str, code: int = 0) -> dict[str, Any]:
+    done = project.run("compare", *runs, "--json")
     assert done.returncode == code, done.stderr
     result: dict[str, Any] = json.loads(done.stdout)
     return result
@@ -293,3 +293,19 @@ def test_models_and_datasets_of_one_run_only_are_a_line_and_means_are_over_all_d
     assert mean["difference"] == pytest.approx(first["difference"])
     # Both datasets have the same questions, so the mean is no surer than one of them.
     assert mean["interval"] == pytest.approx(first["interval"], abs=0.01)
+
+
+def test_a_run_with_two_models_ends_with_their_difference(project: Project) -> None:
+    project.write_data()
+    many = ", ".join(DATASET.replace("'sums'", f"'sums-{number}'") for number in range(2))
+    project.write_config(models=f"{model(RIGHT, 'one')}, {model(WRONG, 'two')}", datasets=many)
+    text = project.run("run", "eval.py", "-w", "a", "--max-failures", "8").stdout
+    lines = text[text.index("two − one, 95 % interval") :].splitlines()
+    [expected, _] = compared(project, str(next(project.root.glob("a/eval/2*"))))["comparisons"]
+    low, high = (f"{100 * end:+.1f}" for end in expected["interval"])
+    assert [line.split() for line in lines[1:4]] == [
+        ["mean", "of", "2", "datasets", "-14.3", f"({low}", "to", f"{high})"],
+        *(["sums-" + name, "-14.3", f"({low}", "to", f"{high})"] for name in "01"),
+    ]
+    project.write_config(models=model(RIGHT, "one"), datasets=many)
+    assert "interval" not in project.run("run", "eval.py", "-w", "b").stdout
