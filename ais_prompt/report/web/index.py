@@ -382,24 +382,8 @@ def find(index: SampleIndex, query: Query, size: int) -> FoundSamples:
     Raises:
         StoreError: the index is broken.
     """
-    conditions, values = ["number < ?"], list[Any]([size])
-    for name, chosen in (("model", query.models), ("dataset", query.datasets)):
-        if chosen:
-            conditions.append(f"{name} IN ({', '.join('?' * len(chosen))})")
-            values += chosen
-    for name, value in query.columns:
-        conditions.append("instr(columns, ?)")
-        values.append(f",{json_text(name)}:{value},")
-    if query.text:
-        text = query.text.lower()
-        texts, trigrams = "instr(text, ?)", _trigrams(text)
-        if index.has_trigrams and trigrams:
-            texts = f"number IN (SELECT rowid FROM trigrams WHERE trigrams MATCH ?) AND {texts}"
-            values.append(trigrams)
-        conditions.append(f"number IN (SELECT number FROM texts WHERE {texts})")
-        values.append(text)
+    where, values = conditions(index, query, size)
     order = f"{ORDERS[query.sort]} IS NULL, {ORDERS[query.sort]} {'DESC' if query.down else ''}, " if query.sort else ""
-    where = " AND ".join(conditions)
     statement = f"SELECT number, state FROM samples JOIN tasks USING (task) WHERE {where} ORDER BY {order}number"
     found = index.select(statement, values)
     counts = Counter(state for _, state in found)
@@ -408,6 +392,27 @@ def find(index: SampleIndex, query: Query, size: int) -> FoundSamples:
         array("q", (number for number, state in found if state in wanted_states)),
         {STATES[state]: counts[state] for state in sorted(counts)},
     )
+
+
+def conditions(index: SampleIndex, query: Query, size: int) -> tuple[str, list[Any]]:
+    """Return the condition in SQL that samples pass a query, whatever their state, and its values."""
+    found, values = ["number < ?"], list[Any]([size])
+    for name, chosen in (("model", query.models), ("dataset", query.datasets)):
+        if chosen:
+            found.append(f"{name} IN ({', '.join('?' * len(chosen))})")
+            values += chosen
+    for name, value in query.columns:
+        found.append("instr(columns, ?)")
+        values.append(f",{json_text(name)}:{value},")
+    if query.text:
+        text = query.text.lower()
+        texts, trigrams = "instr(text, ?)", _trigrams(text)
+        if index.has_trigrams and trigrams:
+            texts = f"number IN (SELECT rowid FROM trigrams WHERE trigrams MATCH ?) AND {texts}"
+            values.append(trigrams)
+        found.append(f"number IN (SELECT number FROM texts WHERE {texts})")
+        values.append(text)
+    return " AND ".join(found), values
 
 
 def _trigrams(text: str) -> str:

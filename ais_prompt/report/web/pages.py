@@ -51,6 +51,7 @@ REPORT_SCRIPTS: Final = (
     "differences.js",
     "beside.js",
     "sample.js",
+    "side_by_side.js",
     "filters.js",
     "report.js",
 )

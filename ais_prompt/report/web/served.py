@@ -17,6 +17,7 @@ from ais_prompt.report.web.pages import REPORT_LIBRARIES, REPORT_SCRIPTS, page_p
 from ais_prompt.report.web.run_files import has_scores, newest_scores, time_of_summary
 from ais_prompt.report.web.run_prompts import chosen_part, kept_prompts, prompts_part, sample_prompts_html, traced_views
 from ais_prompt.report.web.sample import read_judgements, sample_json
+from ais_prompt.report.web.side_by_side import find_questions
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_prediction
 from ais_prompt.store.results import read_detail
@@ -24,6 +25,8 @@ from ais_prompt.types import Prediction, SampleScore
 
 MOST_ROWS: Final = 500
 """Rows in one answer."""
+MOST_QUESTIONS: Final = 100
+"""Questions in one answer, each with the samples of several models."""
 
 
 class ServedReport:
@@ -35,6 +38,7 @@ class ServedReport:
         self._index: SampleIndex | None = None
         self._version = 0
         self._find = lru_cache(maxsize=16)(find)
+        self._find_questions = lru_cache(maxsize=16)(find_questions)
 
     def page(self) -> str:
         """Return the page.
@@ -105,6 +109,30 @@ class ServedReport:
                 answer["named"] = index.row(number)
                 answer["position"] = found.numbers.index(number) if number in found.numbers else -1
         return answer
+
+    def questions(self, query: str) -> dict[str, Any]:
+        """Return some questions with the samples of several models, and how many there are.
+
+        Args:
+            query: of the address, for `Query.parse`; and ``from``, ``to``, and the ``verdict`` that is wanted.
+
+        Returns:
+            The ``models`` side by side, ``length``, the number of questions of each verdict as ``verdicts``, and in
+            ``rows`` a list of samples for each question.
+
+        Raises:
+            StoreError, ConfigError: the run or the query cannot be read.
+        """
+        index = self.index()
+        values = {name: texts[0] for name, texts in parse_qs(query).items()}
+        found = self._find_questions(index, Query.parse(query), index.size, values.get("verdict", ""))
+        first, last = _number(values.get("from")), _number(values.get("to"))
+        rows = []
+        for number in found.numbers[first : min(last, first + MOST_QUESTIONS)]:
+            row = index.row(number)
+            samples = map(index.row, sorted([number, *_others(row, index)]))
+            rows.append([one for one in samples if index.overview["tasks"][one["task"]]["model"] in found.models])
+        return {"models": found.models, "length": len(found.numbers), "verdicts": found.verdicts, "rows": rows}
 
     def others(self, query: str) -> list[dict[str, Any]]:
         """Return the same sample under other models."""

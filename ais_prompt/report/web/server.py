@@ -72,8 +72,8 @@ class ReportServer(ThreadingHTTPServer):
     """Serve the list of runs at ``/``, a comparison at ``/compare``, and the report of each run at its `address`.
 
     Below an address are ``report.html`` (one file with everything), and what the page of the report asks for:
-    ``overview``, ``rows``, ``sample``, ``others``, ``prompts`` (JSON) and ``events`` (server-sent events). A POST to
-    ``score`` scores what an unfinished run has answered so far.
+    ``overview``, ``rows``, ``questions``, ``sample``, ``others``, ``prompts`` (JSON) and ``events`` (server-sent
+    events). A POST to ``score`` scores what an unfinished run has answered so far.
 
     Attributes:
         token: what a request must know, as ``?token=`` or as the cookie that the answer to that sets.
@@ -216,6 +216,7 @@ class _Handler(BaseHTTPRequestHandler):
             "/overview": report.overview,
             "/rows": lambda: report.rows(query),
             "/sample": lambda: report.sample(query),
+            "/questions": lambda: report.questions(query),
             "/others": lambda: report.others(query),
             "/prompts": lambda: report.prompts(query),
         }

@@ -16,7 +16,7 @@ function drawFilters() {
     clearTimeout(waiting);
     waiting = setTimeout(() => {
       filters.query = byId("query").value.trim();
-      if (filters.query && shownTab() !== "samples") showTab("samples");
+      if (filters.query && !["samples", "models"].includes(shownTab())) showTab("samples");
       applyFilters();
     }, 150);
   };
@@ -95,6 +95,7 @@ function foundText(number) {
 /** Return the fragment of the address for what is shown. */
 function address() {
   const values = new URLSearchParams(queryOf(filters, {}));
+  if (sides.verdict && shownTab() === "models") values.set("verdict", sides.verdict);
   if (opened) values.set("sample", nameOf(opened));
   if (opened && beside) values.set("beside", beside);
   return shownTab() === impliedTab(values) ? values.toString() : new URLSearchParams([["tab", shownTab()], ...values]).toString();
@@ -119,6 +120,7 @@ async function readAddress() {
   const values = new URLSearchParams(location.hash.slice(1));
   const name = values.get("sample");
   beside = values.get("beside") ?? "";
+  sides.verdict = values.get("verdict") ?? "";
   showTab(addressedTab());
   opened = (name && (await source.named(name))) || null;
   await setFilters({ ...Object.fromEntries(["model", "dataset", "state"].map((key) => [key, values.getAll(key)])), query: values.get("query") ?? "", columns: columnsOf(values) });

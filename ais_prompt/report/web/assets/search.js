@@ -21,7 +21,7 @@ function markHits() {
   if (!CSS.highlights) return;
   const wanted = filters.query.toLowerCase();
   const ranges = [];
-  for (const root of wanted ? [byId("rows"), byId("sample")] : []) {
+  for (const root of wanted ? [byId("rows"), byId("sample"), byId("panel-models")] : []) {
     const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
       const node = walker.currentNode;

@@ -1,6 +1,6 @@
 // Tabs, used with mouse and keys as the ARIA Authoring Practices describe.
 
-const TABS = { scores: "Scores", samples: "Samples", answers: "Distributions", prompts: "Prompts", speed: "Speed", run: "Run and config" };
+const TABS = { scores: "Scores", samples: "Samples", models: "Models side by side", answers: "Distributions", prompts: "Prompts", speed: "Speed", run: "Run and config" };
 
 /** Draw the tabs of the panels that have something to show. */
 function drawTabs() {
@@ -33,6 +33,7 @@ function drawShown() {
   const name = shownTab();
   byId("fold").textContent = say(folded.size ? "Unfold groups" : "Fold groups");
   for (const prompt of byId("panel-prompts").querySelectorAll("[data-dataset]")) prompt.hidden = filters.dataset.size > 0 && !filters.dataset.has(prompt.dataset.dataset);
+  showSides();
   if (!(name in DRAWN)) return;
   const focused = document.activeElement?.dataset.focus;
   byId(`panel-${name}`).replaceChildren(...DRAWN[name](showSamples).filter(Boolean));
