@@ -95,7 +95,7 @@ def test_a_comparison_has_no_serious_fault(chromium: Page, tmp_path: Path, width
         "changes": [{"part": "model", "before": "a", "after": "b"}],
     }
     page = tmp_path / "page.html"
-    page.write_bytes(comparison_page("a", "b", {"notes": ["a note"], "comparisons": [one]}))
+    page.write_bytes(comparison_page("a", "b", {"notes": ["a note"], "comparisons": [one], "means": []}))
     chromium.resize(width, 900, scheme)
     chromium.open(page.as_uri())
     chromium.value("document.querySelectorAll('details').forEach((one) => { one.open = true; })")

@@ -202,13 +202,14 @@ def _mean_of(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def comparison_page(before: str, after: str, found: Mapping[str, Any]) -> bytes:
-    """Return the comparison of two runs as a page.
+    """Return the comparison of two runs, or of two models of a run, as a page.
 
     Args:
-        before, after: names of the runs.
+        before, after: names of the runs or the models.
         found: from `ais_prompt.report.comparison.comparison_json`.
     """
-    data = {"before": before, "after": after, **found}
+    is_models = any(one["model"] == f"{before} → {after}" for one in found["comparisons"])
+    data = {"before": before, "after": after, "is_models": is_models, **found}
     return "".join(page_pieces(f"{before} → {after}", "comparison.html", COMPARISON_SCRIPTS, data)).encode()
 
 

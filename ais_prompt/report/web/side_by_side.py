@@ -51,22 +51,21 @@ def find_questions(index: SampleIndex, query: Query, size: int, wanted: str) -> 
     known = dict.fromkeys(task["model"] for task in index.overview["tasks"])
     models = tuple(name for name in known if not query.models or name in query.models)[:MOST_MODELS]
     weight = f"CASE model {' '.join(f'WHEN ? THEN {1 << place}' for place in range(len(models)))} END"
-    where, values = conditions(index, query, size)
-    if query.states:
-        where += f" AND state IN ({', '.join(str(STATES.index(state)) for state in query.states)})"
-    marks = ", ".join("?" * len(models))
+    asked = Query(models, query.datasets)
+    among, values = conditions(index, asked, size)
+    if query.states or query.columns or query.text:  # else all samples pass, and need not be looked up
+        where, passing = conditions(index, query, size)
+        if query.states:
+            where += f" AND state IN ({', '.join(str(STATES.index(state)) for state in query.states)})"
+        among += f" AND (dataset, id) IN (SELECT dataset, id FROM samples JOIN tasks USING (task) WHERE {where})"
+        values += passing
     found = index.select(
         f"""
-        WITH weighted AS (
-            SELECT number, id, dataset, state, {weight} AS weight FROM samples JOIN tasks USING (task)
-            WHERE number < ? AND model IN ({marks})
-        )
         SELECT MIN(number), SUM(weight), SUM(weight * (state = {RIGHT})), SUM(weight * (state IN {MISSES}))
-        FROM weighted
-        WHERE (dataset, id) IN (SELECT dataset, id FROM samples JOIN tasks USING (task) WHERE {where})
+        FROM (SELECT number, id, dataset, state, {weight} AS weight FROM samples JOIN tasks USING (task) WHERE {among})
         GROUP BY dataset, id HAVING COUNT(*) > 1 ORDER BY MIN(number)
         """,
-        [*models, size, *models, *values],
+        [*models, *values],
     )
     verdicts = [verdict_of(right, missed, asked, len(models)) for _, asked, right, missed in found]
     numbers = (number for (number, *_), verdict in zip(found, verdicts, strict=True) if wanted in ("", verdict))

@@ -2,29 +2,61 @@
 // A comparison of two runs: the table, the causes of each difference, and the samples that changed.
 
 const STEP = 50;  // changed samples shown at once
+const FEW = 6;  // datasets in the order of the config; more are sorted, the worst first, and folded
 const data = JSON.parse(byId("data").textContent);
+const isSuite = data.comparisons.length > FEW;
+if (isSuite) for (const rows of [data.means, data.comparisons]) rows.sort((a, b) => Boolean(a.group) - Boolean(b.group) || drop(a) - drop(b));
 
 sayFrame();
 followTheme(byId("theme"));
+byId("title").textContent = say(data.is_models ? "Two models" : "Two runs");
 byId("subtitle").textContent = `${plain(data.before)} → ${plain(data.after)}`;
 byId("notes").append(...data.notes.map((note) => el("li", { class: "note" }, plain(note))));
-byId("table").append(differences());
+byId("table").append(...differences());
 byId("tasks").append(...taskSections());
+addEventListener("hashchange", openAddressed);
+openAddressed();
 
+/** A difference to sort by; one that is no percentage has no place among the others. */
+function drop(one) {
+  return one.fraction ?? true ? one.difference : 0;
+}
+
+/** Unfold the dataset of the address. */
+function openAddressed() {
+  const section = location.hash && byId(location.hash.slice(1))?.querySelector("details");
+  if (!section) return;
+  section.open = true;
+  section.scrollIntoView();
+}
+
+/** The name of a mean over datasets, beside its model. */
+function meanName({ group, datasets }) {
+  const mean = say("mean of {number} datasets", { number: count(datasets) });
+  return group ? `${plain(group)}: ${mean}` : mean;
+}
+
+/** The table: means first, then the datasets; of many only the first, until a click shows all. */
 function differences() {
-  const heads = ["dataset", "model", "metric", "before", "after", "difference", "95 %", "n", "worse", "better", "p (Holm)"];
+  const isSame = (key) => new Set(data.comparisons.map((one) => one[key])).size === 1;
+  const left = new Set(isSuite ? ["model", "metric"].filter(isSame) : []);
+  const heads = ["dataset", "model", "metric", "before", "after", "difference", "95 %", "n", "worse", "better", "p (Holm)"].filter((head) => !left.has(head));
   const range = differenceRange();
-  return el("table", { class: "scores" },
-    el("thead", {}, el("tr", {}, heads.map((head, place) => el("th", { scope: "col", class: place > 2 ? "number" : "" }, say(head))), el("th", { scope: "col", class: "plotted" }, axis(ticks(range).map((tick) => [scale(range)(tick) / WIDTH, signed(tick, { fraction: true }).replace(/\.0$/, "")]))))),
-    el("tbody", {}, data.comparisons.map((one, number) => el("tr", {},
-      el("th", { scope: "row", class: "dataset" }, el("a", { href: `#task-${number}` }, plain(one.dataset))),
-      el("td", { class: "model" }, plain(one.model)),
-      el("td", { class: "metric soft" }, plain(one.metric)),
-      [scored(one.before, one.fraction), scored(one.after, one.fraction)].map(numberCell),
-      el("td", { class: `number score ${direction(one)}` }, signed(one.difference, one)),
-      [one.interval ? one.interval.map((end) => signed(end, one)).join(" to ") : "", count(one.n), count(one.worse), count(one.better), one.p_adjusted == null ? "" : figure(one.p_adjusted)].map(numberCell),
-      el("td", { class: "plotted" }, one.fraction ? forestPlot(one, range) : null),
-    ))));
+  const means = data.means.filter(({ group }) => left.has("model") || !group).map((one) => ({ ...one, fraction: true, isMean: true }));
+  const row = (one) => el("tr", { class: one.isMean ? "mean" : null },
+    el("th", { scope: "row", class: "dataset" }, one.isMean ? meanName(one) : el("a", { href: `#task-${data.comparisons.indexOf(one)}` }, plain(one.dataset))),
+    left.has("model") ? null : el("td", { class: "model" }, plain(one.model)),
+    left.has("metric") ? null : el("td", { class: "metric soft" }, plain(one.metric ?? "")),
+    [scored(one.before, one.fraction), scored(one.after, one.fraction)].map(numberCell),
+    el("td", { class: `number score ${direction(one)}` }, signed(one.difference, one)),
+    [one.interval ? one.interval.map((end) => signed(end, one)).join(" to ") : "", count(one.n), one.isMean ? "" : count(one.worse), one.isMean ? "" : count(one.better), one.p_adjusted == null ? "" : figure(one.p_adjusted)].map(numberCell),
+    el("td", { class: "plotted" }, one.fraction ? forestPlot(one, range) : null));
+  const body = el("tbody", {}, means.map(row), data.comparisons.slice(0, STEP).map(row));
+  const rest = data.comparisons.slice(STEP);
+  const more = el("button", { type: "button", class: "more", onclick: () => { body.append(...rest.map(row)); more.remove(); } }, say("Show more ({number} left)", { number: count(rest.length) }));
+  return [el("table", { class: `scores${isSuite ? " suite" : ""}` },
+    el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col", class: ["dataset", "model", "metric"].includes(head) ? "" : "number" }, say(head))), el("th", { scope: "col", class: "plotted" }, axis(ticks(range).map((tick) => [scale(range)(tick) / WIDTH, signed(tick, { fraction: true }).replace(/\.0$/, "")]))))),
+    body), ...(rest.length ? [more] : [])];
 }
 
 function numberCell(text) {
@@ -33,7 +65,7 @@ function numberCell(text) {
 
 /** The style of a significant difference; empty if it is not significant. */
 function direction(one) {
-  if (one.p_adjusted == null || one.p_adjusted >= 0.05) return "";
+  if ((one.p_adjusted ?? one.p ?? 1) >= 0.05) return "";
   return one.difference < 0 ? "fell" : "rose";
 }
 
@@ -70,11 +102,13 @@ function differenceRange() {
 
 function taskSection(one, number) {
   const shares = one.shares.map((share) => el("li", {}, el("b", {}, signed(share.difference, one)), ` ${share.interval ? `(${share.interval.map((end) => signed(end, one)).join(" to ")}) ` : ""}from ${plain(share.cause)}, ${counted(share.samples, "sample")}`));
-  return el("section", { id: `task-${number}` },
-    el("h2", {}, plain(`${one.model} / ${one.dataset}`)),
-    el("ul", { class: "shares" }, shares, leftOut(one)),
-    changes(one),
-    flips(one));
+  const isNamed = isSuite && new Set(data.comparisons.map(({ model }) => model)).size === 1;
+  const title = plain(isNamed ? one.dataset : `${one.model} / ${one.dataset}`);
+  const parts = () => [el("ul", { class: "shares" }, shares, leftOut(one)), changes(one), flips(one)];
+  if (!isSuite) return el("section", { id: `task-${number}` }, el("h2", {}, title), parts());
+  const folded = el("details", { class: "of-suite" }, el("summary", {}, title, el("span", { class: `soft ${direction(one)}` }, ` ${signed(one.difference, one)}`)));
+  folded.addEventListener("toggle", () => folded.append(...parts().flat(Infinity).filter(Boolean)), { once: true });
+  return el("section", { id: `task-${number}` }, folded);
 }
 
 function leftOut(one) {
