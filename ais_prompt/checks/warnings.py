@@ -54,6 +54,9 @@ PLACEHOLDER: Final = re.compile(r"(\\[A-Za-z]+)?(\{[^\W\d]\w*\})")
 IN_BRACES: Final = re.compile(r"(\\[A-Za-z]+)?(\{([^{}\n]{1,80})\})")
 """Anything short in braces; the groups as in `PLACEHOLDER`, and what is between the braces."""
 
+_FILLED_IN_BRACES: Final = re.compile(rf"(?<![\w\\{{}}])\{{{NEUTRAL_TEXT}\}}(?!\}})")
+r"""A value in braces that are no argument of LaTeX, as in ``\boxed{{answer}}``, and no JSON."""
+
 SHORTEST: Final = 3
 """Characters of a name that one edit does not turn into any other name."""
 
@@ -192,6 +195,15 @@ def _escaped_newlines(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWa
     )
 
 
+def _doubled_braces(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning]:
+    if any(_FILLED_IN_BRACES.search(text) for text in filled_texts(neutral.filled)):
+        yield PromptWarning(
+            "a column in double braces is sent with braces around its value: {{column}} becomes {value}",
+            probe.template,
+            "write {column}",
+        )
+
+
 def _markers_as_text(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning]:
     if any(map(has_marker, sent_texts(neutral.prompt))):
         yield PromptWarning(
@@ -288,6 +300,7 @@ _LOOKS: Final[tuple[Callable[[PromptProbe, Preview], Iterator[PromptWarning]], .
     _unfilled_defaults,
     _no_column,
     _shown_gold,
+    _doubled_braces,
     _escaped_newlines,
     _markers_as_text,
     _leading_newline,

@@ -160,9 +160,12 @@ def _verb(home: str) -> click.Command:
 )
 @click.version_option(__version__, "-V", "--version", prog_name="aisprompt")
 def main() -> None:
-    """Evaluate language models from a Python config: see every prompt, trust every score.
+    """Evaluate language models: see every prompt, trust every score.
 
-    Without a command, run is meant: aisprompt eval.py, aisprompt --models NAME --datasets NAME.
+    \b
+    aisprompt run --url http://127.0.0.1:8000/v1 --data questions.csv
+    aisprompt init         # write a config
+    aisprompt run eval.py  # run it
     """
     # Arrow's own allocator keeps what it once needed to read a file; the system's gives it back.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")

@@ -300,6 +300,12 @@ def test_a_placeholder_that_stays(tmp_path: Path, template: Any) -> None:
     assert "did you mean {question}?" in warning.fix
 
 
+@pytest.mark.parametrize(("template", "is_warned"), [("Q: {{question}}", True), (r"\boxed{{question}}", False)])
+def test_double_braces_are_no_escape(tmp_path: Path, template: str, is_warned: bool) -> None:
+    found = [what for what, _ in warnings(tmp_path, template) if "double braces" in what]
+    assert bool(found) is is_warned
+
+
 @pytest.mark.parametrize(
     ("written", "is_misspelt"),
     [
