@@ -30,6 +30,8 @@ _GRADES: Final = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """Correct, partially correct, incorrect, no answer (``inspect_ai.scorer.value_to_float``)."""
 _ATTACHMENT: Final = ("attachment://", "tc://")
 """Prefixes of references to long texts, now and in the first version."""
+_LONG: Final = ("events", "events_data", "message_pool", "attachments", "transcript", "store")
+"""Parts of a sample of which only what is needed is resolved."""
 _EPOCH: Final = re.compile(r"samples/(.*)_epoch_(\d+)\.json")
 _NOT_MAIN: Final = ("stderr", "var", "std")
 _CHOICE: Final = r"(?i)ANSWER\s*:\s*([A-Za-z\d ,]+?)\s*(?:[^\w\s,]|\n|$)"
@@ -123,15 +125,16 @@ def _options(spec: Mapping[str, Any], scorer: str) -> Mapping[str, Any]:
 
 def _answer(sample: Mapping[str, Any], model: str, scorer: str, metric: str) -> LoggedAnswer:
     transcript = mapping(sample, "transcript")  # the first version keeps events and long texts in it
-    sample = {**sample, "events": sample.get("events") or transcript.get("events")}
-    sample = _Attachments(mapping(sample, "attachments") or mapping(transcript, "content")).resolved(sample)
+    texts = _Attachments(mapping(sample, "attachments") or mapping(transcript, "content"))
+    events = _model_events(sample.get("events") or transcript.get("events"), model)
+    event: Mapping[str, Any] = texts.resolved({**events[-1], "output": None}) if events else {}
+    messages = texts.resolved(_input_of(event, sample))
+    sample = texts.resolved({name: value for name, value in sample.items() if name not in _LONG})
     output = mapping(sample, "output")
     choices = output.get("choices") or ()
     first = mapping(choices[0]) if choices else {}
     text, reasoning = text_and_reasoning(mapping(first, "message").get("content"))
-    events = _model_events(sample, model)
-    event: Mapping[str, Any] = events[-1] if events else {}
-    messages = _input_of(event, sample) or _before_answer(sample.get("messages"))
+    messages = messages or _before_answer(sample.get("messages"))
     asked = sample.get("input")
     scores = mapping(sample, "scores") or ({scorer or "score": sample["score"]} if sample.get("score") else {})
     target = texts_of(sample.get("target"))
@@ -169,9 +172,9 @@ def _values(scores: Mapping[str, Any], main: str, metric: str) -> dict[str, floa
     return values
 
 
-def _model_events(sample: Mapping[str, Any], model: str) -> list[Mapping[str, Any]]:
+def _model_events(found: Any, model: str) -> list[Mapping[str, Any]]:
     """Return the calls of the model that is evaluated, without those of models that grade."""
-    events = [one for one in sample["events"] or () if isinstance(one, Mapping) and one.get("event") == "model"]
+    events = [one for one in found or () if isinstance(one, Mapping) and one.get("event") == "model"]
     return [one for one in events if one.get("model") == model and one.get("role") in (None, "", "model")]
 
 
@@ -213,7 +216,7 @@ class _Attachments:
         if isinstance(value, list):
             return [self.resolved(one) for one in value]
         if isinstance(value, dict):
-            return {key: one if key == "attachments" else self.resolved(one) for key, one in value.items()}
+            return {key: self.resolved(one) for key, one in value.items()}
         return value
 
 
