@@ -57,8 +57,8 @@ def show(result: RunResult) -> None:
     if is_quiet():
         return
     print_model_difference(result.differences, root, console)
-    for line in unread_answers(result.folder, result.outcomes):
-        click.echo(f"\n{line}")
+    for number, line in enumerate(unread_answers(result.folder, result.outcomes)):
+        click.echo(line if number else f"\n{line}")
     if result.speeds and output_of(click.get_current_context()).with_speed:
         console.print()
         print_speed(result.speeds, console)

@@ -57,7 +57,7 @@ def unread_answers(folder: RunFolder, outcomes: Iterable[TaskOutcome]) -> Iterat
     for _, words, task in found[:NAMED]:
         yield f"{task.name}: {words}; the first ends with {_first(folder, task)!r}"
     if more := found[NAMED:]:
-        yield f"… and in more than {MANY:.0%} of the answers in {counted(len(more), 'more task')}: {ALL}"
+        yield f"… and in more than {100 * MANY:.0f} % of the answers of {counted(len(more), 'more task')}: {ALL}"
 
 
 def _first(folder: RunFolder, task: TaskOutcome) -> str:

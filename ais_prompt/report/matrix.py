@@ -175,9 +175,9 @@ def _style(row: Row | None, *, is_best: bool) -> str:
 
 
 def _best(line: Line) -> float | None:
-    """Return the highest of several scores; None for metrics of their own unit, of which a lower one may be better."""
+    """Return the highest of scores that differ; None for metrics of their own unit, of which a lower may be better."""
     scores = [row.score for row in line.rows if row is not None and row.score is not None and row.fraction]
-    return max(scores) if len(scores) > 1 else None
+    return max(scores) if len(set(scores)) > 1 else None
 
 
 def _width(lines: Sequence[Line], number: int, title: str, *, intervals: bool) -> int:

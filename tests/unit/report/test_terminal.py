@@ -14,7 +14,7 @@ from ais_prompt.errors import MissingExtra, ModelError
 from ais_prompt.report.matrix import print_matrix
 from ais_prompt.report.summary import print_summary
 from ais_prompt.scoring.rows import Row, TaskOutcome, summary_rows
-from ais_prompt.types import Precision, Score
+from ais_prompt.types import STATUSES, Precision, Score
 
 COUNTS = {"scored": 1314, "unparsed": 3, "truncated": 1, "failed": 1}
 SCORE = Score("accuracy", 0.9351, 0.0175, 1319, COUNTS, (0.921, 0.947), (0.931, 0.939))  # type: ignore[arg-type]
@@ -69,7 +69,7 @@ def test_models_are_side_by_side_with_their_intervals(width: int) -> None:
     assert max(cell_len(line) for line in lines) <= width
     text = "\n".join(lines)
     assert text.count(CELL) == 9
-    assert lines[0].startswith("accuracy in % ± half of the 95 % interval · n = 1319 · bold: best")
+    assert lines[0].startswith("accuracy in % ± half of the 95 % interval · n = 1319")
     assert all(model in text for model in MODELS)
 
 
@@ -84,8 +84,7 @@ def test_a_pipe_has_the_layout_of_a_terminal_without_colours() -> None:
     for outcomes, width in ((LONG, 80), (LONG, 160), (SIDE, 100)):
         pipe, terminal = (shown(outcomes, width, terminal=terminal) for terminal in (False, True))
         assert "\x1b" not in "".join(pipe)
-        table = [line.replace(" · bold: best", "") for line in plain(terminal)]
-        assert pipe[:4] == table[:4]
+        assert pipe[:4] == plain(terminal)[:4]
     lines = shown(LONG, 160, terminal=False)
     assert (
         lines[0].split() == "dataset model metric score stderr 95 % bounds n scored unparsed truncated failed".split()
@@ -106,6 +105,16 @@ def test_a_task_without_a_score_says_so_in_its_place() -> None:
     ]
     assert "–: not measured" in lines[0]
     assert not any("refused" in line for line in lines)
+
+
+def test_the_best_of_different_scores_is_bold_in_a_terminal() -> None:
+    better = replace(
+        SCORE, value=0.99, interval=(0.98, 0.995), counts={"scored": 1319} | dict.fromkeys(STATUSES[1:], 0)
+    )
+    lines = shown([TaskOutcome("one", "sums", [SCORE]), TaskOutcome("two", "sums", [better])], 80, terminal=True)
+    assert "\x1b[1m99.0\x1b[0m" in lines[2]
+    assert "bold: best" in lines[0]
+    assert "\x1b[1m93.5" not in lines[2]
 
 
 def test_groups_are_apart_and_their_counts_are_not_added_to_those_of_their_datasets() -> None:
