@@ -97,6 +97,7 @@ from ais_prompt.models.base import AsyncModel as AsyncModel
 from ais_prompt.models.base import BatchModel as BatchModel
 from ais_prompt.models.base import LikelihoodModel as LikelihoodModel
 from ais_prompt.models.base import Model as Model
+from ais_prompt.models.function import FunctionModel as FunctionModel
 from ais_prompt.models.huggingface.model import HuggingFaceBaseModel as HuggingFaceBaseModel
 from ais_prompt.models.huggingface.model import HuggingFaceChatModel as HuggingFaceChatModel
 from ais_prompt.models.options import Batching as Batching

@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 PARTS: Final[dict[str, dict[str, str]]] = {
     "models": {
         "AnthropicModel": "ais_prompt.models.wires.anthropic",
+        "FunctionModel": "ais_prompt.models.function",
         "HuggingFaceBaseModel": "ais_prompt.models.huggingface.model",
         "HuggingFaceChatModel": "ais_prompt.models.huggingface.model",
         "OpenAIChatModel": "ais_prompt.models.wires.openai.model",

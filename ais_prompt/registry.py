@@ -28,6 +28,7 @@ from mmengine.registry import Registry
 from ais_prompt.catalog import PARTS, PROTOCOLS, public_names
 from ais_prompt.errors import AisPromptError, ConfigError, MissingExtra
 from ais_prompt.utils.guard import ends_program, exception_line, guarded, guarded_call, refuse_other_kind
+from ais_prompt.utils.held import Held
 from ais_prompt.utils.packages import installed
 from ais_prompt.utils.peers import foreign_part, line_for, peer_of
 from ais_prompt.utils.places import defined_at, users_line
@@ -70,6 +71,8 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
             ConfigError: no such name or path; the fix offers the nearest name.
             MissingExtra: the part's module needs a package that is not installed.
         """
+        if isinstance(key, Held) and key.value is not None:
+            return key.value  # type: ignore[no-any-return]
         package, _, name = key.rpartition(".")
         # Run folders name shipped parts by the paths of modules that have moved since.
         key = name if package.startswith("ais_prompt.") and name in self.shipped else key

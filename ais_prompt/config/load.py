@@ -26,6 +26,7 @@ from ais_prompt.config.schema import CONFIG
 from ais_prompt.config.where import Names, locate
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils.guard import ends_program
+from ais_prompt.utils.held import Held
 from ais_prompt.utils.places import last_line_in, place
 from ais_prompt.utils.synonyms import PYTHON
 from ais_prompt.utils.text import advice
@@ -99,11 +100,15 @@ def load_config(path: Path, overrides: Sequence[str] = ()) -> LoadedConfig:
     return loaded
 
 
-def plain_config(variables: dict[str, Any]) -> dict[str, Any]:
+def plain_config(variables: dict[str, Any], *, holds: bool = False) -> dict[str, Any]:
     """Return the top level of a config as plain values.
 
     A variable that is not plain (a function, a module, a loop variable of any type) is a helper of the config and is
     left out, and so is one whose name begins with an underscore; what a run reads (`CONFIG.names`) must be plain.
+
+    Args:
+        variables: name → value.
+        holds: let a text hold a function that no module has (`Held`), which is possible in the process that has it.
 
     Raises:
         ConfigError: a value that is not plain, with its config path as ``where``.
@@ -113,32 +118,36 @@ def plain_config(variables: dict[str, Any]) -> dict[str, Any]:
         if name.startswith("_"):
             continue
         try:
-            values[name] = plain_value(value, name)
+            values[name] = plain_value(value, name, holds=holds)
         except ConfigError:
             if name in CONFIG.names:
                 raise
     return values
 
 
-def plain_value(value: Any, where: str) -> Any:
+def plain_value(value: Any, where: str, *, holds: bool = False) -> Any:
     """Return one value of a config as plain values: a class or function becomes its dotted name.
+
+    Args:
+        value, where: the value and its config path.
+        holds: as in `plain_config`.
 
     Raises:
         ConfigError: as `plain_config`.
     """
-    if type(value) in _PLAIN:
+    if type(value) in _PLAIN or isinstance(value, Held):
         return value
     if type(value) is int:
         return _shown_int(value, where)
     if isinstance(value, dict):
         return {
-            _plain_key(key, where): item if type(item) in _PLAIN else plain_value(item, _below(where, key))
+            _plain_key(key, where): item if type(item) in _PLAIN else plain_value(item, _below(where, key), holds=holds)
             for key, item in value.items()
         }
     if type(value) in (list, tuple):
-        return type(value)(plain_value(item, f"{where}[{index}]") for index, item in enumerate(value))
+        return type(value)(plain_value(item, f"{where}[{index}]", holds=holds) for index, item in enumerate(value))
     if callable(value):
-        return _dotted_name(value, where)
+        return _dotted_name(value, where, holds=holds)
     fix = "use plain values: dict, list, tuple, str, int, float, bool, None"
     if isinstance(value, Iterable):
         fix = f"make a list of it: {where} = list(...), or [...] in place of (...)"
@@ -251,12 +260,14 @@ def _below(where: str, key: Any) -> str:
     return f"{where}.{key}"
 
 
-def _dotted_name(part: Any, where: str) -> str:
+def _dotted_name(part: Any, where: str, *, holds: bool) -> str:
     """Return ``module.name`` of a class or function that a config really imported, as old-style configs do."""
-    module, name = getattr(part, "__module__", None), getattr(part, "__qualname__", "")
+    module, name = getattr(part, "__module__", None), getattr(part, "__qualname__", type(part).__qualname__)
     found: Any = sys.modules.get(str(module))
     for step in name.split("."):
         found = getattr(found, step, None)
+    if found is not part and holds:
+        return Held(f"{module}.{name}", part)
     if found is not part:
         raise ConfigError(
             f"{name or part!r} is defined in the config itself and has no name elsewhere",

@@ -8,20 +8,21 @@ from typing import Any
 
 from ais_prompt.config.locate import shipped_root
 
-PATH_KEYS = ("path", "tokenizer_path")
+PATH_KEYS = ("path", "tokenizer_path", "rows")
 
 
-def resolve_data_path(path: str, config_dir: Path | None) -> Path | None:
+def resolve_data_path(path: str, config_dir: Path | None, run_dir: Path | None = None) -> Path | None:
     """Return the absolute path of a data file or model folder; None if it does not exist, as for a hub repository.
 
-    A relative path is looked up in the working directory, then beside the config, then in the shipped ``configs``.
+    A relative path is looked up in the working directory, then beside the config, then in the shipped ``configs``, then
+    in the run folder that keeps the config.
     """
     if not path:
         return None
     expanded = expand(path)
     if _exists(expanded):
         return expanded.absolute()
-    for folder in (config_dir, shipped_root()):
+    for folder in (config_dir, shipped_root(), run_dir):
         if folder is not None and _exists(found := folder / expanded):
             return found.absolute()
     return None
@@ -44,7 +45,8 @@ def replace_paths(args: Mapping[str, Any], find: Callable[[str], Path | None]) -
 def _found(value: Any, find: Callable[[str], Path | None]) -> Any:
     """Return a path, a list of them, or a mapping from splits to either, as they are found."""
     if isinstance(value, str):
-        return str(find(value) or value)
+        found = find(value)
+        return value if found is None else str(found)
     if isinstance(value, list | tuple):
         return type(value)(_found(item, find) for item in value)
     if isinstance(value, Mapping):

@@ -133,6 +133,8 @@ def _permission(name: Any, value: Any, owner: Mapping[Any, Any]) -> str:
             return f"the command of the sandbox is not used: {value!r:.60}"
         case "server" if is_part:
             return "no server is started"
+        case "function" if is_part and isinstance(value, str):
+            return "the function is not called"
         case "token_provider":
             return "the function that gives a token is not called"
         case "client" if is_part and isinstance(value, str):

@@ -20,12 +20,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
-from typing import Any, Final, TypeAlias, TypeVar, cast
+from typing import Final, TypeAlias, cast
 
 from ais_prompt.engine.failures import ends_run, error_of, is_of_model
 from ais_prompt.engine.job import Job
@@ -35,6 +33,7 @@ from ais_prompt.inferencers.containment import ends_task, failure_of
 from ais_prompt.inferencers.secrets import without_secrets
 from ais_prompt.models.base import AsyncModel
 from ais_prompt.types import Completion, Failure, Request
+from ais_prompt.utils.threads import in_thread
 
 logger = logging.getLogger(__name__)
 Ended: TypeAlias = Callable[[Job, AisPromptError | None], None]
@@ -45,7 +44,6 @@ UNDER_WAY: Final = 64
 """Jobs that are open at a time, the slow answers of the last ones included; each has files open."""
 PASSED: Final = 32
 """Conversations that were answered before and pass without waiting, until other work has its turn."""
-T = TypeVar("T")
 
 
 class Endpoint:
@@ -285,31 +283,6 @@ class Endpoint:
             error = _fault_of(job.close)
         self._ended(job, error)
         return error
-
-
-async def in_thread(work: Callable[[], T]) -> T:
-    """Do some work in a thread of its own, and return its result or raise its error.
-
-    The thread is a daemon, unlike those of `asyncio.to_thread`: Ctrl-C waits for no dataset that is still being read.
-    """
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[T] = loop.create_future()
-
-    def settle(set_outcome: Callable[[Any], None], outcome: Any) -> None:
-        if not done.done():  # nothing waits for it any more
-            set_outcome(outcome)
-
-    def do() -> None:
-        outcome: tuple[Callable[[Any], None], Any]
-        try:
-            outcome = (done.set_result, work())
-        except BaseException as error:
-            outcome = (done.set_exception, error)
-        with suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(settle, *outcome)
-
-    threading.Thread(target=do, name="aisprompt-files", daemon=True).start()
-    return await done
 
 
 class _OpenModel:

@@ -11,6 +11,7 @@ from ais_prompt.models.options import Batching, Limits, Loading, Retry, Sampling
 from ais_prompt.registry import MODELS
 
 if TYPE_CHECKING:
+    from ais_prompt.models.function import FunctionModel
     from ais_prompt.models.huggingface.model import HuggingFaceBaseModel, HuggingFaceChatModel
     from ais_prompt.models.scripted import ScriptedModel
     from ais_prompt.models.wires.anthropic import AnthropicModel
@@ -23,6 +24,7 @@ __all__ = [
     "AsyncModel",
     "BatchModel",
     "Batching",
+    "FunctionModel",
     "HuggingFaceBaseModel",
     "HuggingFaceChatModel",
     "Limits",

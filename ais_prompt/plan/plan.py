@@ -35,12 +35,14 @@ from ais_prompt.plan.shots import check_shots, fitting_shots
 from ais_prompt.prompts import PromptBuilder
 from ais_prompt.prompts.chat_formats import ChatFormat
 from ais_prompt.readers.base import Dataset
+from ais_prompt.readers.in_memory import write_rows
 from ais_prompt.registry import INFERENCERS, is_shipped
 from ais_prompt.retrievers import Retriever, ShotIds
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.run_record import RunRecord
 from ais_prompt.types import DatasetSpec, JudgeSpec, ModelSpec, RunSpec, Sample, SummarySpec, TaskSpec
 from ais_prompt.utils.guard import guarded_call
+from ais_prompt.utils.held import Held
 
 ROWS_KEPT: Final = 2048
 """How many rows of the train split are kept at most, so that a large one does not fill the memory."""
@@ -394,11 +396,16 @@ def record_of(
     asks: bool = False,
     notes: Sequence[str] = (),
 ) -> RunRecord:
-    """Return the record of a session of a plan; the arguments are those of `RunRecord`.
+    """Return the record of a session of a plan, and write the rows that the config has in memory.
+
+    The arguments are those of `RunRecord`.
 
     Raises:
         StoreError: as `RunRecord`.
     """
+    for dataset in plan.spec.datasets:
+        if isinstance(rows := dataset.source.args.get("rows"), Held):
+            write_rows(rows, folder.root)
     config = render_config(plan.spec.resolved)
     return RunRecord(folder, config, command, addresses, asks=asks, notes=notes, trusted=plan.spec.trusted)
 

@@ -7,21 +7,21 @@ import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.readers.formats import UTF8, Format, missing_file, read_file, reading, split_name
 from ais_prompt.readers.hugging_face import HuggingFaceDataset, is_saved
+from ais_prompt.readers.in_memory import SPLIT_NAMES, tables_of
 from ais_prompt.readers.table import Table, join_lines, join_tables
 from ais_prompt.registry import READERS
+from ais_prompt.utils.held import Held
 from ais_prompt.utils.text import listed
-
-SPLIT_NAMES = ("train", "validation", "dev", "test")
-"""Names of the files of a folder that are splits, without their endings."""
 
 
 @READERS.register_module()
 class LocalDataset:
-    """Read JSONL, JSON, CSV, TSV and Parquet, also as ``.gz``, and folders of ``save_to_disk``.
+    """Read JSONL, JSON, CSV, TSV and Parquet, also as ``.gz``, folders of ``save_to_disk``, and rows in memory.
 
     Args:
         path: a file, which is one split and serves as train and test at once; or a folder with ``train.*``,
@@ -33,10 +33,12 @@ class LocalDataset:
         encoding: of CSV and TSV, such as ``gb18030``; other formats are UTF-8.
         quotechar: the quotation mark around fields of CSV and TSV, "" if there is none; None: ``"`` in CSV, and none in
             TSV, where quotation marks are text.
+        rows: in place of ``path``, the rows themselves: a list of dicts, or split → list. From Python they may also be
+            a frame of pandas, polars, Arrow or `datasets`. A run folder keeps rows of Python as files in ``rows/``.
 
     Raises:
-        ConfigError: neither ``path`` nor ``data_files`` is given, ``delimiter`` or ``quotechar`` is not one character,
-            or there is no such encoding.
+        ConfigError: not one of ``path``, ``data_files`` and ``rows`` is given, ``delimiter`` or ``quotechar`` is not one
+            character, or there is no such encoding.
     """
 
     def __init__(
@@ -48,9 +50,14 @@ class LocalDataset:
         delimiter: str | None = None,
         encoding: str = UTF8,
         quotechar: str | None = None,
+        rows: Any = None,
     ) -> None:
-        if not path and not data_files:
-            raise ConfigError("LocalDataset needs path or data_files", fix="set path to a file or folder")
+        if bool(path or data_files) == (rows is not None):
+            what = "LocalDataset needs path or data_files" if rows is None else "rows are given beside a path"
+            raise ConfigError(what, fix="set path to a file or folder, or rows to a list of dicts")
+        self._rows = rows.value if isinstance(rows, Held) else rows
+        if isinstance(self._rows, str):  # where a run folder keeps them
+            path, self._rows = self._rows, None
         _check_csv_form(delimiter, quotechar, encoding)
         self._path = Path(path) if path else None
         self._data_files = data_files
@@ -70,6 +77,8 @@ class LocalDataset:
         Raises:
             DataError: there is no such file or folder, or the folder's files are ambiguous.
         """
+        if self._rows is not None:
+            return tuple(self._tables)
         return self._saved.splits() if self._saved else tuple(self._files)
 
     def read(self, split: str) -> Table:
@@ -78,7 +87,9 @@ class LocalDataset:
         Raises:
             DataError: a file cannot be read, or its content is not of its format.
         """
-        if self._saved:
+        if self._rows is not None:
+            table = self._tables[split]
+        elif self._saved:
             table = self._saved.read(split)
         else:
             files = self._files[split]
@@ -91,6 +102,12 @@ class LocalDataset:
             )
             table = join_tables(list(map(read, files)))
         return join_lines(table, self._join_lines) if self._join_lines else table
+
+    @cached_property
+    def _tables(self) -> Mapping[str, Table]:
+        """The tables of rows in memory; those of a `Held` are made already."""
+        made = isinstance(self._rows, Mapping) and all(isinstance(table, Table) for table in self._rows.values())
+        return self._rows if made else tables_of(self._rows)
 
     @cached_property
     def _files(self) -> dict[str, list[Path]]:

@@ -7,7 +7,7 @@ JSON.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from types import NoneType, UnionType
@@ -46,9 +46,11 @@ SAMPLE_COLUMNS: Final[dict[str, type]] = {
     "attempts": int,
     "shots_used": int,
 }
-"""Column of `samples_table` → type of its values, before one column for each metric."""
+"""Column of `samples_table` → type of its values, before the columns of the rows, and one column for each metric."""
 
 METRIC_PREFIX: Final = "score_"
+ROW_PREFIX: Final = "row_"
+"""Begins a column of the data whose name `SAMPLE_COLUMNS` or a metric has."""
 _AT_A_TIME: Final = 2000
 """Samples in memory at most, besides the scores of one task."""
 
@@ -72,13 +74,9 @@ def samples_table(tasks: Iterable[TaskSpec], folder: RunFolder) -> pa.Table:
     """
     import pyarrow as pa
 
-    rows: list[dict[str, Any]] = []
-    metrics: dict[str, None] = {}
-    for task in tasks:
-        for row, values in sample_rows(task, folder):
-            metrics |= dict.fromkeys(values)
-            rows.append(row | {f"{METRIC_PREFIX}{name}": value for name, value in values.items()})
-    return pa.Table.from_pylist(rows, schema=sample_schema(metrics))
+    rows = [row for task in tasks for row in sample_rows(task, folder)]
+    schema = sample_schema(rows)
+    return pa.Table.from_pylist([_fitting(row, schema) for row in rows], schema=schema)
 
 
 def to_pandas(table: pa.Table) -> pd.DataFrame:
@@ -100,23 +98,56 @@ def to_pandas(table: pa.Table) -> pd.DataFrame:
     return table.to_pandas(types_mapper=kinds.get)
 
 
-def sample_rows(task: TaskSpec, folder: RunFolder) -> Iterator[tuple[dict[str, Any], dict[str, float]]]:
-    """Yield the row and the metrics of each sample of a task; none if it has no predictions.
+def sample_rows(task: TaskSpec, folder: RunFolder) -> Iterator[dict[str, Any]]:
+    """Yield each sample of a task as column → value, with the columns of its row; none if it has no predictions.
 
     Raises:
         StoreError, DataError: a file cannot be read, or is broken.
     """
     names = {"model": task.model.abbr, "dataset": task.dataset.abbr}
     for sample in read_samples(task, folder):
-        yield names | _row(sample.prediction, sample.score), dict(sample.score.values) if sample.score else {}
+        columns = sample.prediction.columns.items()
+        yield {
+            **names,
+            **_row(sample.prediction, sample.score),
+            **{_own_name(name): value for name, value in columns},
+            **{f"{METRIC_PREFIX}{name}": value for name, value in (sample.score.values if sample.score else {}).items()},
+        }
 
 
-def sample_schema(metrics: Iterable[str]) -> pa.Schema:
-    """Return the columns of samples that have these metrics."""
+def sample_schema(rows: Iterable[Mapping[str, Any]]) -> pa.Schema:
+    """Return the columns of samples: those of each sample, those of the rows of the data, and one for each metric.
+
+    A column of the data that holds values of several types becomes text.
+    """
     import pyarrow as pa
 
-    columns = {**SAMPLE_COLUMNS, **{f"{METRIC_PREFIX}{name}": float for name in metrics}}
-    return pa.schema([(name, _arrow_type(kind)) for name, kind in columns.items()])
+    kinds: dict[str, set[type]] = {}
+    for row in rows:
+        for name, value in row.items():
+            if name not in SAMPLE_COLUMNS:
+                kinds.setdefault(name, set()).add(type(value))
+    own = [name for name in kinds if not name.startswith(METRIC_PREFIX)]
+    others = {name: _common_kind(kinds[name]) for name in own} | {name: float for name in kinds if name not in own}
+    return pa.schema([(name, _arrow_type(kind)) for name, kind in (SAMPLE_COLUMNS | others).items()])
+
+
+def _own_name(column: str) -> str:
+    return f"{ROW_PREFIX}{column}" if column in SAMPLE_COLUMNS or column.startswith(METRIC_PREFIX) else column
+
+
+def _common_kind(kinds: set[type]) -> type:
+    """Return the type of a column whose values have these types."""
+    known = kinds - {NoneType}
+    return float if known == {int, float} else known.pop() if len(known) == 1 else str
+
+
+def _fitting(row: dict[str, Any], schema: pa.Schema) -> dict[str, Any]:
+    """Return a row whose values are texts where the column holds texts."""
+    import pyarrow as pa
+
+    texts = {field.name for field in schema if field.type == pa.string()}
+    return {name: _text(value) if name in texts else value for name, value in row.items()}
 
 
 def _row(prediction: Prediction, score: SampleScore | None) -> dict[str, Any]:
@@ -190,7 +221,7 @@ def write_csv(run: StoredResults, folder: Path) -> list[Path]:
     scores = _scores(run)
     with replacing(paths[0]) as stream:
         stream.write(csv_lines(scores.schema.names, scores.to_pylist()).encode())
-    columns = sample_schema(_metrics(run)).names
+    columns = sample_schema(_all_rows(run)).names
     with replacing(paths[1]) as stream:
         stream.write(csv_lines(columns, ()).encode())
         for some in _batches(run):
@@ -210,10 +241,10 @@ def write_parquet(run: StoredResults, folder: Path) -> list[Path]:
     paths = [folder / "scores.parquet", folder / "samples.parquet"]
     with replacing(paths[0], binary=True) as stream:
         pq.write_table(_scores(run), stream)
-    schema = sample_schema(_metrics(run))
+    schema = sample_schema(_all_rows(run))
     with replacing(paths[1], binary=True) as stream, pq.ParquetWriter(stream, schema) as writer:
         for some in _batches(run):
-            writer.write_table(pa.Table.from_pylist(some, schema=schema))
+            writer.write_table(pa.Table.from_pylist([_fitting(row, schema) for row in some], schema=schema))
     return paths
 
 
@@ -225,18 +256,12 @@ def _scores(run: StoredResults) -> Any:
     return scores_table(summary_rows(outcomes))
 
 
-def _metrics(run: StoredResults) -> dict[str, None]:
-    """Return the names of all metrics that samples have, in order."""
-    return {
-        name: None for task in run.tasks for sample in task.samples() if sample.score for name in sample.score.values
-    }
+def _all_rows(run: StoredResults) -> Iterator[dict[str, Any]]:
+    for task in run.tasks:
+        yield from sample_rows(task.spec, run.folder)
 
 
 def _batches(run: StoredResults) -> Iterator[list[dict[str, Any]]]:
-    for task in run.tasks:
-        rows = (
-            row | {f"{METRIC_PREFIX}{name}": value for name, value in values.items()}
-            for row, values in sample_rows(task.spec, run.folder)
-        )
-        while some := list(islice(rows, _AT_A_TIME)):
-            yield some
+    rows = _all_rows(run)
+    while some := list(islice(rows, _AT_A_TIME)):
+        yield some

@@ -24,9 +24,11 @@ from ais_prompt.config.locate import find_config
 from ais_prompt.config.overrides import apply_overrides
 from ais_prompt.config.redact import redacted_override, register_secrets
 from ais_prompt.config.schema import CONFIG
-from ais_prompt.errors import ConfigError
+from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.plan.plan import Plan
 from ais_prompt.preview.preview import PromptView, previews
+from ais_prompt.readers.in_memory import hold_rows
+from ais_prompt.readers.local import LocalDataset
 from ais_prompt.utils.progress import NORMAL, QUIET, verbosity
 from ais_prompt.utils.text import listed
 from ais_prompt.verbs import check as check_workflow
@@ -263,7 +265,7 @@ def load_config(config: Config, overrides: Mapping[str, Any] | Sequence[str] = (
             f"this is not a config: {config!r:.60}",
             fix="give a path, the name of a shipped config, or a dict with 'models' and 'datasets'",
         )
-    values = apply_overrides(plain_config(dict(config)), texts)
+    values = apply_overrides(plain_config(_with_held_rows(config), holds=True), texts)
     register_secrets({key: values[key] for key in CONFIG.names if key in values})
     return LoadedConfig(values, UNNAMED)
 
@@ -308,6 +310,27 @@ def call_text(config: Config | None, **options: Unpack[ConfigOptions]) -> str:
     hidden = {"overrides": [redacted_override(one) for one in _override_texts(options.get("overrides", ()))]}
     shown = {**options, **(hidden if hidden["overrides"] else {})}
     return f"ais_prompt.run({', '.join([*named, *(f'{name}={value!r}' for name, value in shown.items())])})"
+
+
+def _with_held_rows(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a config in which the rows of a dataset are a text that holds them.
+
+    Raises:
+        DataError: they are no rows.
+    """
+    datasets = config.get("datasets")
+    if not isinstance(datasets, list | tuple):
+        return dict(config)
+    held = []
+    for number, one in enumerate(datasets):
+        if isinstance(one, Mapping) and one.get("type", "LocalDataset") in ("LocalDataset", LocalDataset):
+            try:
+                one = {**one, "rows": hold_rows(one["rows"])} if "rows" in one else one
+            except DataError as error:
+                error.where = error.where or f"datasets[{number}].rows"
+                raise
+        held.append(one)
+    return {**config, "datasets": held}
 
 
 @contextmanager

@@ -28,7 +28,9 @@ def parse_model(section: ConfigSection, find: Callable[[str], Path | None]) -> M
     part = section.as_part(leave_out=MODEL.names)
     if part is None:
         return None
-    abbr = parse_abbr(section, derived_abbr(section.values, ("path", "model")) or part.type.rpartition(".")[2])
+    function = section.values.get("function")
+    last = (function if isinstance(function, str) else part.type).rpartition(".")[2].strip("<>")
+    abbr = parse_abbr(section, derived_abbr(section.values, ("path", "model")) or last)
     meta_template = _meta_template(section)
     role_template = _role_template(section)
     num_gpus = _num_gpus(section)

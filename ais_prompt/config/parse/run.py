@@ -88,7 +88,8 @@ def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None, budget: Budg
     top = ConfigSection(loaded.values, "", faults)
     top.refuse_misspelt([key for key in CONFIG.names if key not in ("models", "datasets")], partial(_is_used, loaded))
     folder = _config_folder(top, loaded)
-    find = partial(resolve_data_path, config_dir=folder)
+    beside = loaded.path.resolve().parent if loaded.path else None
+    find = partial(resolve_data_path, config_dir=folder, run_dir=beside)
     models = _parse_list(top, "models", partial(parse_model, find=find))
     datasets = _parse_list(top, "datasets", partial(parse_dataset, find=find))
     where_to = work_dir or _name(top, "work_dir", "a folder", DEFAULT_WORK_DIR)

@@ -40,6 +40,7 @@ except Exception as error:
 UNREACHABLE = "http://192.0.2.1:9/v1"  # TEST-NET-1 of RFC 5737: no machine has this address
 GOOD: dict[str, dict[str, Any]] = {
     "AnthropicModel": {"model": "m", "base_url": UNREACHABLE, "api_key": "NO_SUCH_KEY", "tokenizer_path": "FOLDER"},
+    "FunctionModel": {"function": "no_such_module.answer"},
     "HuggingFaceBaseModel": {"path": "FOLDER", "loading": {"tokenizer_path": "FOLDER/tokenizer"}},
     "HuggingFaceChatModel": {"path": "no-owner/no-such-model", "tokenizer_path": "FOLDER", "prefix_cache_tokens": 9},
     "OpenAIChatModel": {"model": "m", "base_url": UNREACHABLE, "api_key": "NO_SUCH_KEY", "tokenizer_path": "FOLDER"},
@@ -50,6 +51,7 @@ GOOD: dict[str, dict[str, Any]] = {
 }
 WRONG: dict[str, dict[str, Any]] = {
     "AnthropicModel": {"model": "m", "base_url": UNREACHABLE, "client": "openai"},
+    "FunctionModel": {"function": "answer"},
     "HuggingFaceBaseModel": {"path": "FOLDER", "batch_size": 0},
     "HuggingFaceChatModel": {"path": "FOLDER", "generation_kwargs": {"max_length": 3}},
     "OpenAIChatModel": {"model": "m", "base_url": UNREACHABLE, "max_concurrency": 0},

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from ais_prompt.engine.endpoint import in_thread
+from ais_prompt.utils.threads import in_thread
 
 
 def test_slow_work_holds_up_no_other() -> None:

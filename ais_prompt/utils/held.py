@@ -1,0 +1,24 @@
+"""Texts of a config that stand for objects of this process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Held(str):
+    """A text that holds an object: a function that no module names, or rows in memory.
+
+    Whatever checks, shows, compares or stores a config sees the text; the part that it is an argument of takes the
+    object. The text alone, read from a file in another process, holds nothing.
+
+    Args:
+        text: what the config shows.
+        value: the object; None in a text that holds nothing.
+    """
+
+    value: Any
+
+    def __new__(cls, text: str, value: Any = None) -> Held:
+        held = super().__new__(cls, text)
+        held.value = value
+        return held

@@ -1,0 +1,188 @@
+"""A function as a model, asked by a whole run."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ais_prompt
+from ais_prompt.models.function import FunctionModel, source_digest
+from ais_prompt.types import Completion, Usage
+from tests.support.cli import run_cli
+
+ROWS = [{"question": f"{n}+{n}", "answer": str(2 * n)} for n in range(6)]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def config(function: Any, **model: Any) -> dict[str, Any]:
+    return {
+        "run_name": "app",
+        "models": [{"type": "FunctionModel", "abbr": "app", "function": function, **model}],
+        "datasets": [
+            {
+                "abbr": "sums",
+                "rows": ROWS,
+                "reader_cfg": {"input_columns": ["question"], "output_column": "answer"},
+                "infer_cfg": {
+                    "prompt_template": {"type": "PromptTemplate", "template": "{question}"},
+                    "inferencer": {"type": "GenInferencer"},
+                },
+                "eval_cfg": {"evaluator": {"type": "AccEvaluator"}},
+            }
+        ],
+    }
+
+
+def ask(function: Any, **model: Any) -> ais_prompt.Run:
+    return ais_prompt.run(config(function, **model), quiet=True, report=False)
+
+
+def total(text: str) -> str:
+    left, right = text.split("+")
+    return str(int(left) + int(right))
+
+
+async def awaited(text: str) -> str:
+    await asyncio.sleep(0)
+    return total(text)
+
+
+class Application:
+    def __init__(self, extra: int) -> None:
+        self.extra = extra
+
+    def __call__(self, text: str) -> str:
+        return str(int(total(text)) + self.extra)
+
+    async def answer(self, text: str) -> str:
+        return self(text)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "function": total,
+    "coroutine": awaited,
+    "lambda": lambda text: total(text),
+    "lambda of a coroutine": lambda text: awaited(text),
+    "object": Application(0),
+    "method": Application(0).answer,
+    "partial": partial(lambda extra, text: total(text) + extra, ""),
+    "reasoning": lambda text: f"<think>{text}</think>{total(text)}",
+    "completion": lambda text: Completion(total(text), "stop", Usage(3, 1)),
+}
+
+
+@pytest.mark.parametrize("kind", FUNCTIONS)
+def test_whatever_can_be_called_is_a_model(kind: str) -> None:
+    [row] = ask(FUNCTIONS[kind]).rows
+    assert (row.score, row.scored) == (1.0, 6)
+
+
+def test_a_function_can_be_given_messages() -> None:
+    def chat(messages: list[dict[str, str]]) -> str:
+        assert [message["role"] for message in messages] == ["user"]
+        return total(messages[0]["content"])
+
+    [row] = ask(chat, prompt_style="messages").rows
+    assert row.score == 1.0
+
+
+def test_functions_are_called_side_by_side_up_to_max_concurrency() -> None:
+    together = threading.Barrier(3)
+
+    def waiting(text: str) -> str:
+        together.wait(timeout=60)  # ends only if three calls are under way
+        return total(text)
+
+    [row] = ask(waiting, max_concurrency=3).rows
+    assert row.score == 1.0
+
+
+def test_an_exception_or_another_result_fails_the_sample_with_its_message() -> None:
+    def brittle(text: str) -> Any:
+        if text == "1+1":
+            raise ValueError("no ones")
+        if text == "2+2":
+            return next(iter(()))  # StopIteration
+        return None if text == "3+3" else total(text)
+
+    run = ask(brittle)
+    assert run.errors == {}
+    failures = run.samples(to="arrow").column("failure").to_pylist()
+    assert [failure and failure.partition(": ")[0] for failure in failures] == [
+        *(None, "raised", "raised", "no_text", None, None)
+    ]
+    assert "ValueError: no ones" in failures[1]
+    assert "returned NoneType, not a text" in failures[3]
+
+
+def test_a_run_works_where_an_event_loop_is_running() -> None:
+    async def cell() -> ais_prompt.Run:
+        return ask(awaited)
+
+    assert asyncio.run(cell()).rows[0].score == 1.0
+
+
+def test_a_resumed_run_reuses_the_answers_of_the_same_function_only() -> None:
+    asked: list[str] = []
+
+    def answers(text: str) -> str:
+        asked.append(text)
+        return total(text)
+
+    def others(text: str) -> str:
+        asked.append(text)
+        return "other"
+
+    first = ask(answers)
+    for function, requests in ((answers, 0), (others, 6)):
+        asked.clear()
+        ais_prompt.run(config(function), reuse=first.path.name, quiet=True, report=False)
+        assert len(asked) == requests
+
+
+def test_enclosed_values_and_versions_tell_functions_apart() -> None:
+    def make(suffix: str) -> Callable[[str], str]:
+        return lambda text: text + suffix
+
+    assert source_digest(make("a")) == source_digest(make("a")) != source_digest(make("b"))
+    assert source_digest(Application(0)) != source_digest(Application(1))
+    assert source_digest(partial(total, text="a")) != source_digest(partial(total, text="b"))
+    assert FunctionModel(make("a"), version=1).identity() == FunctionModel(make("b"), version=1).identity()
+    assert FunctionModel(make("a"), version=1).identity() != FunctionModel(make("a"), version=2).identity()
+
+
+@pytest.mark.parametrize(
+    ("function", "code", "words"),
+    [
+        ("'my_app.answer'", 0, "100.0 %"),
+        ("answer", 0, "100.0 %"),
+        ("'my_app.anser'", 2, "did you mean my_app.answer?"),
+        ("'answer'", 2, "write its dotted path"),
+        ("'no_app.answer'", 2, "no module 'no_app'"),
+    ],
+)
+def test_a_config_names_a_function_by_import_or_by_its_path(folder: Path, function: str, code: int, words: str) -> None:
+    (folder / "my_app.py").write_text("def answer(text):\n    return str(eval(text))\n")
+    values = "".join(f"{name} = {value!r}\n" for name, value in config("<function>").items())
+    (folder / "eval.py").write_text("from my_app import answer\n" + values.replace("'<function>'", function))
+    done = run_cli("run", "eval.py")
+    assert (done.returncode, words in done.stdout + done.stderr) == (code, True)
+
+
+def test_a_lambda_of_another_process_is_a_fault_that_says_so() -> None:
+    run = ask(lambda text: text)
+    assert run_cli("score", str(run.path)).returncode == 0
+    again = run_cli("run", str(run.path / "config.py"))
+    assert again.returncode == 2
+    assert "was a function of the program that began the run" in again.stderr
