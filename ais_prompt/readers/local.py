@@ -37,8 +37,8 @@ class LocalDataset:
             a frame of pandas, polars, Arrow or `datasets`. A run folder keeps rows of Python as files in ``rows/``.
 
     Raises:
-        ConfigError: not one of ``path``, ``data_files`` and ``rows`` is given, ``delimiter`` or ``quotechar`` is not one
-            character, or there is no such encoding.
+        ConfigError: not one of ``path``, ``data_files`` and ``rows`` is given, ``delimiter`` or ``quotechar`` is longer
+            than one character, or there is no such encoding.
     """
 
     def __init__(

@@ -106,12 +106,12 @@ def sample_rows(task: TaskSpec, folder: RunFolder) -> Iterator[dict[str, Any]]:
     """
     names = {"model": task.model.abbr, "dataset": task.dataset.abbr}
     for sample in read_samples(task, folder):
-        columns = sample.prediction.columns.items()
+        values = sample.score.values if sample.score else {}
         yield {
             **names,
             **_row(sample.prediction, sample.score),
-            **{_own_name(name): value for name, value in columns},
-            **{f"{METRIC_PREFIX}{name}": value for name, value in (sample.score.values if sample.score else {}).items()},
+            **{_own_name(name): value for name, value in sample.prediction.columns.items()},
+            **{f"{METRIC_PREFIX}{name}": value for name, value in values.items()},
         }
 
 
