@@ -228,6 +228,7 @@ from ais_prompt.verbs.api import lock as lock
 from ais_prompt.verbs.api import render_prompts as render_prompts
 from ais_prompt.verbs.api import run as run
 from ais_prompt.verbs.check import CheckResult as CheckResult
+from ais_prompt.verbs.evaluate import evaluate as evaluate
 from ais_prompt.verbs.open_run import Run as Run
 from ais_prompt.verbs.open_run import open_run as open_run
 

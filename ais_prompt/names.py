@@ -13,6 +13,7 @@ API: Final = {
     "check": "ais_prompt.verbs.api",
     "check_lock": "ais_prompt.verbs.api",
     "compare": "ais_prompt.verbs.api",
+    "evaluate": "ais_prompt.verbs.evaluate",
     "load_config": "ais_prompt.verbs.api",
     "lock": "ais_prompt.verbs.api",
     "open_run": "ais_prompt.verbs.open_run",

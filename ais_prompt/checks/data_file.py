@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
@@ -112,7 +112,7 @@ def describe_file(data: DataFile) -> Description:
     test = next((name for name in ("test", "validation", "dev") if name in splits), splits[0])
     table = reader.read(test)
     source = {"type": "LocalDataset", "path": data.path, **form}
-    found = describe_rows(table.columns, list(islice(table, _ROWS)), data, source)
+    found = describe_rows(table.columns, table, data, source)
     dataset = found.dataset
     if len(splits) > 1 and test != "test":
         dataset["reader_cfg"]["test_split"] = test
@@ -125,13 +125,13 @@ def describe_file(data: DataFile) -> Description:
 
 
 def describe_rows(
-    columns: Sequence[str], rows: Sequence[Mapping[str, Any]], data: DataFile, source: Mapping[str, Any]
+    columns: Sequence[str], rows: Iterable[Mapping[str, Any]], data: DataFile, source: Mapping[str, Any]
 ) -> Description:
     """Return the dataset that these rows mean.
 
     Args:
         columns: their names.
-        rows: the first rows.
+        rows: the rows.
         data: what is said of them; its path names the dataset.
         source: ``type`` and arguments of the reader.
 
@@ -142,8 +142,8 @@ def describe_rows(
     prompt, asked_for = _written(data, columns) if data.prompt else _guessed(data, columns, options)
     answer = _answer(data.answer, columns, asked_for)
     inputs = [column for column in asked_for if column != answer]
-    golds = [] if answer is None else [str(row[answer]).strip() for row in rows if row.get(answer) is not None]
-    golds = [gold for gold in golds if gold]
+    found = [] if answer is None else [row.get(answer) for row in islice(rows, _ROWS)]
+    golds = [gold for value in found if value is not None and (gold := str(value).strip())]
     kind = data.kind or _kind(golds, options) if golds else None
     scoring = {} if kind is None else _scoring(kind, golds, options, data)
     turns = [{"role": "HUMAN", "prompt": prompt}]

@@ -22,3 +22,11 @@ class Held(str):
         held = super().__new__(cls, text)
         held.value = value
         return held
+
+    def __reduce__(self) -> tuple[type[Held], tuple[str]]:
+        """Leave the object behind: another process gets the text only."""
+        return Held, (str(self),)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Held:
+        """Return the text itself: neither it nor what it holds is ever changed."""
+        return self

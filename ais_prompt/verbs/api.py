@@ -323,9 +323,10 @@ def _with_held_rows(config: Mapping[str, Any]) -> dict[str, Any]:
         return dict(config)
     held = []
     for number, one in enumerate(datasets):
-        if isinstance(one, Mapping) and one.get("type", "LocalDataset") in ("LocalDataset", LocalDataset):
+        is_local = isinstance(one, Mapping) and one.get("type", "LocalDataset") in ("LocalDataset", LocalDataset)
+        if is_local and "rows" in one and not isinstance(one["rows"], str):
             try:
-                one = {**one, "rows": hold_rows(one["rows"])} if "rows" in one else one
+                one = {**one, "rows": hold_rows(one["rows"])}
             except DataError as error:
                 error.where = error.where or f"datasets[{number}].rows"
                 raise

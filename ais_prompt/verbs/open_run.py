@@ -72,46 +72,47 @@ class Run(Struct, frozen=True, dict=True, eq=False):
             return _read_summary(RunFolder(self.path).summary_dir / "summary.json")
 
     @overload
-    def scores(self, *, to: Literal["pandas"] = ...) -> pd.DataFrame: ...
+    def scores(self, *, to: Literal["pandas"] | None = ...) -> pd.DataFrame: ...
     @overload
     def scores(self, *, to: Literal["arrow"]) -> pa.Table: ...
-    def scores(self, *, to: Literal["pandas", "arrow"] = "pandas") -> pd.DataFrame | pa.Table:
+    def scores(self, *, to: Literal["pandas", "arrow"] | None = None) -> pd.DataFrame | pa.Table:
         """Return the scores: one row for each metric of each task and group, in the columns of ``summary.csv``.
 
         Args:
-            to: the kind of table; Arrow needs no pandas.
+            to: the kind of table. None makes a frame of pandas where pandas is installed, and else an Arrow table.
 
         Raises:
             StoreError: the run is not scored, or its files cannot be read.
-            MissingExtra: pandas is not installed.
+            MissingExtra: pandas is asked for and not installed.
         """
         _check_kind(to)
         with public_errors():
             table = scores_table(self.rows)
-            return to_pandas(table) if to == "pandas" else table
+            return to_pandas(table) if (to or _usual_kind()) == "pandas" else table
 
     @overload
     def samples(
-        self, *, model: str | None = ..., dataset: str | None = ..., to: Literal["pandas"] = ...
+        self, *, model: str | None = ..., dataset: str | None = ..., to: Literal["pandas"] | None = ...
     ) -> pd.DataFrame: ...
     @overload
     def samples(self, *, model: str | None = ..., dataset: str | None = ..., to: Literal["arrow"]) -> pa.Table: ...
     def samples(
-        self, *, model: str | None = None, dataset: str | None = None, to: Literal["pandas", "arrow"] = "pandas"
+        self, *, model: str | None = None, dataset: str | None = None, to: Literal["pandas", "arrow"] | None = None
     ) -> pd.DataFrame | pa.Table:
         """Return one row for each sample of each task: its prompt, answer, gold and scores.
 
-        Prompts, answers and golds that are not texts are JSON. ``score`` is the main metric of the task, and each
-        metric has a column ``score_<metric>``.
+        Prompts, answers and golds that are not texts are JSON. Numbers and short texts of the rows keep their columns,
+        as ``row_<column>`` where the name is taken. ``score`` is the main metric of the task, and each metric has a
+        column ``score_<metric>``.
 
         Args:
             model, dataset: only those of the model or dataset with this ``abbr``.
-            to: the kind of table; Arrow needs no pandas.
+            to: the kind of table. None makes a frame of pandas where pandas is installed, and else an Arrow table.
 
         Raises:
             ConfigError: the run has no such model or dataset.
             StoreError, DataError: its files cannot be read.
-            MissingExtra: pandas is not installed.
+            MissingExtra: pandas is asked for and not installed.
         """
         _check_kind(to)
         with public_errors():
@@ -122,7 +123,7 @@ class Run(Struct, frozen=True, dict=True, eq=False):
                 task for task in spec.tasks if model in (None, task.model.abbr) and dataset in (None, task.dataset.abbr)
             ]
             table = samples_table(wanted, RunFolder(self.path))
-            return to_pandas(table) if to == "pandas" else table
+            return to_pandas(table) if (to or _usual_kind()) == "pandas" else table
 
     def raise_errors(self) -> None:
         """Raise the first of the errors, if there is one.
@@ -232,8 +233,16 @@ def _read_summary(path: Path) -> list[Row]:
     raise StoreError(what, where=str(path), fix=fix)
 
 
-def _check_kind(to: str) -> None:
-    if to not in ("pandas", "arrow"):
+def _usual_kind() -> str:
+    try:
+        import pandas  # noqa: F401
+    except ImportError:
+        return "arrow"
+    return "pandas"
+
+
+def _check_kind(to: str | None) -> None:
+    if to not in (None, "pandas", "arrow"):
         raise ConfigError(f"there is no table of kind {to!r}", fix="give to='pandas' or to='arrow'")
 
 

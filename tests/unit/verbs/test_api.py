@@ -97,8 +97,9 @@ def test_arrow_tables_hold_the_same_without_pandas(monkeypatch: pytest.MonkeyPat
     assert json.loads(letters[1]["prompt"]) == [{"role": "user", "content": "β? "}]
     assert letters[1]["prediction"] == r"\ud800", "Arrow holds UTF-8, in which a lone surrogate has no bytes"
     assert {(row["score"], row["score_longer"], row["score_prompt"]) for row in letters} == {(0, 0, 0.5)}
+    assert isinstance(run.samples(), pa.Table)
     with pytest.raises(ais_prompt.MissingExtra, match=r"pip install pandas.*to='arrow'"):
-        run.samples()
+        run.samples(to="pandas")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,154 @@
+"""Evaluate a model or a function on rows, without a config: what is left out is guessed, as for ``run --data``."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, TypeAlias, TypedDict, Unpack
+
+from msgspec.structs import replace
+
+from ais_prompt.checks.data_file import DataFile, Description, describe_file, describe_rows
+from ais_prompt.checks.source import served_model
+from ais_prompt.config.compose import compose
+from ais_prompt.config.load import plain_value
+from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.readers.in_memory import hold_rows
+from ais_prompt.verbs.api import load_config, run
+from ais_prompt.verbs.open_run import Run, public_errors
+
+Part: TypeAlias = str | Mapping[str, Any] | Callable[..., Any]
+"""A part: its name or dotted path, a dict with its arguments, or a function."""
+
+_NAME: Final = "data"
+"""Names a dataset of rows in memory."""
+
+
+class RunOptions(TypedDict, total=False):
+    """Options of `evaluate` that `run` has too.
+
+    Attributes:
+        work_dir: where run folders are made.
+        cache: folder of answers that runs share.
+        reuse: ``latest`` or the name of a run folder, to ask only what is missing.
+        report: whether ``report.html`` is written.
+        quiet: show neither progress nor warnings.
+    """
+
+    work_dir: str | os.PathLike[str]
+    cache: str | os.PathLike[str]
+    reuse: str
+    report: bool
+    quiet: bool
+
+
+def evaluate(
+    data: Any,
+    *,
+    url: str | Sequence[str] | None = None,
+    model: str | Mapping[str, Any] | None = None,
+    function: Callable[..., Any] | str | None = None,
+    prompt: str | None = None,
+    answer: str | None = None,
+    extract: Part | None = None,
+    evaluator: Part | None = None,
+    few_shot: int = 0,
+    limit: int | None = None,
+    name: str = "evaluate",
+    **options: Unpack[RunOptions],
+) -> Run:
+    """Ask a model or function every question of some data, score the answers, and write a run folder.
+
+    Args:
+        data: rows: a list of dicts or a frame of pandas, polars or Arrow; or the path of a file.
+        url: address of a server; ``model`` names the model if the server has several.
+        model: a dict as in ``models`` of a config, or the name of a model config.
+        function: takes the prompt and returns the answer, see `FunctionModel`.
+        prompt: the question, with ``{column}``; None takes the column of the question.
+        answer: the column of the gold answer; None finds it by its name.
+        extract: finds the answer in the text of the model: a postprocessor or a function; ``'none'`` takes the whole
+            text. None decides by the gold answers.
+        evaluator: compares the answer with the gold answer: an evaluator, or a function ``(answer, gold) -> float``.
+            None decides by the gold answers.
+        few_shot: other rows that are shown before each question.
+        limit: the first so many rows only.
+        name: names the run folder.
+        options: as in `RunOptions`.
+
+    Returns:
+        The run, as of `run`; what was guessed is in its ``warnings``.
+
+    Raises:
+        ConfigError: not one model is given, or the column of the question is not known.
+        DataError: the data cannot be read.
+        AisPromptError: as `run`.
+    """
+    is_file = isinstance(data, str | os.PathLike)
+    described = DataFile(
+        os.fspath(data) if is_file else _NAME,
+        prompt=prompt,
+        answer=answer,
+        postprocessor=_type_of(extract, "extract"),
+        evaluator=_type_of(evaluator, "evaluator"),
+        few_shot=few_shot,
+    )
+    with public_errors(), _words_of_python():
+        found = describe_file(described) if is_file else _describe_rows(described, data)
+        scoring = found.dataset.get("eval_cfg", {})
+        for key, part in (("pred_postprocessor", extract), ("evaluator", evaluator)):
+            if isinstance(part, Mapping) and key in scoring:
+                scoring[key] = dict(part)
+        config = {"run_name": name, "models": [_model(url, model, function)], "datasets": [found.dataset]}
+        loaded = replace(load_config(config), notes=(_in_python(found.sentence),))
+    return run(loaded, num_prompts=limit, **options) if limit else run(loaded, **options)
+
+
+def _describe_rows(described: DataFile, data: Any) -> Description:
+    held = hold_rows(data)
+    table = held.value.get("test") or next(iter(held.value.values()))
+    return describe_rows(table.columns, table, described, {"type": "LocalDataset", "rows": held})
+
+
+@contextmanager
+def _words_of_python() -> Iterator[None]:
+    """Name arguments in place of options of the command line in the errors of the body."""
+    try:
+        yield
+    except AisPromptError as error:
+        error.what, error.where, error.fix = map(_in_python, (error.what, error.where, error.fix))
+        raise
+
+
+def _in_python(text: str) -> str:
+    return re.sub(r"--([a-z]+(?:-[a-z]+)*)", lambda option: option[1].replace("-", "_"), text)
+
+
+def _model(
+    url: str | Sequence[str] | None, model: str | Mapping[str, Any] | None, function: Callable[..., Any] | str | None
+) -> Any:
+    """Return the config of the model.
+
+    Raises:
+        ConfigError: none is given, or several are.
+    """
+    name = model if isinstance(model, str) else None
+    if sum([url is not None, model is not None and (url is None or name is None), function is not None]) != 1:
+        fix = "url='http://127.0.0.1:8000/v1', model=dict(type=...), or function=my_app"
+        raise ConfigError("give one of url, model and function", fix=fix)
+    if function is not None:
+        return {"type": "FunctionModel", "function": function}
+    if url is not None:
+        return served_model((url,) if isinstance(url, str) else tuple(url), name)
+    if name is None:
+        return model
+    [found] = compose([name], ()).values["models"]
+    return found
+
+
+def _type_of(part: Part | None, where: str) -> str | None:
+    """Return the ``type`` of a part as a text."""
+    given = part.get("type") if isinstance(part, Mapping) else part
+    named: str | None = None if given is None else plain_value(given, where, holds=True)
+    return named

@@ -1,0 +1,116 @@
+"""`evaluate`: a model or function on rows, without a config."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ais_prompt
+from ais_prompt.testing.server import MockServer
+from tests.support.cli import run_cli
+
+ROWS = [{"question": f"{n}+{n}", "answer": str(2 * n)} for n in range(6)]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sums.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    return tmp_path
+
+
+def total(text: str) -> str:
+    left, right = text.split("+")
+    return f"It is {int(left) + int(right)}."
+
+
+def last_word(text: str) -> str:
+    return text.split()[-1].rstrip(".")
+
+
+@pytest.mark.parametrize("data", [ROWS, "sums.jsonl", Path("sums.jsonl"), {"train": ROWS, "test": ROWS}])
+def test_a_function_is_evaluated_on_rows_and_files(data: Any) -> None:
+    run = ais_prompt.evaluate(data, function=total, quiet=True)
+    assert (run.rows[0].score, run.rows[0].n, run.rows[0].model) == (1.0, 6, "total")
+    assert "the answer {answer} is a number" in run.warnings[0].what
+
+
+def test_each_guess_can_be_replaced() -> None:
+    asked: list[str] = []
+
+    def app(text: str) -> str:
+        asked.append(text)
+        return total(text.removeprefix("Add: "))
+
+    rows = [{"sum": row["question"], "right": row["answer"]} for row in ROWS]
+    run = ais_prompt.evaluate(
+        rows,
+        function=app,
+        prompt="Add: {sum}",
+        answer="right",
+        extract=last_word,
+        evaluator=lambda found, gold: float(found == gold),
+        limit=3,
+        name="own",
+        quiet=True,
+    )
+    assert sorted(asked) == [f"Add: {n}+{n}" for n in range(3)]
+    assert (run.rows[0].score, run.name.partition("/")[0]) == (1.0, "own")
+    assert [row["extracted"] for row in run.samples(to="arrow").to_pylist()] == ["0", "2", "4"]
+
+
+def test_parts_are_named_or_described() -> None:
+    for extract, score in (
+        ("none", 0.0),
+        ("last_word", 1.0),
+        ({"type": "after_phrase_postprocess", "phrase": "is"}, 1),
+    ):
+        named = f"{__name__}.{extract}" if extract == "last_word" else extract
+        run = ais_prompt.evaluate(ROWS, function=total, extract=named, evaluator="Gsm8kEvaluator", quiet=True)
+        assert run.rows[0].score == score, extract
+
+
+def test_other_rows_are_shown_before_each_question() -> None:
+    lengths: list[int] = []
+
+    def app(messages: str) -> str:
+        lengths.append(len(messages.splitlines()))
+        return "0"
+
+    ais_prompt.evaluate(ROWS, function=app, few_shot=2, quiet=True)
+    assert set(lengths) == {5}  # two questions with their answers
+
+
+def test_a_server_and_a_described_model_are_evaluated(server: MockServer) -> None:
+    for run in (
+        ais_prompt.evaluate(ROWS, url=server.base_url, model="m", quiet=True),
+        ais_prompt.evaluate(ROWS, model={"type": "ScriptedModel", "default": "4"}, quiet=True),
+    ):
+        assert (run.rows[0].n, run.rows[0].failed) == (6, 0)
+
+
+def test_the_run_is_scored_and_resumed_like_any_other() -> None:
+    run = ais_prompt.evaluate(ROWS, function=total, quiet=True)
+    assert run_cli("score", str(run.path)).returncode == 0
+    again = ais_prompt.evaluate(ROWS, function=total, reuse="latest", quiet=True)
+    assert again.path == run.path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({}, "give one of url, model and function"),
+        ({"function": total, "url": "http://127.0.0.1:9/v1"}, "give one of url, model and function"),
+        ({"function": total, "prompt": "{Question}"}, "no column 'Question'"),
+        ({"function": total, "answer": "gold"}, "there is no column 'gold'"),
+        ({"function": total, "data": [{"a": 1}]}, "has a known name for the question"),
+    ],
+)
+def test_faults_are_in_the_words_of_python(arguments: dict[str, Any], words: str) -> None:
+    with pytest.raises(ais_prompt.ConfigError) as error:
+        ais_prompt.evaluate(**{"data": ROWS, **arguments})
+    assert words in error.value.what
+    assert "--" not in "".join(error.value.lines())
