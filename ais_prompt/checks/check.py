@@ -15,7 +15,7 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.checks.faults import FaultList, call_inferencer, call_model, check_eval, check_k
+from ais_prompt.checks.faults import FaultList, call_inferencer, call_model, check_eval, check_k, check_on_answers
 from ais_prompt.checks.gates import gate_faults
 from ais_prompt.checks.leaks.proof import (
     check_gold_is_hidden,
@@ -24,7 +24,7 @@ from ais_prompt.checks.leaks.proof import (
     shown_questions_warning,
 )
 from ais_prompt.checks.leaks.search import search_leaks
-from ais_prompt.checks.prompt_warning import PromptProbe, PromptWarning, probe_prompts
+from ais_prompt.checks.prompt_warning import MisspeltPlaceholder, PromptProbe, PromptWarning, probe_prompts
 from ais_prompt.checks.rows import check_media, taken_kinds
 from ais_prompt.checks.warnings import label_warnings, prompt_warnings
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, PartError, PromptError, without_index
@@ -64,6 +64,8 @@ from ais_prompt.utils.text import counted, listed
 AN_ANSWER: Final = "an answer"
 ROWS_TRIED: Final = 20
 """Rows of a dataset of which one must make a prompt, and whose golds are looked at."""
+ROWS_ANSWERED: Final = 3
+"""Rows whose golds are put into answers for parts of the user."""
 MOST_TURNS: Final = 64
 """Turns of a dialogue that are answered, at most, where a judge's prompt is tried."""
 
@@ -92,6 +94,9 @@ def check_plan(plan: Plan, place: Callable[[str], str], *, thorough: bool = Fals
     models = [side for model in plan.models if (side := _check_model(model, faults))]
     questions = [question for dataset in plan.datasets if (question := _check_dataset(dataset, faults))]
     found, sound = _try_questions(models, questions, faults)
+    for where, mistake in {one.where: one for one in found if isinstance(one, MisspeltPlaceholder)}.items():
+        if mistake.is_fault:
+            faults.note(ConfigError(mistake.what, fix=mistake.fix), where)
     _check_runner_and_gates(plan, faults)
     if thorough:
         found += chain.from_iterable(_look_for_leaks(question, faults) for question in sound)
@@ -241,6 +246,8 @@ def _check_dataset(planned: PlannedDataset, faults: FaultList) -> _Question | No
     )
     check_eval(planned, faults)
     data = faults.attempt(lambda: planned.data, spec.reader.where) if readable else None
+    if data is not None and not faults and not planned.has_turns:
+        check_on_answers(planned, data.test[:ROWS_ANSWERED], faults)
     return _check_prompts(planned, data, faults) if askable else None
 
 

@@ -257,6 +257,52 @@ def call_evaluator(evaluator: Evaluator) -> None:
     _only_wrong_types(lambda: evaluator.aggregate([blank]))
 
 
+def check_on_answers(dataset: PlannedDataset, rows: Sequence[Sample], faults: FaultList) -> None:
+    """Note a postprocessor or evaluator of the user that raises an error for each of some ordinary answers to rows.
+
+    An error that depends on the text is none: a part may raise it where a text has no answer.
+    """
+    spec, evaluator = dataset.spec.eval, dataset.evaluator
+    golds = [row.gold for row in rows if row.gold is not None]
+    texts = [text.replace("%s", str(gold)) for gold in golds for text in _ANSWERS]
+    answers = _take(spec.pred_postprocessor, dataset.answer_of, [(text,) for text in texts], faults)
+    read = _take(spec.dataset_postprocessor, dataset.gold_of, [(gold,) for gold in golds], faults)
+    if evaluator is not None and not is_shipped(type(evaluator)) and not isinstance(evaluator, JudgeEvaluator):
+        pairs = [(answer, gold) for gold in read for answer in (*answers, gold) if answer is not None]
+        _take(spec.evaluator, evaluator.score, pairs, faults)
+
+
+_ANSWERS: Final = ("%s", "The answer is %s.", '{"answer": "%s"}', "<answer>%s</answer>")
+_OF_A_TEXT: Final = (ValueError, LookupError)
+"""Errors of texts that a part cannot read: of ``json.loads``, ``int`` and ``text.split(...)[1]``."""
+
+
+def _take(
+    part: PartSpec | None,
+    call: Callable[..., Any],
+    given: Sequence[tuple[Any, ...]],
+    faults: FaultList,
+) -> list[Any]:
+    """Return the results of a part, and note its error if it takes none of the arguments."""
+    results: list[Any] = []
+    errors: list[AisPromptError] = []
+    for arguments in given:
+        try:
+            results.append(call(*arguments))
+        except AisPromptError as error:
+            errors.append(error)
+    if errors and not results and part is not None and not any(map(_depends_on_text, errors)):
+        what = f"each of {len(errors)} ordinary answers is an error: {errors[0].what}"
+        fix = "fix it, or return None where a text has no answer"
+        faults.note(ConfigError(what, fix=fix), part.where, errors[0].where)
+    return results
+
+
+def _depends_on_text(error: AisPromptError) -> bool:
+    cause = error.__cause__
+    return not isinstance(error, PartError) or isinstance(cause, _OF_A_TEXT) or "NoneType" in str(cause)
+
+
 _DOTTED_NAME: Final = re.compile(r"\w+(\.\w+)+")
 
 

@@ -67,9 +67,11 @@ class MisspeltPlaceholder(PromptWarning, frozen=True):
 
     Attributes:
         mark: the placeholder, as in the template.
+        is_fault: whether no template shows the column, so that the model lacks it.
     """
 
     mark: str = ""
+    is_fault: bool = False
 
     @staticmethod
     def summary(warnings: Sequence[PromptWarning]) -> str:

@@ -25,7 +25,7 @@ from ais_prompt.config.schema import TURN
 from ais_prompt.inferencers import Preview
 from ais_prompt.prompts.meta_template import MetaTemplate, Slot
 from ais_prompt.prompts.multimodal import has_marker
-from ais_prompt.prompts.prompt_list import Item, PromptList, PromptSection, text_of
+from ais_prompt.prompts.prompt_list import Item, PromptList, PromptSection, mark_of, text_of
 from ais_prompt.prompts.sections import CHAT, split_rounds
 from ais_prompt.utils.text import listed
 
@@ -119,7 +119,11 @@ def unfilled_warning(mark: str, column: str, named: str, probe: PromptProbe, whe
     near = column or next(iter(get_close_matches(mark.strip("{}"), probe.columns, n=1)), "")
     fix = f"did you mean {{{near}}}? " * bool(near) + f"the columns are {listed(probe.columns)}"
     what = f"{named} is sent as it is: nothing is filled in there"
-    return MisspeltPlaceholder(what, where, fix, mark) if column else PromptWarning(what, where, fix)
+    if not column:
+        return PromptWarning(what, where, fix)
+    infer = probe.task.dataset.infer
+    templates = [str(part.args) for part in (infer.prompt_template, infer.ice_template) if part]
+    return MisspeltPlaceholder(what, where, fix, mark, not any(mark_of(column) in text for text in templates))
 
 
 def unfilled_marks(texts: Sequence[str], neutral: Preview, columns: Sequence[str]) -> dict[str, str]:

@@ -117,9 +117,8 @@ class RequestEstimate(Struct, frozen=True):
             no answers.
         output_tokens: the most tokens of the answers.
         price: of the model; None if it is not known.
-        judges: ``abbr`` of each judge, which is asked at most ``judgements`` times for each answer. Their requests are
-            not part of the numbers.
-        judgements: 2 where two answers are compared, in both orders.
+        judges: ``abbr`` of each judge. Their tokens are not part of the numbers.
+        verdicts: the most requests to each judge: one for each answer, two where answers are compared in both orders.
     """
 
     task: str
@@ -129,7 +128,12 @@ class RequestEstimate(Struct, frozen=True):
     output_tokens: int
     price: Price | None
     judges: tuple[str, ...] = ()
-    judgements: int = 1
+    verdicts: int = 0
+
+    @property
+    def judge_requests(self) -> int:
+        """The most requests to all judges."""
+        return len(self.judges) * self.verdicts
 
     @property
     def least_cost(self) -> float | None:
@@ -167,6 +171,7 @@ def estimate(task: Task) -> RequestEstimate:
             pass
     scale = len(test) / count if count else 0.0
     judge = None if task.spec.is_reference else task.dataset.spec.eval.judge
+    answers = task.inferencer.n if isinstance(task.inferencer, RepeatingInferencer) else 1
     return RequestEstimate(
         task.name,
         len(test),
@@ -175,18 +180,18 @@ def estimate(task: Task) -> RequestEstimate:
         math.ceil(received * scale),
         task.spec.model.price,
         tuple(model.abbr for model in judge.models) if judge else (),
-        2 if judge and judge.reference_answers else 1,
+        len(test) * answers * (2 if judge and judge.reference_answers else 1) if judge else 0,
     )
 
 
 def exceeded(budget: Budget, estimates: list[RequestEstimate]) -> list[str]:
     """Return which limits of a budget a run would certainly reach, or might reach if its answers are long."""
-    kinds = ("requests", "input_tokens", "output_tokens", "least_cost", "most_cost")
+    kinds = ("requests", "judge_requests", "input_tokens", "output_tokens", "least_cost", "most_cost")
     total = {kind: math.fsum(getattr(one, kind) or 0 for one in estimates) for kind in kinds}
     sent = total["input_tokens"]
     found = []
     for name, limit, low, high in (
-        ("max_requests", budget.max_requests, total["requests"], total["requests"]),
+        ("max_requests", budget.max_requests, total["requests"], total["requests"] + total["judge_requests"]),
         ("max_tokens_total", budget.max_tokens_total, sent, sent + total["output_tokens"]),
         ("max_cost", budget.max_cost, total["least_cost"], total["most_cost"]),
     ):

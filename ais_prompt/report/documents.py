@@ -58,7 +58,7 @@ class TaskEnd(Struct, frozen=True):
 
 
 class TaskEstimate(Struct, frozen=True):
-    """What a task would ask at most; costs are None without a price."""
+    """What a task would ask at most, without the tokens of judges; costs are None without a price."""
 
     task: str
     samples: int
@@ -67,6 +67,7 @@ class TaskEstimate(Struct, frozen=True):
     output_tokens: int
     least_cost: float | None = None
     most_cost: float | None = None
+    judge_requests: int = 0
 
 
 class RunDocument(Document, kw_only=True):
@@ -323,6 +324,7 @@ def task_estimates(found: Sequence[RequestEstimate]) -> list[TaskEstimate]:
             task=one.task,
             samples=one.samples,
             requests=one.requests,
+            judge_requests=one.judge_requests,
             input_tokens=one.input_tokens,
             output_tokens=one.output_tokens,
             least_cost=one.least_cost,

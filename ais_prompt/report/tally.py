@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from ais_prompt.engine.conversations import RequestEstimate
 from ais_prompt.types import Activity, Completion, Used
-from ais_prompt.utils.text import counted
+from ais_prompt.utils.text import counted, listed
 
 WINDOW_SECONDS: Final = 10.0
 """Rates are those of the last so many seconds."""
@@ -290,10 +290,6 @@ def estimate_lines(estimates: Sequence[RequestEstimate]) -> list[str]:
         for one in estimates:
             models.setdefault(one.task.rpartition("/")[0], []).append(one)
         lines = [f"{name}: {counted(len(of), 'dataset')}, {estimate_words(of)}" for name, of in models.items()]
-    judged: Counter[str] = Counter()
-    for one in estimates:
-        judged.update(dict.fromkeys(one.judges, one.samples * one.judgements))
-    lines += [f"{judge}: gives up to {counted(n, 'verdict')}, not included below" for judge, n in judged.items()]
     return [*lines, f"in all: {estimate_words(estimates)}"]
 
 
@@ -312,7 +308,10 @@ def money(amount: float, currency: str) -> str:
 
 
 def estimate_words(estimates: Iterable[RequestEstimate]) -> str:
-    """Return ``8 questions, 8 requests, about 96 tokens in, at most 2,048 out, 0.01 to 0.05 USD``."""
+    """Return ``8 questions, 8 requests, about 96 tokens in, at most 2,048 out, 0.01 to 0.05 USD``.
+
+    Requests to judges follow: ``and up to 8 requests to the judge gpt, whose tokens are not counted``.
+    """
     found = list(estimates)
     samples, requests, sent, received = (
         sum(getattr(one, name) for one in found) for name in ("samples", "requests", "input_tokens", "output_tokens")
@@ -323,4 +322,8 @@ def estimate_words(estimates: Iterable[RequestEstimate]) -> str:
     for currency in {one.price.currency for one in priced if one.price}:  # one at most
         least, most = (math.fsum(getattr(one, name) or 0.0 for one in priced) for name in ("least_cost", "most_cost"))
         words += f", {money(least, '')} to {money(most, currency)}"
+    if verdicts := sum(one.judge_requests for one in found):
+        judges = list(dict.fromkeys(judge for one in found for judge in one.judges))
+        named = f"the judge{'s' * (len(judges) > 1)} {listed(judges)}"
+        words += f", and up to {counted(verdicts, 'request')} to {named}, whose tokens are not counted"
     return words

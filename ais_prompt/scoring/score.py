@@ -40,6 +40,7 @@ from ais_prompt.scoring.judges.verdicts import (
     agreement_of_judges,
     scores_of_judges,
 )
+from ais_prompt.scoring.lost_golds import lost_golds
 from ais_prompt.scoring.scorer import NOT_SCORED, UNUSABLE_GOLD, Scorer
 from ais_prompt.scoring.sensitivity import others_than, sensitivity, warning_of
 from ais_prompt.store.layout import RunFolder
@@ -95,6 +96,10 @@ def score(task: Task, folder: RunFolder, asked: int | None = None, stopped_of: i
         head["extraction"] = found.to_json()
         if warning := warning_of(found, fraction=scores[0].fraction):
             logger.warning("[%s] %s", task.name, warning)
+    is_read_whole = task.spec.dataset.eval.pred_postprocessor is None and not isinstance(evaluator, JudgeEvaluator)
+    if is_read_whole and (doubt := lost_golds(samples, scores[0].metric)):
+        head["doubt"] = doubt
+        logger.warning("[%s] %s", task.name, doubt)
     write_results(folder.results(head["model"], head["dataset"]), head, (sample.to_json() for sample in samples))
     return scores
 

@@ -11,7 +11,6 @@ from typing import Any, Final, TypeAlias
 from ais_prompt.errors import AisPromptError
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.plan.build import build_postprocessor
-from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import PartSpec, Prediction, SampleScore
 from ais_prompt.types.score import OtherReading, Sensitivity
 
@@ -33,7 +32,7 @@ ScorerOf: TypeAlias = Callable[[PartSpec], Callable[[Prediction], SampleScore]]
 
 
 def others_than(spec: PartSpec | None) -> list[PartSpec]:
-    """Return the postprocessors that could replace the configured one, and OpenCompass' of its name.
+    """Return the postprocessors that could replace the configured one.
 
     Arguments such as ``options`` go along where they are understood. There is none for a postprocessor of the user's
     own, nor for one of texts and programs.
@@ -41,9 +40,8 @@ def others_than(spec: PartSpec | None) -> list[PartSpec]:
     if spec is None:
         return []
     own = spec.type.removesuffix("_peer")
-    names = [*PLAUSIBLE.get(own, ()), f"{own}_peer"] if own in PLAUSIBLE else []
-    known = [name for name in names if name != spec.type and name in POSTPROCESSORS.names()]
-    return [PartSpec(name, _understood(name, spec.args), spec.where) for name in known]
+    names = [name for name in PLAUSIBLE.get(own, ()) if name != spec.type]
+    return [PartSpec(name, _understood(name, spec.args), spec.where) for name in names]
 
 
 def sensitivity(
@@ -80,17 +78,20 @@ def sensitivity(
 
 
 def warning_of(found: Sensitivity, *, fraction: bool) -> str | None:
-    """Say which postprocessors give another score; None if none is more than a standard error away."""
-    if not found.far:
+    """Say which postprocessors give a higher score; None if none is more than a standard error above.
+
+    Those that give a lower score find fewer of the answers, about which nothing is to be done.
+    """
+    if not (higher := [other for other in found.far if other.score > found.score]):
         return None
     scale, unit = (100, " points") if fraction else (1, "")
     far = [
         f"{other.postprocessor} {scale * (other.score - found.score):+.1f}{unit} ({other.changed} samples)"
-        for other in found.far
+        for other in higher
     ]
     drawn = "" if found.samples == found.of else f" of {found.of:,}, drawn at random"
     return (
-        f"the score depends on how answers are read: {', '.join(far)}; {found.postprocessor} has "
+        f"the score is higher if answers are read in another way: {', '.join(far)}; {found.postprocessor} has "
         f"{scale * found.score:.1f} with a standard error of {scale * found.stderr:.1f} "
         f"({found.samples:,} samples{drawn})"
     )

@@ -220,23 +220,30 @@ def test_golds_that_cannot_be_used_count_for_max_failures(project: Project) -> N
     assert project.run("score", "eval", "--max-failures", "1").returncode == 0
 
 
-def test_the_score_under_other_postprocessors_is_told(project: Project) -> None:
-    text = "The answer is 6. After all it is 1,000 + 4 = 1,004, says rule 4."
-    project.write_data([{"question": f"q{n}", "answer": "6"} for n in range(8)])
+def test_a_higher_score_under_another_postprocessor_is_told(project: Project) -> None:
+    text = "The answer is A. The answer is C."
+    reads = {"evaluator": {"type": "AccEvaluator"}, "pred_postprocessor": {"type": "first_option_postprocess"}}
+    project.write_data([{"question": f"q{n}", "answer": "C"} for n in range(8)])
     project.write_config(models=f"dict(type='ScriptedModel', abbr='fake', default={text!r})")
-    done = project.run("run", "eval.py")
+    done = project.run("run", "eval.py", "--set", f"datasets.0.eval_cfg={reads}")
     assert done.returncode == 0, done.stderr
-    assert "the score depends on how answers are read: gsm8k_postprocess_peer -100.0 points" in done.stderr
+    assert "the score is higher if answers are read in another way: last_option_postprocess +100.0" in done.stderr
     results = json.loads((project.folder() / "results" / "fake" / "sums.json").read_text())
     found = results["extraction"]
-    assert found["postprocessor"] == "gsm8k_postprocess"
-    assert [(other["postprocessor"], other["score"]) for other in found["others"]][-1] == (
-        "gsm8k_postprocess_peer",
-        0.0,
-    )
+    assert found["postprocessor"] == "first_option_postprocess"
+    assert [(other["postprocessor"], other["score"]) for other in found["others"]] == [("last_option_postprocess", 1.0)]
     [reading] = results["details"][0]["readings"]
-    assert reading["rule"] == "the answer is"
-    assert text[reading["start"] : reading["end"]] == "6"
+    assert text[reading["start"] : reading["end"]] == "A"
+
+
+def test_wrong_answers_that_contain_the_gold_are_told(project: Project) -> None:
+    project.write_data([{"question": f"q{n}", "answer": "6"} for n in range(8)])
+    project.write_config(models="dict(type='ScriptedModel', abbr='fake', default='It is 6.')")
+    done = project.run("run", "eval.py", "--set", "datasets.0.eval_cfg={'evaluator': {'type': 'AccEvaluator'}}")
+    assert (done.returncode, "0.0 %" in done.stdout) == (0, True)
+    assert "8 of 8 wrong answers contain the gold answer: is a pred_postprocessor missing?" in done.stderr
+    doubt = json.loads((project.folder() / "results" / "fake" / "sums.json").read_text())["doubt"]
+    assert doubt.endswith("Try pred_postprocessor=dict(type='gsm8k_postprocess')")
 
 
 def test_clusters_widen_the_interval_and_can_be_named_later(project: Project) -> None:

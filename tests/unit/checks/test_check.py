@@ -111,6 +111,14 @@ def test_without_a_tokenizer_the_roles_are_checked_all_the_same(tmp_path: Path) 
 
 def test_a_chat_model_has_its_warnings_without_its_tokenizer(tmp_path: Path) -> None:
     part = PartSpec("HuggingFaceChatModel", {"path": "example/has-this"}, "models[0]")
-    found = findings(tmp_path, ModelSpec("chat", part, where="models[0]"), template="{quesion}")
+    found = findings(tmp_path, ModelSpec("chat", part, where="models[0]"), template="{quesion} {question}")
     assert found.faults == []
     assert any("quesion" in what for _, what in places(found.warnings))
+
+
+@pytest.mark.parametrize("written", ["{Question}", "{ question }", "{quesion}"])
+def test_a_misspelt_placeholder_is_a_fault_where_the_column_is_shown_nowhere(tmp_path: Path, written: str) -> None:
+    [fault] = findings(tmp_path, scripted(), template=f"Q: {written}").faults
+    assert fault.what == f"{written} is sent as it is: nothing is filled in there"
+    assert fault.fix.startswith("did you mean {question}?")
+    assert findings(tmp_path, scripted(), template=f"Q: {{question}} {written}").faults == []

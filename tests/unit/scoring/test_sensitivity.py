@@ -36,12 +36,18 @@ def test_scores_of_the_other_postprocessors_are_those_they_would_give() -> None:
     assert (found.score, found.samples, found.of) == (0.8, 10, 10)
     assert found.stderr == pytest.approx((0.8 * 0.2 / 9) ** 0.5)
     others = {other.postprocessor: (other.score, other.changed) for other in found.others}
-    assert others == {"last_option_postprocess": (1.0, 2), "first_option_postprocess_peer": (1.0, 2)}
+    assert others == {"last_option_postprocess": (1.0, 2)}
     assert [other.postprocessor for other in found.far] == list(others)
     warning = warning_of(found, fraction=True)
     assert warning is not None
     assert "last_option_postprocess +20.0 points (2 samples)" in warning
     assert Sensitivity.from_json(found.to_json()) == found
+
+
+def test_no_warning_where_the_others_give_a_lower_score() -> None:
+    found = found_in(["The answer is C. The answer is A."] * 20)
+    assert found.far
+    assert warning_of(found, fraction=True) is None
 
 
 def test_no_warning_where_all_agree() -> None:
@@ -66,9 +72,9 @@ def test_of_many_samples_a_seeded_number_is_read(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("name", "others"),
     [
-        ("first_option_postprocess", ["last_option_postprocess", "first_option_postprocess_peer"]),
+        ("first_option_postprocess", ["last_option_postprocess"]),
         ("first_option_postprocess_peer", ["first_option_postprocess", "last_option_postprocess"]),
-        ("gsm8k_postprocess", ["math_postprocess_v2", "gsm8k_postprocess_peer"]),
+        ("gsm8k_postprocess", ["math_postprocess_v2"]),
         ("humaneval_postprocess_v2", []),
         ("builtins.str", []),
     ],
@@ -78,5 +84,5 @@ def test_those_of_the_same_kind_are_plausible(name: str, others: list[str]) -> N
 
 
 def test_options_go_along_where_they_are_understood() -> None:
-    assert [spec.args for spec in others_than(FIRST)] == [{"options": "ABC"}, {"options": "ABC"}]
+    assert [spec.args for spec in others_than(FIRST)] == [{"options": "ABC"}]
     assert others_than(PartSpec("gsm8k_postprocess", {"options": "AB"}, ""))[0].args == {}
