@@ -106,7 +106,7 @@ def test_the_run_is_scored_and_resumed_like_any_other() -> None:
         ({"function": total, "url": "http://127.0.0.1:9/v1"}, "give one of url, model and function"),
         ({"function": total, "prompt": "{Question}"}, "no column 'Question'"),
         ({"function": total, "answer": "gold"}, "there is no column 'gold'"),
-        ({"function": total, "data": [{"a": 1}]}, "has a known name for the question"),
+        ({"function": total, "data": [{"a": 1, "b": 2, "c": 3}]}, "has a known name for the question"),
     ],
 )
 def test_faults_are_in_the_words_of_python(arguments: dict[str, Any], words: str) -> None:

@@ -94,7 +94,6 @@ def test_values_that_json_does_not_have_become_texts() -> None:
     ("rows", "words"),
     [
         (7, "of type int, which has no rows"),
-        ("questions.csv", "of type str, which has no rows"),
         ([], "there are no rows"),
         ([["a", "b"]], "a row is no dict of column → value: ['a', 'b']"),
         ({"question": ["a"]}, "the key 'question', which is no split"),
