@@ -35,6 +35,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "LocalDataset": "ais_prompt.readers.local",
         "PeerDataset": "ais_prompt.extensions.peers.code.parts",
         "RulerDataset": "ais_prompt.extensions.benchmarks.ruler.dataset",
+        "SyntheticDataset": "ais_prompt.perf.synthetic",
     },
     "retrievers": {
         "BM25Retriever": "ais_prompt.retrievers.bm25",

@@ -19,8 +19,26 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 PERF_MODES: Final = ("perf", "perf_viz")
-PERF_OPTIONS: Final = ("num_warmups", "pressure", "pressure_time")
+PERF_OPTIONS: Final = ("num_warmups", "pressure", "pressure_time", "input_tokens", "output_tokens", "request_rate")
 """The names of these options in a command."""
+SYNTHETIC: Final = "synthetic"
+"""The shipped dataset of made-up prompts."""
+
+
+class _Tokens(click.ParamType):  # type: ignore[type-arg]  # generic only from click 8.4 on
+    name = "tokens"
+
+    def convert(self, value: str | list[int], param: click.Parameter | None, ctx: click.Context | None) -> list[int]:
+        """Return the least and the most tokens."""
+        if isinstance(value, list):
+            return value
+        least, _, most = value.partition("-")
+        if not (least.isdecimal() and (most or least).isdecimal()):
+            self.fail(f"{value!r} is neither a number (1024) nor two (128-1024)", param, ctx)
+        return [int(least), int(most or least)]
+
+
+TOKENS: Final = _Tokens()
 _OPTIONS = (
     click.option(
         "--num-warmups",
@@ -28,6 +46,13 @@ _OPTIONS = (
         metavar="N",
         help="With -m perf: requests before the load (default 1).",
     ),
+    click.option(
+        "--input-tokens", type=TOKENS, metavar="N|N-M", help="With -m perf: made-up prompts of so many tokens."
+    ),
+    click.option(
+        "--output-tokens", type=TOKENS, metavar="N|N-M", help="With them: most tokens of answers (default 128)."
+    ),
+    click.option("--request-rate", type=float, metavar="X", help="With -m perf: requests a second of the first model."),
     click.option("--pressure", is_flag=True, help="With -m perf: ask over and over, for --pressure-time."),
     click.option(
         "--pressure-time",
@@ -43,6 +68,35 @@ def perf_options(command: Command) -> Command:
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
+
+
+def with_load(options: dict[str, Any], values: dict[str, Any], mode: str) -> dict[str, Any]:
+    """Return the options that name a config, with made-up prompts and a rate where the command line asks for them.
+
+    Args:
+        options: those of `ais_prompt.cli.options.source`.
+        values: those of `PERF_OPTIONS`.
+        mode: of the run.
+
+    Raises:
+        click.UsageError: they need ``-m perf``, or other datasets are named.
+    """
+    given = [name for name in PERF_OPTIONS if values[name]]
+    if mode not in PERF_MODES and given:
+        raise click.UsageError(f"--{given[0].replace('_', '-')} measures performance: add -m perf")
+    made = {name: values[name] for name in ("input_tokens", "output_tokens") if values[name]}
+    settings = [f"datasets.0.{name}={ends}" for name, ends in made.items()]
+    named = [name for name in ("config", "datasets", "custom_dataset_path", "data") if options.get(name)]
+    if made and named:
+        raise click.UsageError("--input-tokens and --output-tokens make the prompts: name no config and no dataset")
+    if made and options["num_prompts"]:
+        settings.append(f"datasets.0.requests={options['num_prompts']}")
+    if values["request_rate"]:
+        settings.append(f"models.0.request_rate={values['request_rate']}")
+    if mode in PERF_MODES and options["urls"]:
+        settings.append("models.0.stream=True")
+    datasets = (SYNTHETIC,) if made else options["datasets"]
+    return {**options, "datasets": datasets, "overrides": (*settings, *options["overrides"])}
 
 
 def run_perf(ctx: click.Context, plan: Plan, keeper: GateKeeper, gate_values: dict[str, Any]) -> int:

@@ -22,7 +22,7 @@ from ais_prompt.cli.limits import (
 from ais_prompt.cli.lock import lock_command, show_drift, tell_drift
 from ais_prompt.cli.options import MODEL_AND_DATA, SOURCE_NAMES, given_words, shown_command, source, source_options
 from ais_prompt.cli.peer_flags import Mode
-from ais_prompt.cli.perf import PERF_MODES, PERF_OPTIONS, perf_options, run_perf
+from ais_prompt.cli.perf import PERF_MODES, PERF_OPTIONS, perf_options, run_perf, with_load
 from ais_prompt.cli.runner import preview_shards, run_by_runner, runner_option, with_runner
 from ais_prompt.cli.shards import refuse_scores_of_shard, run_shard, tasks_of_shard
 from ais_prompt.cli.verb import (
@@ -130,7 +130,7 @@ def run(
     from ais_prompt.checks.source import checked
 
     gate_values, budget = _taken(options, GATE_OPTIONS), _taken(options, BUDGET_OPTIONS)
-    perf_values = _taken(options, PERF_OPTIONS)
+    options = with_load(options, _taken(options, PERF_OPTIONS), mode)
     refuse_undecided_gates(mode, gate_values, stop_early=stop_early)
     asked_for = replace(source(**options, cache=cache), budget=read_budget(**budget))
     _refuse_run_without_config(reuse, asked_for)
@@ -152,8 +152,6 @@ def run(
         return
     if mode in PERF_MODES:
         ctx.exit(run_perf(ctx, plan, keeper, gate_values))
-    if any(perf_values.values()):
-        raise click.UsageError("--num-warmups and --pressure measure performance: add -m perf")
     if shard is not None:
         refuse_scores_of_shard(mode, stop_early=stop_early, gate_values=gate_values)
         debug, scores = options["debug"], mode == "all"

@@ -41,6 +41,8 @@ BLOCK_CHARACTERS: Final = 64
 """Characters of a block of a prefix cache: about 16 tokens."""
 MEASURED_PROMPTS: Final = 10_000
 """Prompts whose common beginnings are measured."""
+LENGTH: Final = "max_out_len"
+"""The column with the most tokens of the answer to a row, as in AISBench."""
 TIMESTAMP: Final = "timestamp"
 """The column of a trace, in milliseconds."""
 
@@ -179,6 +181,7 @@ class _Asking:
         self._again: Iterator[RunningConversation] = iter(())
         inferencer = load.task.inferencer
         self._repeats = inferencer.n if isinstance(inferencer, RepeatingInferencer) else 1
+        self._lengths = _answer_lengths(load.task)
         self.origin = writer.origin = self._clock()
 
     async def ask(self, number: int, due: float) -> None:
@@ -212,6 +215,8 @@ class _Asking:
         plan = self._load.plan
         if plan.unique:
             request = replace(request, prompt=with_line(request.prompt, f"{plan.seed}-{number}"))
+        if (length := self._lengths.get(request.sample_id)) is not None and isinstance(request.decoding, Decoding):
+            request = replace(request, decoding=replace(request.decoding, max_out_len=length))
         rounds = number // len(plan.sample_ids)
         return replace(request, repeat=request.repeat + rounds * self._repeats) if rounds else request
 
@@ -394,6 +399,14 @@ def _schedule(task: Task, perf: PerfSpec, model: ApiModel, sample_ids: Sequence[
     except ConfigError as error:
         error.where = f"{task.spec.model.where}.{error.where}" if error.where != TIMESTAMP else task.spec.dataset.where
         raise
+
+
+def _answer_lengths(task: Task) -> dict[str, int]:
+    """Return the most tokens of the answers to rows that say it: sample id → number."""
+    if LENGTH not in task.data.columns:
+        return {}
+    lengths = {sample.id: sample.fields.get(LENGTH) for sample in task.data.test}
+    return {sample_id: length for sample_id, length in lengths.items() if type(length) is int and length > 0}
 
 
 def _timestamps(task: Task, sample_ids: Sequence[str]) -> list[float]:

@@ -190,7 +190,7 @@ def _first_answer(one: Exchange) -> float:
 def _tokens_between(one: Exchange, start: float, end: float) -> float:
     """Return the tokens of an answer that came between two times; each event has the same share of them."""
     pieces = one.pieces
-    inside = np.count_nonzero((start <= pieces) & (pieces <= end))
+    inside = int(np.count_nonzero((start <= pieces) & (pieces <= end)))
     return (one.output_tokens or 0) * inside / len(pieces) if len(pieces) else 0.0
 
 

@@ -199,3 +199,20 @@ def test_an_interrupted_load_keeps_what_is_there(project: Project, server: MockS
     assert "stopped; the load so far is measured" in err
     assert json.loads((project.folder() / "run.json").read_text())["status"] == "interrupted"
     assert Path(project.folder() / "performances" / "fake" / "sums.csv").exists()
+
+
+def test_a_server_is_measured_without_a_config(project: Project, server: MockServer) -> None:
+    options = ("--input-tokens", "20-30", "--output-tokens", "7", "--request-rate", "100", "--num-prompts", "5")
+    done = project.run("run", "--url", server.base_url, "-m", "perf", *options)
+    assert done.returncode == 0, done.stderr
+    assert "mock/synthetic: 5 requests at 100/s" in done.stdout
+    bodies = [request["body"] for request in server.requests()[1:]]
+    assert {(body["max_tokens"], body["stream"]) for body in bodies} == {(7, True)}
+    assert all(20 <= len(body["messages"][0]["content"].split()) <= 30 for body in bodies)
+    done = project.run("run", "--url", server.base_url, *options)
+    assert done.returncode == 2
+    assert "add -m perf" in done.stderr
+    project.write_data()
+    done = project.run("run", "--url", server.base_url, "--data", "data/sums.jsonl", "-m", "perf", *options)
+    assert done.returncode == 2
+    assert "name no config and no dataset" in done.stderr

@@ -193,14 +193,23 @@ _IN_PACKAGES: Final = {"BFCLDataset": {"path": {"": "bfcl_eval/data"}}}
 """Class → argument → what its value means, where it means the data of an installed package."""
 
 
-DATASETS: Final = tuple(
+DATASETS: Final = (
     PartRow(
-        name,
-        "BenchmarkDataset",
-        module=_module(name),
-        add={"loader": name},
-        drop=_DROPPED,
-        values=_IN_PACKAGES.get(name, {}),
-    )
-    for name in LAYOUTS
+        "SyntheticDataset",
+        "SyntheticDataset",
+        rename={"model_path": "tokenizer_path"},
+        drop={"path": "the rows are made"},
+        differs="lengths and texts are drawn with a seed",
+    ),
+    *(
+        PartRow(
+            name,
+            "BenchmarkDataset",
+            module=_module(name),
+            add={"loader": name},
+            drop=_DROPPED,
+            values=_IN_PACKAGES.get(name, {}),
+        )
+        for name in LAYOUTS
+    ),
 )
