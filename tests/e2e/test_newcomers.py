@@ -40,7 +40,6 @@ WHOLE = {
 """Last line of a config → part of the fix."""
 LINES = {
     "--temperature 0.5 eval.py": "--set models.0.generation_kwargs.temperature=",
-    "run eval.py -m perf": "every run measures its speed",
     "run --tasks gsm8k": "--datasets NAME…, or --data FILE",
     "run -c eval.py": "the config needs no option",
     "run data/sums.jsonl": "--data data/sums.jsonl",
