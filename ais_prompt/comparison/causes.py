@@ -21,7 +21,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 from numpy.typing import NDArray
 
-from ais_prompt.comparison.logged import LENGTHS, differing_decoding, has_rule, model_name, same_prompt
+from ais_prompt.comparison.logged import LENGTHS, decoding, differing_decoding, has_rule, model_name, same_prompt
 from ais_prompt.comparison.scored_task import ScoredTask, clusters_of
 from ais_prompt.metrics.aggregate import exact_mean
 from ais_prompt.metrics.bootstrap import bootstrap
@@ -364,7 +364,8 @@ class Change(Struct, frozen=True):
 
 def changed_parts(before: ScoredTask, after: ScoredTask) -> list[Change]:
     """Return the parts that differ, in the order in which an answer is made."""
-    parts = zip(_parts(before), _parts(after), strict=True)
+    parts_of = _known_parts if before.is_log or after.is_log else _parts
+    parts = zip(parts_of(before), parts_of(after), strict=True)
     return [Change(name, *_shortest(old, new)) for (name, old), (_, new) in parts if old != new]
 
 
@@ -398,6 +399,13 @@ def makers_that_differ(before: ScoredTask, after: ScoredTask) -> list[str]:
         "decoding": [_decoding(task.spec) for task in (before, after)],
     }
     return [name for name, (old, new) in parts.items() if old != new]
+
+
+def _known_parts(task: ScoredTask) -> Iterator[tuple[str, Any]]:
+    """Yield the parts that the log of any tool tells, in the same words for all tools."""
+    yield "model", model_name(task)
+    yield "decoding", decoding(task)
+    yield "extraction", {"evaluator": _part(task.spec.dataset.eval.evaluator), **_reading(task.spec.dataset)}
 
 
 def _parts(task: ScoredTask) -> Iterator[tuple[str, Any]]:

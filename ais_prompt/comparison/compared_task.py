@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from ais_prompt.comparison.causes import Change, Share, changed_parts, divided, reported_difference, shares_left_out
 from ais_prompt.comparison.differences import Difference, common_ids, score_difference
-from ais_prompt.comparison.scored_task import ScoredTask, with_common_names
+from ais_prompt.comparison.logged import same_prompt
+from ais_prompt.comparison.scored_task import ScoredTask, have_one_metric, with_common_names
 from ais_prompt.types import Prediction
 
 
@@ -67,7 +68,7 @@ def compare(before: ScoredTask, after: ScoredTask) -> Comparison:
         DataError: they have no such sample, or different metrics.
         StoreError: results or predictions are missing or broken.
     """
-    if before.metric.metric == after.metric.metric:  # else there is nothing to pair
+    if have_one_metric(before, after):  # else there is nothing to pair
         before, after = with_common_names(before, after)
     found = score_difference(before, after)
     ids = common_ids(before, after)
@@ -102,7 +103,7 @@ def _flips(before: ScoredTask, after: ScoredTask, ids: Sequence[str], difference
             index=before.predictions[name].index,
             before=old[name],
             after=new[name],
-            same_prompt=before.predictions[name].origin_prompt == after.predictions[name].origin_prompt,
+            same_prompt=same_prompt(before.predictions[name], after.predictions[name]),
             predictions=(before.predictions[name], after.predictions[name]),
             extracted=(read_before.get(name), read_after.get(name)),
         )

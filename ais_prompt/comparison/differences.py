@@ -11,7 +11,7 @@ from contextlib import suppress
 import numpy as np
 from msgspec import Struct
 
-from ais_prompt.comparison.scored_task import ScoredTask, clusters_of
+from ais_prompt.comparison.scored_task import ScoredTask, clusters_of, have_one_metric
 from ais_prompt.errors import AisPromptError, DataError
 from ais_prompt.metrics.aggregate import exact_mean
 from ais_prompt.metrics.bootstrap import SumsDifference, sums_difference
@@ -76,7 +76,7 @@ def score_difference(before: ScoredTask, after: ScoredTask) -> Difference:
         StoreError: results are missing or broken.
     """
     metric = after.metric
-    if metric.metric != before.metric.metric:
+    if not have_one_metric(before, after):
         raise DataError(
             f"the runs have different metrics: {before.metric.metric} and {metric.metric}",
             where=after.name,
@@ -107,7 +107,7 @@ def score_difference(before: ScoredTask, after: ScoredTask) -> Difference:
     return Difference(
         model=before.model if before.model == after.model else f"{before.model} → {after.model}",
         dataset=after.dataset,
-        metric=metric.metric,
+        metric=metric.metric if metric.metric == before.metric.metric else f"{before.metric.metric} → {metric.metric}",
         fraction=metric.fraction,
         common=len(ids),
         before=scores[0],

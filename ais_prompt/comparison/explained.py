@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from ais_prompt.comparison.ladder import Ladder, explain
 from ais_prompt.comparison.logged import has_rule
 from ais_prompt.comparison.pairing import paired
-from ais_prompt.comparison.runs import StoredRun, pair_tasks
+from ais_prompt.comparison.runs import StoredRun, pair_tasks, with_equal_trust
 from ais_prompt.comparison.scored_task import ScoredTask
 from ais_prompt.errors import AisPromptError
 from ais_prompt.metrics.aggregate import exact_mean
@@ -27,8 +27,9 @@ def explain_runs(
         before, after: the runs.
         dataset: only this dataset of either.
     """
+    before, after = with_equal_trust(before, after)
     pairs = [
-        (old, new) for old, new in task_pairs(before, after) if dataset is None or dataset in (old.dataset, new.dataset)
+        (old, new) for old, new in pair_tasks(before, after) if dataset is None or dataset in (old.dataset, new.dataset)
     ]
     found, notes = [], []
     for old, new in pairs:
@@ -65,18 +66,6 @@ def _unscored(old: ScoredTask, new: ScoredTask, scored: Sequence[ScoredTask]) ->
     if not values:
         return what
     return f"{what}; by the rule of the other log the unscored answers score {100 * exact_mean(values):.1f} %"
-
-
-def task_pairs(before: StoredRun, after: StoredRun) -> list[tuple[ScoredTask, ScoredTask]]:
-    """Return the tasks that are compared: those of the same dataset, or all with the only task of the other side.
-
-    Tools name datasets differently, so a log of one task is compared with every task of the other.
-    """
-    if found := pair_tasks(before, after):
-        return found
-    if 1 in (len(before.tasks), len(after.tasks)):
-        return [(old, new) for old in before.tasks for new in after.tasks]
-    return []
 
 
 def has_scores(task: ScoredTask) -> bool:

@@ -36,7 +36,7 @@ from ais_prompt.comparison.logged import (
     reported,
 )
 from ais_prompt.comparison.pairing import LEAST_PAIRED, Pairing, paired
-from ais_prompt.comparison.scored_task import ScoredTask
+from ais_prompt.comparison.scored_task import ScoredTask, have_one_metric
 from ais_prompt.config.stored import ELSEWHERE
 from ais_prompt.errors import DataError
 from ais_prompt.metrics.aggregate import exact_mean
@@ -157,8 +157,8 @@ def explain(before: ScoredTask, after: ScoredTask, names: tuple[str, str]) -> La
         StoreError: predictions or results are missing or broken.
     """
     fraction = after.metric.fraction
-    if before.metric.fraction != fraction:
-        what = f"{before.metric.metric} and {after.metric.metric} have different units"
+    if not have_one_metric(before, after):
+        what = f"{before.metric.metric} and {after.metric.metric} are different metrics"
         raise DataError(what, where=after.name, fix="score one of them again: aisprompt score RUN --config CONFIG")
     pairing = paired(before.predictions, after.predictions, same_dataset=before.dataset == after.dataset)
     first = replace(before, names=pairing.names_of(before.predictions))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
@@ -159,8 +160,7 @@ def compare_runs(before: StoredRun, after: StoredRun) -> RunComparison:
     Raises:
         ConfigError: one of them has no scores at all.
     """
-    if before.trusted != after.trusted:  # else the same part would have two names
-        before, after = (_stored_run(run.folder, run.model, as_of_others=True) for run in (before, after))
+    before, after = with_equal_trust(before, after)
     for run in (before, after):
         check_scored(run.folder, [task.spec for task in run.tasks])
     pairs = pair_tasks(before, after)
@@ -190,12 +190,26 @@ def compare_runs(before: StoredRun, after: StoredRun) -> RunComparison:
     )
 
 
+def with_equal_trust(before: StoredRun, after: StoredRun) -> tuple[StoredRun, StoredRun]:
+    """Return the runs read as if others had made both, if others made one; else the same part would have two names."""
+    if before.trusted == after.trusted:
+        return before, after
+    first, second = (_stored_run(run.folder, run.model, as_of_others=True) for run in (before, after))
+    return first, second
+
+
 def pair_tasks(before: StoredRun, after: StoredRun) -> list[tuple[ScoredTask, ScoredTask]]:
-    """Return the tasks that both runs have: the same model and dataset, or the same dataset if each has one model."""
+    """Return the tasks that both runs have: the same model and dataset, or the same dataset if each has one model.
+
+    Tools name datasets differently: if one side is a log, and one has only one task, that is paired with all others.
+    """
     first, second = _compared(before), _compared(after)
     by_name = _by_name(before, after)
     old = {_key(task, by_name): task for task in first}
-    return [(old[key], task) for task in second if (key := _key(task, by_name)) in old]
+    found = [(old[key], task) for task in second if (key := _key(task, by_name)) in old]
+    if not found and 1 in (len(first), len(second)) and any(task.is_log for task in (*first, *second)):
+        return list(product(first, second))
+    return found
 
 
 def _compared(run: StoredRun) -> list[ScoredTask]:

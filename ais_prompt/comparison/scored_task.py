@@ -207,6 +207,17 @@ def clusters_of(task: ScoredTask, ids: Sequence[str]) -> list[str] | None:
     return [f"cluster {found[name]}" if name in found else name for name in ids] if found else None
 
 
+def have_one_metric(before: ScoredTask, after: ScoredTask) -> bool:
+    """Return whether the main metrics can be compared. Tools call the share of right answers by different names.
+
+    Raises:
+        StoreError: results are missing or broken.
+    """
+    if before.is_log or after.is_log:
+        return before.metric.fraction == after.metric.fraction
+    return before.metric.metric == after.metric.metric
+
+
 def with_common_names(before: ScoredTask, after: ScoredTask) -> tuple[ScoredTask, ScoredTask]:
     """Return the runs with equal ids for equal questions, as far as that is known.
 

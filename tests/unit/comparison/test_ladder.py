@@ -188,3 +188,13 @@ def test_real_logs_pair_as_they_must() -> None:
 
 def sorted_popularity() -> list[str]:
     return sorted(path.name for path in (LOGS / "inspect_ai").glob("2025-02*.eval"))
+
+
+def test_logs_of_two_tools_are_compared_directly(tmp_path: Path) -> None:
+    first, second = places(tmp_path)
+    logs = str(write_inspect(first, BASE)), str(write_lm_eval(second, cut(BASE)))
+    done = run_cli("compare", *logs, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "accuracy → exact_match" in done.stdout
+    assert "-10.0" in done.stdout
+    assert "only in" not in done.stdout
