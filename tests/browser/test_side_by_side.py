@@ -17,10 +17,11 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
-def server(sample_run: RunFolder) -> Iterator[ReportServer]:
+def server(chromium: Page, sample_run: RunFolder) -> Iterator[ReportServer]:
     server = ReportServer(sample_run.root.parent.parent)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield server
+    chromium.open("about:blank")  # it follows the run as long as it is open
     server.shutdown()
 
 
