@@ -90,6 +90,8 @@ def test_init_takes_all_answers_as_options(folder: Path) -> None:
     function = run_cli("init", "--model", "app.answer", *words[4:], "--force", folder=folder)
     assert function.returncode == 0, function.stderr
     assert "dict(type='FunctionModel', function='app.answer')" in (folder / "mine.py").read_text()
+    (folder / "app.py").write_text("def answer(text):\n    return '2'\n")
+    assert run_cli("check", "mine.py", folder=folder).returncode == 0
 
 
 def test_without_an_answer_init_names_the_option(folder: Path) -> None:
