@@ -72,8 +72,8 @@ def _layout(lines: Sequence[Line], models: Sequence[str], console: Console, grou
     """Return the first layout that fits."""
     longest = max(cell_len(name) for name in [_heading("dataset", console), *(_name(line) for line in lines)])
     # A column that is the same for each dataset is in the caption instead.
-    told = tuple(side for side in ("metric", "n") if _common(side, lines, groups) is None)
-    needed = told[:1] if len({line.dataset for line in lines}) < len(lines) else ()
+    needed = ("metric",) if len({line.dataset for line in lines}) < len(lines) else ()
+    told = tuple(side for side in ("metric", "n") if side in needed or _common(side, lines, groups) is None)
     letters = [_letter(number) for number in range(len(models))]
     for intervals, least in ((True, NAME_WITH_INTERVALS), (False, NAME)):
         for titles in (models, letters):
