@@ -29,6 +29,8 @@ from ais_prompt.extensions.formats.logs.record import LogFormat, LoggedAnswer, L
 from ais_prompt.extensions.formats.logs.rules import RuleSearch
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.plan.plan import Plan, record_of
+from ais_prompt.report.summary import write_summary
+from ais_prompt.scoring.rows import TaskOutcome, summary_rows
 from ais_prompt.scoring.score import SampleScores
 from ais_prompt.scoring.scorer import NOT_SCORED
 from ais_prompt.store.layout import RunFolder, create_run_folder
@@ -343,9 +345,13 @@ def _record(
     record = record_of(Plan(spec), folder, command, asks=True, notes=notes).begin()
     by_name = {one.name: one for one in brought}
     for task in spec.tasks:
-        if (found := by_name.get(task.name)) is not None:
-            model = {"type": found.tool, "model": task.model.part.args.get("model")}
-            record.add_task(task, TaskFacts(model, samples=found.samples, failed=found.failed))
+        found = by_name[task.name]
+        model = {"type": found.tool, "model": task.model.part.args.get("model")}
+        record.add_task(task, TaskFacts(model, samples=found.samples, failed=found.failed))
+    rows = summary_rows(
+        TaskOutcome(one.model, one.dataset, one.scores, predictions_only=not one.scores) for one in brought
+    )
+    write_summary(folder.summary_dir, rows, rows)  # what `view` shows
     record.finish("finished")
 
 

@@ -88,6 +88,9 @@ def test_every_verb_works_on_an_imported_log(tmp_path: Path) -> None:
         done = run_cli("import", "log.eval", folder=tmp_path)
         assert done.returncode == 0, done.stderr
         assert "accuracy 0.6667" in done.stdout
+    [first, _] = sorted((tmp_path / "outputs/log").iterdir())
+    [row] = json.loads((first / "summary/summary.json").read_text())  # what `view` shows
+    assert (row["dataset"], row["score"]) == ("sums", pytest.approx(2 / 3))
     scored = run_cli("score", "log", folder=tmp_path)
     assert (scored.returncode, "66.7 %" in scored.stdout) == (0, True), scored.stderr
     first, second = sorted((tmp_path / "outputs/log").iterdir())
