@@ -183,6 +183,18 @@ class ChecksRequests(Protocol, metaclass=KeptChecks):
 
 
 @runtime_checkable
+class SendsBodies(Protocol, metaclass=KeptChecks):
+    """A model that can show what it sends to a server."""
+
+    def sent(self, request: Request) -> tuple[str, Mapping[str, Any]]:
+        """Return the URL of a request for a text, without secrets, and its body as plain JSON values.
+
+        Raises:
+            AisPromptError: the model cannot answer such requests.
+        """
+
+
+@runtime_checkable
 class SendsFields(Protocol, metaclass=KeptChecks):
     """A model that passes fields on to a server, in the form of the OpenAI API.
 

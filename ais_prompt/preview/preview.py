@@ -16,6 +16,7 @@ from ais_prompt.inferencers.base import GoldUse
 from ais_prompt.models.base import Model, TokenizingModel
 from ais_prompt.plan.plan import Task
 from ais_prompt.preview.origins import Origins, find_origins
+from ais_prompt.preview.request import request_of
 from ais_prompt.prompts import Filled
 from ais_prompt.retrievers import ShotIds
 from ais_prompt.types import Prompt, prompt_to_json
@@ -43,6 +44,7 @@ class PromptView(Struct, frozen=True):
         all_tokens: the tokens of the prompt; None if not requested, or without a tokenizer.
         left_out: how many further examples were retrieved but do not fit ``max_seq_len``.
         max_seq_len: most tokens of a prompt; None if the model has no limit.
+        request: what is sent beside the prompt: the ``url`` of a server, and the options of the body or the decoding.
         places: config path of an origin → the same with ``file:line``, as far as that is known.
     """
 
@@ -62,6 +64,7 @@ class PromptView(Struct, frozen=True):
     all_tokens: tuple[Token, ...] | None = None
     gold_sent: GoldSent = "none"
     max_seq_len: int | None = None
+    request: Mapping[str, Any] = field(default_factory=dict)
     places: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
@@ -80,6 +83,7 @@ class PromptView(Struct, frozen=True):
             "gold_sent": self.gold_sent,
             "tokens": self.tokens,
             "max_seq_len": self.max_seq_len,
+            "request": dict(self.request),
             "warnings": [asdict(warning) for warning in self.warnings],
             **({"origins": [[span.to_json() for span in spans] for spans in self.origins]} if self.origins else {}),
             **({"places": dict(self.places)} if self.places else {}),
@@ -106,6 +110,7 @@ def preview(
         shots = task.shots(sample)
         found = probe_prompts(task.spec, task.inferencer, task.context, sample, shots)
         seen = [probe.seen for probe in found]
+        request = request_of(task, sample, shots)
         pieces = [one or () for one in find_origins(task, sample, shots, seen)] if origins else [None] * len(seen)
         for probe, spans in zip(found, pieces, strict=True):
             yield PromptView(
@@ -127,6 +132,7 @@ def preview(
                 left_out=task.shots_retrieved(sample.index) - len(shots),
                 gold_sent="all" if shows_gold(probe) else probe.seen.gold,
                 max_seq_len=model.max_seq_len,
+                request=request,
                 places={where: place(where) for where in _paths(spans or ())},
             )
 

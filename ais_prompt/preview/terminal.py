@@ -17,6 +17,7 @@ from ais_prompt.preview.bubbles import FORMAT_KINDS, Piece, bubbles_of
 from ais_prompt.preview.marks import BETWEEN_SHOTS, Origin, Span
 from ais_prompt.preview.origins import Origins
 from ais_prompt.preview.preview import GoldSent, PromptView, Token
+from ais_prompt.preview.request import request_line
 from ais_prompt.prompts import PromptList
 from ais_prompt.prompts.prompt_list import PromptSection, Turn
 from ais_prompt.utils.media import describe_part
@@ -77,6 +78,8 @@ def print_sample(views: Sequence[PromptView], console: Console, *, origins: bool
             if view.title:
                 print_heading(view.title, console, style="dim")
             _print_lines(lines, console)
+    if line := request_line(first.request):
+        _print_lines((_title("Request"), Text(printable(line), "dim")), console)
     if first.gold is not None:
         style = "dim" if {view.gold_sent for view in views} == {"none"} else ""
         _print_lines((_title(_gold_title(views)), _whole(str(first.gold), style)), console)

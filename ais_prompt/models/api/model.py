@@ -276,6 +276,15 @@ class ApiModel:
         elif not self.has_likelihoods:
             raise self._no_likelihoods()
 
+    def sent(self, request: Request) -> tuple[str, Mapping[str, Any]]:
+        """Return the URL of a request for a text, without secrets, and its body as plain JSON values.
+
+        Raises:
+            PromptError, DataError: as `WireFormat.body`.
+        """
+        first = self.address.partition(", ")[0]
+        return f"{first}/{self.endpoint.path}", self.endpoint.body(self.model, request, self.wire)
+
     async def complete(self, request: Request) -> Completion:
         """Answer one request, retries included. Failures are returned, not raised.
 

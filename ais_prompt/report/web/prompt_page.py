@@ -31,6 +31,7 @@ from ais_prompt.preview.bubbles import (
 )
 from ais_prompt.preview.marks import BETWEEN_SHOTS, Origin, Span
 from ais_prompt.preview.preview import PromptView, Token
+from ais_prompt.preview.request import request_line
 from ais_prompt.preview.terminal import GOLD_TITLES
 from ais_prompt.report.language import language
 from ais_prompt.report.web.assets import asset, counted, say, source_hash
@@ -158,6 +159,8 @@ def _columns(columns: Sequence[PromptColumn]) -> Iterator[str]:
         titles = ", ".join(other.title for other in others)
         same = f'<p class="same">{_text(say("The same prompt for {titles}.", titles=titles))}</p>' if others else ""
         prompts = "\n".join(map(prompt_html, column.views, _beside(different, number)))
+        lines = [f"{other.title}: {request_line(other.views[0].request)}" for other in others if other.views]
+        prompts += "".join(_tag("p", _text(line), class_="about") for line in lines)
         yield f"<section><h3>{_text(column.title)}</h3>{same}{prompts}</section>"
 
 
@@ -194,6 +197,7 @@ def prompt_html(view: PromptView, beside: PromptView | None = None) -> str:
         *(_warning(one) for one in warnings if isinstance(one, MisspeltPlaceholder)),
         _legend(bubbles),
         _tag("div", *_with_folded_examples(bubbles, view), *_answer(view), class_="bubbles"),
+        *([_tag("p", _text(line), class_="about")] if (line := request_line(view.request)) else []),
         *(_warning(one) for one in warnings if not isinstance(one, MisspeltPlaceholder)),
         *([_tokens(view.all_tokens)] if view.all_tokens is not None else []),
         class_="prompt-view",

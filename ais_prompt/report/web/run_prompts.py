@@ -178,6 +178,7 @@ class _StoredPrompt(Struct):
     origins: list[list[_StoredSpan]] = field(default_factory=list)
     places: Mapping[str, str] = field(default_factory=dict)
     has_empty: bool = True
+    request: Mapping[str, Any] = field(default_factory=dict)
 
 
 def _view(stored: _StoredPrompt) -> PromptView:
@@ -203,6 +204,7 @@ def _view(stored: _StoredPrompt) -> PromptView:
         gold_sent=stored.gold_sent,
         max_seq_len=stored.max_seq_len,
         places=stored.places,
+        request=stored.request,
     )
     if view.origins and prompt_texts(view.prompt) != unmarked(view.origins):
         raise ValueError("the origins are not those of the prompt")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import ais_prompt
-from ais_prompt.testing.server import MockServer
 from tests.support.cli import run_cli
+from tests.support.servers import MockServer
 
 ROWS = [{"question": f"{n}+{n}", "answer": str(2 * n)} for n in range(6)]
 
