@@ -130,6 +130,27 @@ def run_perf(ctx: click.Context, plan: Plan, keeper: GateKeeper, gate_values: di
     return _exit_code(ctx, run) or int(not holds)
 
 
+def preview_perf(plan: Plan, values: dict[str, Any]) -> None:
+    """Print what ``-m perf`` would send, for ``--dry-run``.
+
+    Args:
+        plan: of a checked config.
+        values: of the command.
+
+    Raises:
+        ConfigError: a task cannot be measured.
+    """
+    from ais_prompt.report.load import plan_words
+    from ais_prompt.verbs.perf import prepare_run
+
+    for load in prepare_run(plan, _perf(plan, values)):
+        schedule = load.plan.schedule
+        words = plan_words(schedule, schedule.requests)
+        seconds = f", in {schedule.due[-1]:.4g} s" if schedule.rate else ""
+        shared = f"; {load.plan.shared_prefix:.0%} of the prompts' text is the beginning of earlier prompts"
+        hint(f"{load.task.name}: {words}{seconds}{shared}")
+
+
 def _measures(values: dict[str, Any]) -> bool:
     """Return whether something is asked: ``-m perf -r`` shows a run, as in AISBench; half a load is another load."""
     return values["mode"] == "perf" and values["reuse"] is None

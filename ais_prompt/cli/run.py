@@ -22,7 +22,7 @@ from ais_prompt.cli.limits import (
 from ais_prompt.cli.lock import lock_command, show_drift, tell_drift
 from ais_prompt.cli.options import MODEL_AND_DATA, SOURCE_NAMES, given_words, shown_command, source, source_options
 from ais_prompt.cli.peer_flags import Mode
-from ais_prompt.cli.perf import PERF_MODES, PERF_OPTIONS, perf_options, run_perf, with_load
+from ais_prompt.cli.perf import PERF_MODES, PERF_OPTIONS, perf_options, preview_perf, run_perf, with_load
 from ais_prompt.cli.runner import preview_shards, run_by_runner, runner_option, with_runner
 from ais_prompt.cli.shards import refuse_scores_of_shard, run_shard, tasks_of_shard
 from ais_prompt.cli.verb import (
@@ -146,6 +146,8 @@ def run(
         click.echo(f"{save_config} is written. Run it: {shown_command(['run', save_config, *not_saved])}")
         return
     if dry_run:
+        if mode in PERF_MODES:
+            preview_perf(plan, ctx.params)
         show_estimate(plan, by_task=True)
         preview_shards(ctx, plan)
         click.echo("nothing was asked (--dry-run)")

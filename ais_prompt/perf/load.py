@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any, Final
 
@@ -22,6 +23,7 @@ from ais_prompt.inferencers.containment import ends_task, failure_of
 from ais_prompt.inferencers.secrets import without_secrets
 from ais_prompt.models.api.model import ApiModel
 from ais_prompt.models.tokenizer import approximate_tokens
+from ais_prompt.models.transport import allow_connections, forget_connections
 from ais_prompt.models.transport.moments import Moments
 from ais_prompt.perf.driver import ClientMeter, drive
 from ais_prompt.perf.exchange import Exchange
@@ -39,6 +41,8 @@ CHECKED_ANSWERS: Final = 200
 """Answers whose tokens are also counted with the model's tokenizer."""
 BLOCK_CHARACTERS: Final = 64
 """Characters of a block of a prefix cache: about 16 tokens."""
+MOST_CONNECTIONS: Final = 20_000
+"""Connections that a load without a limit may open; there are 65,535 ports."""
 MEASURED_PROMPTS: Final = 10_000
 """Prompts whose common beginnings are measured."""
 LENGTH: Final = "max_out_len"
@@ -141,6 +145,10 @@ def measure(load: PreparedLoad, folder: RunFolder) -> TaskFacts:
 async def _measured(load: PreparedLoad, writer: _Writer, meter: ClientMeter) -> None:
     model = served_model(load.task)
     await model.open()
+    if load.plan.schedule.places is None:
+        with suppress(ModelError):  # what cannot be opened will be counted as a failure
+            allow_connections(number := min(len(load.ready), MOST_CONNECTIONS))
+            forget_connections(number)  # only the limit of this process matters here
     try:
         await model.start()
         await _warm_up(load, model)

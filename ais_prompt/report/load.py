@@ -25,7 +25,10 @@ def print_load(result: LoadResult, console: Console) -> None:
         result: of the task.
         console: where to.
     """
-    print_heading(f"{result.task.model.abbr}/{result.task.dataset.abbr}: {plan_words(result)}", console)
+    print_heading(
+        f"{result.task.model.abbr}/{result.task.dataset.abbr}: {plan_words(result.load.plan.schedule, result.total.requests)}",
+        console,
+    )
     for table in (result.total, result.window):
         if table is not None and table.distributions:
             _print_table(table, console)
@@ -48,10 +51,14 @@ def _print_verdicts(result: LoadResult, console: Console) -> None:
     console.print(grid)
 
 
-def plan_words(result: LoadResult) -> str:
-    """Return what kind of load it was, in words."""
-    schedule: Schedule = result.load.plan.schedule
-    number = counted(result.total.requests, "request")
+def plan_words(schedule: Schedule, requests: int | None) -> str:
+    """Return what kind of load it is, in words.
+
+    Args:
+        schedule: of the load.
+        requests: how many there are; None if the server decides that.
+    """
+    number = "requests" if requests is None else counted(requests, "request")
     if schedule.kind == "closed":
         return f"{number} from {counted(schedule.places or 0, 'client')}"
     if schedule.kind == "pressure":

@@ -75,6 +75,9 @@ def test_answers_of_a_load_are_scored(project: Project, server: MockServer) -> N
 
 def test_rates_are_planned_before_anything_is_sent(project: Project, server: MockServer) -> None:
     perf_project(project, server, ", request_rate=400, traffic_cfg=dict(burstiness=0)", "perf = dict(unique=True)")
+    dry = project.run("run", "eval.py", "-m", "perf", "--dry-run")
+    assert "fake/sums: 8 requests at 400/s, in 0.02 s" in dry.stdout
+    assert not server.requests()
     done = project.run("run", "eval.py", "-m", "perf")
     assert done.returncode == 0, done.stderr
     assert "8 requests at 400/s" in done.stdout
@@ -216,3 +219,23 @@ def test_a_server_is_measured_without_a_config(project: Project, server: MockSer
     done = project.run("run", "--url", server.base_url, "--data", "data/sums.jsonl", "-m", "perf", *options)
     assert done.returncode == 2
     assert "name no config and no dataset" in done.stderr
+
+
+def test_later_turns_of_a_dialogue_are_due_when_the_answer_before_them_is_there(
+    project: Project, server: MockServer
+) -> None:
+    project.write_data([{"question": ["1+1=?", "2+2=?"], "answer": ["2", "4"]}] * 3)
+    template = "dict(round=[dict(role='HUMAN', prompt='{question}'), dict(role='BOT', prompt='{answer}')])"
+    talk = (
+        "dict(abbr='sums', type='LocalDataset', path='data/sums.jsonl', "
+        "reader_cfg=dict(input_columns=['question'], output_column='answer'), infer_cfg=dict("
+        f"prompt_template=dict(type='MultiTurnPromptTemplate', template={template}), "
+        "inferencer=dict(type='MultiTurnGenInferencer', infer_mode='every')))"
+    )
+    project.write_config(models=SERVED.format(url=server.base_url, more=", request_rate=50"), datasets=talk)
+    done = project.run("run", "eval.py", "-m", "perf")
+    assert done.returncode == 0, done.stderr
+    first, later = ([line["times"] for line in project.journal() if line["turn"] == turn] for turn in (0, 1))
+    assert len(first) == len(later) == 3
+    assert all(any(0 <= after["due"] - before["end"] < 1 for before in first) for after in later)
+    assert all(line["prediction"] == ["2", "4"] for line in project.predictions())
