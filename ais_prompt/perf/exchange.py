@@ -18,13 +18,17 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from msgspec import Struct
+from msgspec import Struct, convert
+from msgspec.json import Decoder
+
+from ais_prompt.types import Failure, Usage
+from ais_prompt.utils.jsonl import decode_own
 
 TokenSource: TypeAlias = Literal["usage", "tokenizer", "events", "estimate"]
 """Where a number of tokens comes from: the server, the model's tokenizer, the events of a stream, or the characters."""
@@ -98,38 +102,82 @@ class Exchange(Struct, frozen=True):
         return values | {name: number for name, number in numbers.items() if number is not None}
 
     @classmethod
-    def from_line(cls, line: Mapping[str, Any]) -> Exchange | None:
+    def from_line(cls, line: bytes) -> Exchange | None:
         """Read a line of a journal; None if it has no times, as those of runs that measure no load.
 
         Raises:
-            KeyError, TypeError, ValueError: the times are not those of an exchange.
+            ValueError: the line is not of a journal, or its times are not those of an exchange.
         """
-        if (times := line.get("times")) is None:
+        try:
+            found = _LINE.decode(line)
+        except ValueError:  # a lone surrogate or NaN in the answer, or no line of a journal
+            found = convert(decode_own(line), _Line)
+        times, usage = found.times, found.completion.usage
+        if times is None:
             return None
-        completion = line["completion"]
-        usage, failure = completion.get("usage", {}), completion.get("failure")
-        counts: dict[str, Any] = {}
-        for side, name in (("input", "prompt_tokens"), ("output", "completion_tokens")):
-            given = times.get(f"{side}_tokens")
-            counts[f"{side}_tokens"] = usage.get(name) if given is None else given["count"]
-            counts[f"{side}_source"] = "usage" if given is None else given["source"]
-        moments = {name: times.get(name) for name in ("connected", "sent", "first_byte")}
+        sent = times.input_tokens or _Tokens(usage.prompt_tokens)
+        received = times.output_tokens or _Tokens(usage.completion_tokens)
         return cls(
-            line["sample_id"],
-            times["due"],
-            times["taken"],
-            times["end"],
-            turn=line["turn"],
-            repeat=line["repeat"],
-            **moments,
-            events=decode_gaps(times["taken"], times["chunks"]) if "chunks" in times else (),
-            kinds="".join(kind * int(number) for kind, number in _RUN.findall(times.get("kinds", ""))),
-            **counts,
-            cached_tokens=usage.get("cached_tokens"),
-            max_tokens=times.get("max_tokens"),
-            failure=None if failure is None else failure["kind"],
-            counted_tokens=times.get("counted_tokens"),
+            found.sample_id,
+            times.due,
+            times.taken,
+            times.end,
+            turn=found.turn,
+            repeat=found.repeat,
+            connected=times.connected,
+            sent=times.sent,
+            first_byte=times.first_byte,
+            events=decode_gaps(times.taken, times.chunks),
+            kinds="".join(kind * int(number) for kind, number in _RUN.findall(times.kinds)),
+            input_tokens=sent.count,
+            output_tokens=received.count,
+            input_source=sent.source,
+            output_source=received.source,
+            cached_tokens=usage.cached_tokens,
+            max_tokens=times.max_tokens,
+            counted_tokens=times.counted_tokens,
+            failure=None if found.completion.failure is None else found.completion.failure.kind,
         )
+
+
+class _Tokens(Struct, frozen=True):
+    """A number of tokens, and where it comes from."""
+
+    count: int | None
+    source: TokenSource = "usage"
+
+
+class _Times(Struct, frozen=True):
+    """What `Exchange.times_to_json` writes."""
+
+    due: float
+    taken: float
+    end: float
+    connected: float | None = None
+    sent: float | None = None
+    first_byte: float | None = None
+    kinds: str = ""
+    chunks: str = ""
+    input_tokens: _Tokens | None = None
+    output_tokens: _Tokens | None = None
+    max_tokens: int | None = None
+    counted_tokens: int | None = None
+
+
+class _Completion(Struct, frozen=True):
+    usage: Usage = Usage()
+    failure: Failure | None = None
+
+
+class _Line(Struct, frozen=True):
+    sample_id: str
+    completion: _Completion
+    turn: int = 0
+    repeat: int = 0
+    times: _Times | None = None
+
+
+_LINE: Final = Decoder(_Line)
 
 
 def encode_gaps(start: float, times: Sequence[float] | Seconds) -> str:

@@ -101,8 +101,8 @@ def read_load(schedule: Path, journal: Path) -> StoredLoad:
     with reading(journal, fix=_FIX), open_regular(journal) as lines:
         for line in lines:
             try:
-                exchange = Exchange.from_line(decode_own(line))
-            except (ValueError, KeyError, TypeError):  # the last line of a process that was killed
+                exchange = Exchange.from_line(line)
+            except ValueError:  # the last line of a process that was killed
                 logger.warning("%s: a line cannot be read and is left out", journal)
                 continue
             if exchange is not None:

@@ -134,9 +134,7 @@ def tokens_verdict(load: StoredLoad, table: LoadTable) -> LoadVerdict:  # noqa: 
         words = {"tokenizer": "counted with tokenizer_path", "events": "one for each event", "estimate": "estimated"}
         text = f"the server counts no tokens: those of answers are {listed([words[one] for one in others])}"
         return LoadVerdict("tokens", "tokenizer" in others and len(others) == 1, text)
-    differences = [
-        (one.output_tokens or 0) / one.counted_tokens - 1 for one in answered if one.counted_tokens is not None
-    ]
+    differences = [_difference(one.output_tokens or 0, one.counted_tokens) for one in answered if one.counted_tokens]
     if not differences:
         return LoadVerdict("tokens", True, "token counts are the server's; with tokenizer_path they would be checked")
     median = float(np.median(differences))
@@ -213,6 +211,11 @@ QUESTIONS: Final[Sequence[Callable[[StoredLoad, LoadTable], LoadVerdict]]] = (
     warmup_verdict,
     values_verdict,
 )
+
+
+def _difference(told: int, counted: int) -> float:
+    """Return how many more tokens the server counts, as a share; it may count the token that ends an answer."""
+    return 0.0 if told - counted in (0, 1) else told / counted - 1
 
 
 def _client_seconds(load: StoredLoad) -> Seconds:

@@ -25,10 +25,8 @@ def print_load(result: LoadResult, console: Console) -> None:
         result: of the task.
         console: where to.
     """
-    print_heading(
-        f"{result.task.model.abbr}/{result.task.dataset.abbr}: {plan_words(result.load.plan.schedule, result.total.requests)}",
-        console,
-    )
+    kind = plan_words(result.load.plan.schedule, result.total.requests)
+    print_heading(f"{result.task.name}: {kind}", console)
     for table in (result.total, result.window):
         if table is not None and table.distributions:
             _print_table(table, console)

@@ -15,10 +15,10 @@ from ais_prompt.perf.exchange import Exchange, decode_gaps, encode_gaps
 from tests.unit.perf.loads import exchange
 
 
-def line(one: Exchange, **completion: Any) -> dict[str, Any]:
+def line(one: Exchange, **completion: Any) -> bytes:
     usage = {"prompt_tokens": one.input_tokens, "completion_tokens": one.output_tokens}
     values = {"sample_id": one.sample_id, "turn": one.turn, "repeat": one.repeat, "times": one.times_to_json()}
-    return json.loads(json.dumps({**values, "completion": {"usage": usage, **completion}}))  # type: ignore[no-any-return]
+    return json.dumps({**values, "completion": {"usage": usage, **completion}}).encode()
 
 
 @given(st.floats(0, 1e5), st.lists(st.floats(0, 300), max_size=200))
@@ -51,7 +51,15 @@ def test_failures_and_lines_without_times() -> None:
     failed = Exchange.from_line(line(exchange(1, 0.0), failure={"kind": "timeout", "message": "late"}))
     assert failed is not None
     assert failed.failure == "timeout"
-    assert Exchange.from_line({"sample_id": "x", "completion": {}}) is None
+    assert Exchange.from_line(b'{"sample_id": "x", "completion": {}}') is None
+    with pytest.raises(ValueError, match="missing required field"):
+        Exchange.from_line(b'{"sample_id": "x", "completion": {}, "times": {"due": 1.0}}')
+
+
+def test_an_answer_that_is_no_valid_text_is_no_obstacle() -> None:
+    found = Exchange.from_line(line(exchange(1, 0.0), text="\ud800", logprob=float("nan")))
+    assert found is not None
+    assert found.output_tokens == 32
 
 
 def test_sixteen_milliseconds_take_four_characters() -> None:

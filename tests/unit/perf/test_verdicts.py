@@ -54,6 +54,7 @@ CASES = [
     Case("failures", "interrupted after 40 of 40", client=replace(IDLE, interrupted=True)),
     Case("tokens", "one for each event", {"output_source": "events"}),
     Case("tokens", "7.0% more tokens than tokenizer_path", {"output_tokens": 107, "counted_tokens": 100}),
+    Case("tokens", "9.0% fewer", {"output_tokens": 91, "counted_tokens": 100}),
     Case("lengths", "ignore_eos is not obeyed: 100%", plan={"ignores_eos": True}),
     Case("lengths", "100% of the answers are longer", {"output_tokens": 65}),
     Case("cache", "90% of the prompts' tokens", {"cached_tokens": 90}),
@@ -73,6 +74,10 @@ def test_each_fault_is_found(case: Case) -> None:
     found = of(exchanges, client=case.client, **(case.plan or {}))[case.name]
     assert case.words in found.text
     assert not found.holds
+
+
+def test_the_token_that_ends_an_answer_may_count() -> None:
+    assert of([exchange(0, 0.0, output_tokens=2, counted_tokens=1)])["tokens"].holds
 
 
 def test_a_limit_that_holds_back_a_rate_is_named() -> None:
