@@ -113,16 +113,14 @@ def run_perf(ctx: click.Context, plan: Plan, keeper: GateKeeper, gate_values: di
     """
     from rich.console import Console
 
-    from ais_prompt.report.load import print_load
+    from ais_prompt.report.load import print_loads
 
     _refuse(ctx.params, gate_values)
     perf = _perf(plan, ctx.params)
     run = _measured(plan, perf) if _measures(ctx.params) else _shown(ctx, plan, perf)
     hint("")
     console = Console()
-    for result in run.results:
-        print_load(result, console)
-        console.print()
+    print_loads(run.results, console)
     offer(folder=str(run.folder.root), scores=[row for result in run.results for row in result.rows])
     rows = [row for result in run.results for row in result.rows]
     holds = keeper.hold_rows(rows, run.folder.root)

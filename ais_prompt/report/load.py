@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from rich.console import Console
@@ -11,11 +12,43 @@ from rich.text import Text
 from ais_prompt.perf.metrics import METRICS, PERCENTILES, Distribution, LoadTable
 from ais_prompt.perf.result import LoadResult
 from ais_prompt.perf.schedule import Schedule
-from ais_prompt.utils.tables import Cell, Column, print_heading, print_table
+from ais_prompt.types.limits import LOAD_VERDICTS
+from ais_prompt.utils.tables import Cell, Column, fits, print_heading, print_table
 from ais_prompt.utils.text import counted, printable
 
 _STATISTICS: Final = ("mean", "min", *(f"p{percent}" for percent in PERCENTILES), "max", "n")
+_LEFT_OUT: Final = ("in flight", "E2EL p50", "TPOT p50", "TTFT p99", "requests", "tokens/s")
+"""Columns of many loads that a narrow terminal has no room for, the first to go first."""
+FEW: Final = 3
+"""Most loads that are shown with all of their numbers."""
 _STARRED: Final = "* from the moment at which a request was due; latencies without * begin when it was sent"
+
+
+def print_loads(results: Sequence[LoadResult], console: Console) -> None:
+    """Print each result; of many one line each, and each verdict that does not hold once.
+
+    Args:
+        results: of the tasks of a run.
+        console: where to.
+    """
+    if len(results) <= FEW:
+        for result in results:
+            print_load(result, console)
+            console.print()
+        return
+    _print_summaries(results, console)
+    console.print()
+    wrong: dict[str, list[tuple[str, str]]] = {}
+    for result in results:
+        for verdict in result.verdicts:
+            if not verdict.holds:
+                wrong.setdefault(verdict.name, []).append((result.task.name, verdict.text))
+    right = [name for name in LOAD_VERDICTS if name not in wrong]
+    lines = [("ok", "", f"all {len(results)} loads: {', '.join(right)}")] if right else []
+    for name, found in wrong.items():
+        task, text = found[0]
+        lines.append(("WARN", name, f"{len(found)} of {len(results)} loads, such as {task}: {text}"))
+    _print_verdicts(lines, console)
 
 
 def print_load(result: LoadResult, console: Console) -> None:
@@ -32,13 +65,49 @@ def print_load(result: LoadResult, console: Console) -> None:
             _print_table(table, console)
     if any("from_due" in name for name in result.total.distributions):
         _say(_STARRED, console, "dim")
-    _print_verdicts(result, console)
+    lines = [("ok" if one.holds else "WARN", one.name, one.text) for one in result.verdicts]
+    _print_verdicts(lines, console)
     if result.missing:
         _say(f"no tables in the form of AISBench: {result.missing}", console, "dim")
 
 
-def _print_verdicts(result: LoadResult, console: Console) -> None:
-    lines = [("ok" if one.holds else "WARN", one.name, one.text) for one in result.verdicts]
+def _print_summaries(results: Sequence[LoadResult], console: Console) -> None:
+    """Print a line for each load, with as many columns as fit."""
+    cells = [(one.task.name, _summary(one.total)) for one in results]
+    names = list(cells[0][1])
+    for left_out in (None, *_LEFT_OUT):
+        if left_out is not None:
+            names.remove(left_out)
+        columns = [Column("load", is_name=True, right=False), *(Column(name) for name in names)]
+        rows = [[name, *(values[column] for column in names)] for name, values in cells]
+        if fits(columns, rows, console):
+            break
+    print_table(columns, rows, console)
+
+
+def _summary(table: LoadTable) -> dict[str, Cell]:
+    """Return title → cell of a load that is one line of many."""
+
+    def percentile(metric: str, name: str) -> str:
+        found = table.distributions.get(metric)
+        return f"{1000 * found.percentiles[name]:,.4g}" if found else ""
+
+    return {
+        "requests": f"{table.requests:,}",
+        "failed": Text(f"{table.failed:,}", "red" if table.failed else ""),
+        "TTFT p50 ms": percentile("ttft_seconds", "p50"),
+        "TTFT p99": percentile("ttft_seconds", "p99"),
+        "TPOT p50": percentile("tpot_seconds", "p50"),
+        "E2EL p50": percentile("e2el_seconds", "p50"),
+        "E2EL p99": percentile("e2el_seconds", "p99"),
+        "requests/s": f"{table.requests_per_second:.4g}",
+        "tokens/s": f"{table.output_tokens_per_second:.4g}",
+        "in flight": f"{table.concurrency:.3g}",
+    }
+
+
+def _print_verdicts(lines: Sequence[tuple[str, str, str]], console: Console) -> None:
+    """Print verdicts: ``ok`` or ``WARN``, the name, and the text of each."""
     if not console.is_terminal:
         console.file.writelines(f"{mark:<4}  {name:<8}  {printable(text)}\n" for mark, name, text in lines)
         return

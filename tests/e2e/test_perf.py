@@ -239,3 +239,19 @@ def test_later_turns_of_a_dialogue_are_due_when_the_answer_before_them_is_there(
     assert len(first) == len(later) == 3
     assert all(any(0 <= after["due"] - before["end"] < 1 for before in first) for after in later)
     assert all(line["prediction"] == ["2", "4"] for line in project.predictions())
+
+
+def test_many_loads_are_a_line_each_and_a_verdict_is_said_once(project: Project, server: MockServer) -> None:
+    project.write_data()
+    names = ["one", "two", "three", "four"]
+    datasets = ", ".join(DATASET.replace("'sums'", f"'{name}'") for name in names)
+    project.write_config(models=SERVED.format(url=server.base_url, more=""), datasets=datasets)
+    done = project.run("run", "eval.py", "-m", "perf")
+    assert done.returncode == 0, done.stderr
+    assert [len([line for line in done.stdout.splitlines() if line.startswith(f"fake/{name} ")]) for name in names] == [
+        *(1, 1, 1, 1)
+    ]
+    assert done.stdout.count("WARN  values") == 1
+    shown = project.run("run", "eval.py", "-m", "perf_viz", "-r", "--json")
+    rows = json.loads(shown.stdout)["scores"]
+    assert {row["dataset"] for row in rows if row["metric"] == "ttft_seconds_p50"} == {*names}
