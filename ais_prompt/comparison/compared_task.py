@@ -41,6 +41,7 @@ class Comparison(Difference, frozen=True, kw_only=True):
     Attributes:
         only_before, only_after: samples that only one run has.
         failed_before, failed_after: common samples without an answer, which are left out.
+        both_right: samples with the highest value in both; None unless every sample is right or wrong.
         differences: ``after`` less ``before`` of each common sample.
         p_adjusted: p-value after Holm's correction over all datasets.
         flips: samples whose value changed, those that became worse first.
@@ -59,6 +60,7 @@ class Comparison(Difference, frozen=True, kw_only=True):
     changes: tuple[Change, ...]
     reported: float
     p_adjusted: float = 1.0
+    both_right: int | None = None
 
 
 def compare(before: ScoredTask, after: ScoredTask) -> Comparison:
@@ -73,6 +75,8 @@ def compare(before: ScoredTask, after: ScoredTask) -> Comparison:
     found = score_difference(before, after)
     ids = common_ids(before, after)
     differences = tuple(after.values[name] - before.values[name] for name in ids)
+    pairs = {(before.values[name], after.values[name]) for name in ids}
+    is_binary = before.best == after.best == 1 and all(value in (0, 1) for pair in pairs for value in pair)
     both = before.predictions.keys() & after.predictions.keys()
     return Comparison(
         **{name: getattr(found, name) for name in Difference.__struct_fields__},
@@ -85,6 +89,7 @@ def compare(before: ScoredTask, after: ScoredTask) -> Comparison:
         shares=(*divided(before, after, ids), *shares_left_out(before, after)),
         changes=tuple(changed_parts(before, after)),
         reported=reported_difference(before, after),
+        both_right=sum(before.values[name] == after.values[name] == 1 for name in ids) if is_binary else None,
     )
 
 

@@ -289,6 +289,7 @@ def _to_json(one: Comparison) -> dict[str, Any]:
         "failed_after": one.failed_after,
         "worse": one.worse,
         "better": one.better,
+        "both_right": one.both_right,
         "units": one.units,
         "p": one.p,
         "p_adjusted": one.p_adjusted,

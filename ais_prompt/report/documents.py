@@ -209,6 +209,7 @@ class ComparisonEntry(TypedDict):
     failed_after: int
     worse: int
     better: int
+    both_right: int | None
     units: int
     p: float
     p_adjusted: float

@@ -41,7 +41,7 @@ def test_what_changed_and_on_which_samples(project: Project) -> None:
     found = compared(project, before, after)
     [one] = found["comparisons"]
     assert (one["model"], one["n"], one["worse"], one["better"], one["failed_after"]) == ("fake → new", 7, 1, 0, 1)
-    assert (one["before"], one["after"]) == (5 / 7, 4 / 7)
+    assert (one["before"], one["after"], one["both_right"]) == (5 / 7, 4 / 7, 4)
     assert one["p"] == one["p_adjusted"] == 1.0
     [flip] = one["flips"]
     assert (flip["index"], flip["answers"], flip["extracted"]) == (1, ["It is 2.", "It is 3."], ["2", "3"])

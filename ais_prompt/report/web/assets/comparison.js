@@ -11,11 +11,21 @@ sayFrame();
 followTheme(byId("theme"));
 byId("title").textContent = say(data.is_models ? "Two models" : "Two runs");
 byId("subtitle").textContent = `${plain(data.before)} → ${plain(data.after)}`;
+byId("subtitle").append(...totals());
 byId("notes").append(...data.notes.map((note) => el("li", { class: "note" }, plain(note))));
 byId("table").append(...differences());
 byId("tasks").append(...taskSections());
 addEventListener("hashchange", openAddressed);
 openAddressed();
+
+/** How many samples of all datasets both models have right, only one of them, or none. */
+function totals() {
+  if (!data.is_models || data.comparisons.some((one) => one.both_right == null)) return [];
+  const sum = (key) => data.comparisons.reduce((total, one) => total + one[key], 0);
+  const [both, before, after] = ["both_right", "worse", "better"].map(sum);
+  const parts = [[say("both right"), both], [say("only {model}", { model: plain(data.before) }), before], [say("only {model}", { model: plain(data.after) }), after], [say("both wrong"), sum("n") - both - before - after]];
+  return [el("br"), parts.map(([label, number]) => `${label} ${count(number)}`).join(" · ")];
+}
 
 /** A difference to sort by; one that is no percentage has no place among the others. */
 function drop(one) {
@@ -135,14 +145,22 @@ function flips(one) {
     list.append(more);
   };
   const kinds = { worse: one.flips.filter((flip) => flip.after < flip.before), better: one.flips.filter((flip) => flip.after > flip.before) };
-  const chips = Object.entries(kinds).map(([name, chosen]) => el("button", { type: "button", class: "chip", "aria-pressed": "false", disabled: !chosen.length, onclick: () => choose(name) }, el("i", { class: `swatch ${name === "worse" ? "wrong" : "right"}` }), `${say(name)} `, el("span", { class: "soft" }, count(chosen.length))));
+  const labels = one.both_right == null || !data.is_models ? { worse: say("worse"), better: say("better") } : { worse: say("only {model}", { model: plain(data.before) }), better: say("only {model}", { model: plain(data.after) }) };
+  const chips = Object.entries(kinds).map(([name, chosen]) => el("button", { type: "button", class: "chip", "aria-pressed": "false", disabled: !chosen.length, onclick: () => choose(name) }, el("i", { class: `swatch ${name === "worse" ? "wrong" : "right"}` }), `${labels[name]} `, el("span", { class: "soft" }, count(chosen.length))));
   const choose = (name) => {
     chips.forEach((chip, place) => chip.setAttribute("aria-pressed", String(Object.keys(kinds)[place] === name)));
     list.replaceChildren();
     show(kinds[name], 0);
   };
   choose(kinds.worse.length ? "worse" : "better");
-  return [el("div", { class: "chips" }, chips), list];
+  return [el("div", { class: "chips" }, chips, same(one)), list];
+}
+
+/** The samples that did not change, of a metric that is right or wrong. */
+function same(one) {
+  if (one.both_right == null) return null;
+  const bothWrong = one.n - one.both_right - one.worse - one.better;
+  return el("span", { class: "soft" }, `${say("both right")} ${count(one.both_right)} · ${say("both wrong")} ${count(bothWrong)}`);
 }
 
 function flip(one) {
