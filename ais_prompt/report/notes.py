@@ -46,26 +46,26 @@ def notes(rows: Sequence[Row], *, starred: bool) -> list[str]:
         rows: what the table shows.
         starred: whether the table marks such scores with a star, as models side by side do.
     """
-    return [text for kind in _kinds(rows, starred=starred) for text in _all(kind)]
+    without = dict.fromkeys(f"{_name(row)}: {row.note}" for row in rows if row.note)
+    return [*without, *(text for kind in _kinds(rows, starred=starred) for text in _all(kind))]
 
 
 def worst_notes(rows: Sequence[Row], groups: Collection[str] = (), *, starred: bool) -> list[str]:
     """Return the worst notes of each kind.
 
-    Errors are left out, and averages that lack a part because of them: a command that ends with errors prints their
-    causes.
+    Errors are left out: a command that ends with errors prints their causes. So are averages, if a dataset of the run
+    has no score.
 
     Args:
         rows, starred: as for `notes`.
         groups: names of groups, whose counts are those of their datasets.
     """
-    ended = any(row.note.startswith(ENDED) for row in rows)
+    lacking = any(row.note for row in rows if row.dataset not in groups)
     shown = [
-        row for row in rows if (row.note and not ended if row.dataset in groups else not row.note.startswith(ENDED))
+        row for row in rows if (row.note and not lacking if row.dataset in groups else not row.note.startswith(ENDED))
     ]
-    kinds = _kinds(shown, starred=starred)
     found = []
-    for kind in kinds:
+    for kind in (_missing(shown), *_kinds(shown, starred=starred)):
         if len(kind.lines) <= NAMED:
             found += _all(kind)
         else:
@@ -81,7 +81,7 @@ def precision_notes(rows: Iterable[Row]) -> list[str]:
 
 
 def names_of_tasks(outcomes: Sequence[TaskOutcome], tasks: Sequence[TaskOutcome]) -> str:
-    """Return ``all 30 of demo, 2 of other``, or the names of a few tasks.
+    """Return ``all 30 datasets of demo, 2 of other``, ``gsm8k of all 8 models``, or the names of a few tasks.
 
     Args:
         outcomes: the tasks to be named.
@@ -89,9 +89,17 @@ def names_of_tasks(outcomes: Sequence[TaskOutcome], tasks: Sequence[TaskOutcome]
     """
     if len(outcomes) <= NAMED:
         return ", ".join(outcome.name for outcome in outcomes)
-    found, every = (Counter(outcome.model for outcome in ones) for ones in (outcomes, tasks))
-    words = (f"{'all ' if every[model] == count else ''}{count} of {model}" for model, count in found.most_common())
-    return listed(words, NAMED)
+    models, all_models = (Counter(outcome.model for outcome in of) for of in (outcomes, tasks))
+    datasets, all_datasets = (Counter(outcome.dataset for outcome in of) for of in (outcomes, tasks))
+    if len(datasets) < len(models):
+        found = (f"{name} of {_of(count, all_datasets[name])} models" for name, count in datasets.most_common())
+    else:
+        found = (f"{_of(count, all_models[name])} datasets of {name}" for name, count in models.most_common())
+    return listed(found, NAMED)
+
+
+def _of(count: int, whole: int) -> str:
+    return f"all {count}" if count == whole else f"{count} of {whole}"
 
 
 def _all(kind: Notes) -> list[str]:
@@ -105,9 +113,7 @@ def _kinds(rows: Sequence[Row], *, starred: bool) -> list[Notes]:
     tasks = first.values()
     partly = [row for row in tasks if row.unscored and row.score is not None and not row.of]
     several = {row.dataset: row.repeats for row in rows if row.repeats > 1}
-    without = dict.fromkeys(f"{_name(row)}: {row.note}" for row in rows if row.note)
     return [
-        Notes("", [(0, text) for text in without], f"{counted(len(without), 'score')} missing:"),
         Notes(
             LEGEND.format(star=" (*)" if starred else ""),
             [(_share(row), f"{_name(row)}: {_unscored(row)}") for row in partly],
@@ -122,6 +128,19 @@ def _kinds(rows: Sequence[Row], *, starred: bool) -> list[Notes]:
         ),
         Notes("", _precision(rows), "Repeated questions, and what narrower intervals need:"),
     ]
+
+
+def _missing(rows: Sequence[Row]) -> Notes:
+    """Return the reasons for missing scores; one that several scores share says how many."""
+    reasons: dict[str, list[str]] = {}
+    for row in rows:
+        if row.note:
+            reasons.setdefault(row.note, []).append(_name(row))
+    lines = [
+        (len(names), f"{names[0]}: {note}" if len(names) == 1 else f"{note} ({counted(len(names), 'score')})")
+        for note, names in reasons.items()
+    ]
+    return Notes("", lines, f"No score, for {counted(len(reasons), 'reason')}:")
 
 
 def _name(row: Row) -> str:

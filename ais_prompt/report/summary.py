@@ -17,7 +17,7 @@ from rich.text import Text
 
 from ais_prompt.report.language import term
 from ais_prompt.report.matrix import print_matrix
-from ais_prompt.report.notes import ENDED, NAMED, notes, worst_notes
+from ais_prompt.report.notes import NAMED, notes, worst_notes
 from ais_prompt.scoring.rows import Row, bare, cell, models_of, pivot, span, value
 from ais_prompt.store.disk import replacing
 from ais_prompt.store.results import write_json_atomic
@@ -93,12 +93,11 @@ def print_summary(rows: Sequence[Row], console: Console, groups: Collection[str]
         console: where to.
         groups: names of groups.
     """
-    if len(rows) > NAMED and all(row.note.startswith(ENDED) or row.dataset in groups for row in rows):
-        console.print("Nothing is scored.")
-        return
     columns, lines = _long(rows, console)
     side_by_side = len(models_of(rows)) > 1 or not fits(columns, lines, console)
-    if side_by_side:
+    if len(rows) > NAMED and all(row.score is None for row in rows):
+        console.print("Nothing is scored.")
+    elif side_by_side:
         print_matrix(rows, console, groups)
     else:
         print_table(columns, lines, console)

@@ -71,7 +71,10 @@ def logging_to(file: Path) -> Iterator[None]:
 
 
 class Alike:
-    """Counts the messages of each kind: they differ in numbers and in the names of their tasks only."""
+    """Counts the messages of each kind: they differ in numbers and in the names of their tasks only.
+
+    A message without a name in brackets is always shown: it is an event of the run, such as an outage.
+    """
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
@@ -79,6 +82,8 @@ class Alike:
 
     def is_shown(self, text: str) -> bool:
         """Return whether a message is one of the first of its kind, or all messages are to be shown."""
+        if "[" not in text:
+            return True
         kind = _VARIES.sub("", text)
         self._counts[kind] += 1
         self._examples.setdefault(kind, text)

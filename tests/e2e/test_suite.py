@@ -269,7 +269,10 @@ def test_a_wrong_key_ends_all_tasks_of_its_model_at_once_and_is_printed_once(
     assert server.stats()["requests"] == 90
     assert [row["score"] for row in project.summary() if row["model"] == "good"] == [1.0] * 30
     assert "210 of 240 tasks failed, with 630 samples:" in done.stderr
-    assert "tasks: all 30 of refused0, all 30 of refused1, all 30 of refused2, … and 4 more" in done.stderr
+    assert (
+        "tasks: all 30 datasets of refused0, all 30 datasets of refused1, all 30 datasets of refused2, … and"
+        in done.stderr
+    )
     assert (done.stdout + done.stderr).count("Incorrect API key") == 1
 
 

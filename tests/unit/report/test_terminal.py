@@ -12,6 +12,7 @@ from rich.console import Console
 
 from ais_prompt.errors import MissingExtra, ModelError
 from ais_prompt.report.matrix import print_matrix
+from ais_prompt.report.notes import names_of_tasks
 from ais_prompt.report.summary import print_summary
 from ais_prompt.scoring.rows import Row, TaskOutcome, summary_rows
 from ais_prompt.types import STATUSES, Precision, Score
@@ -136,6 +137,22 @@ def test_many_notes_are_counted_and_the_worst_are_named() -> None:
     )
     assert lines[head + 1] == "  demo/worst: 319 unparsed of 1319  [93.1–93.9]"
     assert lines[head + 4 :] == ["  … and 118 more: summary/summary.txt"]
+
+
+def test_a_reason_that_many_scores_lack_is_one_note() -> None:
+    tasks = [TaskOutcome(model, str(number), predictions_only=True) for model in MODELS for number in range(30)]
+    assert shown(tasks, 100, terminal=False) == ["Nothing is scored.", "", "not scored: predictions only (120 scores)"]
+    lines = shown([*tasks, TaskOutcome("demo", "sums", [SCORE])], 100, terminal=False)
+    assert "not scored: predictions only (120 scores)" in lines
+
+
+def test_tasks_with_one_cause_are_named_by_what_they_share() -> None:
+    error = ModelError("no server")
+    tasks = [TaskOutcome(model, str(number), error=error) for model in MODELS for number in range(30)]
+    by_model = names_of_tasks([task for task in tasks if task.model == "demo"] + tasks[:3], tasks)
+    assert by_model == f"all 30 datasets of demo, 3 of 30 datasets of {MODELS[0]}"
+    assert names_of_tasks([task for task in tasks if task.dataset == "7"], tasks) == "7 of all 4 models"
+    assert names_of_tasks(tasks[:2], tasks) == f"{MODELS[0]}/0, {MODELS[0]}/1"
 
 
 ROWS = st.builds(
