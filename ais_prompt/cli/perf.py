@@ -19,7 +19,15 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 PERF_MODES: Final = ("perf", "perf_viz")
-PERF_OPTIONS: Final = ("num_warmups", "pressure", "pressure_time", "input_tokens", "output_tokens", "request_rate")
+PERF_OPTIONS: Final = (
+    "num_warmups",
+    "pressure",
+    "pressure_time",
+    "input_tokens",
+    "output_tokens",
+    "request_rate",
+    "shown_as",
+)
 """The names of these options in a command."""
 SYNTHETIC: Final = "synthetic"
 """The shipped dataset of made-up prompts."""
@@ -53,6 +61,12 @@ _OPTIONS = (
         "--output-tokens", type=TOKENS, metavar="N|N-M", help="With them: most tokens of answers (default 128)."
     ),
     click.option("--request-rate", type=float, metavar="X", help="With -m perf: requests a second of the first model."),
+    click.option(
+        "--as",
+        "shown_as",
+        type=click.Choice(["aisbench"]),
+        help="With -m perf and perf_viz: print the tables of AISBench, with its definitions.",
+    ),
     click.option("--pressure", is_flag=True, help="With -m perf: ask over and over, for --pressure-time."),
     click.option(
         "--pressure-time",
@@ -83,7 +97,8 @@ def with_load(options: dict[str, Any], values: dict[str, Any], mode: str) -> dic
     """
     given = [name for name in PERF_OPTIONS if values[name]]
     if mode not in PERF_MODES and given:
-        raise click.UsageError(f"--{given[0].replace('_', '-')} measures performance: add -m perf")
+        option = {"shown_as": "as"}.get(given[0], given[0]).replace("_", "-")
+        raise click.UsageError(f"--{option} measures performance: add -m perf")
     made = {name: values[name] for name in ("input_tokens", "output_tokens") if values[name]}
     settings = [f"datasets.0.{name}={ends}" for name, ends in made.items()]
     named = [name for name in ("config", "datasets", "custom_dataset_path", "data") if options.get(name)]
@@ -120,7 +135,10 @@ def run_perf(ctx: click.Context, plan: Plan, keeper: GateKeeper, gate_values: di
     run = _measured(plan, perf) if _measures(ctx.params) else _shown(ctx, plan, perf)
     hint("")
     console = Console()
-    print_loads(run.results, console)
+    if ctx.params["shown_as"] is None:
+        print_loads(run.results, console)
+    else:
+        _print_as_aisbench(run)
     offer(folder=str(run.folder.root), scores=[row for result in run.results for row in result.rows])
     rows = [row for result in run.results for row in result.rows]
     holds = keeper.hold_rows(rows, run.folder.root)
@@ -208,6 +226,17 @@ def _shown(ctx: click.Context, plan: Plan, perf: PerfSpec) -> PerfRun:
     from ais_prompt.verbs.run import find_or_make
 
     return show_run(plan.tasks, perf, find_or_make(plan, ctx.params["reuse"]))
+
+
+def _print_as_aisbench(run: PerfRun) -> None:
+    from ais_prompt.report.aisbench_load import aisbench_screen
+
+    for result in run.results:
+        folder = run.folder.load_file(result.task.model.abbr, result.task.dataset.abbr, "").parent
+        if result.aisbench is None:
+            click.echo(f"{result.task.name}: {result.missing}")
+        else:
+            click.echo(aisbench_screen(result.aisbench, result.task.name, str(folder)))
 
 
 def _show_files(folder: RunFolder) -> None:

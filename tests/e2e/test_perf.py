@@ -58,6 +58,8 @@ def test_a_load_is_measured_shown_again_and_scored(project: Project, server: Moc
     shutil.rmtree(project.folder() / "predictions")
     for name in files:
         (project.folder() / "performances" / "fake" / name).unlink()
+    theirs = project.run("run", "eval.py", "-m", "perf_viz", "-r", "--as", "aisbench")
+    assert "Performance Results of task [fake/sums]: \n╒═══" in theirs.stdout
     again = project.run("run", "eval.py", "-m", "perf", "-r")
     assert again.returncode == 0, again.stderr
     assert performances(project) == files
