@@ -270,7 +270,7 @@ def test_keys_from_the_top_open_a_sample_that_can_be_seen(page: Page) -> None:
 def test_tabs_are_used_with_keys(page: Page, sample_run: RunFolder) -> None:
     page.value("document.querySelector('#tab-samples').focus()")
     page.press("ArrowRight")
-    assert page.value("document.activeElement.id") == "tab-answers"
+    assert page.value("document.activeElement.id") == "tab-models"
     assert page.value("document.querySelector('#panel-samples').hidden")
     for _ in range(3):
         page.press("ArrowLeft")
@@ -670,7 +670,7 @@ def test_the_samples_that_are_shown_are_saved(page: Page) -> None:
 
 def test_labels_are_chinese_and_texts_of_data_are_not(page: Page, chinese_report: Path) -> None:
     open_report(page, chinese_report, "tab=samples")
-    assert page.texts("#tabs button") == ["得分", "样本", "分布", "速度", "运行与配置"]
+    assert page.texts("#tabs button") == ["得分", "样本", "模型并排", "分布", "速度", "运行与配置"]
     assert page.texts("#states [data-state=wrong]") == ["错误 324"]
     assert page.texts("#found") == ["678 个样本"]
     assert page.texts("#columns .gold") == ["标准答案"]
