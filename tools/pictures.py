@@ -74,6 +74,7 @@ def draw_report(report: Path, profile: Path) -> None:
         page.screenshot(PICTURES / "scores.png")
 
         page.resize(WIDTH, SAMPLE_HEIGHT)
+        page.click("#tab-samples")
         page.click("#states [data-state=wrong]")
         page.click("#rows .row", 2)
         page.wait_for("!document.querySelector('#sample').hidden && document.querySelector('#sample h3')")

@@ -100,7 +100,7 @@ function dotsChart({ cellOf, format }) {
   const rows = shownLines().map((line) => ({ ...line, cells: models.map((model) => groupCell(model, line, cellOf, format)).map((cell) => (cell?.value != null && cell.fraction !== false ? cell : null)) })).filter(({ cells }) => cells.some(Boolean));
   if (!rows.length) return null;
   const range = scoreRange(rows.flatMap(({ cells }) => cells.filter(Boolean).map((cell) => (models.length <= WIDE_UP_TO && cell.line) || { score: cell.value })));
-  return chart(say("Scores with 95 % intervals"), (width) => {
+  return chart(say(models.length <= WIDE_UP_TO ? "Scores with 95 % intervals" : "Scores"), (width) => {
     const x = chartScale(range, width);
     const drawn = rows.map(({ name, cells }) => {
       const own = cells.map((cell, place) => ({ ...cell, model: models[place] })).filter(({ value }) => value != null);
