@@ -113,6 +113,13 @@ def test_an_imported_run_is_compared_with_one_of_the_same_config(project: Projec
     assert "other prompt" not in done.stdout
 
 
+def test_a_run_is_compared_without_an_import(project: Project, old: Path) -> None:
+    done = project.run("compare", str(old), str(old))
+    assert done.returncode == 0, done.stderr
+    assert "75.0 %" in done.stdout
+    assert not (project.root / "outputs").exists()
+
+
 def test_the_parts_of_a_split_dataset_are_joined(project: Project, old: Path) -> None:
     bring_data(project)
     whole = list(answers().values())

@@ -98,8 +98,8 @@ def write_inspect(
     return path
 
 
-def write_inspect_json(folder: Path) -> Path:
-    return write_json(folder / "log.json", {**inspect_header(), "samples": inspect_samples()})
+def write_inspect_json(folder: Path, asked: Sequence[Asked] = ASKED) -> Path:
+    return write_json(folder / "log.json", {**inspect_header(asked), "samples": inspect_samples(asked)})
 
 
 def write_lm_eval(folder: Path, asked: Sequence[Asked] = ASKED) -> Path:

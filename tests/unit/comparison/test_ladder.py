@@ -14,7 +14,7 @@ from ais_prompt.comparison.explained import explain_runs
 from ais_prompt.comparison.ladder import Ladder
 from ais_prompt.comparison.runs import read_stored_run
 from tests.support.cli import run_cli
-from tests.support.logs import Asked, write_inspect, write_lm_eval
+from tests.support.logs import Asked, write_inspect, write_inspect_json, write_lm_eval
 from tests.support.real_data import REAL_DATA, needs
 
 LOGS = REAL_DATA / "foreign_logs"
@@ -101,6 +101,20 @@ def test_dropped_failures_and_other_samples(tmp_path: Path) -> None:
     kept = [one for one in BASE if one.value or int(one.gold) > 20]
     ladder = ladder_of(write_inspect(first, BASE), write_inspect(second, kept))
     assert steps(ladder) == {"other samples": round(100 * (32 / 36 - 32 / 40), 3)}
+    assert ladder.steps[0].certainty == "certain"
+
+
+def test_failures_that_a_tool_leaves_out(tmp_path: Path) -> None:
+    """Requests of the second log failed on half of the questions with wrong answers, and these are not scored."""
+    first, second = places(tmp_path)
+    path = write_inspect_json(second, BASE)
+    values = json.loads(path.read_text())
+    for sample in values["samples"][4::10]:
+        sample.update(error={"message": "timeout"}, scores={})
+    values["results"]["scores"][0]["metrics"]["accuracy"]["value"] = 32 / 36
+    path.write_text(json.dumps(values))
+    ladder = ladder_of(write_inspect(first, BASE), path)
+    assert steps(ladder) == pytest.approx({"failures": 100 * (32 / 36 - 0.8)}, abs=0.01)
     assert ladder.steps[0].certainty == "certain"
 
 

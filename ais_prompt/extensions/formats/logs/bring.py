@@ -13,6 +13,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
+from math import isfinite
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,11 +28,12 @@ from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.extensions.formats.logs.files import log_files
 from ais_prompt.extensions.formats.logs.record import LogFormat, LoggedAnswer, LoggedTask, LogRule
 from ais_prompt.extensions.formats.logs.rules import RuleSearch
+from ais_prompt.extensions.peers.import_run import import_run
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.plan.plan import Plan, record_of
 from ais_prompt.report.summary import write_summary
 from ais_prompt.scoring.rows import TaskOutcome, summary_rows
-from ais_prompt.scoring.score import SampleScores
+from ais_prompt.scoring.score import SampleScores, score
 from ais_prompt.scoring.scorer import NOT_SCORED
 from ais_prompt.store.layout import RunFolder, create_run_folder
 from ais_prompt.store.predictions import PredictionSorter, prediction_sorter
@@ -111,16 +113,27 @@ def bring_log(path: Path, work_dir: Path, command: str) -> BroughtLog:
 
 
 def open_log(path: Path) -> RunFolder | None:
-    """Return a run folder of a log that is removed when the process ends; None if the path holds no log.
+    """Return a scored run folder of a log that is removed when the process ends; None if the path holds no log.
+
+    A run of OpenCompass or AISBench is scored by the counterparts of its config; its own verdicts are not in it.
 
     Raises:
-        ConfigError, DataError: as `bring_log`.
+        AisPromptError: as `bring_log`, or as the import and the scoring of such a run.
     """
-    if not is_log(path):
+    known = is_log(path)
+    if not known and not (path / "predictions").is_dir():
         return None
-    folder = Path(tempfile.mkdtemp(prefix="aisprompt-log-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return bring_log(path, folder, "a log that was only read").folder
+    place = Path(tempfile.mkdtemp(prefix="aisprompt-log-"))
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    command = "a log that was only read"
+    if known:
+        return bring_log(path, place, command).folder
+    imported = import_run(path, Source(work_dir=str(place)), command)
+    names = {one.name for one in imported.tasks}
+    for task in imported.plan.tasks:
+        if task.name in names:
+            score(task, imported.folder)
+    return imported.folder
 
 
 def _recognized(path: Path) -> dict[str, tuple[LogFormat, list[Any]]]:
@@ -309,8 +322,8 @@ def _config(task: LoggedTask, dataset: str, seen: _Seen, rule: LogRule | None) -
         "type": f"{ELSEWHERE}{task.tool}",
         LOG: task.where,
         "version": task.version,
-        "asked": dict(task.asked),
-        "decoding": seen.decoding,
+        "asked": _literal(task.asked),
+        "decoding": _literal(seen.decoding),
         "bodies": seen.has_bodies,
         "reader_cfg": {"input_columns": ["question"], "output_column": "gold"},
         "infer_cfg": {
@@ -320,6 +333,15 @@ def _config(task: LoggedTask, dataset: str, seen: _Seen, rule: LogRule | None) -
         },
         "eval_cfg": scoring,
     }
+
+
+def _literal(value: Any) -> Any:
+    """Return JSON as a config can hold it: NaN and infinity, which are no literals of Python, become None."""
+    if isinstance(value, Mapping):
+        return {str(key): _literal(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_literal(one) for one in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def _record(

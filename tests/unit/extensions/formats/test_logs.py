@@ -237,6 +237,12 @@ def test_a_hostile_or_broken_log_has_one_error(
     assert not list((tmp_path / "outputs").rglob("config.py"))
 
 
+def test_infinity_in_a_request_does_not_break_the_config(tmp_path: Path) -> None:
+    path = write_json(tmp_path / "log.json", {**inspect_header(), "samples": inspect_samples(top_k=float("inf"))})
+    folder = brought(path, tmp_path / "runs").folder
+    assert stored_spec(folder).datasets[0].source.args["decoding"] == {"temperature": 0.0, "top_k": None}
+
+
 def test_nan_is_no_score(tmp_path: Path) -> None:
     line = '{"problem_idx": %d, "reward": %s, "model_response": "a", "expected_answer": "a"}\n'
     (tmp_path / "r.jsonl").write_text(line % (0, "NaN") + line % (1, "1"))
