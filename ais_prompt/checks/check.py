@@ -96,7 +96,8 @@ def check_plan(plan: Plan, place: Callable[[str], str], *, thorough: bool = Fals
     found, sound = _try_questions(models, questions, faults)
     for where, mistake in {one.where: one for one in found if isinstance(one, MisspeltPlaceholder)}.items():
         if mistake.is_fault:
-            faults.note(ConfigError(mistake.what, fix=mistake.fix), where)
+            what = f"there is no column {mistake.mark.strip('{}')!r}: {mistake.mark} would be sent as it is"
+            faults.note(ConfigError(what, fix=mistake.fix), where)
     _check_runner_and_gates(plan, faults)
     if thorough:
         found += chain.from_iterable(_look_for_leaks(question, faults) for question in sound)

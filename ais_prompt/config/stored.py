@@ -87,7 +87,8 @@ def without_permissions(
     """Return a config without what a run of others may not decide.
 
     These are modules to import, commands and servers to start, code that comes with a model, the permission to execute
-    programs, and judges, who are sent keys. A type that is code becomes ``elsewhere:my_parts:Mine``.
+    programs, and judges, who are sent keys. A type that is code becomes ``elsewhere:my_parts:Mine``, and so does a
+    function.
 
     Args:
         values: the config, as plain data.
@@ -106,15 +107,21 @@ def without_permissions(
             below = f"{where}.{name}" if where else str(name)
             if why := _permission(name, item, value):
                 dropped.append(Dropped(below, why))
+            elif name == "function" and "type" in value and isinstance(item, str):
+                kept[name] = _elsewhere(item)
             else:
                 kept[name] = walked(item, below, str(name))
         found = kept.get("type")
         is_judge = key == "judge_cfg" and not keeps_judges and found != "ScriptedModel"
         if isinstance(found, str) and not found.startswith(ELSEWHERE) and (is_judge or is_code(found)):
-            kept["type"] = f"{ELSEWHERE}{found.replace('.', ':')}"
+            kept["type"] = _elsewhere(found)
         return kept
 
     return walked(values, "", ""), dropped
+
+
+def _elsewhere(path: str) -> str:
+    return f"{ELSEWHERE}{path.replace('.', ':')}"
 
 
 def _permission(name: Any, value: Any, owner: Mapping[Any, Any]) -> str:
@@ -133,8 +140,6 @@ def _permission(name: Any, value: Any, owner: Mapping[Any, Any]) -> str:
             return f"the command of the sandbox is not used: {value!r:.60}"
         case "server" if is_part:
             return "no server is started"
-        case "function" if is_part and isinstance(value, str):
-            return "the function is not called"
         case "token_provider":
             return "the function that gives a token is not called"
         case "client" if is_part and isinstance(value, str):

@@ -46,7 +46,7 @@ class FunctionModel:
         max_out_len: is not passed on; the function decides how long its answers are.
 
     Raises:
-        ConfigError: the function is neither a dotted path nor callable, or a number is too small.
+        ConfigError: there is no such ``prompt_style``, or a number is too small.
     """
 
     max_seq_len = None
@@ -62,9 +62,6 @@ class FunctionModel:
         check_at_least(1, max_concurrency=max_concurrency, max_out_len=max_out_len)
         if prompt_style not in ("text", "messages"):
             raise ConfigError(f"there is no prompt_style {prompt_style!r}", fix="write 'text' or 'messages'")
-        if not callable(function) and "." not in str(function):
-            what = f"{function!r} is no function"
-            raise ConfigError(what, where="function", fix="write its dotted path, such as 'my_app.answer'")
         self.prompt_style: PromptStyle = prompt_style
         self.max_concurrency = max_concurrency
         self.max_out_len = max_out_len
@@ -151,6 +148,9 @@ class FunctionModel:
         given = self._given.value if isinstance(self._given, Held) else self._given
         if callable(given):
             return given
+        if "." not in self.name:
+            what = f"{self.name!r} is no function that can be called here"
+            raise ConfigError(what, fix="write its dotted path, such as 'my_app.answer'")
         if "<" in self.name:  # <lambda>, or <locals> of another function
             what = f"{self.name} was a function of the program that began the run, and no module has it"
             raise ConfigError(what, fix="run it from that program, or move the function into a module")

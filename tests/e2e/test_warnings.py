@@ -10,7 +10,7 @@ from tests.e2e.project import DATASET, MODEL, Project
 
 LOST = DATASET.replace(
     "template='{question}\\nAnswer: {answer}'",
-    "template=dict(begin='Mind the sum!', round=[dict(role='HUMAN', prompt='{quesion}')])",
+    "template=dict(begin='Mind the sum!', round=[dict(role='HUMAN', prompt='{quesion} {question}')])",
 )
 MISSPELT = "Misspelt placeholder: {quesion}. No column has this name, so the model is sent the braces."
 TWO = ["not sent: 'Mind the sum!'", "{quesion} is sent as it is"]

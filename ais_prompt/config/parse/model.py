@@ -5,6 +5,7 @@ The ``budget`` of a run limits how much may be asked and, through the prices, wh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -29,7 +30,7 @@ def parse_model(section: ConfigSection, find: Callable[[str], Path | None]) -> M
     if part is None:
         return None
     function = section.values.get("function")
-    last = (function if isinstance(function, str) else part.type).rpartition(".")[2].strip("<>")
+    last = re.split(r"[.:]", function if isinstance(function, str) else part.type)[-1].strip("<>")
     abbr = parse_abbr(section, derived_abbr(section.values, ("path", "model")) or last)
     meta_template = _meta_template(section)
     role_template = _role_template(section)

@@ -143,7 +143,7 @@ class LikelihoodComputer:
                     del waiting[number]
                     yield number, values
             except (IndexError, RuntimeError, ValueError) as error:
-                logger.warning("computing this time without shared beginnings: %s", first_line(error))
+                logger.info("computing this time without shared beginnings: %s", first_line(error))
         if waiting:
             free_accelerator()
         yield from self._one_by_one(waiting)
@@ -163,7 +163,7 @@ class LikelihoodComputer:
         """Try whether the network returns the same values if rows share their beginning."""
         reason = _obstacle(self._network.config) or self._trial()
         if reason:
-            logger.warning("common beginnings of texts cannot be shared, each is computed anew: %s", reason)
+            logger.info("common beginnings of texts cannot be shared, each is computed anew: %s", reason)
         return not reason
 
     def _trial(self) -> str:

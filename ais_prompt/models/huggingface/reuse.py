@@ -50,7 +50,7 @@ def reuse_of(network: Any, options: Mapping[str, Any], limit: int) -> Reuse | No
     if limit == 0:
         return None
     if reason := _other_way_of_generating(network, options) or _other_cache(network) or _trial(network):
-        logger.warning("every prompt is computed from its beginning, nothing is reused: %s", reason)
+        logger.info("every prompt is computed from its beginning, nothing is reused: %s", reason)
         return None
     return Reuse(network, limit)
 

@@ -51,7 +51,7 @@ GOOD: dict[str, dict[str, Any]] = {
 }
 WRONG: dict[str, dict[str, Any]] = {
     "AnthropicModel": {"model": "m", "base_url": UNREACHABLE, "client": "openai"},
-    "FunctionModel": {"function": "answer"},
+    "FunctionModel": {"function": "my_app.answer", "max_concurrency": 0},
     "HuggingFaceBaseModel": {"path": "FOLDER", "batch_size": 0},
     "HuggingFaceChatModel": {"path": "FOLDER", "generation_kwargs": {"max_length": 3}},
     "OpenAIChatModel": {"model": "m", "base_url": UNREACHABLE, "max_concurrency": 0},

@@ -186,3 +186,16 @@ def test_a_lambda_of_another_process_is_a_fault_that_says_so() -> None:
     again = run_cli("run", str(run.path / "config.py"))
     assert again.returncode == 2
     assert "was a function of the program that began the run" in again.stderr
+
+
+def test_a_run_of_others_is_scored_and_its_function_is_not_imported(folder: Path) -> None:
+    (folder / "my_app.py").write_text("def answer(text):\n    return text\n")
+    values = "".join(f"{name} = {value!r}\n" for name, value in config("my_app.answer", abbr=None).items())
+    (folder / "eval.py").write_text(values.replace("'abbr': None, ", ""))
+    assert run_cli("run", "eval.py").returncode == 0
+    [mark] = folder.rglob(".made-here")
+    mark.unlink()
+    (folder / "my_app.py").write_text("raise SystemExit('imported')\n")
+    done = run_cli("score", str(mark.parent))
+    assert (done.returncode, "answer" in done.stdout) == (0, True)
+    assert "imported" not in run_cli("answers", str(mark.parent), "eval.py").stderr
