@@ -25,7 +25,7 @@ def show(result: RunResult) -> None:
     """Print the table, and where the files are; with ``-q`` the table only."""
     from rich.console import Console
 
-    from ais_prompt.report.comparison import print_model_difference
+    from ais_prompt.report.comparison import difference_json, print_model_difference
     from ais_prompt.report.documents import task_ends
     from ais_prompt.report.extraction import unread_answers
     from ais_prompt.report.summary import print_speed, print_summary
@@ -48,6 +48,7 @@ def show(result: RunResult) -> None:
         reasons=dict(result.reasons),
         used=result.used,
         isolation=dict(result.isolation),
+        differences=list(map(difference_json, result.differences)),
     )
     hint("")
     # A pipe without a width gets lines that most terminals show whole.

@@ -254,14 +254,17 @@ def comparison_json(found: RunComparison) -> dict[str, Any]:
     return {
         "notes": list(found.notes),
         "comparisons": [_to_json(one) for one in found.comparisons],
-        "means": [_mean_json(one) for one in found.means],
+        "means": [difference_json(one) for one in found.means],
     }
 
 
-def _mean_json(one: Difference) -> dict[str, Any]:
+def difference_json(one: Difference) -> dict[str, Any]:
+    """Return a difference as plain JSON values, without its samples."""
     return {
-        "group": one.dataset,
+        "dataset": one.dataset,
         "model": one.model,
+        "metric": one.metric,
+        "fraction": one.fraction,
         "datasets": one.datasets,
         "before": one.before,
         "after": one.after,

@@ -70,6 +70,22 @@ class TaskEstimate(Struct, frozen=True):
     judge_requests: int = 0
 
 
+class DifferenceEntry(TypedDict):
+    """The difference of two scores of a dataset, or the mean over several: all (the name is empty), or a group."""
+
+    dataset: str
+    model: str
+    metric: str
+    fraction: bool
+    datasets: int
+    before: float
+    after: float
+    difference: float
+    interval: tuple[float, float] | None
+    n: int
+    p: float
+
+
 class RunDocument(Document, kw_only=True):
     """What ``run`` and ``score`` print.
 
@@ -82,6 +98,7 @@ class RunDocument(Document, kw_only=True):
         reasons: why answers failed → how many of them.
         used: what this session asked.
         isolation: task → how the programs of its answers were kept apart from the machine.
+        differences: of the two models of a run, of each dataset and of the means over datasets.
         estimates: what each task would ask, with ``--dry-run``.
     """
 
@@ -95,6 +112,7 @@ class RunDocument(Document, kw_only=True):
     reasons: dict[str, int] = field(default_factory=dict)
     used: Used = Used()
     isolation: dict[str, str] = field(default_factory=dict)
+    differences: list[DifferenceEntry] = field(default_factory=list)
     estimates: list[TaskEstimate] = field(default_factory=list)
 
 
@@ -219,33 +237,19 @@ class ComparisonEntry(TypedDict):
     flips: list[dict[str, Any]]
 
 
-class MeanEntry(TypedDict):
-    """The mean difference of a model over all datasets, or over a group of them."""
-
-    group: str
-    model: str
-    datasets: int
-    before: float
-    after: float
-    difference: float
-    interval: tuple[float, float] | None
-    n: int
-    p: float
-
-
 class CompareDocument(Document, kw_only=True):
     """What ``compare`` prints.
 
     Attributes:
         notes: what a reader must know first.
         comparisons: of each dataset that both runs have.
-        means: of each model over all datasets, with an empty group, and over each group of the summary.
+        means: of each model over all datasets, and over each group of the summary.
     """
 
     kind: Literal["compare"]
     notes: list[str] = field(default_factory=list)
     comparisons: list[ComparisonEntry] = field(default_factory=list)
-    means: list[MeanEntry] = field(default_factory=list)
+    means: list[DifferenceEntry] = field(default_factory=list)
 
 
 class ExplanationEntry(TypedDict):

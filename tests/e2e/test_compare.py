@@ -307,5 +307,12 @@ def test_a_run_with_two_models_ends_with_their_difference(project: Project) -> N
         ["mean", "of", "2", "datasets", "-14.3", f"({low}", "to", f"{high})"],
         *(["sums-" + name, "-14.3", f"({low}", "to", f"{high})"] for name in "01"),
     ]
+    [document] = project.root.glob("a/eval/2*")
+    scored = json.loads(project.run("score", str(document), "--max-failures", "8", "--json").stdout)["differences"]
+    assert [(one["dataset"], one["datasets"], one["interval"]) for one in scored] == [
+        ("sums-0", 1, expected["interval"]),
+        ("sums-1", 1, expected["interval"]),
+        ("", 2, pytest.approx(expected["interval"], abs=0.01)),
+    ]
     project.write_config(models=model(RIGHT, "one"), datasets=many)
     assert "interval" not in project.run("run", "eval.py", "-w", "b").stdout

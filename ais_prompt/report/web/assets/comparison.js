@@ -5,7 +5,10 @@ const STEP = 50;  // changed samples shown at once
 const FEW = 6;  // datasets in the order of the config; more are sorted, the worst first, and folded
 const data = JSON.parse(byId("data").textContent);
 const isSuite = data.comparisons.length > FEW;
-if (isSuite) for (const rows of [data.means, data.comparisons]) rows.sort((a, b) => Boolean(a.group) - Boolean(b.group) || drop(a) - drop(b));
+if (isSuite) {
+  data.comparisons.sort((a, b) => drop(a) - drop(b));
+  data.means.sort((a, b) => Boolean(a.dataset) - Boolean(b.dataset) || drop(a) - drop(b));  // that over all datasets first
+}
 
 sayFrame();
 followTheme(byId("theme"));
@@ -29,7 +32,7 @@ function totals() {
 
 /** A difference to sort by; one that is no percentage has no place among the others. */
 function drop(one) {
-  return one.fraction ?? true ? one.difference : 0;
+  return one.fraction ? one.difference : 0;
 }
 
 /** Unfold the dataset of the address. */
@@ -41,9 +44,9 @@ function openAddressed() {
 }
 
 /** The name of a mean over datasets, beside its model. */
-function meanName({ group, datasets }) {
+function meanName({ dataset, datasets }) {
   const mean = say("mean of {number} datasets", { number: count(datasets) });
-  return group ? `${plain(group)}: ${mean}` : mean;
+  return dataset ? `${plain(dataset)}: ${mean}` : mean;
 }
 
 /** The table: means first, then the datasets; of many only the first, until a click shows all. */
@@ -52,7 +55,7 @@ function differences() {
   const left = new Set(isSuite ? ["model", "metric"].filter(isSame) : []);
   const heads = ["dataset", "model", "metric", "before", "after", "difference", "95 %", "n", "worse", "better", "p (Holm)"].filter((head) => !left.has(head));
   const range = differenceRange();
-  const means = data.means.filter(({ group }) => left.has("model") || !group).map((one) => ({ ...one, fraction: true, isMean: true }));
+  const means = data.means.filter(({ dataset }) => left.has("model") || !dataset).map((one) => ({ ...one, isMean: true }));
   const row = (one) => el("tr", { class: one.isMean ? "mean" : null },
     el("th", { scope: "row", class: "dataset" }, one.isMean ? meanName(one) : el("a", { href: `#task-${data.comparisons.indexOf(one)}` }, plain(one.dataset))),
     left.has("model") ? null : el("td", { class: "model" }, plain(one.model)),
