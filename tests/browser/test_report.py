@@ -181,6 +181,9 @@ def test_a_suite_is_folded_into_its_groups_and_a_failed_task_tells_its_cause(pag
     page.click("#fold")
     page.click("#fold")
     assert page.texts(".matrix tbody th") == ["▸ mmlu 20", "▸ ceval 10", "last"]
+    page.value("filters.dataset = new Set(['mmlu-3', 'mmlu-7']), drawShown()")
+    assert page.texts(".matrix tbody th") == ["▸ mmlu 2"]
+    assert page.value("document.querySelector('.matrix .group .score').title") == "mean of 2 of 2 datasets"
 
 
 SUITE = """

@@ -65,7 +65,6 @@ COMPARISON_SCRIPTS: Final = (
     "words.js",
     "text.js",
     "plots.js",
-    "charts.js",
     "differences.js",
     "comparison.js",
 )

@@ -165,7 +165,7 @@ async function saveChart(plot, title, kind) {
   copy.prepend(svg("rect", { width: "100%", height: "100%", fill: getComputedStyle(plot.closest("figure")).backgroundColor || paper }));
   copy.setAttribute("xmlns", SVG);
   const text = new XMLSerializer().serializeToString(copy);
-  const name = `${data.name ?? "comparison"} ${title}`.replace(/[^\p{L}\p{N}]+/gu, "-");
+  const name = `${data.name} ${title}`.replace(/[^\p{L}\p{N}]+/gu, "-");
   if (kind === "SVG") return saveFile(`${name}.svg`, new Blob([text], { type: "image/svg+xml" }));
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;

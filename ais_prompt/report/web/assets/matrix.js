@@ -78,10 +78,11 @@ function sortedParts(found, cellOf) {
   return ordered(inside, (part) => (by ? cellOf(by, part)?.value : part.name));
 }
 
-/** The cell of a part: its own, the mean of its members, or why they have no value. */
+/** The cell of a part: its own, the mean of those members that pass the filters, or why they have no value. */
 function groupCell(model, { name, members }, cellOf, format) {
   const own = cellOf(model, name);
-  if (!members || own?.value != null) return own;
+  const all = parts.find((part) => part.name === name)?.members;
+  if (!members || (own?.value != null && (!all || all.length === members.length))) return own;
   const cells = members.map((member) => cellOf(model, member));
   return meanOf(cells, format) ?? cells.find(Boolean) ?? own;
 }
