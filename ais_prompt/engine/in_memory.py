@@ -44,6 +44,7 @@ class InMemory:
         self._over = over
         self._jobs: deque[TaskJob] = deque()
         self._asked: Counter[int] = Counter()  # id of the model → threads that ask it
+        self._unusable: dict[int, AisPromptError] = {}  # id of a model → why it cannot be loaded
         self._lock = threading.Lock()
         self._error: BaseException | None = None
 
@@ -110,9 +111,33 @@ class InMemory:
                 if job.model is not model:
                     self._leave(model)
                 model = job.model
-                self._over(job, _ended_with(job))
+                self._over(job, self._ended_with(job))
         finally:
             self._leave(model)
+
+    def _ended_with(self, job: TaskJob) -> AisPromptError | None:
+        """Ask a job, and return the error that ended it. Jobs of a model that cannot be loaded are over at once.
+
+        Raises:
+            StoreError: answers can no longer be written down.
+        """
+        if unusable := self._unusable.get(id(job.model)):
+            job.abandon(unusable)
+            return unusable
+        try:
+            ask_alone(job, self._load)
+        except Exception as error:
+            if ends_run(error):
+                raise
+            return error_of(error)
+        return None
+
+    def _load(self, model: BatchModel) -> None:
+        try:
+            model.load()
+        except Exception as error:
+            self._unusable[id(model)] = error_of(error)
+            raise
 
     def _next(self, model: Model | None) -> TaskJob | None:
         """Take the next job: of the same model, of a model that no other thread asks, or of any."""
@@ -134,8 +159,12 @@ class InMemory:
             close(model)
 
 
-def ask_alone(job: Job) -> None:
+def ask_alone(job: Job, load: Callable[[BatchModel], None] = lambda model: model.load()) -> None:
     """Ask one job in this thread, for any kind of model.
+
+    Args:
+        job: the job.
+        load: loads a model in memory.
 
     Raises:
         AisPromptError: the task failed; its files are closed.
@@ -151,7 +180,7 @@ def ask_alone(job: Job) -> None:
                 fix="give it a method generate (a batch) or complete (one request)",
             )
         job.begin()
-        ask_in_batches(job, job.model)
+        ask_in_batches(job, job.model, load)
         job.conclude()
     except BaseException as error:
         job.abandon(error)
@@ -159,7 +188,7 @@ def ask_alone(job: Job) -> None:
     job.close()
 
 
-def ask_in_batches(job: Job, model: BatchModel) -> None:
+def ask_in_batches(job: Job, model: BatchModel, load: Callable[[BatchModel], None]) -> None:
     """Hold all conversations of a job to their end.
 
     Raises:
@@ -174,7 +203,7 @@ def ask_in_batches(job: Job, model: BatchModel) -> None:
         if not window:
             return
         if not loaded:
-            model.load()
+            load(model)
             loaded = True
         batch = _next_batch(window, model.batch_size)
         batch = batch[: job.admit(len(batch))]
@@ -194,21 +223,6 @@ def close(model: Model) -> None:
         model.close()
     except PartError as error:
         logger.warning("%s", "\n  ".join(error.lines()))
-
-
-def _ended_with(job: TaskJob) -> AisPromptError | None:
-    """Ask a job, and return the error that ended it.
-
-    Raises:
-        StoreError: answers can no longer be written down.
-    """
-    try:
-        ask_alone(job)
-    except Exception as error:
-        if ends_run(error):
-            raise
-        return error_of(error)
-    return None
 
 
 def _ask_served(job: Job) -> None:

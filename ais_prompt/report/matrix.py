@@ -37,7 +37,7 @@ def print_matrix(rows: Sequence[Row], console: Console, groups: Collection[str] 
         console: where to.
         groups: names of groups; a blank line separates them from datasets.
     """
-    lines, models = pivot(rows), [printable(model) for model in models_of(rows)]
+    lines, models = pivot(rows), [_one_line(model) for model in models_of(rows)]
     layout = _layout(lines, models, console, groups)
     caption = textwrap.wrap(_caption(rows, lines, layout, console, groups), console.width, break_on_hyphens=False)
     for text in (*caption, *_legend(layout.titles, models, console.width)):
@@ -70,7 +70,9 @@ class _Layout(Struct, frozen=True):
 
 def _layout(lines: Sequence[Line], models: Sequence[str], console: Console, groups: Collection[str]) -> _Layout:
     """Return the first layout that fits."""
-    longest = max(cell_len(name) for name in [_heading("dataset", console), *(_name(line) for line in lines)])
+    longest = max(
+        cell_len(name) for name in [_heading("dataset", console), *(_one_line(line.dataset) for line in lines)]
+    )
     # A column that is the same for each dataset is in the caption instead.
     needed = ("metric",) if len({line.dataset for line in lines}) < len(lines) else ()
     told = tuple(side for side in ("metric", "n") if side in needed or _common(side, lines, groups) is None)
@@ -108,7 +110,7 @@ def _print_block(
     for number, line in enumerate(lines):
         if number and lines[number - 1].dataset in groups and line.dataset not in groups:
             console.print()
-        text = Text(_fit(_shortened(_name(line), layout.name), layout.name))
+        text = Text(_fit(_shortened(_one_line(line.dataset), layout.name), layout.name))
         for side, width in sides:
             text.append(f"  {_fit(_side(side, line), width - 2, right=side == 'n')}")
         best = _best(line)
@@ -199,8 +201,8 @@ def _side(side: str, line: Line) -> str:
     return line.n if side == "n" else printable(line.metric or "")
 
 
-def _name(line: Line) -> str:
-    return printable(line.dataset).replace("\n", r"\n")
+def _one_line(name: str) -> str:
+    return printable(name).replace("\n", r"\n")
 
 
 def _heading(name: str, console: Console) -> str:

@@ -26,7 +26,7 @@ ONCE: Final = "once"
 SHOWN_ALIKE: Final = 3
 """Messages of one kind that standard error has; the log of the run has all."""
 _EXAMPLE: Final = 56
-"""Characters of a message that stands for others of its kind."""
+"""Characters of a message that is the example of its kind."""
 _VARIES: Final = re.compile(r"\[[^\]]*\]|\d[\d.,]*")
 """What differs in messages of one kind: names and places in brackets, and numbers."""
 _SILENT: Final = ContextVar("silent", default=False)

@@ -242,6 +242,22 @@ class Echo:
 '''
 
 
+def test_a_model_that_cannot_be_loaded_is_loaded_once(project: Project) -> None:
+    loading = (
+        'def load(self):\n        open("loaded", "a").write("x")\n        raise ModelError("the GPU is too small")'
+    )
+    head = "from ais_prompt.errors import ModelError\n"
+    (project.root / "big.py").write_text(head + LOCAL_MODEL.replace("def load(self):\n        pass", loading))
+    local = "dict(type='big.Echo', abbr='big'), dict(type='ScriptedModel', abbr='small', default='none')"
+    write_suite(project, local, [2] * 12)
+    done = project.run("run", "eval.py")
+    assert done.returncode == 3, done.stderr
+    assert (project.root / "loaded").read_text() == "x"
+    assert "12 of 24 tasks failed, with 24 samples:\nModelError: the GPU is too small" in done.stderr
+    assert "tasks: all 12 datasets of big" in done.stderr
+    assert [row["score"] for row in project.summary() if row["model"] == "small"] == [0.0] * 12
+
+
 def test_a_task_that_fails_ends_alone(project: Project, server: MockServer) -> None:
     refusal = {"error": {"message": "unexpected role", "type": "invalid_request_error"}}
     server.follow({"text": "part1", "status": 400, "body": refusal}, {"text": "part0", "latency": 0.3})

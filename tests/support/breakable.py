@@ -26,8 +26,8 @@ from ais_prompt.models.transport import Reply, Server, Sink
 from ais_prompt.prompts import MultiTurnPromptTemplate, PromptTemplate
 from ais_prompt.readers.local import LocalDataset
 from ais_prompt.registry import import_dotted
+from ais_prompt.retrievers.by_position import FixKRetriever
 from ais_prompt.retrievers.encoders import CharacterNgramEncoder
-from ais_prompt.retrievers.plain import FixKRetriever
 from ais_prompt.shards.processes import LocalRunner
 from ais_prompt.types import Completion, Likelihood, LikelihoodQuery, Request, SampleScore
 from ais_prompt.utils.protocols import members
