@@ -107,8 +107,9 @@ class Division:
         """Return the samples that a cause changes: the answers that it labels, or the values that it moves."""
         if cause not in self._undone:
             return [name for name, label in zip(self._ids, self._labels, strict=True) if label == cause]
-        moved = [self._scored(True, _State()), self._scored(True, _State(**{cause: True}))]
-        changed = (moved[0] != moved[1]).any(axis=1)
+        alone = _State(**{cause: True})
+        moved = [self._scored(new, _State()) != self._scored(new, alone) for new in (False, True)]
+        changed = np.any(moved, axis=(0, 2))
         return [name for name, is_changed in zip(self._ids, changed, strict=True) if is_changed]
 
     def crossed(self, *, answers_of_after: bool, rule_of_after: bool) -> float | None:

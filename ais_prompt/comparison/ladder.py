@@ -33,6 +33,7 @@ from ais_prompt.comparison.logged import (
     differing_requests,
     has_bodies,
     has_rule,
+    reads_answers,
     reported,
 )
 from ais_prompt.comparison.pairing import LEAST_PAIRED, Pairing, paired
@@ -47,7 +48,9 @@ AGGREGATION: Final = "aggregation"
 ROUNDED: Final = 5e-4
 """A reported score may be rounded by so much."""
 _ORDER: Final = (OTHER_SAMPLES, DATA, FAILURES)
-_LAST: Final = (EXTRACTION, METRIC, AGGREGATION)
+BOTH: Final = f"{EXTRACTION} and {METRIC}"
+"""One step where a metric looks for the gold inside the answer, so that it extracts too."""
+_LAST: Final = (EXTRACTION, METRIC, BOTH, AGGREGATION)
 _COMPUTED: Final = {*_ORDER, *_LAST}
 
 
@@ -228,7 +231,14 @@ def _part(part: PartSpec) -> str:
 def _steps(
     division: Division, before: ScoredTask, after: ScoredTask, unknown: Sequence[str], sides: Sequence[ScoreSide]
 ) -> Iterator[Step]:
-    for share in (*division.shares(), *shares_left_out(before, after)):
+    shares = division.shares()
+    joined = [share for share in shares if share.cause in (EXTRACTION, METRIC)]
+    if len(joined) == 2 and (reads_answers(before) or reads_answers(after)):
+        pairs = tuple(dict.fromkeys(name for share in joined for name in division.samples_of(share.cause)))
+        difference = sum(share.difference for share in joined)
+        yield Step(BOTH, difference, "certain", _WHY[BOTH], len(pairs), None, pairs)
+        shares = [share for share in shares if share not in joined]
+    for share in (*shares, *shares_left_out(before, after)):
         pairs = () if share.cause in (OTHER_SAMPLES, FAILURES) else tuple(division.samples_of(share.cause))
         if share.difference or pairs:
             yield _step(share, pairs, before, after, unknown)
@@ -259,7 +269,7 @@ def _step(share: Share, pairs: tuple[str, ...], before: ScoredTask, after: Score
         certainty = "inferred"
         cause = " or ".join([*parts, *(one for one in unknown if one != "why answers end"), CHANCE])
         why = "; ".join(_seen(parts, before, after))
-    return Step(cause, share.difference, certainty, why, share.samples, interval, pairs)
+    return Step(cause, share.difference, certainty, why, len(pairs) or share.samples, interval, pairs)
 
 
 _WHY: Final = {
@@ -268,6 +278,7 @@ _WHY: Final = {
     DATA: "the golds differ",
     EXTRACTION: "each side's answers read by the rule of the other",
     METRIC: "each side's answers compared by the rule of the other",
+    BOTH: "each side's answers scored by the rule of the other",
     TRUNCATION: "an answer was cut at the limit on the length",
     RULE: "the same answers have other scores, by a rule that is not here",
     JUDGE: "the same answers have other scores",

@@ -73,6 +73,12 @@ def has_rule(task: ScoredTask) -> bool:
     return evaluator is not None and not evaluator.type.startswith(ELSEWHERE)
 
 
+def reads_answers(task: ScoredTask) -> bool:
+    """Return whether the rule of a log looks for the gold inside the whole answer, without extracting it first."""
+    evaluator = task.spec.dataset.eval.evaluator
+    return evaluator is not None and evaluator.args.get("match") in ("begin", "end", "any")
+
+
 def reported(task: ScoredTask) -> float | None:
     """Return the score that a tool reports for the main metric of its log; None if that is unknown.
 

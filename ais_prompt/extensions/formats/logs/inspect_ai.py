@@ -34,6 +34,7 @@ _LONG: Final = ("events", "events_data", "message_pool", "attachments", "transcr
 """Parts of a sample of which only what is needed is resolved."""
 _EPOCH: Final = re.compile(r"samples/(.*)_epoch_(\d+)\.json")
 _NOT_MAIN: Final = ("stderr", "var", "std")
+_NUMBER: Final = r"(?<![\w.])-?[$£€]?\d[\d,]*(?:\.\d+)?"
 _CHOICE: Final = r"(?i)ANSWER\s*:\s*([A-Za-z\d ,]+?)\s*(?:[^\w\s,]|\n|$)"
 """What the scorer ``choice`` reads, as the solver ``multiple_choice`` asks for it."""
 
@@ -230,7 +231,11 @@ def _rules(scorer: str, options: Mapping[str, Any]) -> list[LogRule]:
         case "match":
             place = str(options.get("location", "end"))
             numeric = bool(options.get("numeric", False))
-            return [LogRule(None, {**text, "match": place, "numeric": numeric, "ignore_punctuation": True})]
+            whole = LogRule(None, {**text, "match": place, "numeric": numeric, "ignore_punctuation": True})
+            if not numeric or place not in ("begin", "end"):
+                return [whole]
+            reading = {"type": "logged_regex", "pattern": _NUMBER, "which": 0 if place == "begin" else -1}
+            return [LogRule(reading, {"type": "LoggedMatchEvaluator", "numeric": True}), whole]
         case "includes":
             return [LogRule(None, {**text, "match": "any"})]
         case "exact":
