@@ -130,12 +130,13 @@ def _caption(
     """Return what the numbers are: ``accuracy in % ± half of the 95 % interval · n = 40 · bold: best``."""
     scored = [row for row in rows if row.score is not None]
     words = _common("metric", lines, groups) or "scores"
-    if any(row.fraction for row in scored):
-        words += " in %" if all(row.fraction for row in scored) else " in %, with two decimals in the metric's unit"
+    fractions = {row.fraction for row in scored}
+    words += " in %" if True in fractions else ""
     if layout.intervals and any(half_width(row) for row in scored):
         words += " ± half of the 95 % interval"
     size = _common("n", lines, groups)
     parts = [words, f"n = {size}" if size else ""]
+    parts += ["two decimals: in the unit of the metric" if len(fractions) > 1 else ""]
     parts += ["averages of groups first" if lines[0].dataset in groups and lines[-1].dataset not in groups else ""]
     parts += ["bold: best" if console.is_terminal and any(_best(line) is not None for line in lines) else ""]
     parts += [f"{ABSENT}: not measured" if any(row is None for line in lines for row in line.rows) else ""]
