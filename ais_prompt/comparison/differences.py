@@ -126,7 +126,7 @@ def common_ids(before: ScoredTask, after: ScoredTask) -> list[str]:
 
 
 def mean_differences(found: Sequence[Difference], groups: Sequence[SummaryGroup]) -> list[Difference]:
-    """Return the mean difference over all datasets of each model, and over each group of them.
+    """Return the mean difference over all datasets of each model, and over each group that has not all of them.
 
     Each dataset has the same weight, as in the average of a group. A mean needs two datasets, all with percentages.
 
@@ -140,7 +140,8 @@ def mean_differences(found: Sequence[Difference], groups: Sequence[SummaryGroup]
         own = [one for one in found if one.model == model]
         means += _mean("", own)
         for name, datasets in members.items():
-            means += _mean(name, [one for one in own if one.dataset in datasets])
+            part = [one for one in own if one.dataset in datasets]
+            means += _mean(name, part) if len(part) < len(own) else ()
     return means
 
 

@@ -30,6 +30,8 @@ FEW: Final = 6
 EXPLAINED: Final = 3
 MOST_LINES: Final = 40
 """So many datasets have a line in a terminal; of more, the worst `EXPLAINED` of each group."""
+NARROWEST: Final = 12
+"""Columns of a terminal for a shortened name; with fewer, rows are stacks with whole names."""
 OTHERS: Final = "others"
 """The datasets that are in no group."""
 _MODEL = Column("model", is_name=True, right=False)
@@ -159,17 +161,19 @@ def _print_table(found: RunComparison, console: Console) -> None:
         print_table(_COLUMNS, [list(row.values()) for row in rows], console)
         return
     if len(models) == 1:
-        _print_line(Text(printable(f"model: {models.pop()}")), console)
+        _print_line(Text(printable(f"model: {next(iter(models))}")), console)
     is_grouped = len(comparisons) > FEW
-    left_out = {_MODEL} if is_grouped or len({one.model for one in comparisons}) == 1 else set()
-    columns = [column for column in _COLUMNS if column not in left_out]
-    rows = list(_grouped(found) if is_grouped else (_cells(one, _name(one)) for one in comparisons))
+    columns = [column for column in _COLUMNS if column is not _MODEL or not (is_grouped or len(models) == 1)]
+    means = [one for one in found.means if not one.dataset]
+    few = [*(_cells(one, _name(one)) for one in comparisons), *(_cells(one, _name(one), "bold") for one in means)]
+    rows = list(_grouped(found)) if is_grouped else few
     lines = [[row[column] for column in columns] for row in rows]
-    if is_grouped and not fits(columns, lines, console):
+    is_narrow = len(comparisons) > 1 and not fits(columns, lines, console)
+    if is_narrow:
         columns = list(_NARROW)
-        lines = list(_narrow(rows, console.width))
+        lines = list(_narrow(few if len(models) == 1 and not is_grouped else list(_grouped(found)), console.width))
     print_table(columns, lines, console)
-    if columns == list(_NARROW) and any("*" in str(line[3]) for line in lines):
+    if is_narrow and any("*" in str(line[3]) for line in lines):
         _print_line(Text(STARRED.format(comparisons=counted(len(comparisons), "comparison")), style="dim"), console)
 
 
@@ -235,12 +239,13 @@ def _narrow(rows: Sequence[dict[Column, Cell]], width: int) -> Iterator[list[Cel
     lines = [[row[column] for column in kept] for row in rows]
     titles = [column.title for column in _NARROW]
     taken = sum(max(map(len, (titles[place], *(str(line[place]) for line in lines)))) + 2 for place in range(1, 7))
+    room = width - taken - 1
     for row, line in zip(rows, lines, strict=True):
         name, difference = line[0], line[3]
         if isinstance(difference, Text) and difference.style and row[_P]:
             line[3] = Text(f"{difference.plain}*", difference.style)
         style = name.style if isinstance(name, Text) else ""
-        yield [Text(fitted(str(name), max(width - taken - 1, 12)), style), *line[1:]]
+        yield [Text(fitted(str(name), room) if room >= NARROWEST else str(name), style), *line[1:]]
 
 
 def _style(one: Difference) -> str:
