@@ -33,7 +33,8 @@ DIALOGUE = {"type": "MultiTurnPromptTemplate", "turn_columns": ["q", "a"], "temp
 OF_DATA = set(
     "data model large test id max_seq_len SYSTEM HUMAN BOT user assistant system ice_separator ice_eos_token of "
     "datasets infer_cfg prompt_template ice_template template retriever models meta_template round begin prompt "
-    "choices inferencer Tab zh utf width device-width initial-scale no-referrer".split()
+    "choices inferencer Tab zh utf width device-width initial-scale no-referrer temperature max_out_len asks "
+    "log-likelihoods".split()
 )
 """Words of the data and the config, roles, names of config keys, and the head of a page."""
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from ais_prompt.errors import StoreError
 from ais_prompt.report.web import write_report, writer
-from ais_prompt.store.predictions import write_predictions
 from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, Prediction, SampleScore, Usage
 from tests.unit.report.web.making import make_run, prediction, scored
 from tests.unit.report.web.reading import Report, read_report
@@ -231,17 +230,3 @@ def test_a_file_of_many_samples_holds_some_of_each_task_and_says_so(
     monkeypatch.setattr(writer, "MOST_SAMPLES", 100)
     write_report(folder)
     assert read_report(folder.report).data["kept"] is None
-
-
-@pytest.mark.parametrize("line", ["no JSON", '{"sample": 1}', '{"id": "id1-0", "prompt": 3}', "[]"])
-def test_a_broken_file_of_a_judge_is_the_trouble_of_its_task(tmp_path: Path, line: str) -> None:
-    predictions, samples = [prediction(0), prediction(1)], [scored(0), scored(1)]
-    folder = make_run(tmp_path, predictions, samples)
-    judged = folder.judge("model").predictions("judge", "sums")
-    write_predictions(judged, [Prediction("id0-0", 0, "Is it 4?", "A", None, (Completion("A"),))])
-    with judged.open("a") as stream:
-        stream.write(line + "\n")
-    write_report(folder)
-    [shown] = read_report(folder.report).data["tasks"]
-    assert "the line is not a prediction" in shown["trouble"]
-    assert str(judged) in shown["trouble"]
