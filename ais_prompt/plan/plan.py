@@ -42,7 +42,6 @@ from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.run_record import RunRecord
 from ais_prompt.types import DatasetSpec, JudgeSpec, ModelSpec, RunSpec, Sample, SummarySpec, TaskSpec
 from ais_prompt.utils.guard import guarded_call
-from ais_prompt.utils.held import Held
 
 ROWS_KEPT: Final = 2048
 """How many rows of the train split are kept at most, so that a large one does not fill the memory."""
@@ -404,7 +403,7 @@ def record_of(
         StoreError: as `RunRecord`.
     """
     for dataset in plan.spec.datasets:
-        if isinstance(rows := dataset.source.args.get("rows"), Held):
+        if isinstance(rows := dataset.source.args.get("rows"), str):
             write_rows(rows, folder.root)
     config = render_config(plan.spec.resolved)
     return RunRecord(folder, config, command, addresses, asks=asks, notes=notes, trusted=plan.spec.trusted)

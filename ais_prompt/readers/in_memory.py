@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from ais_prompt.errors import DataError
 from ais_prompt.readers.table import Table
-from ais_prompt.store.disk import replacing
+from ais_prompt.store.disk import reading, replacing
 from ais_prompt.utils.digest import digest
 from ais_prompt.utils.held import Held
 from ais_prompt.utils.jsonl import encode_plain
@@ -23,6 +23,7 @@ from ais_prompt.utils.jsonl import encode_plain
 SPLIT_NAMES = ("train", "validation", "dev", "test")
 """Names of splits that files and rows in memory can have."""
 
+_FOLDER: Final = "rows"
 _ONLY_SPLIT: Final = "test"
 _FIX: Final = "give a list of dicts, a frame of pandas, polars or Arrow, or a dict of split → rows"
 
@@ -34,7 +35,7 @@ def hold_rows(rows: Any) -> Held:
         DataError: they are no rows.
     """
     tables = tables_of(rows)
-    return Held(f"rows/{digest({split: table.digest for split, table in tables.items()}, 12)}", tables)
+    return Held(f"{_FOLDER}/{digest({split: table.digest for split, table in tables.items()}, 12)}", tables)
 
 
 def tables_of(rows: Any) -> dict[str, Table]:
@@ -52,15 +53,25 @@ def tables_of(rows: Any) -> dict[str, Table]:
     return tables
 
 
-def write_rows(held: Held, root: Path) -> None:
+def write_rows(rows: str, root: Path) -> None:
     """Write rows below a run folder, unless they are there.
 
+    Args:
+        rows: a `Held`, or the path below another run folder that keeps them.
+        root: the run folder.
+
     Raises:
-        StoreError: they cannot be written.
+        StoreError: they cannot be read or written.
     """
-    for split, table in held.value.items():
-        path = root / held / f"{split}.jsonl"
-        if not path.exists():
+    if not isinstance(rows, Held):
+        kept = {split: Path(rows, f"{split}.jsonl") for split in SPLIT_NAMES}
+        for split, file in kept.items():
+            if file.is_file() and not (copy := root / _FOLDER / Path(rows).name / f"{split}.jsonl").exists():
+                with reading(file, fix="check that you may read it"), replacing(copy) as stream:
+                    stream.write(file.read_bytes())
+        return
+    for split, table in rows.value.items():
+        if not (path := root / rows / f"{split}.jsonl").exists():
             with replacing(path) as stream:
                 stream.writelines(map(encode_plain, table))
 

@@ -45,7 +45,15 @@ def config(rows: Any, **changes: Any) -> dict[str, Any]:
     }
 
 
+class Stream:
+    """A frame of another library, such as polars: it has Arrow's C interface for streams and nothing else."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return pa.Table.from_pylist(ROWS).__arrow_c_stream__(requested_schema)
+
+
 KINDS = {
+    "stream": Stream,
     "list": lambda: ROWS,
     "generator": lambda: (dict(row) for row in ROWS),
     "pandas": lambda: pd.DataFrame(ROWS),
@@ -72,6 +80,8 @@ def test_the_run_folder_keeps_the_rows_for_other_processes(folder: Path) -> None
     assert run_cli("score", str(moved)).returncode == 0
     again = run_cli("run", str(moved / "config.py"), "-w", "again")
     assert (again.returncode, "11.1 %" in again.stdout) == (0, True)
+    [copy] = folder.joinpath("again").rglob("rows/*/test.jsonl")
+    assert copy.read_text() == (moved / "rows" / copy.parent.name / copy.name).read_text()
     assert "3+3=?" in run_cli("view-prompt", str(moved / "config.py"), "--sample", "3").stdout
 
 
