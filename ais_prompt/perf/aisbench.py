@@ -19,14 +19,14 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 from msgspec import Struct
 
 from ais_prompt.errors import DataError
-from ais_prompt.perf.exchange import Exchange
+from ais_prompt.perf.exchange import Exchange, Seconds, pooled_gaps
 
 AisbenchStage: TypeAlias = Literal["total", "stable"]
 DEFAULT_STATS: Final = ("Average", "Min", "Max", "Median", "P75", "P90", "P99")
@@ -99,10 +99,10 @@ def aisbench_tables(
         answered, seconds = _stable(answered, places)
         requests = len(answered)
     values = _values(answered)
-    decoding = sum(bool(one.gaps.any()) for one in answered)
+    decoding = sum(one.decodes for one in answered)
     metrics = {
         name: {
-            **{stat: _with_unit(name, _statistic(stat)(np.array(found))) for stat in check_stats(stats)},
+            **{stat: _with_unit(name, value) for stat, value in _statistics(found, stats).items()},
             "N": decoding if name in ("TPOT", "ITL") else len(answered),
         }
         for name, found in values.items()
@@ -114,12 +114,13 @@ class _TimePoints:
     """One answered request as AISBench sees it."""
 
     def __init__(self, exchange: Exchange) -> None:
-        points = np.array([exchange.taken, *(exchange.events if exchange.kinds else [exchange.end])])
-        self.start, self.end = float(points[0]), float(points[-1])
-        self.gaps = np.diff(points[1:])
+        events = exchange.events if exchange.kinds else np.array([exchange.end])
+        self.start, self.end = exchange.taken, float(events[-1])
+        self.decodes = float(events[0]) < self.end
+        self.exchange = exchange
         self.input_tokens, self.output_tokens = exchange.input_tokens or 0, exchange.output_tokens or 0
         self.latency = self.end - self.start
-        self.ttft = float(points[1]) - self.start if exchange.kinds else 0.0
+        self.ttft = float(events[0]) - self.start if exchange.kinds else 0.0
         several = exchange.kinds and self.output_tokens > 1
         self.tpot = (self.latency - self.ttft) / (self.output_tokens - 1) if several else 0.0
 
@@ -147,12 +148,12 @@ def _stable(answered: Sequence[_TimePoints], places: int) -> tuple[list[_TimePoi
 
 def _values(answered: Sequence[_TimePoints]) -> dict[str, Any]:
     """Return the values of each metric, in the order of the table."""
-    gaps = [one.gaps for one in answered if len(one.gaps)]
+    streamed = [one for one in answered if len(one.exchange.kinds) > 1]
     values: dict[str, Any] = {
         "E2EL": [one.latency for one in answered],
         "TTFT": [one.ttft for one in answered],
         "TPOT": [one.tpot for one in answered],
-        "ITL": np.concatenate(gaps) if gaps and gaps[0].any() else [],
+        "ITL": _gaps([one.exchange for one in streamed]) if streamed and streamed[0].decodes else [],
         "InputTokens": [one.input_tokens for one in answered],
         "OutputTokens": [one.output_tokens for one in answered],
         "OutputTokenThroughput": [one.output_tokens / one.latency if one.latency else 0.0 for one in answered],
@@ -192,16 +193,20 @@ def _common(
     return {name: None if value is None else _unit(name, value) for name, value in common.items()}
 
 
-def _statistic(name: str) -> Callable[[Any], float]:
-    """Return what computes a statistic, rounded as there."""
-    plain: dict[str, Callable[[Any], Any]] = {
-        "Average": np.mean,
-        "Min": np.min,
-        "Max": np.max,
-        "Median": lambda found: np.percentile(found, 50),
-    }
-    compute = plain.get(name) or (lambda found: np.percentile(found, int(name[1:])))
-    return lambda found: round(float(compute(found)), 4)
+def _gaps(streamed: Sequence[Exchange]) -> Seconds:
+    return pooled_gaps((one.events for one in streamed), sum(len(one.kinds) - 1 for one in streamed))
+
+
+def _statistics(values: Any, stats: Sequence[str]) -> dict[str, float]:
+    """Return statistics of values, rounded as there; an array of values is reordered, which saves a copy of it."""
+    found = np.asarray(values)
+    known = {"Average": found.mean(), "Min": found.min(), "Max": found.max()}  # the mean first: its order counts
+    names = check_stats(stats)
+    for name in names:
+        if name not in known:
+            percent = 50 if name == "Median" else int(name[1:])
+            known[name] = np.percentile(found, percent, overwrite_input=True)
+    return {name: round(float(known[name]), 4) for name in names}
 
 
 def _with_unit(metric: str, value: float) -> Any:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any, Final, Literal, TypeAlias
 
@@ -33,6 +33,9 @@ from ais_prompt.utils.jsonl import decode_own
 TokenSource: TypeAlias = Literal["usage", "tokenizer", "events", "estimate"]
 """Where a number of tokens comes from: the server, the model's tokenizer, the events of a stream, or the characters."""
 Seconds: TypeAlias = npt.NDArray[np.float64]
+Steps: TypeAlias = npt.NDArray[np.uint32] | npt.NDArray[np.int64]
+"""Microseconds; 4 bytes each unless a request takes longer than 71 minutes."""
+NONE: Final[Steps] = np.empty(0, np.uint32)
 _RUN: Final = re.compile(r"([arto])(\d+)")
 _LOW_BITS: Final = 0x7F
 
@@ -43,7 +46,7 @@ class Exchange(Struct, frozen=True):
     Attributes:
         sample_id, turn, repeat: which request it is.
         due, taken, connected, sent, first_byte, end: as above; None for what did not happen or is not known.
-        events: when each event of a streamed answer came; empty if it was not streamed.
+        offsets: microseconds from ``taken`` to each event of a streamed answer (`offsets_of`); empty if not streamed.
         kinds: one letter for each event.
         input_tokens, output_tokens: of the prompt and of the answer; None after a failure.
         input_source, output_source: where they come from.
@@ -62,7 +65,7 @@ class Exchange(Struct, frozen=True):
     connected: float | None = None
     sent: float | None = None
     first_byte: float | None = None
-    events: Sequence[float] | Seconds = ()
+    offsets: Steps = NONE
     kinds: str = ""
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -74,6 +77,11 @@ class Exchange(Struct, frozen=True):
     counted_tokens: int | None = None
 
     @property
+    def events(self) -> Seconds:
+        """When each event of a streamed answer came."""
+        return (round(self.taken * 1e6) + self.offsets.astype(np.int64)) / 1e6
+
+    @property
     def start(self) -> float:
         """When it was sent; when the client turned to it, if that is not known."""
         return self.taken if self.sent is None else self.sent
@@ -83,8 +91,7 @@ class Exchange(Struct, frozen=True):
         """When each event with a piece of reasoning, answer or call came; the end alone, if it was not streamed."""
         if not self.kinds:
             return np.array([self.end])
-        events: Seconds = np.asarray(self.events, np.float64)
-        found: Seconds = events[np.frombuffer(self.kinds.encode(), np.uint8) != ord("o")]
+        found: Seconds = self.events[np.frombuffer(self.kinds.encode(), np.uint8) != ord("o")]
         return found
 
     def times_to_json(self) -> dict[str, Any]:
@@ -94,7 +101,7 @@ class Exchange(Struct, frozen=True):
         values: dict[str, Any] = {name: round(value, 6) for name, value in known.items()}
         if self.kinds:
             values["kinds"] = "".join(f"{kind}{sum(1 for _ in run)}" for kind, run in groupby(self.kinds))
-            values["chunks"] = encode_gaps(self.taken, self.events)
+            values["chunks"] = encode_gaps(self.offsets)
         for side in ("input", "output"):
             if (source := getattr(self, f"{side}_source")) != "usage" and self.failure is None:
                 values[f"{side}_tokens"] = {"count": getattr(self, f"{side}_tokens"), "source": source}
@@ -127,7 +134,7 @@ class Exchange(Struct, frozen=True):
             connected=times.connected,
             sent=times.sent,
             first_byte=times.first_byte,
-            events=decode_gaps(times.taken, times.chunks),
+            offsets=decode_gaps(times.chunks),
             kinds="".join(kind * int(number) for kind, number in _RUN.findall(times.kinds)),
             input_tokens=sent.count,
             output_tokens=received.count,
@@ -180,11 +187,16 @@ class _Line(Struct, frozen=True):
 _LINE: Final = Decoder(_Line)
 
 
-def encode_gaps(start: float, times: Sequence[float] | Seconds) -> str:
-    """Return the gaps between times that do not go back, as above."""
-    steps = np.rint(np.asarray([start, *times]) * 1e6).astype(np.int64)
+def offsets_of(taken: float, times: Sequence[float] | Seconds) -> Steps:
+    """Return the offsets of times that do not go back from the moment at which the client turned to a request."""
+    steps = np.rint(np.asarray(times, np.float64) * 1e6).astype(np.int64) - round(taken * 1e6)
+    return _small(np.maximum.accumulate(np.maximum(steps, 0)) if len(steps) else steps)
+
+
+def encode_gaps(offsets: Steps) -> str:
+    """Return the gaps between offsets, as above."""
     content = bytearray()
-    for gap in np.maximum(np.diff(steps), 0).tolist():
+    for gap in np.diff(offsets.astype(np.int64), prepend=0).tolist():
         while gap > _LOW_BITS:
             content.append((gap & _LOW_BITS) | 0x80)
             gap >>= 7
@@ -192,8 +204,8 @@ def encode_gaps(start: float, times: Sequence[float] | Seconds) -> str:
     return base64.b64encode(content).decode()
 
 
-def decode_gaps(start: float, text: str) -> Seconds:
-    """Return the times whose gaps `encode_gaps` has written.
+def decode_gaps(text: str) -> Steps:
+    """Return the offsets whose gaps `encode_gaps` has written.
 
     Raises:
         ValueError: the text is not base64.
@@ -201,9 +213,26 @@ def decode_gaps(start: float, text: str) -> Seconds:
     content = np.frombuffer(base64.b64decode(text, validate=True), np.uint8).astype(np.int64)
     last = np.flatnonzero(content < 0x80)
     if not len(last):
-        return np.empty(0)
+        return NONE
     first = np.concatenate(([0], last[:-1] + 1))
     place = np.arange(last[-1] + 1) - np.repeat(first, last - first + 1)
-    gaps = np.add.reduceat((content[: last[-1] + 1] & _LOW_BITS) << (7 * place), first)
-    steps = np.cumsum(gaps) + round(start * 1e6)
-    return steps / 1e6
+    return _small(np.cumsum(np.add.reduceat((content[: last[-1] + 1] & _LOW_BITS) << (7 * place), first)))
+
+
+def pooled_gaps(times: Iterable[Seconds], count: int) -> Seconds:
+    """Return the gaps between the times of each request, of all requests in one array.
+
+    Args:
+        times: of each request; read one after the other, since all together may take much memory.
+        count: how many gaps there are.
+    """
+    pool, place = np.empty(count), 0
+    for one in times:
+        gaps = np.diff(one)
+        pool[place : place + len(gaps)] = gaps
+        place += len(gaps)
+    return pool
+
+
+def _small(offsets: npt.NDArray[np.int64]) -> Steps:
+    return offsets.astype(np.uint32) if not len(offsets) or offsets[-1] < 2**32 else offsets

@@ -26,7 +26,7 @@ from ais_prompt.models.tokenizer import approximate_tokens
 from ais_prompt.models.transport import allow_connections, forget_connections
 from ais_prompt.models.transport.moments import Moments
 from ais_prompt.perf.driver import ClientMeter, drive
-from ais_prompt.perf.exchange import Exchange
+from ais_prompt.perf.exchange import Exchange, offsets_of
 from ais_prompt.perf.files import LoadPlan, add_client, write_plan
 from ais_prompt.perf.schedule import Schedule, at_rate, closed, from_trace, pressure
 from ais_prompt.plan.plan import Task
@@ -332,7 +332,7 @@ class _Writer:
             connected=connected,
             sent=sent,
             first_byte=first_byte,
-            events=[time - origin for time in item.times],
+            offsets=offsets_of(item.taken - origin, [time - origin for time in item.times]),
             kinds=item.kinds,
             max_tokens=request.decoding.max_out_len,
             failure=None if completion.failure is None else completion.failure.kind,

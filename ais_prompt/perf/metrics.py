@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 from msgspec import Struct, field
 
-from ais_prompt.perf.exchange import Exchange, Seconds
+from ais_prompt.perf.exchange import Exchange, Seconds, pooled_gaps
 from ais_prompt.perf.schedule import Schedule
 
 LoadStage: TypeAlias = Literal["total", "window"]
@@ -129,7 +129,7 @@ def _table(
     answered = [one for one in exchanges if one.failure is None]
     times, in_flight = in_flight_steps(exchanges)
     streamed = [one for one in answered if one.kinds and one.output_tokens]
-    pieces = sum(len(one.pieces) for one in streamed)
+    pieces = sum(map(_piece_count, streamed))
 
     def rate(amount: float) -> float:
         return amount / seconds if seconds else 0.0
@@ -154,18 +154,18 @@ def _distributions(answered: Sequence[Exchange], failed: int, schedule: Schedule
     """Return the values of each metric that means something for this load."""
     if not answered:
         return {}
-    streamed = [one for one in answered if one.kinds and len(one.pieces)]
-    first = {id(one): float(one.pieces[0]) for one in streamed}
-    last = {id(one): float(one.pieces[-1]) if len(one.pieces) else one.end for one in answered}
+    streamed = [one for one in answered if one.kinds.strip("o")]
+    ends = {id(one): (float(pieces[0]), float(pieces[-1])) for one in streamed if len(pieces := one.pieces)}
+    first = {key: start for key, (start, _) in ends.items()}
+    last = {id(one): ends[id(one)][1] if id(one) in ends else one.end for one in answered}
     thinking = [one for one in streamed if "r" in one.kinds and one.kinds.strip("ro")]
-    several = [one for one in streamed if (one.output_tokens or 0) > 1 and len(one.pieces) > 1]
-    gaps = [np.diff(one.pieces) for one in streamed]
+    several = [one for one in streamed if (one.output_tokens or 0) > 1 and _piece_count(one) > 1]
     values: dict[str, Any] = {
         "ttft_seconds": [first[id(one)] - one.start for one in streamed],
         "ttfo_seconds": [_first_answer(one) - one.start for one in thinking],
         "e2el_seconds": [last[id(one)] - one.start for one in answered],
         "tpot_seconds": [(last[id(one)] - first[id(one)]) / ((one.output_tokens or 0) - 1) for one in several],
-        "itl_seconds": np.concatenate(gaps) if gaps else [],
+        "itl_seconds": pooled_gaps((one.pieces for one in streamed), sum(map(_piece_count, streamed)) - len(streamed)),
         "input_tokens": [one.input_tokens or 0 for one in answered],
         "output_tokens": [one.output_tokens or 0 for one in answered],
         "answer_tokens_per_second": [
@@ -182,6 +182,10 @@ def _distributions(answered: Sequence[Exchange], failed: int, schedule: Schedule
     return {name: distribution(np.asarray(found, np.float64)) for name, found in values.items() if len(found)}
 
 
+def _piece_count(one: Exchange) -> int:
+    return len(one.kinds) - one.kinds.count("o")
+
+
 def _first_answer(one: Exchange) -> float:
     """Return when the first piece of an answer or of a call came."""
     return float(one.events[next(place for place, kind in enumerate(one.kinds) if kind in "at")])
@@ -195,14 +199,16 @@ def _tokens_between(one: Exchange, start: float, end: float) -> float:
 
 
 def distribution(values: Seconds) -> Distribution:
-    """Return the statistics of at least one value; infinite ones are allowed."""
-    ordered = np.sort(values)
-    n, finite = len(ordered), ordered[np.isfinite(ordered)]
+    """Return the statistics of at least one value; infinite ones are allowed. The array is sorted, not copied."""
+    values.sort()
+    ordered, n = values, len(values)
+    finite = ordered[: np.searchsorted(ordered, math.inf)]
     percentiles = {f"p{percent}": _percentile(ordered, percent) for percent in PERCENTILES}
     intervals = {f"p{percent}": _order_interval(ordered, percent / 100) for percent in PERCENTILES}
     mean = float(finite.mean()) if len(finite) else math.inf
     if len(finite) > 1:
-        half = Z * float(finite.std(ddof=1)) / math.sqrt(len(finite))
+        squares = max(float(np.dot(finite, finite)) - len(finite) * mean**2, 0.0)  # `std` would copy the array
+        half = Z * math.sqrt(squares / (len(finite) - 1) / len(finite))
         intervals["mean"] = (mean - half, mean + half)
     return Distribution(
         n,

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ais_prompt.perf.aisbench import AisbenchStage, aisbench_tables
-from ais_prompt.perf.exchange import Exchange
+from ais_prompt.perf.exchange import Exchange, offsets_of
 from ais_prompt.utils.peers import PEER_PATH
 
 pytestmark = [
@@ -41,7 +41,7 @@ def exchanges(draw: st.DrawFn) -> list[Exchange]:
                 taken,
                 taken,
                 float(events[-1]),
-                events=events if streamed else (),
+                offsets=offsets_of(taken, events if streamed else []),
                 kinds="o" * len(events) if streamed else "",
                 input_tokens=draw(st.integers(1, 5000)),
                 output_tokens=draw(st.integers(1, 50)),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ais_prompt.perf.driver import ClientFacts
-from ais_prompt.perf.exchange import Exchange
+from ais_prompt.perf.exchange import Exchange, offsets_of
 from ais_prompt.perf.files import LoadPlan, StoredLoad
 from ais_prompt.perf.schedule import Schedule
 
@@ -43,12 +43,14 @@ def exchange(
         "connected": due + 0.0008,
         "sent": sent,
         "first_byte": times[0],
-        "events": times,
+        "offsets": offsets_of(taken, times),
         "kinds": kinds,
         "input_tokens": 100,
         "output_tokens": pieces,
         "max_tokens": 64,
     }
+    if "events" in more:
+        values["offsets"] = offsets_of(taken, more.pop("events"))
     return Exchange(f"row {number}", due, taken, times[-1], **(values | more))
 
 
