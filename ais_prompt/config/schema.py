@@ -301,10 +301,12 @@ PERF: Final = KeyTable(
     "perf",
     "How `-m perf` measures the performance of a server.",
     (
-        Key("load", "text", "`closed`, `rate`, `trace` or `pressure`", "by the options of the model"),
+        Key("load", "text", "`closed`, `users`, `rate`, `trace` or `pressure`", "by the options of the model"),
         Key("open_loop", "True or False", "`False`: `max_concurrency` limits a `rate` or `trace` too", "`True`"),
         Key("seed", "number", "of the intervals", "`0`"),
         Key("time_scale", "number", "2 sends a trace twice as fast", "`1.0`"),
+        Key("users", "number", "of `load='users'`, each of whom asks again after a pause", "`max_concurrency`"),
+        Key("think_seconds", "number", "the pause of `load='users'`", "`1.0`"),
         Key("unique", "True or False", "begin every prompt with a line of its own, against prefix caches", "`False`"),
         Key("warmups", "number", "requests before the load; `--num-warmups`", "`1`"),
         Key("pressure_seconds", "number", "length of `load='pressure'`; `--pressure-time`", "`15.0`"),

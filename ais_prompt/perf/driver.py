@@ -65,11 +65,11 @@ async def drive(schedule: Schedule, ask: Ask, origin: float) -> None:
         places.put_nowait(origin)
 
     async def ask_in_place(number: int, due: float) -> None:
-        try:
-            await ask(number, due)
-        finally:
-            if schedule.places is not None:
-                places.put_nowait(clock())
+        await ask(number, due)
+        if schedule.think_seconds:
+            await asyncio.sleep(schedule.think_seconds)
+        if schedule.places is not None:
+            places.put_nowait(clock())
 
     async with asyncio.TaskGroup() as group:
         for number, moment in schedule:

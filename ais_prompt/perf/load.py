@@ -28,7 +28,7 @@ from ais_prompt.models.transport.moments import Moments
 from ais_prompt.perf.driver import ClientMeter, drive
 from ais_prompt.perf.exchange import Exchange, offsets_of
 from ais_prompt.perf.files import LoadPlan, add_client, write_plan
-from ais_prompt.perf.schedule import Schedule, at_rate, closed, from_trace, pressure
+from ais_prompt.perf.schedule import Schedule, at_rate, closed, from_trace, of_users, pressure
 from ais_prompt.plan.plan import Task
 from ais_prompt.store.journal import Journal
 from ais_prompt.store.layout import RunFolder
@@ -167,7 +167,11 @@ async def _warm_up(load: PreparedLoad, model: ApiModel) -> None:
     """
     count, clock = load.plan.warmups, asyncio.get_running_loop().time
     first = [load.ready[number % len(load.ready)].open_requests()[0] for number in range(count)]
-    own = [replace(one, prompt=with_line(one.prompt, f"warm-up {number}")) for number, one in enumerate(first)]
+    lengths = _answer_lengths(load.task)
+    own = [
+        replace(_with_length(one, lengths), prompt=with_line(one.prompt, f"warm-up {number}"))
+        for number, one in enumerate(first)
+    ]
     found = await asyncio.gather(*(model.complete_once(request, Moments(clock)) for request in own))
     failures = [completion.failure for completion, _ in found if completion.failure is not None]
     if count and len(failures) == count:
@@ -223,8 +227,7 @@ class _Asking:
         plan = self._load.plan
         if plan.unique:
             request = replace(request, prompt=with_line(request.prompt, f"{plan.seed}-{number}"))
-        if (length := self._lengths.get(request.sample_id)) is not None and isinstance(request.decoding, Decoding):
-            request = replace(request, decoding=replace(request.decoding, max_out_len=length))
+        request = _with_length(request, self._lengths)
         rounds = number // len(plan.sample_ids)
         return replace(request, repeat=request.repeat + rounds * self._repeats) if rounds else request
 
@@ -398,6 +401,7 @@ def _schedule(task: Task, perf: PerfSpec, model: ApiModel, sample_ids: Sequence[
     kind = perf.load or ("trace" if limits.use_timestamp else "rate" if has_rate else "closed")
     make: Mapping[str, Callable[[], Schedule]] = {
         "closed": lambda: closed(len(sample_ids), places),
+        "users": lambda: of_users(len(sample_ids), perf.users or places, perf.think_seconds),
         "rate": lambda: at_rate(len(sample_ids), limits, seed=perf.seed, places=limited),
         "pressure": lambda: pressure(limits, seed=perf.seed, places=places, seconds=perf.pressure_seconds),
         "trace": lambda: from_trace(_timestamps(task, sample_ids), perf.time_scale, places=limited),
@@ -415,6 +419,13 @@ def _answer_lengths(task: Task) -> dict[str, int]:
         return {}
     lengths = {sample.id: sample.fields.get(LENGTH) for sample in task.data.test}
     return {sample_id: length for sample_id, length in lengths.items() if type(length) is int and length > 0}
+
+
+def _with_length(request: Request, lengths: Mapping[str, int]) -> Request:
+    """Return a request for an answer of the length that its row names."""
+    if (length := lengths.get(request.sample_id)) is None or not isinstance(request.decoding, Decoding):
+        return request
+    return replace(request, decoding=replace(request.decoding, max_out_len=length))
 
 
 def _timestamps(task: Task, sample_ids: Sequence[str]) -> list[float]:

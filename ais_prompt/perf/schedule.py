@@ -1,8 +1,9 @@
 """When each request of a load is due. Nothing is sent here, and the same arguments give the same schedule everywhere.
 
-There are four kinds of load:
+There are five kinds of load:
 
 - ``closed``: so many clients, each of which asks again as soon as it is answered. It measures what the server can do.
+- ``users``: as closed, with a pause between an answer and the next question.
 - ``rate``: requests come at a rate, whether the server keeps up or not, as from many users.
 - ``trace``: requests come when the rows say.
 - ``pressure``: as ``closed``, over and over the rows until the time is over.
@@ -25,7 +26,7 @@ from ais_prompt.errors import ConfigError
 from ais_prompt.models.options import Limits
 from ais_prompt.models.pace import Ramp
 
-LoadKind: TypeAlias = Literal["closed", "rate", "trace", "pressure"]
+LoadKind: TypeAlias = Literal["closed", "users", "rate", "trace", "pressure"]
 POISSON: Final = 1.0
 """Burstiness of a rate where the config does not say."""
 LEAST_RATE: Final = 0.001
@@ -42,6 +43,7 @@ class Schedule(Struct, frozen=True):
         requests: how many there are; None for as many as fit into ``seconds``.
         places: most requests in flight; None for no limit.
         seconds: no request starts after so many seconds; None for no limit.
+        think_seconds: pause of a place after each answer.
     """
 
     kind: LoadKind
@@ -49,6 +51,7 @@ class Schedule(Struct, frozen=True):
     requests: int | None = None
     places: int | None = None
     seconds: float | None = None
+    think_seconds: float = 0.0
 
     def __iter__(self) -> Iterator[tuple[int, float | None]]:
         """Yield the number of each request, from 0, and when it is due; None: when a place is free."""
@@ -66,6 +69,11 @@ class Schedule(Struct, frozen=True):
 def closed(requests: int, places: int) -> Schedule:
     """Return the schedule of so many clients that ask without a pause."""
     return Schedule("closed", (), requests, places)
+
+
+def of_users(requests: int, users: int, think_seconds: float) -> Schedule:
+    """Return the schedule of so many users, each of whom pauses after an answer."""
+    return Schedule("users", (), requests, users, think_seconds=think_seconds)
 
 
 def at_rate(requests: int, limits: Limits, *, seed: int, places: int | None) -> Schedule:

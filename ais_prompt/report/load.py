@@ -128,6 +128,8 @@ def plan_words(schedule: Schedule, requests: int | None) -> str:
     number = "requests" if requests is None else counted(requests, "request")
     if schedule.kind == "closed":
         return f"{number} from {counted(schedule.places or 0, 'client')}"
+    if schedule.kind == "users":
+        return f"{number} from {counted(schedule.places or 0, 'user')}, {schedule.think_seconds:g} s apart"
     if schedule.kind == "pressure":
         return f"{number} from {counted(schedule.places or 0, 'client')} in {schedule.seconds:g} s"
     limit = "" if schedule.places is None else f", at most {schedule.places} at a time"

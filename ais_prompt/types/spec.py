@@ -285,6 +285,8 @@ class PerfSpec(Struct, frozen=True):
             ``max_concurrency`` limits them.
         seed: of the intervals, and of ``unique``.
         time_scale: 2 sends a trace twice as fast.
+        users, think_seconds: number of ``users`` and pause of each after an answer; without a number it is
+            ``max_concurrency``.
         unique: begin every prompt with a line of its own, so that a prefix cache finds nothing.
         warmups: requests before the load.
         pressure_seconds: length of a load of the kind ``pressure``.
@@ -292,10 +294,12 @@ class PerfSpec(Struct, frozen=True):
         stats: the statistics of these tables.
     """
 
-    load: Literal["closed", "rate", "trace", "pressure"] | None = None
+    load: Literal["closed", "users", "rate", "trace", "pressure"] | None = None
     open_loop: bool = True
     seed: int = 0
     time_scale: float = 1.0
+    users: int | None = None
+    think_seconds: float = 1.0
     unique: bool = False
     warmups: int = 1
     pressure_seconds: float = 15.0

@@ -91,6 +91,16 @@ def test_rates_are_planned_before_anything_is_sent(project: Project, server: Moc
     assert len(set(prompts)) == 8
 
 
+def test_users_pause_after_an_answer(project: Project, server: MockServer) -> None:
+    perf_project(project, server, "", "perf = dict(load='users', users=4, think_seconds=0.2)")
+    done = project.run("run", "eval.py", "-m", "perf")
+    assert done.returncode == 0, done.stderr
+    assert "8 requests from 4 users, 0.2 s apart" in done.stdout
+    times = [line["times"] for line in project.journal()]
+    ends = sorted(one["end"] for one in times)
+    assert sorted(one["due"] for one in times)[4] >= ends[0] + 0.19
+
+
 def test_pressure_asks_the_rows_again_until_the_time_is_over(project: Project, server: MockServer) -> None:
     perf_project(project, server)
     server.follow({"latency": 0.05})
@@ -214,6 +224,7 @@ def test_a_server_is_measured_without_a_config(project: Project, server: MockSer
     bodies = [request["body"] for request in server.requests()[1:]]
     assert {(body["max_tokens"], body["stream"]) for body in bodies} == {(7, True)}
     assert all(20 <= len(body["messages"][0]["content"].split()) <= 30 for body in bodies)
+    assert server.requests()[0]["body"]["max_tokens"] == 7, "of the warm-up too"
     done = project.run("run", "--url", server.base_url, *options)
     assert done.returncode == 2
     assert "add -m perf" in done.stderr

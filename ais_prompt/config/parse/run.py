@@ -182,10 +182,10 @@ def parse_perf(top: ConfigSection) -> PerfSpec:
             "perf", f"{key} cannot be {shown(values.get(key))}: {what[:1].lower()}{what[1:]}", f"set another {key}"
         )
         return PerfSpec()
-    if spec.time_scale <= 0 or spec.pressure_seconds <= 0 or spec.warmups < 0:
-        top.fault(
-            "perf", "time_scale and pressure_seconds must be more than 0, warmups at least 0", "set another value"
-        )
+    positive = (spec.time_scale, spec.pressure_seconds, 1 if spec.users is None else spec.users)
+    if min(positive) <= 0 or min(spec.warmups, spec.think_seconds) < 0:
+        what = "time_scale, pressure_seconds and users must be more than 0, warmups and think_seconds at least 0"
+        top.fault("perf", what, "set another value")
     return spec
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from ais_prompt.errors import ModelError
 from ais_prompt.perf.driver import drive
-from ais_prompt.perf.schedule import Schedule, closed, from_trace
+from ais_prompt.perf.schedule import Schedule, closed, from_trace, of_users
 from tests.support.simulated import in_no_time
 
 
@@ -71,6 +71,11 @@ def test_clients_of_a_closed_load_ask_again_at_once_and_hide_what_they_did_not_a
     assert server.most == 3
     assert max(end for _, _, end in found) == pytest.approx(5.0)
     assert all(taken == due for due, taken, _ in found)
+
+
+def test_users_pause_between_an_answer_and_the_next_question() -> None:
+    found = driven(of_users(6, 2, 3.0), Server(1.0))
+    assert [due for due, _, _ in found] == [taken for _, taken, _ in found] == pytest.approx([0, 0, 4, 4, 8, 8])
 
 
 def test_a_stall_is_in_the_latencies_from_due_and_not_in_those_of_a_closed_load() -> None:
