@@ -48,12 +48,20 @@ def init(
 
     from ais_prompt.checks.data_file import DataFile, describe_file
     from ais_prompt.config.render import render_config
+    from ais_prompt.errors import ConfigError
     from ais_prompt.store.disk import replacing
 
     where = model or _ask("--model", "Model: a server (http://…/v1), a provider, a folder or a function")
     described = _described(where, name)
     source = DataFile(data or _ask("--data", "Questions: a CSV, JSONL or Parquet file"), prompt, answer)
-    dataset, sentence, guessed = describe_file(source)
+    try:
+        dataset, sentence, guessed = describe_file(source)
+    except ConfigError as error:
+        if prompt is not None or not error.fix.startswith("--prompt"):
+            raise
+        click.echo(f"{error.what}; {error.fix}")
+        source = replace(source, prompt=_ask("--prompt", "Question, with {column}"))
+        dataset, sentence, guessed = describe_file(source)
     click.echo(sentence)
     if guessed is not None:
         kind = kind or _ask("--kind", "Right answers", guessed, click.Choice(KINDS))

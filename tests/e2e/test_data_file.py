@@ -80,6 +80,18 @@ def test_init_asks_four_questions(folder: Path, monkeypatch: pytest.MonkeyPatch)
     assert "gsm8k_postprocess" in text
 
 
+def test_init_asks_for_the_question_of_columns_without_known_names(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    (folder / "odd.csv").write_text("land,stadt,fluss\nPeru,Lima,Rímac\n")
+    asked = CliRunner().invoke(
+        main, ["init", "--model", "weights/x", "--data", "odd.csv", "--answer", "stadt"], "{land}?\n\n\n"
+    )
+    assert asked.exit_code == 0, asked.output
+    assert "input_columns=['land']" in (folder / "odd.py").read_text()
+
+
 def test_init_takes_all_answers_as_options(folder: Path) -> None:
     words = ("--model", "http://127.0.0.1:9/v1", "--name", "m", "--data", "questions.csv", "--kind", "text", "mine.py")
     done = run_cli("init", *words, folder=folder)
