@@ -169,6 +169,8 @@ def _scores_of(folder: RunFolder) -> dict[str, Any]:
         mains.setdefault((row.model, row.dataset), row)
     groups = {row.dataset for row in mains.values() if is_average(row, folder)}
     tasks = [row for row in mains.values() if row.dataset not in groups]
+    if not tasks:  # the predictions are gone
+        groups, tasks = set(), list(mains.values())
     datasets = list(dict.fromkeys(row.dataset for row in tasks))
     parts = groups or (set(datasets) if len(datasets) <= MOST_LISTED else set())
     failures = Counter(row.note for row in tasks if row.note.startswith(FAILED))

@@ -29,9 +29,9 @@ function groupNames() {
   return new Set(data.groups.map(({ name }) => name));
 }
 
-/** Whether a line is the average of a group. */
+/** Whether a line is the average of a group; of a run without any samples this is not known. */
 function isAverage(line) {
-  return !taskOf(line) && line.score != null;
+  return data.tasks.length > 0 && !taskOf(line) && line.score != null;
 }
 
 function foldAll(isFolded) {

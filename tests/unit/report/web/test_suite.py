@@ -60,6 +60,15 @@ def test_the_list_has_means_and_groups_and_one_cause(tmp_path: Path) -> None:
     assert (run["cause"], run["failed"], run["answers"]) == ("error: ModelError: HTTP 401", 9, 90)
 
 
+def test_scores_without_predictions_are_those_of_datasets(tmp_path: Path) -> None:
+    folder, page = suite(tmp_path), tmp_path / "runs.html"
+    rows = [Row(name, "good", "accuracy", 0.5, n=10) for name in ("one", "two")]
+    write_summary(folder.summary_dir, rows, rows)
+    page.write_text(runs_page(tmp_path, {"/eval/1": folder}))
+    [run] = read_report(page).data["runs"]
+    assert run["datasets"] == [part["name"] for part in run["scores"][0]["parts"]] == ["one", "two"]
+
+
 def test_the_groups_are_those_of_the_config_and_none_if_it_cannot_be_read(tmp_path: Path) -> None:
     folder = suite(tmp_path)
     rows = summary_of(folder)
