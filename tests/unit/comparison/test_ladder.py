@@ -15,8 +15,9 @@ from ais_prompt.comparison.ladder import Ladder
 from ais_prompt.comparison.runs import read_stored_run
 from tests.support.cli import run_cli
 from tests.support.logs import Asked, write_inspect, write_inspect_json, write_lm_eval
-from tests.support.real_data import REAL_DATA, needs
+from tests.support.real_data import REAL_DATA, ROOT, needs
 
+RAN = ROOT / "tests/data/other_logs"
 LOGS = REAL_DATA / "foreign_logs"
 NAMES = "anna ben carla david emma felix greta hugo ida jonas".split()
 
@@ -151,6 +152,23 @@ def test_too_few_pairs_are_not_divided(tmp_path: Path) -> None:
     ladder = ladder_of(write_inspect(first, BASE), write_inspect(second, [*others, *BASE[30:]]))
     assert not ladder.steps
     assert ladder.pairing.share == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "dataset", "found"),
+    [
+        ("inspect_match.eval", "lm_eval", "sums_lm-strict-match", {"extraction": 15.0}),
+        ("inspect_match.eval", "lm_eval", "sums_lm-flexible-extract", {}),
+        ("inspect_match.eval", "inspect_pattern.eval", None, {"truncation": -25.0, "extraction": 10.0}),
+    ],
+)
+def test_tools_that_ran_on_the_same_questions(
+    first: str, second: str, dataset: str | None, found: dict[str, float]
+) -> None:
+    ladder = ladder_of(RAN / first, RAN / second, dataset)
+    assert ladder.pairing.share == 1
+    assert steps(ladder) == found
+    assert {step.certainty for step in ladder.steps} <= {"certain"}
 
 
 def test_the_sentence_the_table_and_json(tmp_path: Path) -> None:

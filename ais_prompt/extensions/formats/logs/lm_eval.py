@@ -198,7 +198,7 @@ def _rules(config: Mapping[str, Any], chosen: str) -> list[LogRule]:
     evaluator = {
         "type": "LoggedMatchEvaluator",
         "strip": any(mapping(one).get("function") == "remove_whitespace" for one in _steps(config, chosen)),
-        **{key: bool(options[key]) for key in ("ignore_case", "ignore_punctuation") if key in options},
+        **{key: True for key in ("ignore_case", "ignore_punctuation") if options.get(key)},
         **({"ignore": list(texts)} if isinstance(texts := options.get("regexes_to_ignore"), list) else {}),
     }
     reading: PartConfig | None = None
@@ -207,7 +207,7 @@ def _rules(config: Mapping[str, Any], chosen: str) -> list[LogRule]:
             reading = {
                 "type": "logged_regex",
                 "pattern": str(step.get("regex_pattern", r"#### (\-?[0-9\.\,]+)")),
-                "which": step["group_select"] if isinstance(step.get("group_select"), int) else 0,
+                **({"which": number} if isinstance(number := step.get("group_select"), int) and number else {}),
             }
         elif step.get("function") not in ("take_first", "remove_whitespace", "none"):
             return []  # majority votes and functions of the task
