@@ -26,8 +26,8 @@ from msgspec.structs import asdict, replace
 
 from ais_prompt.errors import AisPromptError
 from ais_prompt.extensions.peers.code.sources import DISTRIBUTIONS
+from ais_prompt.utils.folders import PEER_FOLDERS
 from ais_prompt.utils.jsonl import encode
-from ais_prompt.utils.peers import PEER_PATH
 from tools.peer_files import (
     SECONDS,
     FileResult,
@@ -85,7 +85,7 @@ def main(
     with ExitStack() as stack:
         roots = [stack.enter_context(_Unpacked(wheel)) for wheel in wheels]
         os.environ |= JUDGE | {"HF_HUB_OFFLINE": "1"}
-        os.environ[PEER_PATH] = "" if without_wheels else os.pathsep.join(map(str, roots))
+        os.environ[PEER_FOLDERS.variable] = "" if without_wheels else os.pathsep.join(map(str, roots))
         for measure in measures:
             kind = FOLDERS.get(measure, "datasets")
             files = [found for root in roots for found in _files(root, kind) if fnmatchcase(found[1], f"*: {only}")]

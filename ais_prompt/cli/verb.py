@@ -20,6 +20,7 @@ import click
 
 from ais_prompt.cli.peer_flags import answer_to, as_written_here
 from ais_prompt.errors import AisPromptError, InternalError
+from ais_prompt.utils.folders import CONFIG_FOLDERS, PEER_FOLDERS, SearchFolders
 from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.signals import interruption, terminable
 from ais_prompt.utils.text import escaped
@@ -353,29 +354,25 @@ def _document(ctx: click.Context, output: Output, code: int) -> str:
     return msgspec.json.format(text, indent=2).decode().rstrip("\n") + "\n"
 
 
-FOLDERS: Final = {"--peer-path": "AISPROMPT_PEER_PATH", "--config-dir": "AISPROMPT_CONFIG_DIR"}
-"""Option with folders → the environment variable that hands them to all processes of a run."""
-
-
-def _folders(option: str, text: str) -> Callable[..., Any]:
-    def hand_on(_: click.Context, __: click.Parameter, folders: tuple[str, ...]) -> None:
-        if folders:
-            os.environ[FOLDERS[option]] = os.pathsep.join(folders)
+def _folders(option: str, searched: SearchFolders, text: str) -> Callable[..., Any]:
+    def take(ctx: click.Context, _: click.Parameter, folders: tuple[str, ...]) -> None:
+        searched.given = folders
+        ctx.call_on_close(lambda: setattr(searched, "given", ()))
 
     return click.option(
         option,
         multiple=True,
         metavar="DIR",
         expose_value=False,
-        callback=hand_on,
+        callback=take,
         type=click.Path(exists=True, file_okay=False),
         help=text,
     )
 
 
 PEER_PATH: Final = _folders(
-    "--peer-path", "A checkout or unpacked wheel of OpenCompass or AISBench, whose code the config uses."
+    "--peer-path", PEER_FOLDERS, "A checkout or unpacked wheel of OpenCompass or AISBench, whose code the config uses."
 )
 CONFIG_DIR: Final = _folders(
-    "--config-dir", "A folder with datasets/, models/ and summarizers/, whose configs can be named."
+    "--config-dir", CONFIG_FOLDERS, "A folder with datasets/, models/ and summarizers/, whose configs can be named."
 )

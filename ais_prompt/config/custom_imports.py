@@ -15,6 +15,7 @@ from typing import Any
 from msgspec import Struct
 
 from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.utils.folders import CONFIG_FOLDERS, PEER_FOLDERS
 from ais_prompt.utils.guard import ends_program
 from ais_prompt.utils.peers import line_for, peer_of
 from ais_prompt.utils.places import last_line_in
@@ -82,17 +83,27 @@ class Surroundings(Struct, frozen=True):
         path: where modules are looked for.
         custom_imports: of the config.
         secrets: to hide.
+        peer_folders, config_folders: those that options name.
     """
 
     folder: str
     path: Sequence[str]
     custom_imports: Any
     secrets: Sequence[str]
+    peer_folders: Sequence[str]
+    config_folders: Sequence[str]
 
     @classmethod
     def here(cls, config: Mapping[str, Any]) -> Surroundings:
         """Return those of this process, in which a config was read."""
-        return cls(os.getcwd(), tuple(sys.path), config.get("custom_imports"), SECRETS.values())  # noqa: PTH109
+        return cls(
+            folder=os.getcwd(),  # noqa: PTH109
+            path=tuple(sys.path),
+            custom_imports=config.get("custom_imports"),
+            secrets=SECRETS.values(),
+            peer_folders=PEER_FOLDERS.given,
+            config_folders=CONFIG_FOLDERS.given,
+        )
 
     def enter(self) -> None:
         """Make this process like the one that they are of.
@@ -103,4 +114,5 @@ class Surroundings(Struct, frozen=True):
         os.chdir(self.folder)
         sys.path[:] = self.path
         SECRETS.add(*self.secrets)
+        PEER_FOLDERS.given, CONFIG_FOLDERS.given = self.peer_folders, self.config_folders
         import_custom_modules({"custom_imports": self.custom_imports}, "custom_imports")

@@ -7,7 +7,6 @@ and syntax trees are read here, so `aisprompt list` needs neither mmengine nor a
 from __future__ import annotations
 
 import ast
-import os
 import tokenize
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils.files import check_regular, open_regular
+from ais_prompt.utils.folders import CONFIG_FOLDERS
 from ais_prompt.utils.peers import peer_package
 from ais_prompt.utils.places import place
 from ais_prompt.utils.text import advice, listed, near_miss
@@ -31,9 +31,6 @@ _THEIRS: Final = (
 
 Kind: TypeAlias = Literal["models", "datasets", "summarizers"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
-
-CONFIG_DIR: Final = "AISPROMPT_CONFIG_DIR"
-"""Environment variable with folders that hold ``datasets``, ``models`` and ``summarizers``, as ``PATH`` has them."""
 
 TREES: Final = {"opencompass": ("configs",), "ais_bench": ("benchmark", "configs")}
 """Package of a peer → the path of its config tree in it."""
@@ -203,11 +200,6 @@ def shipped_root() -> Path:
     return inside if inside.is_dir() else package.parent / "configs"
 
 
-def config_dirs() -> list[Path]:
-    """Return the folders of `CONFIG_DIR`, which ``--config-dir`` sets."""
-    return [Path(text).expanduser() for text in os.environ.get(CONFIG_DIR, "").split(os.pathsep) if text]
-
-
 def peer_trees() -> list[tuple[str, Path]]:
     """Return the package and config tree of each peer that is installed, or that ``--peer-path`` names."""
     found = ((package, peer_package(package), steps) for package, steps in TREES.items())
@@ -265,7 +257,7 @@ def _named_folders(kind: Kind, peer: str = "") -> list[tuple[str, Path]]:
 
 
 def _own_folders(kind: Kind) -> list[Path]:
-    own = [folder / kind for folder in (*config_dirs(), Path.cwd() / "configs")]
+    own = [folder / kind for folder in (*CONFIG_FOLDERS.paths(), Path.cwd() / "configs")]
     shipped = (shipped_root() / kind).resolve()
     return [folder for folder in own if folder.resolve() != shipped]
 
@@ -325,4 +317,4 @@ def _searched(package: str, importing: Path) -> Iterator[Path]:
         yield installed.joinpath(*TREES[package])
     yield from (folder for folder in importing.resolve().parents if folder.name == "configs")
     yield Path.cwd() / "configs"
-    yield from config_dirs()
+    yield from CONFIG_FOLDERS.paths()

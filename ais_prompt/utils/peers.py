@@ -6,12 +6,12 @@ Nothing of them is imported. Their packages are in a checkout, an unpacked wheel
 from __future__ import annotations
 
 import importlib.util
-import os
 from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
 from ais_prompt.errors import ConfigError
+from ais_prompt.utils.folders import PEER_FOLDERS
 
 PEERS: Final = {"opencompass": "OpenCompass", "ais_bench": "AISBench", "torchtune": "torchtune"}
 """Package → the program that it belongs to."""
@@ -41,8 +41,6 @@ _WHY: Final = {
     "ToTInferencer": "it asks along a tree of thoughts, with rules of its own for each task",
 }
 """Part without a counterpart → why there is none."""
-PEER_PATH: Final = "AISPROMPT_PEER_PATH"
-"""Environment variable with folders that hold checkouts or unpacked wheels, as ``PATH`` has them."""
 
 
 def peer_of(path: str) -> str | None:
@@ -75,20 +73,15 @@ def line_for(package: str) -> str:
     return "import the part from ais_prompt: `from ais_prompt import PromptTemplate`"
 
 
-def peer_paths() -> list[Path]:
-    """Return the folders of `PEER_PATH`, which ``--peer-path`` sets."""
-    return [Path(text).expanduser() for text in os.environ.get(PEER_PATH, "").split(os.pathsep) if text]
-
-
 def peer_package(package: str) -> Path | None:
     """Return the folder of a peer's package; None if there is none.
 
-    Folders of `PEER_PATH` come before installed packages. Each is the root of a checkout, or the package itself.
+    `PEER_FOLDERS` come before installed packages. Each is the root of a checkout, or the package itself.
 
     Args:
         package: ``opencompass``, ``ais_bench``, or a package of data for them, such as ``bfcl_eval``.
     """
-    for root in peer_paths():
+    for root in PEER_FOLDERS.paths():
         for folder in (root / package, root):
             if folder.name == package and folder.is_dir():
                 return folder.resolve()

@@ -17,11 +17,14 @@ from hypothesis import strategies as st
 
 from ais_prompt.perf.aisbench import AisbenchStage, aisbench_tables
 from ais_prompt.perf.exchange import Exchange, offsets_of
-from ais_prompt.utils.peers import PEER_PATH
+from ais_prompt.utils.folders import PEER_FOLDERS
 
 pytestmark = [
     pytest.mark.process,
-    pytest.mark.skipif(PEER_PATH not in os.environ, reason=f"{PEER_PATH} names no sources of AISBench from 2026-08 on"),
+    pytest.mark.skipif(
+        PEER_FOLDERS.variable not in os.environ,
+        reason=f"{PEER_FOLDERS.variable} names no sources of AISBench from 2026-08 on",
+    ),
 ]
 FOLDER = "ais_bench.benchmark.calculators"
 
@@ -71,7 +74,7 @@ def test_the_files_are_theirs_to_the_byte(
 def their_files(found: Sequence[Exchange], places: int, stage: str, folder: Path) -> tuple[bytes, bytes] | None:
     """Return what their calculator writes; None if it finds no stable stage."""
     name = {"total": "DefaultPerfMetricCalculator", "stable": "StablePerfMetricCalculator"}[stage]
-    sys.path += [path for path in os.environ[PEER_PATH].split(os.pathsep) if path not in sys.path]
+    sys.path += [path for path in os.environ[PEER_FOLDERS.variable].split(os.pathsep) if path not in sys.path]
     module = importlib.import_module(f"{FOLDER}.{'default' if stage == 'total' else 'stable'}_perf_metric_calculator")
     calculator = getattr(module, name)()
     try:

@@ -12,13 +12,13 @@ import pytest
 from ais_prompt.errors import MissingExtra
 from ais_prompt.evaluators.base import AnswerBatch
 from ais_prompt.extensions.peers.code.evaluators import PeerEvaluator
-from ais_prompt.utils.peers import PEER_PATH
+from ais_prompt.utils.folders import PEER_FOLDERS
 
 SCORES = json.loads((Path(__file__).parents[1] / "data/benchmarks/peer_scores.json").read_text(encoding="utf-8"))
 
 pytestmark = [
     pytest.mark.process,
-    pytest.mark.skipif(PEER_PATH not in os.environ, reason=f"{PEER_PATH} names no wheels"),
+    pytest.mark.skipif(PEER_FOLDERS.variable not in os.environ, reason=f"{PEER_FOLDERS.variable} names no wheels"),
 ]
 
 

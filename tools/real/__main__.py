@@ -139,7 +139,8 @@ def installed() -> Path:
 @contextmanager
 def server() -> Iterator[Server]:
     """Start the mock server; log-likelihoods are those of the demo model."""
-    command = [sys.executable, "-m", "ais_prompt.testing.server", "--model", str(DEMO_MODEL)]
+    lifetime = str(SECONDS * len(CASES))  # that of a test is too short on a busy machine
+    command = [sys.executable, "-m", "ais_prompt.testing.server", "--model", str(DEMO_MODEL), "--lifetime", lifetime]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None

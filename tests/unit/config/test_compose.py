@@ -11,7 +11,7 @@ import pytest
 from ais_prompt.config.compose import compose
 from ais_prompt.config.parse.run import parse_run
 from ais_prompt.errors import ConfigError, ConfigFaults
-from ais_prompt.utils.peers import PEER_PATH
+from ais_prompt.utils.folders import PEER_FOLDERS
 
 Write = Callable[[str, str], Path]
 
@@ -58,7 +58,7 @@ def test_a_dataset_of_both_peers_is_that_of_the_models(
 ) -> None:
     for tree in ("opencompass/configs", "ais_bench/benchmark/configs"):
         write(f"peers/{tree}/datasets/math/math_gen.py", f"datasets = [{dataset(tree.partition('/')[0])}]")
-    monkeypatch.setenv(PEER_PATH, str(Path("peers").absolute()))
+    monkeypatch.setenv(PEER_FOLDERS.variable, str(Path("peers").absolute()))
     write("configs/models/m.py", f"models = {[{'type': name} for name in types]}")
     for name in ("math_gen", "math", "math_*"):
         loaded = compose(["m"], [name])

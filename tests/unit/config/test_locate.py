@@ -17,7 +17,7 @@ from ais_prompt.config.locate import (
     shipped_root,
 )
 from ais_prompt.errors import ConfigError
-from ais_prompt.utils.peers import PEER_PATH
+from ais_prompt.utils.folders import PEER_FOLDERS
 
 Write = Callable[[str, str], Path]
 
@@ -161,7 +161,7 @@ def test_configs_of_an_installed_peer_come_before_shipped_ones(tmp_path: Path, m
     theirs = tmp_path / "opencompass/configs/datasets/gsm8k/gsm8k_gen.py"
     theirs.parent.mkdir(parents=True)
     theirs.write_text("gsm8k_datasets = []")
-    monkeypatch.setenv(PEER_PATH, str(tmp_path))
+    monkeypatch.setenv(PEER_FOLDERS.variable, str(tmp_path))
     notes: list[str] = []
     assert find_shipped("datasets", "gsm8k_gen", notes) == theirs
     assert notes == ["'gsm8k_gen' is opencompass/gsm8k_gen; there is also ais_prompt/gsm8k_gen"]
@@ -185,7 +185,7 @@ def test_each_found_config_has_a_name_that_finds_exactly_it(tmp_path: Path, monk
     ):
         (file := tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         file.write_text('"""Questions."""\n')
-    monkeypatch.setenv(PEER_PATH, str(tmp_path))
+    monkeypatch.setenv(PEER_FOLDERS.variable, str(tmp_path))
     monkeypatch.chdir(tmp_path / "own")
     found = search_configs("datasets", ["QUIZ"])
     assert len(found) == 7
@@ -201,13 +201,13 @@ def test_each_found_config_has_a_name_that_finds_exactly_it(tmp_path: Path, monk
 def test_a_name_of_a_peer_that_is_not_at_hand_says_what_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(PEER_PATH, "")
+    monkeypatch.setenv(PEER_FOLDERS.variable, "")
     for name, says_it in (("hf_some_model_7b", True), ("demo_chta", False)):
         with pytest.raises(ConfigError) as caught:
             find_shipped("models", name)
         assert ("--peer-path" in caught.value.fix) is says_it
     (tmp_path / "opencompass/configs/models").mkdir(parents=True)
-    monkeypatch.setenv(PEER_PATH, str(tmp_path))
+    monkeypatch.setenv(PEER_FOLDERS.variable, str(tmp_path))
     with pytest.raises(ConfigError) as caught:
         find_shipped("models", "hf_some_model_7b")
     assert "--peer-path" not in caught.value.fix

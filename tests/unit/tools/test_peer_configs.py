@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from ais_prompt.utils.peers import PEER_PATH
+from ais_prompt.utils.folders import PEER_FOLDERS
 from tests.support.peer_package import write_peer
 from tools.peer_configs import main
 
 
 @pytest.fixture
 def peer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv(PEER_PATH, "")
+    monkeypatch.setenv(PEER_FOLDERS.variable, "")
     return write_peer(tmp_path)
 
 

@@ -19,7 +19,8 @@ from ais_prompt.errors import AisPromptError, ConfigError, DataError, MissingExt
 from ais_prompt.extensions.peers.code.calls import NO_NETWORK, Call, CallFault, CallReply, StartCall
 from ais_prompt.extensions.peers.code.sources import DISTRIBUTIONS, is_complete
 from ais_prompt.readers.data_path import CACHES
-from ais_prompt.utils.peers import PEER_PATH, peer_of, peer_package
+from ais_prompt.utils.folders import PEER_FOLDERS
+from ais_prompt.utils.peers import peer_of, peer_package
 from ais_prompt.utils.worker import Worker, WorkerDied
 
 PEER_NETWORK: Final = "AISPROMPT_PEER_NETWORK"
@@ -107,7 +108,8 @@ class PeerSession:
             self._stop()
 
     def _answer(self, call: Call, seconds: float) -> CallReply:
-        settings = (str(Path.cwd()), *(os.environ.get(name, "") for name in _VARIABLES))
+        folders = map(str, (Path.cwd(), *PEER_FOLDERS.paths()))
+        settings = (*folders, *(os.environ.get(name, "") for name in _VARIABLES))
         if self._worker is not None and settings != self._settings:
             self._stop()
         if self._worker is None:
@@ -149,7 +151,7 @@ def _error(fault: CallFault, path: str) -> AisPromptError:
     return PartError(what, where=fault.where, fix=fault.fix or "see the peer's source")
 
 
-_VARIABLES: Final = (PEER_PATH, PEER_NETWORK, *CACHES, "DATASET_SOURCE", "HF_HOME", "HOME")
+_VARIABLES: Final = (PEER_NETWORK, *CACHES, "DATASET_SOURCE", "HF_HOME", "HOME")
 """Environment variables that say where code and data are; a worker is started again when one of them changes."""
 _SESSION: Final = PeerSession()
 atexit.register(_SESSION.stop)

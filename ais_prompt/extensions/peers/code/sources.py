@@ -7,7 +7,8 @@ from typing import Final
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from ais_prompt.utils.peers import peer_package, peer_paths
+from ais_prompt.utils.folders import PEER_FOLDERS
+from ais_prompt.utils.peers import peer_package
 
 DISTRIBUTIONS: Final = {"opencompass": "opencompass", "ais_bench": "ais_bench_benchmark"}
 """Package of a peer → the distribution that pip installs."""
@@ -16,7 +17,7 @@ DISTRIBUTIONS: Final = {"opencompass": "opencompass", "ais_bench": "ais_bench_be
 def is_complete(package: str) -> bool:
     """Return whether a peer is installed with all that it requires, so that Python can import it as it is.
 
-    A checkout that `PEER_PATH` names is not: it is there to be used instead.
+    A checkout among `PEER_FOLDERS` is not: it is there to be used instead.
     """
     if _named_by_path(package):
         return False
@@ -29,7 +30,7 @@ def is_complete(package: str) -> bool:
 
 def _named_by_path(package: str) -> bool:
     folder = peer_package(package)
-    roots = [root.resolve() for root in peer_paths()]
+    roots = [root.resolve() for root in PEER_FOLDERS.paths()]
     return folder is not None and any(root in (folder, folder.parent) for root in roots)
 
 

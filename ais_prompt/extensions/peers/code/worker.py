@@ -54,9 +54,9 @@ from ais_prompt.extensions.peers.code.running import (
     score,
     score_judged,
 )
+from ais_prompt.utils.folders import PEER_FOLDERS
 from ais_prompt.utils.guard import exception_line
 from ais_prompt.utils.packages import install_command
-from ais_prompt.utils.peers import PEER_PATH
 from ais_prompt.utils.places import users_line
 from ais_prompt.utils.worker import serve
 
@@ -225,7 +225,7 @@ def _start(call: StartCall) -> None:
         os.environ.update(dict.fromkeys(OFFLINE, "1"))
         refuse_network()
     # The same folders as the parent sees, whose search path may have one that this process lacks.
-    os.environ[PEER_PATH] = os.pathsep.join(str(Path(folder).parent) for folder in call.peers.values())
+    PEER_FOLDERS.given = [str(Path(folder).parent) for folder in call.peers.values()]
     install_finders({package: folder for package, folder in call.peers.items() if package not in call.whole})
 
 

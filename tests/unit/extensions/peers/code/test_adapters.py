@@ -19,7 +19,7 @@ from ais_prompt.extensions.peers.code.data import find_data as find_peer_data
 from ais_prompt.extensions.peers.code.evaluators import PeerEvaluator
 from ais_prompt.extensions.peers.code.parts import PeerDataset, peer_postprocessor
 from ais_prompt.readers.data_path import find_data
-from ais_prompt.utils.peers import PEER_PATH
+from ais_prompt.utils.folders import PEER_FOLDERS
 from tests.support.peer_package import write_peer
 
 pytestmark = pytest.mark.process
@@ -32,7 +32,7 @@ def peer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _named(peer: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(PEER_PATH, str(peer))
+    monkeypatch.setenv(PEER_FOLDERS.variable, str(peer))
     monkeypatch.chdir(peer)
 
 
@@ -197,7 +197,7 @@ def test_what_an_evaluator_cannot_do_is_said(cls: str, says: str) -> None:
 
 
 def test_a_peer_that_is_nowhere_is_one_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(PEER_PATH)
+    monkeypatch.delenv(PEER_FOLDERS.variable)
     with pytest.raises(MissingExtra, match="not installed"):
         rows("Renamed")
 

@@ -11,7 +11,7 @@ from ais_prompt.errors import ConfigError, PartError
 from ais_prompt.extensions.peers.code import session
 from ais_prompt.extensions.peers.code.parts import PeerRetriever
 from ais_prompt.types import Sample
-from ais_prompt.utils.peers import PEER_PATH
+from ais_prompt.utils.folders import PEER_FOLDERS
 from tests.support.peer_package import write_peer
 
 pytestmark = pytest.mark.process
@@ -22,7 +22,7 @@ TRAIN = [Sample(str(number), number, {"kind": kind}, None) for number, kind in e
 
 @pytest.fixture(autouse=True)
 def _peer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv(PEER_PATH, str(write_peer(tmp_path)))
+    monkeypatch.setenv(PEER_FOLDERS.variable, str(write_peer(tmp_path)))
     yield
     session._SESSION.stop()
 
