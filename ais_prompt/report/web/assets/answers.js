@@ -30,13 +30,13 @@ function speedParts(choose) {
   const measures = all.filter(({ valueOf }) => Object.values(data.speeds).some((speed) => valueOf(speed) != null));
   const chosen = measureOf("speed", measures);
   if (!chosen) return [];
-  const cellOf = (model, dataset) => {
+  const cellOf = remembered((model, dataset) => {
     const speed = data.speeds[`${model}/${dataset}`];
     const value = speed && chosen.valueOf(speed);
     if (value == null) return null;
     const others = measures.map(({ label, valueOf, format }) => [label, valueOf(speed), format]).filter(([, one]) => one != null).map(([label, one, format]) => `${label}: ${format(one)}`);
     return { value, text: chosen.format(value), title: others.join("\n"), task: taskOf({ model, dataset }) };
-  };
+  });
   return [measureChoice("speed", measures, chosen), matrix({ ...chosen, corner: say("Server speed"), cellOf, choose })];
 }
 

@@ -78,6 +78,16 @@ function sortedParts(found, cellOf) {
   return ordered(inside, (part) => (by ? cellOf(by, part)?.value : part.name));
 }
 
+/** The same function, which makes each cell once: a cell is looked at for sorting, colours, means and charts. */
+function remembered(cellOf) {
+  const known = new Map();
+  return (model, dataset) => {
+    const key = keyOf({ model, dataset });
+    if (!known.has(key)) known.set(key, cellOf(model, dataset));
+    return known.get(key);
+  };
+}
+
 /** The cell of a part: its own, the mean of those members that pass the filters, or why they have no value. */
 function groupCell(model, { name, members }, cellOf, format) {
   const own = cellOf(model, name);

@@ -29,7 +29,7 @@ function scoreMeasures(choose) {
     else if (taskOf(line)) byMetric.set(line.metric, (byMetric.get(line.metric) ?? new Map()).set(key, line));
   }
   const metrics = [...new Set([...mains.values()].filter(taskOf).map(({ metric }) => metric).filter(Boolean))];
-  const measure = (label, lines) => ({ label, lines, format: (value) => bare(value, true), cellOf: (model, dataset) => scoreOf(lines.get(keyOf({ model, dataset })), metrics.length > 1 && label !== metrics[0], choose) });
+  const measure = (label, lines) => ({ label, lines, format: (value) => bare(value, true), cellOf: remembered((model, dataset) => scoreOf(lines.get(keyOf({ model, dataset })), metrics.length > 1 && label !== metrics[0], choose)) });
   return [measure(metrics.length === 1 ? plain(metrics[0]) : say("Main metric"), mains), ...[...byMetric].map(([metric, lines]) => measure(plain(metric), lines))];
 }
 

@@ -2,9 +2,11 @@
 
 const TABS = { scores: "Scores", samples: "Samples", models: "Models side by side", answers: "Distributions", prompts: "Prompts", speed: "Speed", run: "Run and config" };
 
-/** Draw the tabs of the panels that have something to show. */
+/** Whether there is something to show in a tab. */
+const HAS = { scores: () => data.scores.length, models: () => names("model").length > 1, answers: () => data.tasks.length, speed: () => Object.keys(data.speeds).length, prompts: () => byId("panel-prompts").childElementCount };
+
 function drawTabs() {
-  const present = Object.keys(TABS).filter((name) => (name in DRAWN ? DRAWN[name](showSamples).some(Boolean) : byId(`panel-${name}`).childElementCount));
+  const present = Object.keys(TABS).filter((name) => HAS[name]?.() ?? true);
   byId("tabs").replaceChildren(...present.map((name) => el("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}`, onclick: () => { showTab(name); writeAddress(); } }, say(TABS[name]))));
   byId("tabs").onkeydown = (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
