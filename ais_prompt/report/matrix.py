@@ -12,12 +12,13 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
 from ais_prompt.report.language import term
 from ais_prompt.scoring.rows import Line, Row, bare, half_width, models_of, pivot
+from ais_prompt.utils.tables import fitted
 from ais_prompt.utils.text import printable
 
 NAME_WITH_INTERVALS: Final = 28
@@ -110,7 +111,7 @@ def _print_block(
     for number, line in enumerate(lines):
         if number and lines[number - 1].dataset in groups and line.dataset not in groups:
             console.print()
-        text = Text(_fit(_shortened(_one_line(line.dataset), layout.name), layout.name))
+        text = Text(_fit(fitted(_one_line(line.dataset), layout.name), layout.name))
         for side, width in sides:
             text.append(f"  {_fit(_side(side, line), width - 2, right=side == 'n')}")
         best = _best(line)
@@ -158,7 +159,7 @@ def _legend(titles: Sequence[str], models: Sequence[str], width: int) -> Iterato
     each_line = max(1, (width + 3) // (widest + 3))
     for start in range(0, len(pairs), each_line):
         line = "   ".join(_fit(pair, widest) for pair in pairs[start : start + each_line]).rstrip()
-        yield _shortened(line, width)
+        yield fitted(line, width)
 
 
 def _cell(row: Row | None, *, intervals: bool) -> tuple[str, str]:
@@ -214,14 +215,6 @@ def _heading(name: str, console: Console) -> str:
 def _fit(text: str, width: int, *, right: bool = False) -> str:
     padding = " " * (width - cell_len(text))
     return padding + text if right else text + padding
-
-
-def _shortened(text: str, width: int) -> str:
-    """Return a text with an ellipsis in its middle if it is too long."""
-    if cell_len(text) <= width:
-        return text
-    tail = (width - 1) // 2
-    return f"{set_cell_size(text, width - 1 - tail)}…{set_cell_size(text[::-1], tail)[::-1]}"
 
 
 def _letter(number: int) -> str:

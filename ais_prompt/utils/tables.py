@@ -70,9 +70,8 @@ def fitted(text: str, width: int) -> str:
     """Return a name with at most so many columns of a terminal; a longer one is cut in the middle."""
     if cell_len(text) <= width:
         return text
-    start = set_cell_size(text, width // 2).rstrip()
-    end = text[::-1]
-    return f"{start}…{set_cell_size(end, width - cell_len(start) - 1)[::-1].lstrip()}"
+    tail = (width - 1) // 2
+    return f"{set_cell_size(text, width - 1 - tail)}…{set_cell_size(text[::-1], tail)[::-1]}"
 
 
 def print_heading(title: str, console: Console, style: str = "bold") -> None:
