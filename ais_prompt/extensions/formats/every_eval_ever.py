@@ -151,7 +151,11 @@ def _lines(task: StoredTask, identity: str) -> Iterator[dict[str, Any]]:
             "token_usage": _usage(sample.prediction.completions),
             "performance": {"latency_ms": 1000 * sum(one.seconds for one in sample.prediction.completions)},
             "error": None,
-            "metadata": {"status": sample.status, "reason": sample.score.reason},
+            "metadata": {
+                **{name: str(value) for name, value in sample.prediction.columns.items()},
+                "status": sample.status,
+                "reason": sample.score.reason,
+            },
         }
 
 

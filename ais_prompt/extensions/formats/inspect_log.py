@@ -129,7 +129,11 @@ def _sample(
         "epoch": epoch,
         "input": asked,
         "target": [str(one) for one in target] if isinstance(target, list) else _text(target),
-        "metadata": {"index": prediction.index, "status": score.status if score else sample.status},
+        "metadata": {
+            **prediction.columns,
+            "index": prediction.index,
+            "status": score.status if score else sample.status,
+        },
     }
     failure = completion.failure if completion else None
     if failure is not None:

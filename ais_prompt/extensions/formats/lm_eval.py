@@ -114,7 +114,7 @@ def _line(sample: StoredSample) -> dict[str, Any]:
     extracted = None if score is None else score.extracted
     answers = [completion.text for completion in prediction.completions]
     values = dict(score.values) if score else {}
-    doc = {"id": prediction.sample_id, "question": sample.question(), "answer": target}
+    doc = {**prediction.columns, "id": prediction.sample_id, "question": sample.question(), "answer": target}
     return {
         "doc_id": prediction.index,
         "doc": doc,

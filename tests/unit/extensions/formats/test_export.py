@@ -17,6 +17,7 @@ import pytest
 from jsonschema import Draft7Validator, Draft202012Validator
 
 from ais_prompt.catalog import EXPORTERS, import_object
+from ais_prompt.report.frames import SAMPLE_COLUMNS
 from tests.support.cli import run_cli
 from tests.support.servers import ROOT
 
@@ -54,7 +55,7 @@ STATES = {"scored": 5, "unparsed": 1, "truncated": 1, "failed": 1}
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run with all four states, repeats, dialogues and a task that is not scored."""
     folder = tmp_path_factory.mktemp("run")
-    rows = [{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(8)]
+    rows = [{"question": f"{n}+{n}=?", "answer": str(2 * n), "level": n % 3, "status": "open"} for n in range(8)]
     talks = [{"question": ["0+0=?", "2+2=?"], "answer": ["0", "It is 4."]}]
     for name, lines in (("sums", rows), ("talk", talks)):
         (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -94,6 +95,22 @@ def content(path: Path) -> bytes:
         with zipfile.ZipFile(path) as archive:
             return b"\n".join(name.encode() + archive.read(name) for name in archive.namelist())
     return str(pq.read_table(path).to_pylist()).encode() if path.suffix == ".parquet" else path.read_bytes()
+
+
+@pytest.mark.parametrize("to", EXPORTERS)
+def test_numbers_and_short_texts_of_the_rows_are_kept(run: Path, tmp_path: Path, to: str) -> None:
+    paths = export(run, to, "-o", str(tmp_path))
+    found: list[dict[str, Any]] = []
+    if to in ("csv", "parquet"):
+        [path] = [path for path in paths if path.stem == "samples"]
+        rows = pq.read_table(path).to_pylist() if to == "parquet" else list(csv.DictReader(path.open(encoding="utf-8")))
+        begin = len(SAMPLE_COLUMNS)
+        assert list(rows[0])[begin : begin + 3] == ["question", "level", "row_status"]
+        found = [row for row in rows if row["dataset"] == "sums"]
+    elif to != "inspect":  # which is compared below
+        lines = [line for path in paths if path.suffix == ".jsonl" for line in lines_of(path)]
+        found = [row for line in lines if "level" in (row := line.get("doc") or line["metadata"])]
+    assert {str(row["level"]) for row in found} == (set() if to == "inspect" else {"0", "1", "2"})
 
 
 def test_the_files_go_into_the_run_folder_unless_named(run: Path) -> None:
@@ -230,6 +247,7 @@ def test_inspect_opens_its_logs(run: Path, tmp_path: Path, inspect_python: Path)
     assert (sums["status"], sums["eval"]["model"], len(sums["samples"])) == ("success", "my model", 8)
     [score] = sums["results"]["scores"]
     samples = {sample["metadata"]["index"]: sample for sample in sums["samples"]}
+    assert [sample["metadata"]["level"] for sample in samples.values()] == [n % 3 for n in samples]
     values = [sample["scores"]["Gsm8kEvaluator"]["value"] for sample in samples.values() if sample["scores"]]
     assert score["metrics"]["accuracy"]["value"] == pytest.approx(sum(values) / len(values))
     assert (score["scored_samples"], score["unscored_samples"]) == (7, 1)
