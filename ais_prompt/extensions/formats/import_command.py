@@ -40,6 +40,10 @@ def import_log(log: Path, config: str | None, work_dir: str | None, peer_scores:
     if log.is_dir() and not is_log(log):
         _import_peer_run(log, config, work_dir, peer_scores)
         return
+    if config is not None or peer_scores:
+        raise click.UsageError(
+            "This log comes with its scores. Score it afterwards: aisprompt score RUN --config CONFIG"
+        )
     brought = bring_log(log, expand(work_dir or DEFAULT_WORK_DIR), shown_command())
     for one in brought.tasks:
         for note in one.notes:
