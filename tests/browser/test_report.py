@@ -184,6 +184,10 @@ def test_a_suite_is_folded_into_its_groups_and_a_failed_task_tells_its_cause(pag
     page.value("filters.dataset = new Set(['mmlu-3', 'mmlu-7']), drawShown()")
     assert page.texts(".matrix tbody th") == ["▸ mmlu 2"]
     assert page.value("document.querySelector('.matrix .group .score').title") == "mean of 2 of 2 datasets"
+    page.value("setFilters({ dataset: [...parts[1].members, 'last'] })")
+    assert page.value("location.hash") == "#tab=scores&dataset=last&group=ceval"
+    page.value("filters.dataset.clear(), readAddress()")
+    assert page.texts(".matrix tbody th") == ["▸ ceval 10", "last"]
 
 
 SUITE = """

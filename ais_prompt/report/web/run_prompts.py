@@ -14,10 +14,8 @@ import glob
 import html
 import logging
 import shlex
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -67,20 +65,19 @@ PARTLY_TRACED: Final = (
 
 
 def write_prompts(tasks: Sequence[Task], folder: RunFolder) -> None:
-    """Keep the prompts of the first question of some tasks: of each dataset one, then those of the other models.
+    """Keep the prompts of the first question of each task; of more than `MOST_TASKS`, those of one model a dataset.
 
     A task whose prompts cannot be built has none: asking it tells why.
 
     Raises:
         StoreError: they cannot be written.
     """
-    seen = Counter[str]()
-    models_before: list[int] = []
-    for task in tasks:
-        models_before.append(seen[task.spec.dataset.abbr])
-        seen[task.spec.dataset.abbr] += 1
-    in_order = [task for _, task in sorted(zip(models_before, tasks, strict=True), key=itemgetter(0))]
-    if kept := [prompt for task in in_order[:MOST_TASKS] for prompt in _first_prompts(task)]:
+    if len(tasks) > MOST_TASKS:
+        first: dict[str, Task] = {}
+        for task in tasks:
+            first.setdefault(task.spec.dataset.abbr, task)
+        tasks = list(first.values())[:MOST_TASKS]
+    if kept := [prompt for task in tasks for prompt in _first_prompts(task)]:
         with replacing(_file(folder), json=True) as stream:
             stream.write(encode(kept))
 

@@ -95,6 +95,11 @@ function foundText(number) {
 /** Return the fragment of the address for what is shown. */
 function address() {
   const values = new URLSearchParams(queryOf(filters, {}));
+  for (const { name, members } of parts) {
+    if (!members?.every((member) => filters.dataset.has(member))) continue;
+    for (const member of members) values.delete("dataset", member);
+    values.append("group", name);
+  }
   if (sides.verdict && shownTab() === "models") values.set("verdict", sides.verdict);
   if (opened) values.set("sample", nameOf(opened));
   if (opened && beside) values.set("beside", beside);
@@ -123,7 +128,8 @@ async function readAddress() {
   sides.verdict = values.get("verdict") ?? "";
   showTab(addressedTab());
   opened = (name && (await source.named(name))) || null;
-  await setFilters({ ...Object.fromEntries(["model", "dataset", "state"].map((key) => [key, values.getAll(key)])), query: values.get("query") ?? "", columns: columnsOf(values) });
+  const ofGroups = values.getAll("group").flatMap((group) => parts.find(({ name }) => name === group)?.members ?? []);
+  await setFilters({ model: values.getAll("model"), dataset: [...values.getAll("dataset"), ...ofGroups], state: values.getAll("state"), query: values.get("query") ?? "", columns: columnsOf(values) });
   if (opened) openPosition(table.current);
   if (opened && data.served && shownTab() === "prompts") showChosenPrompts(opened);
 }
