@@ -33,6 +33,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "CatalogDataset": "ais_prompt.extensions.benchmarks.cards.dataset",
         "HuggingFaceDataset": "ais_prompt.readers.hugging_face",
         "LocalDataset": "ais_prompt.readers.local",
+        "MooncakeTraceDataset": "ais_prompt.perf.traces",
         "PeerDataset": "ais_prompt.extensions.peers.code.parts",
         "RulerDataset": "ais_prompt.extensions.benchmarks.ruler.dataset",
         "SyntheticDataset": "ais_prompt.perf.synthetic",

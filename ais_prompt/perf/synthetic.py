@@ -124,7 +124,7 @@ class SyntheticDataset:
         draws = np.random.default_rng(self._seed)
         path = self._tokenizer_path
         tokenizer = None if path is None else load_tokenizer(path, {}, {}, trust_remote_code=False)
-        texts = _Texts(draws, tokenizer, self._prefix)
+        texts = Texts(draws, tokenizer, self._prefix)
         inexact = 0
         for _ in tracked(range(self._requests), "making prompts", unit="prompts"):
             wanted, *answer = (_draw(draws, lengths) for lengths in self._lengths)
@@ -135,7 +135,7 @@ class SyntheticDataset:
             logger.warning("%d of %d prompts do not have exactly the tokens asked for", inexact, self._requests)
 
 
-class _Texts:
+class Texts:
     """Makes texts of so many tokens; ``prefix`` of them are those of every text."""
 
     def __init__(self, draws: np.random.Generator, tokenizer: Any, prefix: int) -> None:
@@ -146,10 +146,13 @@ class _Texts:
 
     def make(self, tokens: int) -> tuple[str, bool]:
         """Return a text, and whether it has so many tokens; without a tokenizer words are counted."""
-        known = len(self._prefix.split())
-        text = " ".join([*self._prefix.split(), *self._words(max(tokens - known, 0))])
+        known = self._prefix.split()
+        return self.fit(" ".join([*known, *self._words(max(tokens - len(known), 0))]), tokens)
+
+    def fit(self, text: str, tokens: int) -> tuple[str, bool]:
+        """Return a text with so many tokens that begins like this one, and whether it has them."""
         if self._tokenizer is None:
-            return text, True
+            return " ".join(text.split()[:tokens]), True
         for _ in range(ROUNDS):
             ids = self._encoded(text)
             if len(ids) == tokens:

@@ -199,6 +199,26 @@ def test_a_config_of_aisbench_runs_unmodified(project: Project, server: MockServ
     assert header[1].startswith("E2EL,stable,")
 
 
+def test_a_trace_of_aisbench_runs_unmodified(project: Project, server: MockServer) -> None:
+    rows = [{"timestamp": 20 * n, "input_length": 30, "output_length": 5 + n, "hash_ids": [n]} for n in (1, 2)]
+    project.write_data(rows)
+    package = "ais_bench.benchmark"
+    trace = (
+        f"dict(abbr='sums', type='{package}.datasets.MooncakeTraceDataset', path='data/sums.jsonl', "
+        "generated_prompts_path='', random_seed=None, fixed_schedule_end_offset=-1, "
+        "reader_cfg=dict(input_columns=['prompt', 'timestamp', 'max_out_len'], output_column='answer'), infer_cfg=dict("
+        f"prompt_template=dict(type='{package}.openicl.icl_prompt_template.PromptTemplate', template='{{prompt}}'), "
+        f"retriever=dict(type='{package}.openicl.icl_retriever.ZeroRetriever'), "
+        f"inferencer=dict(type='{package}.openicl.icl_inferencer.GenInferencer')), "
+        f"eval_cfg=dict(evaluator=dict(type='{package}.datasets.MooncakeTraceEvaluator')))"
+    )
+    project.write_config(models=SERVED.format(url=server.base_url, more=", use_timestamp=True"), datasets=trace)
+    done = project.run("run", "eval.py", "-m", "perf")
+    assert done.returncode == 0, done.stderr
+    assert [line["times"]["due"] for line in project.journal()] == [0.0, 0.02]
+    assert {request["body"]["max_tokens"] for request in server.requests()} == {6, 7}
+
+
 def test_an_interrupted_load_keeps_what_is_there(project: Project, server: MockServer) -> None:
     perf_project(project, server)
     server.follow({"requests": list(range(1, 6))}, {"latency": WATCHDOG_SECONDS})

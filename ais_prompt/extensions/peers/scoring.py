@@ -29,6 +29,8 @@ DROPPED: Final = {
 }
 """Keys of ``eval_cfg`` that mean nothing here → why."""
 
+SCORES_NOTHING: Final = ("MooncakeTraceEvaluator",)
+"""Evaluators of the peers without a score, of datasets that are loads only."""
 OWN_POSTPROCESSOR: Final = "pred_postprocessor"
 """An argument of every evaluator of the peers, and a key of ``eval_cfg``, which comes first."""
 
@@ -47,6 +49,8 @@ def translate_eval(
     kept = translation.known(section, EVAL.names, DROPPED, where)
     note_unread(kept.get("evaluator"), dataset, f"{where}.evaluator", translation)
     evaluator: Any = as_generic(kept.get("evaluator"))
+    if last_name(evaluator) in SCORES_NOTHING:
+        return {}
     if is_part(evaluator):
         rated = is_rated(evaluator)
         if rated or translation.is_native("evaluators", evaluator):

@@ -195,6 +195,13 @@ _IN_PACKAGES: Final = {"BFCLDataset": {"path": {"": "bfcl_eval/data"}}}
 
 DATASETS: Final = (
     PartRow(
+        "MooncakeTraceDataset",
+        "MooncakeTraceDataset",
+        rename={"model_path": "tokenizer_path"},
+        drop={"generated_prompts_path": "prompts are made again, the same for the same seed"},
+        differs="texts are made of words",
+    ),
+    PartRow(
         "SyntheticDataset",
         "SyntheticDataset",
         rename={"model_path": "tokenizer_path"},
