@@ -223,16 +223,16 @@ def with_common_names(before: ScoredTask, after: ScoredTask) -> tuple[ScoredTask
 
     Ids are digests of the input columns. If the runs have none in common, because they name other columns, samples are
     paired by their whole rows, or else by the input columns that both name, with the values in the data. That needs the
-    data; without them the runs are returned as they are.
+    data; without them the runs are returned as they are. Samples of logs are paired as `paired` does.
 
     Raises:
         StoreError, DataError: predictions are missing or broken.
     """
-    if before.knows_only_rows != after.knows_only_rows:
-        return replace(before, by_row=True), replace(after, by_row=True)
     if before.is_log or after.is_log:
         found = paired(before.predictions, after.predictions, same_dataset=before.dataset == after.dataset)
         return replace(before, names=found.names_of(before.predictions)), after
+    if before.knows_only_rows != after.knows_only_rows:
+        return replace(before, by_row=True), replace(after, by_row=True)
     if before.predictions.keys() & after.predictions.keys():
         return before, after
     rows = replace(before, by_row=True), replace(after, by_row=True)

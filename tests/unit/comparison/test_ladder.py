@@ -222,6 +222,31 @@ def sorted_popularity() -> list[str]:
     return sorted(path.name for path in (LOGS / "inspect_ai").glob("2025-02*.eval"))
 
 
+def test_a_run_of_ours_is_compared_with_a_log(tmp_path: Path) -> None:
+    first, _ = places(tmp_path)
+    log = str(write_inspect(first, BASE))
+    rows = [{"question": one.question, "answer": one.gold} for one in BASE]
+    (tmp_path / "sums.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    answers = {one.question.replace("?", r"\?"): one.answer for one in BASE}
+    (tmp_path / "eval.py").write_text(
+        f"""
+models = [dict(type='ScriptedModel', abbr='m', answers={answers!r})]
+datasets = [dict(
+    abbr='sums', type='LocalDataset', path='sums.jsonl',
+    reader_cfg=dict(input_columns=['question'], output_column='answer'),
+    infer_cfg=dict(
+        prompt_template=dict(type='PromptTemplate', template='Sum. {{question}}'),
+        retriever=dict(type='ZeroRetriever'), inferencer=dict(type='GenInferencer')),
+    eval_cfg=dict(evaluator=dict(type='AccEvaluator'), pred_postprocessor=dict(type='first_number_postprocess')))]
+"""
+    )
+    assert run_cli("run", "eval.py", folder=tmp_path).returncode == 0
+    for verb in ("compare", "explain"):
+        done = run_cli(verb, "eval", log, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "80.0 %" in done.stdout
+
+
 def test_logs_of_two_tools_are_compared_directly(tmp_path: Path) -> None:
     first, second = places(tmp_path)
     logs = str(write_inspect(first, BASE)), str(write_lm_eval(second, cut(BASE)))
