@@ -194,12 +194,12 @@ def test_faults_are_found_before_anything_is_asked(project: Project, evaluator: 
     assert not (project.root / "outputs").exists()
 
 
-def test_a_column_that_the_judges_prompt_lacks_is_warned_of(project: Project) -> None:
+def test_a_column_that_the_judges_prompt_lacks_is_a_fault(project: Project) -> None:
     project.write_config(models=MODEL, datasets=dataset(LLM.replace("{prediction}", "{predicton}")))
     done = project.run("check", "eval.py")
-    assert done.returncode == 0
-    assert "{predicton} is sent as it is" in done.stdout
-    assert "did you mean {prediction}?" in done.stdout
+    assert done.returncode == 2
+    assert "{predicton} would be sent as it is" in done.stderr
+    assert "did you mean {prediction}?" in done.stderr
 
 
 def test_ratings(project: Project) -> None:
