@@ -156,6 +156,8 @@ def test_the_matrix_is_sorted_by_name_and_by_any_model(page: Page, sample_run: R
     page.click(".matrix thead button", 1)
     assert page.texts(".matrix tbody th") == ["通用-chat", "repeated", "choice", "sums"]
     assert page.value("document.activeElement.dataset.focus") == "sort small"
+    page.wait_for("document.querySelector('#panel-scores .chart-plot')")
+    assert drawn(page, "#panel-scores .chart-plot .label:not(.value)") == ["通用-chat", "repeated", "choice", "sums"]
     page.press("Enter")
     assert page.texts(".matrix tbody th") == ["sums", "choice", "通用-chat", "repeated"]
     page.press("Enter")

@@ -97,7 +97,8 @@ function logTicks([low, high], most = 8) {
 /** The scores of each dataset or folded group on one axis, a mark for each model; intervals if there are few models. */
 function dotsChart({ cellOf, format }) {
   const models = shownModels().filter((model) => names("model").includes(model));
-  const rows = shownLines().map((line) => ({ ...line, cells: models.map((model) => groupCell(model, line, cellOf, format)).map((cell) => (cell?.value != null && cell.fraction !== false ? cell : null)) })).filter(({ cells }) => cells.some(Boolean));
+  const inOrder = sortedParts(shownParts(), (model, part) => groupCell(model, part, cellOf, format));
+  const rows = shownLines(inOrder).map((line) => ({ ...line, cells: models.map((model) => groupCell(model, line, cellOf, format)).map((cell) => (cell?.value != null && cell.fraction !== false ? cell : null)) })).filter(({ cells }) => cells.some(Boolean));
   if (!rows.length) return null;
   const range = scoreRange(rows.flatMap(({ cells }) => cells.filter(Boolean).map((cell) => (models.length <= WIDE_UP_TO && cell.line) || { score: cell.value })));
   return chart(say(models.length <= WIDE_UP_TO ? "Scores with 95 % intervals" : "Scores"), (width) => {

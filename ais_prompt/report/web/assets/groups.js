@@ -58,8 +58,8 @@ function shownParts() {
 }
 
 /** The lines that are to be seen: a folded group is one, of all its members. */
-function shownLines() {
-  return shownParts().flatMap(({ name, members }) => (members && !folded.has(name) ? members.map((member) => ({ name: member, members: [member] })) : [{ name, members: members ?? [name] }]));
+function shownLines(found = shownParts()) {
+  return found.flatMap(({ name, members }) => (members && !folded.has(name) ? members.map((member) => ({ name: member, members: [member] })) : [{ name, members: members ?? [name] }]));
 }
 
 const tasksByName = { of: null, found: new Map() };
