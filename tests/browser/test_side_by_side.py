@@ -56,7 +56,7 @@ def test_two_models_have_chips_everywhere_and_a_question_opens_both_answers(
     assert page.texts("#verdicts .label")[:2] == ["both right", "only small"]
     page.click("#verdicts [data-verdict=second]")
     number = counts(page)["second"]
-    page.wait_for(f"document.querySelector('#panel-models p').textContent.startsWith('{number} questions')")
+    page.wait_for(f"document.querySelector('#panel-models p')?.textContent.startsWith('{number} questions')")
     assert "tab=models&verdict=second" in page.value("location.hash")
     assert page.texts("#panel-models .answered-by") == ["small", "large"]
     assert page.value("document.querySelectorAll('.sides .question').length") == min(number, 50)
