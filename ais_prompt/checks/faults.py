@@ -149,7 +149,8 @@ def check_scoring(plan: Plan, place: Callable[[str], str]) -> list[AisPromptErro
     for dataset in plan.datasets:
         # The inferencer knows whether a prediction is a list of turns.
         faults.check_part(INFERENCERS, dataset.spec.infer.inferencer)
-        check_eval(dataset, faults)
+        if not dataset.spec.keeps_scores:
+            check_eval(dataset, faults)
     return faults
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -22,13 +22,14 @@ from ais_prompt.config.custom_imports import import_custom_modules, make_importa
 from ais_prompt.config.load import LoadedConfig
 from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
 from ais_prompt.config.paths import expand
-from ais_prompt.config.stored import Dropped, load_stored, unusable_parts, without_rules_of_others
+from ais_prompt.config.stored import Dropped, load_stored, unusable_parts
 from ais_prompt.errors import ConfigError, raise_all
 from ais_prompt.plan.plan import Plan
 from ais_prompt.store.disk import reading
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.runs import is_made_here, locate_run
 from ais_prompt.types import RunSpec
+from ais_prompt.types.spec import LOG
 from ais_prompt.utils.files import read_regular
 
 logger = logging.getLogger(__name__)
@@ -82,10 +83,6 @@ def open_stored(run: str, source: Source) -> tuple[Plan, RunFolder]:
     for one in dropped:
         if not one.where.startswith("models["):  # they are not asked
             logger.warning("%s", one)
-    values, notes = without_rules_of_others(loaded.values)
-    loaded = replace(loaded, values=values)
-    for note in notes:
-        logger.warning("%s", note)
     raise_all(_refusals(loaded, folder))
     return checked_for_scoring(replace(source, loaded=loaded)), folder
 
@@ -110,6 +107,13 @@ def _make_modules_known(loaded: LoadedConfig) -> None:
 
 def _refusals(loaded: LoadedConfig, folder: RunFolder) -> list[ConfigError]:
     """Return an error for each part that scoring needs and that only the user may allow."""
+    items = loaded.values.get("datasets")
+    # The rule of another tool is not needed: such a dataset keeps the scores of its log.
+    kept = [
+        f"datasets[{number}].eval_cfg.evaluator"
+        for number, item in enumerate(items if isinstance(items, list | tuple) else ())
+        if isinstance(item, Mapping) and LOG in item
+    ]
     run, config = (shlex.quote(str(path)) for path in (folder.root, folder.config_file))
     fix = f"read {config}, and if you trust it: aisprompt score {run} --config {config}"
     return [
@@ -119,5 +123,5 @@ def _refusals(loaded: LoadedConfig, folder: RunFolder) -> list[ConfigError]:
             fix=fix,
         )
         for where, name in unusable_parts(loaded.values)
-        if ".eval_cfg" in where or where.endswith(".inferencer")
+        if (".eval_cfg" in where or where.endswith(".inferencer")) and where not in kept
     ]

@@ -38,10 +38,10 @@ from ais_prompt.comparison.logged import (
 )
 from ais_prompt.comparison.pairing import LEAST_PAIRED, Pairing, paired
 from ais_prompt.comparison.scored_task import ScoredTask, have_one_metric
-from ais_prompt.config.stored import ELSEWHERE
 from ais_prompt.errors import DataError
 from ais_prompt.metrics.aggregate import exact_mean
 from ais_prompt.types import PartSpec, Prediction
+from ais_prompt.types.spec import ELSEWHERE
 
 Certainty: TypeAlias = Literal["certain", "inferred", "cannot be known"]
 AGGREGATION: Final = "aggregation"

@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from ais_prompt.comparison.pairing import paired
-from ais_prompt.config.stored import ELSEWHERE, LOG
 from ais_prompt.errors import AisPromptError, DataError, StoreError
 from ais_prompt.evaluators.base import CorpusEvaluator
 from ais_prompt.plan.build import build_evaluator, read_dataset
@@ -24,6 +23,7 @@ from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
 from ais_prompt.store.results import read_results
 from ais_prompt.types import DatasetSpec, Prediction, SampleScore, Score, TaskFacts, TaskSpec
+from ais_prompt.types.spec import ELSEWHERE, LOG
 from ais_prompt.utils.digest import canonical
 from ais_prompt.utils.text import counted
 

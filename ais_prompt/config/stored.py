@@ -18,13 +18,8 @@ from ais_prompt.config.redact import register_secrets
 from ais_prompt.config.render import literal_values
 from ais_prompt.config.schema import CONFIG
 from ais_prompt.errors import ConfigError
+from ais_prompt.types.spec import ELSEWHERE
 from ais_prompt.utils.places import place
-
-ELSEWHERE: Final = "elsewhere:"
-"""Begins the type of a part that is not to be built."""
-
-LOG: Final = "log"
-"""Key of a dataset that was imported from the log of another tool: its file."""
 
 ISOLATIONS: Final = ("bubblewrap", "landlock")
 """What ``sandbox`` may name besides a command."""
@@ -155,20 +150,6 @@ def _role_templates(value: Any) -> Iterator[str]:
         yield value
     elif isinstance(value, Mapping) and "type" not in value:
         yield from (item for item in value.values() if isinstance(item, str))
-
-
-def without_rules_of_others(values: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Return a config without the scoring of imported logs that only their tools can do, and notes on it."""
-    datasets, notes = [], []
-    for item in values.get("datasets", ()):
-        evaluator = item.get("eval_cfg", {}).get("evaluator", {}) if LOG in item else {}
-        rule = str(evaluator.get("type", "")) if isinstance(evaluator, Mapping) else ""
-        if rule.startswith(ELSEWHERE):
-            name = rule.removeprefix(ELSEWHERE).replace(":", ".")
-            notes.append(f"{item.get('abbr')} keeps the scores of its log: its rule is {name}, which is not here")
-            item = {key: value for key, value in item.items() if key != "eval_cfg"}
-        datasets.append(item)
-    return {**values, "datasets": datasets}, notes
 
 
 def unusable_parts(values: Any, where: str = "") -> Iterator[tuple[str, str]]:

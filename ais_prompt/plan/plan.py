@@ -273,8 +273,8 @@ class PlannedDataset:
 
     @built_once
     def evaluator(self) -> Evaluator | None:
-        """What compares answers with golds; None if the dataset only makes predictions."""
-        return build_evaluator(self.spec.eval)
+        """What compares answers with golds; None if the dataset only makes predictions, or keeps its scores."""
+        return None if self.spec.keeps_scores else build_evaluator(self.spec.eval)
 
     @built_once
     def answer_of(self) -> Postprocessor:

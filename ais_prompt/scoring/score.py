@@ -74,6 +74,9 @@ def score(task: Task, folder: RunFolder, asked: int | None = None, stopped_of: i
     Raises:
         AisPromptError: predictions are missing, doubled or broken, or cannot be scored.
     """
+    if task.spec.dataset.keeps_scores:
+        logger.warning("[%s] keeps the scores of its log: only the tool that made it has its rule", task.name)
+        return stored_scores(task.spec, folder)
     evaluator = task.dataset.evaluator
     if evaluator is None or not task.spec.is_scored:
         return []

@@ -16,6 +16,10 @@ from ais_prompt.types.request import ChatMessage
 
 AVERAGES: Final = ("naive_average", "weighted_average")
 """Metrics of a group, as OpenCompass calls them."""
+ELSEWHERE: Final = "elsewhere:"
+"""Begins the type of a part that is not to be built."""
+LOG: Final = "log"
+"""Argument of a dataset that was imported from the log of another tool: its file."""
 GroupKind: TypeAlias = Literal["average", "standard_deviation", "sum", "harmonic_mean"]
 
 
@@ -152,6 +156,12 @@ class DatasetSpec(Struct, frozen=True):
     infer: InferSpec
     eval: EvalSpec
     where: str = ""
+
+    @property
+    def keeps_scores(self) -> bool:
+        """Whether it is from the log of a tool that scored by a rule of its own: its scores cannot be computed here."""
+        evaluator = self.eval.evaluator
+        return LOG in self.source.args and evaluator is not None and evaluator.type.startswith(ELSEWHERE)
 
 
 class ModelSpec(Struct, frozen=True):

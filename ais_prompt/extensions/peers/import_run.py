@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from ais_prompt.checks.source import Source, checked_for_scoring
 from ais_prompt.checks.stored import is_code
 from ais_prompt.config.load import LoadedConfig
-from ais_prompt.config.stored import ELSEWHERE, unusable_parts, without_permissions
+from ais_prompt.config.stored import unusable_parts, without_permissions
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.extensions.peers.old_run import OldAnswer, OldRun, open_old_run
 from ais_prompt.extensions.peers.translate import translate
@@ -26,6 +26,7 @@ from ais_prompt.store.predictions import write_predictions
 from ais_prompt.store.run_record import RunRecord
 from ais_prompt.store.writer_lock import hold_writer_lock
 from ais_prompt.types import Sample, TaskFacts
+from ais_prompt.types.spec import ELSEWHERE
 from ais_prompt.utils.digest import digest
 from ais_prompt.utils.log import logging_to
 

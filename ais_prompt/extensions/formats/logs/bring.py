@@ -23,7 +23,6 @@ from msgspec.structs import replace
 from ais_prompt.catalog import LOG_FORMATS, import_object
 from ais_prompt.checks.source import Source, read_spec
 from ais_prompt.config.load import LoadedConfig
-from ais_prompt.config.stored import ELSEWHERE, LOG
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.extensions.formats.logs.files import log_files
 from ais_prompt.extensions.formats.logs.record import LogFormat, LoggedAnswer, LoggedTask, LogRule
@@ -40,6 +39,7 @@ from ais_prompt.store.predictions import PredictionSorter, prediction_sorter
 from ais_prompt.store.results import write_results
 from ais_prompt.store.writer_lock import hold_writer_lock
 from ais_prompt.types import Prediction, SampleScore, Score, Status, TaskFacts
+from ais_prompt.types.spec import ELSEWHERE, LOG
 from ais_prompt.utils.text import counted, listed
 
 _UNKNOWN: Final = object()
@@ -362,7 +362,8 @@ def _record(
             for abbr in models
         ],
     }
-    spec = read_spec(Source(loaded=LoadedConfig(values, path.stem, trusted=False))).spec
+    # All types in it are those that are written above, whatever the log says.
+    spec = read_spec(Source(loaded=LoadedConfig(values, path.stem), work_dir=str(folder.root.parent.parent))).spec
     notes = [f"{one.name}: {note}" for one in brought for note in one.notes]
     record = record_of(Plan(spec), folder, command, asks=True, notes=notes).begin()
     by_name = {one.name: one for one in brought}

@@ -120,6 +120,17 @@ def test_a_rule_of_its_own_keeps_its_scores(tmp_path: Path, caplog: pytest.LogCa
     assert task.scores[0].value == pytest.approx(2 / 3)
 
 
+def test_another_rule_takes_the_place_of_that_of_the_log(tmp_path: Path) -> None:
+    write_lm_eval(tmp_path / "log")
+    assert run_cli("import", "log", folder=tmp_path).returncode == 0
+    rule = "{'evaluator': {'type': 'ContainedAnswerEvaluator'}}"
+    scored = run_cli("score", "log", "--set", f"datasets.0.eval_cfg={rule}", folder=tmp_path)
+    assert scored.returncode == 0, scored.stderr
+    [folder] = (tmp_path / "outputs/log").iterdir()
+    evaluators = [dataset.eval.evaluator for dataset in stored_spec(RunFolder(folder)).datasets]
+    assert [one.type for one in evaluators if one] == ["ContainedAnswerEvaluator", "LoggedMatchEvaluator"]
+
+
 def test_the_forms_of_inspect(tmp_path: Path) -> None:
     """The first version with a transcript, the third with a pool of messages, epochs, errors, unscored samples."""
     one, two, three = inspect_samples()
