@@ -93,17 +93,20 @@ def with_load(options: dict[str, Any], values: dict[str, Any], mode: str) -> dic
         mode: of the run.
 
     Raises:
-        click.UsageError: they need ``-m perf``, or other datasets are named.
+        ConfigError: they need ``-m perf``, or other datasets are named.
     """
+    from ais_prompt.errors import ConfigError
+
     given = [name for name in PERF_OPTIONS if values[name]]
     if mode not in PERF_MODES and given:
         option = {"shown_as": "as"}.get(given[0], given[0]).replace("_", "-")
-        raise click.UsageError(f"--{option} measures performance: add -m perf")
+        raise ConfigError(f"--{option} measures performance", where=f"--{option}", fix="add -m perf")
     made = {name: values[name] for name in ("input_tokens", "output_tokens") if values[name]}
     settings = [f"datasets.0.{name}={ends}" for name, ends in made.items()]
     named = [name for name in ("config", "datasets", "custom_dataset_path", "data") if options.get(name)]
     if made and named:
-        raise click.UsageError("--input-tokens and --output-tokens make the prompts: name no config and no dataset")
+        what = "--input-tokens and --output-tokens make the prompts, and there are others"
+        raise ConfigError(what, where="--input-tokens", fix="name no config and no dataset")
     if made and options["num_prompts"]:
         settings.append(f"datasets.0.requests={options['num_prompts']}")
     if values["request_rate"]:
