@@ -61,6 +61,15 @@ FILES: Final = (
     FileKind("summary.csv", "summary/summary.csv", "The same rows as CSV, with the same columns."),
     FileKind("summary.txt", "summary/summary.txt", "The table of the terminal; `summary.md` is the same for Markdown."),
     FileKind("speed.json", "summary/speed.json", "Task → how fast its served model answered.", dict[str, Speed]),
+    FileKind(
+        "perf.json",
+        "performances/MODEL/DATASET_perf.json",
+        "What `-m perf` measured: plan, stages, verdicts and client, in seconds and tokens; null is infinite.",
+    ),
+    FileKind(
+        "schedule", "performances/MODEL/DATASET_schedule.jsonl", "The plan of a load, written before its first request."
+    ),
+    FileKind("perf.csv", "performances/MODEL/DATASET.csv", "The tables of AISBench, with `DATASET.json` beside it."),
     FileKind("report.html", "report.html", "Scores and every sample, for a browser."),
     FileKind("run.log", "logs/run.log", "Messages and tracebacks. `logs/servers/MODEL.log` has the output of servers."),
     FileKind("partial", "partial/", "Scores of a run that is not finished: a run folder of its own."),

@@ -255,6 +255,7 @@ class JournalLine(TypedDict):
         turn: number of the turn in a dialogue, from 0.
         repeat: number of the answer to this prompt, from 0.
         files: the media files that were sent: path, media type, size in bytes, SHA-256.
+        times: of a load: seconds from its beginning to the steps of the request, and to each event of its stream.
         completion: the answer, or why there is none.
     """
 
@@ -264,6 +265,7 @@ class JournalLine(TypedDict):
     turn: int
     repeat: int
     files: NotRequired[list[dict[str, Any]]]
+    times: NotRequired[dict[str, Any]]
     completion: Completion
 
 
