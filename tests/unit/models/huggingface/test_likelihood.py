@@ -214,6 +214,7 @@ def test_values_arrive_before_all_texts_are_computed(
 
 
 def test_a_row_that_breaks_the_network_fails_alone(network: Any, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
     texts = [[1, 2, 3], [1, VOCABULARY + 5, 3], [1, 2, 4]]
     found = in_order(
         LikelihoodComputer(network, 0, batch_size=4, cache_tokens=1000).log_probs([whole(text) for text in texts])

@@ -130,7 +130,7 @@ def test_dialogues_get_the_tokens_of_each_prompt_alone(
 def test_other_networks_give_the_plain_tokens(kind: str, caplog: pytest.LogCaptureFixture) -> None:
     """Those whose caches hold something else than all keys and values say so once, and read everything anew."""
     network = network_of(kind)
-    caplog.set_level(logging.WARNING)
+    caplog.set_level(logging.INFO)
     reuse = reuse_of(network, {}, 1000)
     prompts = [(*SHOTS, 30, 31), (*SHOTS, 32), SHOTS[:5]]
     for _ in range(2):
@@ -150,7 +150,7 @@ def test_other_networks_give_the_plain_tokens(kind: str, caplog: pytest.LogCaptu
 def test_other_generation_modes_reuse_nothing(
     llama: Any, options: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.WARNING)
+    caplog.set_level(logging.INFO)
     assert reuse_of(llama, options, 1000) is None
     assert "nothing is reused" in caplog.text
 
