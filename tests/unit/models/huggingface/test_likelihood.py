@@ -188,7 +188,7 @@ def test_no_pass_is_larger_than_a_pack_unless_one_branch_is(network: Any, monkey
 def test_other_networks_give_the_plain_values(kind: str, caplog: pytest.LogCaptureFixture) -> None:
     """Those that cannot share beginnings say so once, and compute each text anew."""
     network = other(kind)
-    caplog.set_level(logging.WARNING)
+    caplog.set_level(logging.INFO)
     scorer = LikelihoodComputer(network, 0, batch_size=2, cache_tokens=1000)
     texts = [[1, 2, 3, 4, 5, *range(6, 6 + more), 7] for more in (1, 5, 3)] + [[9, 8]]
     found = [in_order(scorer.log_probs([whole(text) for text in texts])) for _ in range(2)]
