@@ -88,7 +88,8 @@ def check_plan(plan: Plan, place: Callable[[str], str], *, thorough: bool = Fals
     Args:
         plan: the plan of the config.
         place: from a config path to the words that tell the user where that is.
-        thorough: search the prompts of all questions for gold answers, not only the first.
+        thorough: search the prompts of all questions for gold answers, not only the first, and call the user's parts
+            of scoring with ordinary answers.
     """
     faults = FaultList(place)
     models = [side for model in plan.models if (side := _check_model(model, faults))]
@@ -100,6 +101,10 @@ def check_plan(plan: Plan, place: Callable[[str], str], *, thorough: bool = Fals
             faults.note(ConfigError(what, fix=mistake.fix), where)
     _check_runner_and_gates(plan, faults)
     if thorough:
+        # Not before a run: a part that ends its process, as broken C code does, would end the run, not its task.
+        for dataset in () if faults else plan.datasets:
+            if not dataset.has_turns:
+                check_on_answers(dataset, dataset.data.test[:ROWS_ANSWERED], faults)
         found += chain.from_iterable(_look_for_leaks(question, faults) for question in sound)
     different = list({tuple(fault.lines()): fault for fault in faults}.values())
     return Findings(different, [replace(warning, where=place(warning.where)) for warning in _once(found)])
@@ -247,8 +252,6 @@ def _check_dataset(planned: PlannedDataset, faults: FaultList) -> _Question | No
     )
     check_eval(planned, faults)
     data = faults.attempt(lambda: planned.data, spec.reader.where) if readable else None
-    if data is not None and not faults and not planned.has_turns:
-        check_on_answers(planned, data.test[:ROWS_ANSWERED], faults)
     return _check_prompts(planned, data, faults) if askable else None
 
 
