@@ -233,7 +233,7 @@ def _compare_answers(
         counts["predictions"].add(sorted(theirs), sorted(ours), "datasets")
     for name in theirs.keys() & ours.keys():
         here = ours[name]
-        n = len(theirs[name]) // max(len(here), 1)
+        n = max(len(theirs[name]) // max(len(here), 1), 1)  # theirs may lack answers
         for index, one in enumerate(theirs[name]):
             # OpenCompass asks all rows n times; AISBench asks each n times in turn; repeats are equal here.
             other = here[index // n if in_turn else index % len(here)]
