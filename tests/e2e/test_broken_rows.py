@@ -167,6 +167,7 @@ EVALUATED: Final[Mapping[str, Case]] = {
     "RegexEvaluator": text_case("RegexEvaluator", "O.*o"),
     "RougeEvaluator": text_case("RougeEvaluator"),
     "SquadEvaluator": text_case("SquadEvaluator"),
+    "LoggedMatchEvaluator": text_case("LoggedMatchEvaluator"),
     "StringMatchEvaluator": text_case("StringMatchEvaluator"),
     "ToolCallEvaluator": Case(
         {"type": "ToolCallEvaluator"},

@@ -49,6 +49,7 @@ OUR_OWN = {
     *("OpenProgress", "Progress", "Watch", "WireFormat"),
     *("Draft", "Maker", "TokenCounter"),  # of one reader, `RulerDataset`
     *("ChecksArguments", "ComparesTexts", "KeepsShots", "KnowsStopTokens", "SendsFields"),  # members of shipped parts
+    "SendsBodies",  # what a prompt viewer shows of shipped models
     *("HasTokenizerPath", "ServedModel", "StartsServer"),  # attributes of models that are shown, or are part of a key
     "ChecksRequests",  # of shipped models, before anything is asked
     "HasAccount",  # separates limits

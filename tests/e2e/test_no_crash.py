@@ -63,9 +63,9 @@ def test_standard_streams_that_are_closed(project: Project, verb: str, closed: s
 @pytest.mark.process
 def test_an_output_that_has_no_such_characters(project: Project) -> None:
     project.environment["PYTHONIOENCODING"] = "ascii"
-    done = project.run_process("run", "eval.py")
+    done = project.run_process("run", "eval.py", "--set", "datasets.0.abbr=größe")
     assert done.returncode == 0, done.stderr
-    assert "\\xb1" in done.stdout
+    assert "gr\\xf6\\xdfe" in done.stdout
 
 
 @pytest.mark.process

@@ -126,7 +126,7 @@ def test_the_scores_so_far_are_viewed_until_there_are_others(project: Project, s
         state = visitor.state()
         assert (state["status"], state["answered"], state["samples"]) == ("interrupted", 16, 25)
         assert visitor.json("/rows", "to=100")["length"] == 16
-        assert b'"of": 10' in visitor.read(visitor.page.partition("/eval/")[0] + "/")
+        assert b'"scored": 2, "of": 3' in visitor.read(visitor.page.partition("/eval/")[0] + "/")
         server.follow({})
         assert project.run("run", "eval.py", "-r").returncode == 0
         assert visitor.json("/rows", "to=100")["length"] == 25

@@ -117,9 +117,11 @@ class SlurmRunner:
         """See whether Slurm and submitit are here.
 
         Raises:
+            ConfigError: the config of the runner holds a secret.
             MissingExtra: submitit is not installed.
             ModelError: Slurm is not here.
         """
+        self._refuse_secrets()
         require_installed("submitit", extra="slurm", why="SlurmRunner")
         if shutil.which("sbatch") is None:
             raise ModelError(
@@ -185,17 +187,20 @@ class SlurmRunner:
             fix = "correct the options of the runner; --dry-run shows the script"
             raise ModelError(f"Slurm refuses the job: {said}", where="runner", fix=fix) from error
 
-    def _executor(self, work: ShardWork, shards: Sequence[Shard]) -> Any:
-        """Return submitit's executor with the options of the array job."""
-        # Else its import configures logging anew, which closes every log file that is open in this process.
-        os.environ.setdefault("SUBMITIT_LOG_LEVEL", "NOCONFIG")
-        submitit = require("submitit", extra="slurm", why="SlurmRunner")
-        in_command = any(redacted_override(word) != word for word in work.words)
+    def _refuse_secrets(self, command: Sequence[str] = ()) -> None:
+        in_command = any(redacted_override(word) != word for word in command)
         if in_command or redacted(self._texts, "runner") != self._texts:
             holder = "the command line" if in_command else "the config of the runner"
             what = f"{holder} holds a secret, which would be written into the script of the job"
             fix = "put it into a variable of the environment, and name the variable: $NAME"
             raise ConfigError(what, where="runner", fix=fix)
+
+    def _executor(self, work: ShardWork, shards: Sequence[Shard]) -> Any:
+        """Return submitit's executor with the options of the array job."""
+        # Else its import configures logging anew, which closes every log file that is open in this process.
+        os.environ.setdefault("SUBMITIT_LOG_LEVEL", "NOCONFIG")
+        submitit = require("submitit", extra="slurm", why="SlurmRunner")
+        self._refuse_secrets(work.words)
 
         class Executor(submitit.SlurmExecutor):  # type: ignore[misc, name-defined]
             @classmethod

@@ -97,6 +97,8 @@ def test_a_reading_names_its_rule_and_its_span(subject: Subject) -> None:
 
 
 FOR_GOLDS = {"without_commas_postprocess"}
+READ_THOUGHTS = {"PeerPostprocessor", "logged_regex"}
+"""Rules of other programs, which read the whole text."""
 ARGUMENTS = {
     "match_answer_pattern": {"answer_pattern": r"answer is (\w)"},
     "mathbench_postprocess": {"name": "college_en"},
@@ -111,7 +113,7 @@ ARGUMENTS = {
     [
         name
         for name in POSTPROCESSORS.names()
-        if "dataset" not in name and not name.endswith("_peer") and name not in {"PeerPostprocessor", *FOR_GOLDS}
+        if "dataset" not in name and not name.endswith("_peer") and name not in {*READ_THOUGHTS, *FOR_GOLDS}
     ],
 )
 def test_a_thought_that_never_ends_holds_no_answer(name: str) -> None:
