@@ -25,7 +25,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("word", ["perplexity", "检索"])
+@pytest.mark.parametrize("word", ["perplexity", "检索", "提示词", "推理器", "少样本", "温度"])
 def test_a_page_that_is_opened_as_a_file_is_searched(site: Path, chromium: Page, word: str) -> None:
     chromium.resize(1400, 900)
     chromium.requests.clear()
