@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from ais_prompt.comparison.causes import Change, Share, changed_parts, divided, reported_difference, shares_left_out
 from ais_prompt.comparison.differences import Difference, common_ids, score_difference
 from ais_prompt.comparison.logged import same_prompt
+from ais_prompt.comparison.pairing import why_undivided
 from ais_prompt.comparison.scored_task import ScoredTask, have_one_metric, with_common_names
 from ais_prompt.types import Prediction
 
@@ -45,7 +46,8 @@ class Comparison(Difference, frozen=True, kw_only=True):
         differences: ``after`` less ``before`` of each common sample.
         p_adjusted: p-value after Holm's correction over all datasets.
         flips: samples whose value changed, those that became worse first.
-        shares: the causes of the reported difference; they add up to it.
+        shares: the causes of the reported difference; they add up to it, unless it is not divided.
+        undivided: why the difference of logs is not divided; empty if it is.
         changes: the parts that differ.
         reported: by how much the scores of the runs differ, each of all samples that it has answered.
     """
@@ -59,6 +61,7 @@ class Comparison(Difference, frozen=True, kw_only=True):
     shares: tuple[Share, ...]
     changes: tuple[Change, ...]
     reported: float
+    undivided: str = ""
     p_adjusted: float = 1.0
     both_right: int | None = None
 
@@ -78,6 +81,9 @@ def compare(before: ScoredTask, after: ScoredTask) -> Comparison:
     pairs = {(before.values[name], after.values[name]) for name in ids}
     is_binary = before.best == after.best == 1 and all(value in (0, 1) for pair in pairs for value in pair)
     both = before.predictions.keys() & after.predictions.keys()
+    undivided = ""
+    if before.is_log or after.is_log:
+        undivided = why_undivided(len(both) / min(len(before.predictions), len(after.predictions)))
     return Comparison(
         **{name: getattr(found, name) for name in Difference.__struct_fields__},
         only_before=len(before.predictions) - len(both),
@@ -86,7 +92,8 @@ def compare(before: ScoredTask, after: ScoredTask) -> Comparison:
         failed_after=len(both - after.values.keys()),
         differences=differences,
         flips=tuple(_flips(before, after, ids, differences)),
-        shares=(*divided(before, after, ids), *shares_left_out(before, after)),
+        shares=() if undivided else (*divided(before, after, ids), *shares_left_out(before, after)),
+        undivided=undivided,
         changes=tuple(changed_parts(before, after)),
         reported=reported_difference(before, after),
         both_right=sum(before.values[name] == after.values[name] == 1 for name in ids) if is_binary else None,

@@ -36,7 +36,7 @@ from ais_prompt.comparison.logged import (
     reads_answers,
     reported,
 )
-from ais_prompt.comparison.pairing import LEAST_PAIRED, Pairing, paired
+from ais_prompt.comparison.pairing import Pairing, paired, why_undivided
 from ais_prompt.comparison.scored_task import ScoredTask, have_one_metric
 from ais_prompt.errors import DataError
 from ais_prompt.metrics.aggregate import exact_mean
@@ -175,7 +175,7 @@ def explain(before: ScoredTask, after: ScoredTask, names: tuple[str, str]) -> La
     division = Division(first, after, ids)
     unknown = tuple(_unknown(first, after, ids))
     steps: tuple[Step, ...] = ()
-    if pairing.share >= LEAST_PAIRED:
+    if not why_undivided(pairing.share):
         steps = tuple(sorted(_steps(division, first, after, unknown, sides), key=_place))
     shown = dict.fromkeys(name for step in steps for name in step.pairs)
     return Ladder(

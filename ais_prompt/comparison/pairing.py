@@ -52,6 +52,13 @@ class Pairing(Struct, frozen=True):
         return {name: self.names.get(name, f"{name} (not paired)") for name in ids}
 
 
+def why_undivided(share: float) -> str:
+    """Return why a difference is not divided if this share of the smaller log is paired; empty if it is divided."""
+    if share >= LEAST_PAIRED:
+        return ""
+    return f"only {100 * share:.0f} % of the samples are paired, so the difference is not divided"
+
+
 def paired(before: Mapping[str, Prediction], after: Mapping[str, Prediction], *, same_dataset: bool) -> Pairing:
     """Pair the samples of two tasks.
 

@@ -302,6 +302,7 @@ def _to_json(one: Comparison) -> dict[str, Any]:
         "p": one.p,
         "p_adjusted": one.p_adjusted,
         "reported_difference": one.reported,
+        "undivided": one.undivided,
         "shares": [asdict(share) for share in one.shares],
         "changes": [{"part": c.part, "before": c.before, "after": c.after} for c in one.changes],
         "flips": [_flip_json(*one) for one in zip(one.flips, questions_of(one.flips), strict=True)],

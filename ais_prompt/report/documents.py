@@ -232,6 +232,7 @@ class ComparisonEntry(TypedDict):
     p: float
     p_adjusted: float
     reported_difference: float
+    undivided: str
     shares: list[dict[str, Any]]
     changes: list[dict[str, Any]]
     flips: list[dict[str, Any]]

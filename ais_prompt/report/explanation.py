@@ -46,6 +46,8 @@ def explanation(one: Comparison, name: str, flips: int, common: Collection[Chang
     ):
         if count:
             yield Text(f"  left out: {counted(count, 'sample')} {what}", style="yellow")
+    if one.undivided:
+        yield Text(f"  {one.undivided}", style="yellow")
     if one.reported != one.difference and one.shares:
         yield Text(f"  {signed(one.reported, one)} between the scores that the runs report, of which")
     for share in one.shares:

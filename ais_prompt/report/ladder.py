@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ais_prompt.comparison.ladder import Ladder, Step
-from ais_prompt.comparison.pairing import LEAST_PAIRED
+from ais_prompt.comparison.pairing import why_undivided
 from ais_prompt.types.request import prompts_to_json
 from ais_prompt.utils.tables import Column, print_table
 from ais_prompt.utils.text import counted, printable
@@ -52,10 +52,7 @@ def sentence(ladder: Ladder) -> str:
     sides = zip(ladder.titles, (ladder.before, ladder.after), strict=True)
     scores = ", ".join(f"{title} {_value(side.score, ladder)}" for title, side in sides)
     if not ladder.steps:
-        share = ladder.pairing.share
-        if share < LEAST_PAIRED:
-            return f"{scores}: only {share:.0%} of the samples are paired, so the difference is not divided"
-        return f"{scores}: no sample differs"
+        return f"{scores}: {why_undivided(ladder.pairing.share) or 'no sample differs'}"
     parts = [f"{step.cause} {_signed(step.difference, ladder)} [{_sureness(step, ladder)}]" for step in ladder.steps]
     return f"{scores}: {_signed(ladder.difference, ladder)} = {', '.join(parts)}"
 

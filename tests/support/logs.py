@@ -102,7 +102,7 @@ def write_inspect_json(folder: Path, asked: Sequence[Asked] = ASKED) -> Path:
     return write_json(folder / "log.json", {**inspect_header(asked), "samples": inspect_samples(asked)})
 
 
-def write_lm_eval(folder: Path, asked: Sequence[Asked] = ASKED) -> Path:
+def write_lm_eval(folder: Path, asked: Sequence[Asked] = ASKED, pattern: str = PATTERN, **options: Any) -> Path:
     """The log of one task with the filters ``strict`` and ``flexible``."""
     lines = [
         {
@@ -122,14 +122,14 @@ def write_lm_eval(folder: Path, asked: Sequence[Asked] = ASKED) -> Path:
         for name in ("strict", "flexible")
     ]
     accuracy = sum(one.value for one in asked) / max(len(asked), 1)
-    regex = [{"function": "regex", "regex_pattern": PATTERN}, {"function": "take_first"}]
+    regex = [{"function": "regex", "regex_pattern": pattern}, {"function": "take_first"}]
     results = {
         "results": {"sums": {"exact_match,strict": accuracy, "exact_match,flexible": accuracy}},
         "configs": {
             "sums": {
                 "doc_to_text": "Add up. {{question}}",
                 "num_fewshot": 0,
-                "metric_list": [{"metric": "exact_match", "ignore_case": True}],
+                "metric_list": [{"metric": "exact_match", "ignore_case": True, **options}],
                 "filter_list": [{"name": name, "filter": regex} for name in ("strict", "flexible")],
             }
         },

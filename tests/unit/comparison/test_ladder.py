@@ -149,9 +149,15 @@ def test_a_rule_that_is_not_here_leaves_the_rest_open(tmp_path: Path) -> None:
 def test_too_few_pairs_are_not_divided(tmp_path: Path) -> None:
     first, second = places(tmp_path)
     others = [replace(one, question=f"Spell {one.question[::-1]}") for one in BASE[:30]]
-    ladder = ladder_of(write_inspect(first, BASE), write_inspect(second, [*others, *BASE[30:]]))
+    logs = write_inspect(first, BASE), write_inspect(second, [*others, *BASE[30:]])
+    ladder = ladder_of(*logs)
     assert not ladder.steps
     assert ladder.pairing.share == pytest.approx(0.25)
+    compared = run_cli("compare", *map(str, logs), "--json", folder=tmp_path)
+    [found] = json.loads(compared.stdout)["comparisons"]
+    assert not found["shares"]
+    assert found["undivided"] == "only 25 % of the samples are paired, so the difference is not divided"
+    assert found["undivided"] in run_cli("compare", *map(str, logs), folder=tmp_path).stdout
 
 
 @pytest.mark.parametrize(

@@ -305,6 +305,8 @@ def _notes(seen: _Seen, rule: LogRule | None, search: RuleSearch) -> Iterator[st
         yield f"{counted(seen.doubled, 'id')} occur again; they have numbers behind them"
     if seen.varying:
         yield f"requests differ in {listed(sorted(seen.varying))}, which are left out of the decoding"
+    if search.fault:
+        yield search.fault
     if seen.metrics and rule is None:
         yield f"the tool scores by a rule of its own: no rule of ours gives 99 % of its {search.answers} verdicts"
 

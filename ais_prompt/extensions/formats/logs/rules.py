@@ -14,8 +14,9 @@ import string
 from collections.abc import Sequence
 from typing import Any, Final, Literal, TypeAlias
 
-from ais_prompt.errors import AisPromptError
+from ais_prompt.errors import AisPromptError, PartError
 from ais_prompt.evaluators.base import Evaluator, MeanEvaluator, golds_of
+from ais_prompt.extensions.formats.logs.patterns import apply_pattern, compiled
 from ais_prompt.extensions.formats.logs.record import LoggedAnswer, LogRule, PartConfig
 from ais_prompt.metrics.spans import exact_match, token_f1
 from ais_prompt.plan.build import build_evaluator, build_postprocessor
@@ -56,10 +57,14 @@ def logged_regex(text: str, pattern: str, which: int = 0) -> Extraction | None:
         pattern: a regular expression; of its groups the first one that is not empty counts, without a group the match.
         which: number of the match from 0; -1 is the last.
 
+    Raises:
+        ConfigError: it is no regular expression, or too large.
+        PartError: it takes more than a second of processor time.
+
     >>> logged_regex("6 + 6 = 12. #### 12", r"#### (\-?[0-9\.\,]+)")
     '12'
     """
-    found = list(re.finditer(pattern, text))
+    found = apply_pattern(pattern, lambda one, limit: list(one.finditer(text, timeout=limit)))
     try:
         match = found[which]
     except IndexError:
@@ -98,6 +103,8 @@ class LoggedMatchEvaluator(MeanEvaluator):
         self.numeric = numeric
         self.strip = strip
         self.ignore = tuple(ignore)
+        for pattern in self.ignore:
+            compiled(pattern)
 
     def value(self, answer: str, gold: Any) -> float:
         """Return the value of an answer, from 0 to 1.
@@ -129,7 +136,7 @@ class LoggedMatchEvaluator(MeanEvaluator):
 
     def _cleaned(self, text: str) -> str:
         for pattern in self.ignore:
-            text = re.sub(pattern, "", text)
+            text = apply_pattern(pattern, lambda one, limit: one.sub("", text, timeout=limit))  # noqa: B023
         text = text.casefold() if self.ignore_case else text
         if self.ignore_punctuation and not self.numeric:
             text = _without_punctuation(text) if self.match == "exact" else text.strip(_ENDS)
@@ -142,6 +149,10 @@ class RuleSearch:
     Args:
         rules: those that the log names.
         extracts: whether the log has extracted answers, which the rule must extract too.
+
+    Attributes:
+        answers: number of answers with a verdict.
+        fault: why a rule that the log names cannot be computed; empty if it can.
     """
 
     def __init__(self, rules: Sequence[LogRule], *, extracts: bool) -> None:
@@ -151,6 +162,7 @@ class RuleSearch:
         self._parts = [_built(rule) for rule in self._rules]
         self._agreed = [0] * len(self._rules)
         self.answers = 0
+        self.fault = ""
 
     def add(self, answer: LoggedAnswer) -> None:
         """Score an answer of the log by every rule."""
@@ -160,22 +172,32 @@ class RuleSearch:
         value = next(iter(answer.values.values()))
         for number, parts in enumerate(self._parts):
             if parts is not None and (self._agreed[number] + 5) * 2 > self.answers:  # a rule that is far off is not it
-                self._agreed[number] += self._gives(parts, answer, value)
+                try:
+                    self._agreed[number] += self._gives(parts, answer, value)
+                except PartError as error:
+                    self._parts[number] = None
+                    self.fault = error.what if number < self._named else self.fault
 
     def found(self) -> LogRule | None:
         """Return the first rule that agrees; None if the tool has a rule of its own."""
         for number, rule in enumerate(self._rules):
             enough = self.answers >= (1 if number < self._named else LEAST_ANSWERS)
-            if enough and self._agreed[number] >= AGREEMENT * self.answers:
+            if enough and self._parts[number] is not None and self._agreed[number] >= AGREEMENT * self.answers:
                 return rule
         return None
 
     def _gives(self, parts: tuple[Any, Evaluator], answer: LoggedAnswer, value: float) -> bool:
-        """Return whether a rule extracts the same from an answer, and gives it the same value."""
+        """Return whether a rule extracts the same from an answer, and gives it the same value.
+
+        Raises:
+            PartError: the rule cannot be computed.
+        """
         postprocessor, evaluator = parts
         try:
             extracted = postprocessor(answer.completion.text)
             found = evaluator.score(extracted, answer.gold) if extracted not in (None, "") else {"": 0.0}
+        except PartError:
+            raise
         except AisPromptError:
             return False
         if self._extracts and (extracted or "") != str(answer.extracted or "").strip():
@@ -188,9 +210,9 @@ def _built(rule: LogRule) -> tuple[Any, Evaluator] | None:
     reading = rule.postprocessor
     try:
         if reading is not None:
-            re.compile(str(reading.get("pattern", "")))
+            compiled(str(reading.get("pattern", "")))
         evaluator = build_evaluator(EvalSpec(evaluator=_spec(rule.evaluator)))
-    except (AisPromptError, re.error):
+    except AisPromptError:
         return None
     assert evaluator is not None
     return build_postprocessor(_spec(reading) if reading is not None else None), evaluator

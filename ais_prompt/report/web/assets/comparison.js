@@ -117,7 +117,8 @@ function taskSection(one, number) {
   const shares = one.shares.map((share) => el("li", {}, el("b", {}, signed(share.difference, one)), ` ${share.interval ? `(${share.interval.map((end) => signed(end, one)).join(" to ")}) ` : ""}from ${plain(share.cause)}, ${counted(share.samples, "sample")}`));
   const isNamed = isSuite && new Set(data.comparisons.map(({ model }) => model)).size === 1;
   const title = plain(isNamed ? one.dataset : `${one.model} / ${one.dataset}`);
-  const parts = () => [el("ul", { class: "shares" }, shares, leftOut(one)), changes(one), flips(one)];
+  const undivided = one.undivided ? el("li", { class: "note" }, one.undivided) : null;
+  const parts = () => [el("ul", { class: "shares" }, undivided, shares, leftOut(one)), changes(one), flips(one)];
   if (!isSuite) return el("section", { id: `task-${number}` }, el("h2", {}, title), parts());
   const folded = el("details", { class: "of-suite" }, el("summary", {}, title, el("span", { class: `soft ${direction(one)}` }, ` ${signed(one.difference, one)}`)));
   folded.addEventListener("toggle", () => folded.append(...parts().flat(Infinity).filter(Boolean)), { once: true });

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from ais_prompt.checks.stored import stored_spec
 from ais_prompt.extensions.formats.logs import files
@@ -18,6 +19,7 @@ from ais_prompt.store.layout import RunFolder
 from tests.support.cli import run_cli
 from tests.support.logs import (
     ASKED,
+    PATTERN,
     PROMPT,
     WRITERS,
     inspect_header,
@@ -246,6 +248,44 @@ def test_a_hostile_or_broken_log_has_one_error(
     assert "fix:" in done.stderr
     assert "Traceback" not in done.stderr
     assert not list((tmp_path / "outputs").rglob("config.py"))
+
+
+HOSTILE = r"(\w|\w\w)+$"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "ignore", "why"),
+    [
+        (HOSTILE, [], "takes more than 1 s on an answer"),
+        ("(?s)(.+)", [HOSTILE], "takes more than 1 s on an answer"),
+        (r"((\d{1000}){1000}){1000}", [], ""),
+        (PATTERN, ["("], ""),
+    ],
+    ids=["filter", "ignored text", "too large", "no pattern"],
+)
+def test_a_hostile_pattern_is_a_rule_that_cannot_be_computed(
+    pattern: str, ignore: list[str], why: str, tmp_path: Path
+) -> None:
+    rows = [replace(one, answer=f"{'a' * 60} {one.answer}.", extracted="a" * 60 + "!") for one in ASKED]
+    write_lm_eval(tmp_path / "log", rows, pattern, regexes_to_ignore=ignore)
+    done = run_cli("import", "log", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert why in done.stderr
+    assert "the tool scores by a rule of its own" in done.stderr
+    for verb in (["score", "log"], ["explain", "log", "log"]):
+        assert run_cli(*verb, folder=tmp_path).returncode == 0
+
+
+def test_a_hostile_pattern_of_a_config_ends_the_task_with_one_error(tmp_path: Path) -> None:
+    rows = [replace(one, answer="a" * 60 + ".") for one in ASKED]
+    write_lm_eval(tmp_path / "log", rows)
+    assert run_cli("import", "log", folder=tmp_path).returncode == 0
+    reading = {"type": "logged_regex", "pattern": HOSTILE}
+    rule = {"pred_postprocessor": reading, "evaluator": {"type": "AccEvaluator"}}
+    done = run_cli("score", "log", "--set", f"datasets.0.eval_cfg={rule}", folder=tmp_path)
+    assert done.returncode != 0
+    assert "cannot be computed" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_infinity_in_a_request_does_not_break_the_config(tmp_path: Path) -> None:
