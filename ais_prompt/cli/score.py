@@ -98,7 +98,7 @@ def score(
     plan, folder = _opened(run, predictions, source, dataset, model)
     plan = with_found_models(plan, "eval")
     keeper = read_gates(plan, **gate_values)
-    result = pipeline.run(plan, folder, "eval", shown_command(), with_report=False)
+    result = pipeline.run(plan, folder, "eval", shown_command(), with_report=folder.report.exists())
     show(result)
     hint("Next:")
     view = f"aisprompt view {shlex.quote(str(result.folder.root))}"

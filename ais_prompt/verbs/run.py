@@ -176,7 +176,7 @@ def run(
         command: the command line without secrets, for the record.
         warnings: of the prompts, to be said before anything is asked.
         stop_early: ask of each dataset only until all of these gates that concern it are decided.
-        with_report: write ``report.html``, which takes longer than the scores; else remove that of earlier scores.
+        with_report: write ``report.html``, which takes longer than the scores; else remove an earlier report.
         max_num_workers: compute local models in so many worker processes; None computes in this process.
         shard: ask only this part of each task of the plan, in a folder that no other process knows of.
 

@@ -29,10 +29,13 @@ def test_the_report_of_the_latest_run_is_served_until_ctrl_c(project: Project) -
         process.communicate()
 
 
-def test_scoring_again_forgets_the_report_and_viewing_makes_it(project: Project) -> None:
+def test_scoring_again_writes_the_report_again_if_there_is_one(project: Project) -> None:
     project.run("run", "eval.py")
     report = project.folder() / "report.html"
-    assert report.exists()
+    report.write_text("of earlier scores")
+    assert project.run("score", str(project.folder())).returncode == 0
+    assert report.read_text() != "of earlier scores"
+    report.unlink()
     assert project.run("score", str(project.folder())).returncode == 0
     assert not report.exists()
     project.run("run", "eval.py", "-m", "viz", "-r")

@@ -8,15 +8,15 @@ function subtitle() {
   return (["finished", "partial"].includes(data.status) ? facts : [...facts, plain(say(data.status))]).join(" · ");
 }
 
-/** Why tasks have no score: each cause once for each model, before everything else. */
+/** Why tasks have no score: each cause once, before everything else. */
 function causes() {
   const failed = data.scores.filter((line) => line.score == null && /^(error|no answer|no value)/.test(line.note) && !groupNames().has(line.dataset));
   if (!failed.length) return [];
-  const found = Map.groupBy(failed, ({ model, note }) => `${model}\n${note}`);
-  const lines = [...found.values()].sort((a, b) => b.length - a.length).map((own) => {
-    const datasets = [...new Set(own.map(({ dataset }) => dataset))];
-    const named = datasets.slice(0, WORST).map(plain).join(", ") + (datasets.length > WORST ? ", …" : "");
-    return el("li", {}, el("b", {}, plain(own[0].model)), ` ${plain(own[0].note.replace(/^error: /, ""))} `, el("span", { class: "soft", title: datasets.map(plain).join("\n") }, `${counted(datasets.length, "dataset")}: ${named}`));
+  const few = (names) => names.slice(0, WORST).map(plain).join(", ") + (names.length > WORST ? ", …" : "");
+  const lines = [...Map.groupBy(failed, ({ note }) => note)].sort(([, a], [, b]) => b.length - a.length).map(([note, own]) => {
+    const [models, datasets] = ["model", "dataset"].map((key) => [...new Set(own.map((line) => line[key]))]);
+    const size = [...(models.length > 1 ? [counted(models.length, "model")] : []), counted(datasets.length, "dataset")].join(" · ");
+    return el("li", {}, el("b", { title: models.map(plain).join("\n") }, few(models)), ` ${plain(note.replace(/^error: /, ""))} `, el("span", { class: "soft", title: datasets.map(plain).join("\n") }, `${size}: ${few(datasets)}`));
   });
   return [el("ul", { class: "causes" }, lines)];
 }
