@@ -24,10 +24,10 @@ from ais_prompt.extensions.formats.logs.record import (
     LogRule,
     completion_of,
     decoding_of,
+    gold_of,
     messages_of,
     number_of,
     text_and_reasoning,
-    texts_of,
 )
 
 _LARGEST_CONFIG: Final = 1 << 20
@@ -116,7 +116,6 @@ def _answer(
     text, reasoning = text_and_reasoning(mapping(choice, "message").get("content"))
     messages = messages_of(prediction.get("messages") or review.get("messages"))
     prompt = messages[:-1] if messages and messages[-1].role == "assistant" else messages
-    target = texts_of(review.get("target"))
     given = text or (str(output.get("completion") or "") if prediction else score.get("prediction"))
     main = score.get("main_score_name")
     values = {
@@ -133,7 +132,7 @@ def _answer(
             reasoning=reasoning,
             error=output.get("error"),
         ),
-        gold=target if len(target) > 1 else target[0] if target else None,
+        gold=gold_of(review.get("target")),
         question=str(review.get("input") or next((one.content for one in prompt[::-1] if one.role == "user"), "")),
         prompt=prompt,
         extracted=score.get("extracted_prediction"),

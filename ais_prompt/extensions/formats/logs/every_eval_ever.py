@@ -19,6 +19,7 @@ from ais_prompt.extensions.formats.logs.record import (
     LogRule,
     completion_of,
     decoding_of,
+    gold_of,
     messages_of,
     number_of,
     texts_of,
@@ -95,7 +96,6 @@ def _of_line(line: Mapping[str, Any], metric: str, decoding: Mapping[str, Any]) 
         texts, prompt = [messages[-1].content], messages[:-1]
     traces = texts_of(output.get("reasoning_trace"))
     terminal = [one for one in line.get("answer_attribution") or () if mapping(one).get("is_terminal")]
-    gold = texts_of(asked.get("reference"))
     score = number_of(mapping(line, "evaluation").get("score"))
     for number, text in enumerate(texts or [None]):
         yield LoggedAnswer(
@@ -107,7 +107,7 @@ def _of_line(line: Mapping[str, Any], metric: str, decoding: Mapping[str, Any]) 
                 reasoning=traces[number] if number < len(traces) else "",
                 error=line.get("error"),
             ),
-            gold=gold if len(gold) > 1 else gold[0] if gold else None,
+            gold=gold_of(asked.get("reference")),
             question=str(asked.get("raw") or ""),
             choices=texts_of(asked.get("choices")),
             prompt=prompt,

@@ -18,6 +18,7 @@ from ais_prompt.extensions.formats.logs.record import (
     LogRule,
     completion_of,
     decoding_of,
+    gold_of,
     number_of,
 )
 from ais_prompt.utils.text import counted
@@ -99,7 +100,6 @@ def _answer(name: str, states: Sequence[Mapping[str, Any]], values: Mapping[str,
     right = [text for text, one in zip(texts, references, strict=True) if "correct" in (one.get("tags") or ())]
     options = mapping(state, "output_mapping")
     letters = [letter for letter, text in options.items() if text in right]
-    gold = letters or right
     result = mapping(state, "result")
     labels = {}
     if len(states) > 1:  # each option was measured by a request of its own
@@ -118,7 +118,7 @@ def _answer(name: str, states: Sequence[Mapping[str, Any]], values: Mapping[str,
             seconds=result.get("request_time"),
             error=None if result.get("success", True) else result.get("error") or "the request failed",
         ),
-        gold=gold if len(gold) > 1 else gold[0] if gold else None,
+        gold=gold_of(letters or right),
         question=str(mapping(instance, "input").get("text", "")),
         choices=list(map(str, options.values())) or (texts if len(texts) > 1 else ()),
         prompt=str(mapping(state, "request").get("prompt") or ""),

@@ -20,6 +20,7 @@ from ais_prompt.extensions.formats.logs.record import (
     LogRule,
     completion_of,
     decoding_of,
+    gold_of,
     messages_of,
     number_of,
     text_and_reasoning,
@@ -138,7 +139,6 @@ def _answer(sample: Mapping[str, Any], model: str, scorer: str, metric: str) -> 
     messages = messages or _before_answer(sample.get("messages"))
     asked = sample.get("input")
     scores = mapping(sample, "scores") or ({scorer or "score": sample["score"]} if sample.get("score") else {})
-    target = texts_of(sample.get("target"))
     body = mapping(event, "call").get("request")
     return LoggedAnswer(
         id=str(sample.get("id")),
@@ -150,7 +150,7 @@ def _answer(sample: Mapping[str, Any], model: str, scorer: str, metric: str) -> 
             reasoning=reasoning,
             error=sample.get("error") or output.get("error"),
         ),
-        gold=target if len(target) > 1 else target[0] if target else None,
+        gold=gold_of(sample.get("target")),
         question=asked if isinstance(asked, str) else _last_user(asked),
         choices=texts_of(sample.get("choices")),
         prompt=messages_of(messages) or (asked if isinstance(asked, str) else messages_of(asked)),

@@ -17,8 +17,8 @@ from ais_prompt.extensions.formats.logs.record import (
     LoggedTask,
     LogRule,
     completion_of,
+    gold_of,
     number_of,
-    texts_of,
 )
 
 
@@ -53,11 +53,10 @@ def _answers(file: LogFile) -> Iterator[LoggedAnswer]:
 
 def _answer(line: Mapping[str, Any]) -> LoggedAnswer:
     text, reward = line.get("model_response"), number_of(line.get("reward"))
-    gold = texts_of(line.get("expected_answer"))
     return LoggedAnswer(
         id=str(line.get("problem_idx")),
         completion=completion_of(text if isinstance(text, str) else None),
-        gold=gold if len(gold) > 1 else gold[0] if gold else None,
+        gold=gold_of(line.get("expected_answer")),
         question=str(mapping(line, "metadata").get("question") or ""),
         extracted=line.get("extracted_answer"),
         values={} if reward is None else {"reward": reward},

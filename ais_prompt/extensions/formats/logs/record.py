@@ -190,6 +190,12 @@ def number_of(value: Any) -> float | None:
     return None
 
 
+def gold_of(value: Any) -> Any:
+    """Return a right answer as a text, several as a list of texts; None if there is none."""
+    texts = texts_of(value)
+    return texts if len(texts) > 1 else next(iter(texts), None)
+
+
 def texts_of(value: Any) -> list[str]:
     """Return the texts of a list, or of a single text."""
     return [str(one) for one in value] if isinstance(value, list) else [str(value)] if value is not None else []
