@@ -103,8 +103,10 @@ def bring_log(path: Path, work_dir: Path, command: str) -> BroughtLog:
         with hold_writer_lock(folder):
             brought = [_brought(task, folder) for task in tasks]
             _record(tasks, brought, folder, command, path)
-    except BaseException:
+    except BaseException as error:
         shutil.rmtree(folder.root, ignore_errors=True)
+        if isinstance(error, RecursionError):
+            raise DataError("the log is nested too deep", where=str(path), fix="name another file") from None
         raise
     return BroughtLog(folder, brought)
 

@@ -31,6 +31,8 @@ from ais_prompt.extensions.formats.logs.record import (
 )
 
 _LARGEST_CONFIG: Final = 1 << 20
+_MOST_ALIASES: Final = 10
+"""Most references in a config: each may repeat all that the ones before it hold."""
 _ASKED: Final = ("few_shot_num", "few_shot_random", "prompt_template", "system_prompt", "few_shot_prompt_template")
 _NUMBER: Final = r"(-?[$0-9.,]{2,})|(-?[0-9]+)"
 _ANSWER: Final = r"(?i)(?:ANSWER|答案)\s*[:：]\s*\(?([A-Za-z])"
@@ -66,7 +68,8 @@ def _task(review: LogFile | None, prediction: LogFile | None) -> LoggedTask:
     assert file is not None
     root, model, _ = _key(file)
     config = _config(root)
-    reports = [one for one in log_files(root / "reports" / model) if one.has("dataset_name", "metrics")]
+    folder = root / "reports" / model  # written when the run has finished
+    reports = [one for one in log_files(folder) if one.has("dataset_name", "metrics")] if folder.exists() else []
     name, subset, report = _names(file.path.stem, reports)
     dataset = mapping(config, "dataset_args", name)
     return LoggedTask(
@@ -169,7 +172,10 @@ def _config(root: Path) -> Mapping[str, Any]:
         if path.is_symlink() or path.stat().st_size > _LARGEST_CONFIG:
             continue
         try:
-            return mapping(yaml.safe_load(path.read_text("utf-8")))
+            text = path.read_text("utf-8")
+            aliases = sum(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader))
+            if aliases <= _MOST_ALIASES:
+                return mapping(yaml.safe_load(text))
         except (yaml.YAMLError, UnicodeDecodeError, RecursionError):
             continue
     return {}

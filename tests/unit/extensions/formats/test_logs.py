@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +25,9 @@ from tests.support.logs import (
     WRITERS,
     inspect_header,
     inspect_samples,
+    write_evalscope,
     write_inspect,
+    write_inspect_json,
     write_json,
     write_lines,
     write_lm_eval,
@@ -219,6 +222,11 @@ def no_log(folder: Path) -> None:
     write_json(folder / "x.json", {"some": "thing"})
 
 
+def deep(folder: Path) -> None:
+    path = write_inspect_json(folder)
+    path.write_text(path.read_text().replace('"temperature": 0.0', f'"temperature": {"[" * 900 + "1" + "]" * 900}'))
+
+
 def two_tools(folder: Path) -> None:
     write_lm_eval(folder)
     write_inspect(folder)
@@ -233,6 +241,7 @@ def two_tools(folder: Path) -> None:
         (long_line, "it is too large"),
         (cut, "the archive cannot be read"),
         (no_log, "holds no run of OpenCompass"),
+        (deep, "nested too deep"),
         (two_tools, "must be of one known format"),
     ],
 )
@@ -248,6 +257,16 @@ def test_a_hostile_or_broken_log_has_one_error(
     assert "fix:" in done.stderr
     assert "Traceback" not in done.stderr
     assert not list((tmp_path / "outputs").rglob("config.py"))
+
+
+def test_an_unfinished_run_of_evalscope_with_a_hostile_config(tmp_path: Path) -> None:
+    write_evalscope(tmp_path / "log")
+    shutil.rmtree(tmp_path / "log/reports")
+    lists = "".join(f"a{number + 1}: &a{number + 1} [{', '.join([f'*a{number}'] * 9)}]\n" for number in range(20))
+    config = f"a0: &a0 [x]\n{lists}generation_config: {{stop_seqs: *a20}}\n"
+    (tmp_path / "log/configs/task.yaml").write_text(config)
+    done = run_cli("import", "log", folder=tmp_path)
+    assert (done.returncode, "3 samples" in done.stdout) == (0, True), done.stderr
 
 
 HOSTILE = r"(\w|\w\w)+$"
