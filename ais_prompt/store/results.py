@@ -80,8 +80,10 @@ def read_scores(path: Path) -> list[Score]:
         raise _no_results(path, str(error)) from None
 
 
-def read_head(path: Path) -> tuple[list[Score], Sensitivity | None]:
-    """Return the scores as `read_scores` does, and the scores under other postprocessors, or None without them.
+def read_head(path: Path) -> tuple[list[Score], Sensitivity | None, str]:
+    """Return the scores as `read_scores` does, those under other postprocessors or None, and the doubt or "".
+
+    The doubt says how many wrong answers contain the gold answer.
 
     Raises:
         ConfigError, StoreError: as `read_scores`.
@@ -89,7 +91,8 @@ def read_head(path: Path) -> tuple[list[Score], Sensitivity | None]:
     values = _head(path)
     try:
         scores, other = check_scores(values), values.get("extraction")
-        return scores, Sensitivity.from_json(check_shape(other, Sensitivity)) if other else None
+        sensitivity = Sensitivity.from_json(check_shape(other, Sensitivity)) if other else None
+        return scores, sensitivity, str(values.get("doubt", ""))
     except ValueError as error:
         raise _no_results(path, str(error)) from None
 

@@ -57,7 +57,7 @@ def test_the_overview_shows_scores_intervals_and_states(page: Page) -> None:
         "bounds 27.0–30.0",
     ]
     needed = "repeated: a 95 % interval of ±1.0 points needs 12 answers to each question (now 4: ±1.6 points)"
-    assert page.texts(".precision li") == [f"small/{needed}", f"large/{needed}"]
+    assert page.texts(".notes li") == [f"small/{needed}", f"large/{needed}"]
     tab(page, "run")
     facts = page.value("document.querySelector('#panel-run').textContent")
     assert "aisprompt run mixed.py" in facts
@@ -172,6 +172,7 @@ def test_a_suite_is_folded_into_its_groups_and_a_failed_task_tells_its_cause(pag
     assert page.texts(".matrix tbody th") == ["▸ mmlu 20", "▸ ceval 10", "last"]
     assert page.texts(".matrix tfoot th") == ["mean of 31 datasets"]
     assert page.texts(".matrix tbody tr")[0].split()[3:] == ["20.0", "20.0", "error", "error"]
+    assert page.texts(".notes li") == ["60 tasks, m0/mmlu-0: 5 of 6 wrong answers contain the gold answer: try this"]
     assert page.texts(".causes li") == ["m2, m3 ModelError: HTTP 401 2 models · 31 datasets: mmlu-0, mmlu-1, mmlu-2, …"]
     page.click(".matrix .fold-group", 0)
     assert len(page.texts(".matrix tbody th")) == 23
@@ -205,7 +206,8 @@ SUITE = """
   const groups = ["mmlu", "ceval"].map((name) => ({ name, members: names.filter((one) => one.startsWith(name)) }));
   const scores = [...lines(names, "error: ModelError: HTTP 401"), ...lines(["mmlu", "ceval"], "no average")];
   const tasks = lines(names, "").filter(({ score }) => score != null).map(({ dataset, model }) => {
-    return { ...data.tasks[0], dataset, model, breakdowns: [] };
+    const doubt = dataset === "last" ? "" : "5 of 6 wrong answers contain the gold answer: try this";
+    return { ...data.tasks[0], dataset, model, doubt, breakdowns: [] };
   });
   data = { ...data, scores, groups, tasks, precision: [], speeds: {} };
   parts = [];

@@ -245,6 +245,8 @@ def test_wrong_answers_that_contain_the_gold_are_told(project: Project) -> None:
     assert "8 of 8 wrong answers contain the gold answer: is a pred_postprocessor missing?" in done.stderr
     doubt = json.loads((project.folder() / "results" / "fake" / "sums.json").read_text())["doubt"]
     assert doubt.endswith("Try pred_postprocessor=dict(type='gsm8k_postprocess')")
+    [task] = read_report(project.folder() / "report.html").data["tasks"]
+    assert task["doubt"] == doubt
 
 
 def test_clusters_widen_the_interval_and_can_be_named_later(project: Project) -> None:

@@ -53,14 +53,14 @@ class TaskTotals:
     Attributes:
         task: whose samples they are.
         trouble: why samples are missing; empty if none are.
-        sensitivity: the scores under other postprocessors; None if there are none.
+        sensitivity, doubt: as in `ShownResults`.
         seconds: how long each answer took; samples without one are left out.
         breakdowns: None until the metric of the task is known.
         is_whole: set when all samples are added; breakdowns are left out before, since they take long.
     """
 
     def __init__(self, task: ShownTask) -> None:
-        self.trouble = ""
+        self.trouble = self.doubt = ""
         self.sensitivity: Mapping[str, Any] | None = None
         self.breakdowns: Breakdowns | None = None
         self.is_whole = False
@@ -114,6 +114,7 @@ class TaskTotals:
             "states": self._states,
             "reasons": self._reasons,
             "sensitivity": self.sensitivity,
+            "doubt": self.doubt,
             "columns": self.breakdowns.filters() if self.breakdowns else {},
             "breakdowns": self._whole_breakdowns if self.is_whole else [],
         }
@@ -209,7 +210,7 @@ def samples_of(
     task = totals.task
     try:
         results = results_of(task, folder)
-        totals.sensitivity = results.sensitivity
+        totals.sensitivity, totals.doubt = results.sensitivity, results.doubt
         totals.breakdowns = breakdowns = Breakdowns(results.metric if results.is_mean else None)
         predictions = read_predictions(folder.predictions(task.model, task.dataset))
         for prediction in tracked(predictions, f"reporting {task.model}/{task.dataset}", unit="samples"):

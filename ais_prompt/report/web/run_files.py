@@ -130,6 +130,7 @@ class ShownResults:
         fraction: whether its values are parts of 1: 1 is right, and 0 is wrong.
         is_mean: whether the score is the mean of the values of the samples.
         sensitivity: the scores under other postprocessors, as JSON values; None if there are none.
+        doubt: how many wrong answers contain the gold answer; empty if few do.
     """
 
     def __init__(
@@ -140,10 +141,12 @@ class ShownResults:
         *,
         is_mean: bool = False,
         sensitivity: Sensitivity | None = None,
+        doubt: str = "",
     ) -> None:
         self.metric = metric
         self.fraction = fraction
         self.is_mean = is_mean
+        self.doubt = doubt
         self.sensitivity: Mapping[str, Any] | None = None
         if sensitivity is not None:
             self.sensitivity = {
@@ -177,9 +180,9 @@ def results_of(task: ShownTask, folder: RunFolder) -> ShownResults:
     if not task.scored:
         return ShownResults()
     path = folder.results(task.model, task.dataset)
-    scores, sensitivity = read_head(path)
-    main = scores[0]
-    return ShownResults(main.metric, main.fraction, read_details(path), is_mean=main.is_mean, sensitivity=sensitivity)
+    scores, sensitivity, doubt = read_head(path)
+    main, details = scores[0], read_details(path)
+    return ShownResults(main.metric, main.fraction, details, is_mean=main.is_mean, sensitivity=sensitivity, doubt=doubt)
 
 
 class RunState(Struct, frozen=True):

@@ -7,8 +7,15 @@ function scoresParts(choose) {
   const measures = scoreMeasures(choose);
   const measure = measureOf("scores", measures);
   if (!measure) return [];
-  const precision = data.precision.map((note) => el("li", {}, plain(note)));
-  return [measureChoice("scores", measures, measure), matrix({ ...measure, corner: say("Dataset"), choose }), scoresLegend(), dotsChart(measure), precision.length ? el("ul", { class: "soft precision" }, precision) : null, ...longContextParts(), ...breakdownParts(choose), ...otherPostprocessors()];
+  const notes = [...doubts(), ...data.precision.map((note) => el("li", {}, plain(note)))];
+  return [measureChoice("scores", measures, measure), matrix({ ...measure, corner: say("Dataset"), choose }), scoresLegend(), dotsChart(measure), notes.length ? el("ul", { class: "soft notes" }, notes) : null, ...longContextParts(), ...breakdownParts(choose), ...otherPostprocessors()];
+}
+
+/** Tasks whose wrong answers contain the gold answer: a line for each advice, which names the first of them. */
+function doubts() {
+  const tasks = data.tasks.filter((task) => task.doubt && passesTask(task));
+  const groups = Map.groupBy(tasks, ({ doubt }) => doubt.slice(doubt.indexOf(": ")));
+  return [...groups.values()].map(([{ model, dataset, doubt }, ...more]) => el("li", { class: "note" }, `${more.length ? `${counted(more.length + 1, "task")}, ` : ""}${plain(model)}/${plain(dataset)}: ${plain(doubt)}`));
 }
 
 function cell(kind, ...children) {
