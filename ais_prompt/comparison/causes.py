@@ -114,12 +114,11 @@ class Division:
 
     def crossed(self, *, answers_of_after: bool, rule_of_after: bool) -> float | None:
         """Return the score of the answers of a run by the golds and rules of a run; None if that cannot be computed."""
-        if answers_of_after != rule_of_after and (self._cannot_score or not self._undone):
-            return (
-                None
-                if self._cannot_score
-                else self.crossed(answers_of_after=answers_of_after, rule_of_after=answers_of_after)
-            )
+        if answers_of_after != rule_of_after:
+            if self._cannot_score:
+                return None
+            if not self._undone:  # both have the same golds and rule
+                rule_of_after = answers_of_after
         state = _State(*(rule_of_after and cause in self._undone for cause in _State._fields))
         rows = self._scored(answers_of_after, state)
         corpus = (self._after if rule_of_after else self._before).corpus

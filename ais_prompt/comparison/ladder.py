@@ -204,6 +204,8 @@ def _side(task: ScoredTask, name: str) -> ScoreSide:
     source = task.spec.dataset.source
     stored = reported(task)
     mean = task.metric.value or 0.0
+    scoring = task.spec.dataset.eval
+    parts = [one for one in (scoring.pred_postprocessor, scoring.evaluator) if one is not None]
     return ScoreSide(
         name=name,
         tool=source.type.removeprefix(ELSEWHERE) if task.is_log else "ais_prompt",
@@ -213,14 +215,9 @@ def _side(task: ScoredTask, name: str) -> ScoreSide:
         score=mean if stored is None or abs(stored - mean) <= ROUNDED else stored,
         samples=task.size,
         answered=len(task.values),
-        rule=_rule(task) if has_rule(task) else None,
+        rule=", then ".join(map(_part, parts)) if has_rule(task) else None,
         decoding=decoding(task),
     )
-
-
-def _rule(task: ScoredTask) -> str:
-    scoring = task.spec.dataset.eval
-    return ", then ".join(_part(one) for one in (scoring.pred_postprocessor, scoring.evaluator) if one is not None)
 
 
 def _part(part: PartSpec) -> str:

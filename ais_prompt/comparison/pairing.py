@@ -7,7 +7,7 @@ as near copies. Questions are compared without what all prompts of a log share, 
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -93,7 +93,7 @@ def _pair(
 ) -> int:
     """Pair samples with equal keys that have no pair yet, equal ones in order; return how many were equal to others."""
     taken = set(names.values())
-    places: defaultdict[Hashable, list[str]] = defaultdict(list)
+    places: defaultdict[Hashable, deque[str]] = defaultdict(deque)
     for name in sides[1]:
         if name not in taken and (key := key_of(name, 1)):
             places[key].append(name)
@@ -102,7 +102,7 @@ def _pair(
     for name in sides[0]:
         if name not in names and (key := key_of(name, 0)) and places.get(key):
             ambiguous += sizes[key] > 1
-            names[name] = places[key].pop(0)
+            names[name] = places[key].popleft()
     return ambiguous
 
 

@@ -51,7 +51,8 @@ def _read(files: Sequence[LogFile]) -> Iterator[LoggedTask]:
 
 
 def _task(file: LogFile, key: tuple[str, str, str], head: Mapping[str, Any]) -> LoggedTask:
-    results = [mapping(one) for one in head.get("evaluation_results") or () if _is_of(one, key[2])]
+    results = [mapping(one) for one in head.get("evaluation_results") or ()]
+    results = [one for one in results if one.get("evaluation_name") in (None, key[2])]
     reported: dict[str, float] = {}
     for one in results:
         config = mapping(one, "metric_config")
@@ -73,10 +74,6 @@ def _task(file: LogFile, key: tuple[str, str, str], head: Mapping[str, Any]) -> 
         reported=reported,
         notes=() if head else ("there is no aggregate beside the samples, so the reported scores are unknown",),
     )
-
-
-def _is_of(result: Any, name: str) -> bool:
-    return mapping(result).get("evaluation_name") in (None, name)
 
 
 def _answers(

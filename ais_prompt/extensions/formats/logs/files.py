@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -64,7 +64,9 @@ class LogFile(Struct, frozen=True, dict=True):
             DataError: it is too large, or no JSON.
         """
         with reading(self.path, fix=_COPY_AGAIN), open_regular(self.path) as stream:
-            return _parsed(_bounded(stream, LARGEST, str(self.path)), str(self.path))
+            content = stream.read(LARGEST + 1)
+            _check_size(len(content), LARGEST, str(self.path))
+            return _parsed(content, str(self.path))
 
     def lines(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield where each object of a JSONL file begins, in bytes, and the object.
@@ -206,12 +208,6 @@ def zip_file() -> Callable[..., zipfile.ZipFile]:
         home = zipfile
     opened: Callable[..., zipfile.ZipFile] = home.ZipFile
     return opened
-
-
-def _bounded(stream: IO[bytes], most: int, where: str) -> bytes:
-    content = stream.read(most + 1)
-    _check_size(len(content), most, where)
-    return content
 
 
 def _check_size(size: int, most: int, where: str) -> None:

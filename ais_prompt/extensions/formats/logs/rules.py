@@ -30,6 +30,7 @@ LEAST_ANSWERS: Final = 20
 Match: TypeAlias = Literal["exact", "begin", "end", "any", "words", "f1"]
 
 _ENDS: Final = string.whitespace + string.punctuation
+_NO_PUNCTUATION: Final = str.maketrans("", "", string.punctuation)
 _NO_NUMBER: Final = re.compile(r"[$£€%,*\s]+")
 _GENERAL: Final = (
     LogRule(None, {"type": "LoggedMatchEvaluator"}),
@@ -139,7 +140,7 @@ class LoggedMatchEvaluator(MeanEvaluator):
             text = apply_pattern(pattern, lambda one, limit: one.sub("", text, timeout=limit))  # noqa: B023
         text = text.casefold() if self.ignore_case else text
         if self.ignore_punctuation and not self.numeric:
-            text = _without_punctuation(text) if self.match == "exact" else text.strip(_ENDS)
+            text = text.translate(_NO_PUNCTUATION) if self.match == "exact" else text.strip(_ENDS)
         return text.strip() if self.strip else text
 
 
@@ -220,10 +221,6 @@ def _built(rule: LogRule) -> tuple[Any, Evaluator] | None:
 
 def _spec(part: PartConfig) -> PartSpec:
     return PartSpec(part["type"], {name: value for name, value in part.items() if name != "type"})
-
-
-def _without_punctuation(text: str) -> str:
-    return text.translate(str.maketrans("", "", string.punctuation))
 
 
 def _number(text: str) -> float | None:
