@@ -7,6 +7,7 @@ import pytest
 from tests.e2e.project import DATASET, Project
 
 MODEL = "dict(type='OpenAIChatModel', model='m', base_url='http://127.0.0.1:9/v1', {})"
+MESSAGES = "[dict(role='user', content='{question}')]"
 TEMPLATE = "'{question}\\nAnswer: {answer}'"
 CONFIGS = {
     "temperature=0.7": "write generation_kwargs=dict(temperature=...)",
@@ -24,7 +25,8 @@ CONFIGS = {
 DATASETS = {
     (TEMPLATE, "dict(round=[dict(role='user', prompt='{question}')])"): "write role='HUMAN'",
     (TEMPLATE, "dict(round=[dict(role='HUMAN', content='{question}')])"): "write prompt='...'",
-    (TEMPLATE, "[dict(role='user', content='{question}')]"): "write dict(type='RawPromptTemplate', messages=[...])",
+    (TEMPLATE, MESSAGES): "write dict(type='RawPromptTemplate', messages=[...])",
+    (f"dict(type='PromptTemplate', template={TEMPLATE})", MESSAGES): "messages=[...]",
     (TEMPLATE, "f'{question}'"): "remove the f in front of the text",
     ("'GenInferencer'", "GenInferencer"): "write its name as a text, 'GenInferencer', or import it",
     ("dict(type='Gsm8kEvaluator')", "'Gsm8kEvaluator'"): "write dict(type='Gsm8kEvaluator')",

@@ -158,6 +158,8 @@ def _as_dict(value: Any, where: str) -> str:
                 if is_model
                 else f"write dict(path={value!r}, ...)"
             )
+    if isinstance(value, list) and any(isinstance(one, Mapping) and "content" in one for one in value):
+        return "write dict(type='RawPromptTemplate', messages=[...])"
     return f"write dict(type={value!r})" if isinstance(value, str) and value.isidentifier() else "write dict(...)"
 
 

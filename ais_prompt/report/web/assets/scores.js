@@ -86,7 +86,8 @@ function missButton(task, choose) {
 
 function scoresLegend() {
   const marked = data.scores.some((line) => ((line.unparsed ?? 0) + (line.truncated ?? 0) + (line.failed ?? 0)) / (line.n || 1) > MANY_GAPS);
-  const words = [say("Scores in %, the best of a row in bold."), marked ? say("* More than 5 % of the answers have no score.") : ""];
+  const several = new Set(data.scores.map(({ model }) => model)).size > 1;
+  const words = [say("Scores in %."), several ? say("The best of each row is underlined.") : "", marked ? say("* More than 5 % of the answers have no score.") : ""];
   return el("p", { class: "legend soft" }, words.filter(Boolean).join(" "));
 }
 
