@@ -20,7 +20,7 @@ _SHOWN: Final = 200
 
 
 def describe(trials: Iterable[ExtractionTrial]) -> Iterator[str]:
-    """Yield lines with the number of phrasings that give back every gold, and one for each that does not.
+    """Yield lines with the number of phrasings that give back every gold, and one for each that does not; for a few if none does.
 
     Datasets with one postprocessor that loses the same phrasings have the lines of the first of them.
     """
@@ -33,7 +33,11 @@ def describe(trials: Iterable[ExtractionTrial]) -> Iterator[str]:
         golds = counted(found.golds + sum(other.golds for other in others), "gold")
         kept = f"{whole - len(found.lost)} of {whole} ordinary phrasings give back the answer"
         yield f"Extraction of {which}: {kept} ({found.postprocessor}, {golds})"
-        yield from map(_line, found.lost)
+        if len(found.lost) == whole:
+            yield from map(_line, found.lost[:NAMED])
+            yield f"  … and the {whole - NAMED} others"
+        else:
+            yield from map(_line, found.lost)
 
 
 def _line(lost: LostAnswer) -> str:
