@@ -20,9 +20,10 @@ _SHOWN: Final = 200
 
 
 def describe(trials: Iterable[ExtractionTrial]) -> Iterator[str]:
-    """Yield lines with the number of phrasings that give back every gold, and one for each that does not; for a few if none does.
+    """Yield lines with the number of phrasings that give back every gold, and one for each that does not.
 
-    Datasets with one postprocessor that loses the same phrasings have the lines of the first of them.
+    If none does, a few have lines. Datasets with one postprocessor that loses the same phrasings have the lines of
+    the first of them.
     """
     groups: dict[tuple[str, ...], list[ExtractionTrial]] = {}
     for trial in trials:
