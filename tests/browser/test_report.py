@@ -13,6 +13,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
+from ais_prompt.scoring.rows import percent
 from ais_prompt.store.layout import RunFolder
 from tests.browser.conftest import open_report
 from tools.chromium import Page
@@ -66,6 +67,13 @@ def test_the_overview_shows_scores_intervals_and_states(page: Page) -> None:
     assert page.texts("#panel-speed .matrix tbody tr") == ["sums – 1.1 s"]
     page.click("#panel-speed .chip", 8)
     assert page.texts("#panel-speed .matrix tbody tr") == ["sums – 300"]
+
+
+def test_numbers_are_rounded_as_in_a_terminal(page: Page) -> None:
+    scores = [wrong / answers for answers in (7, 16, 40, 160, 320) for wrong in range(-answers, answers + 1)]
+    assert page.value(f"{scores}.map((score) => scored(score, true))") == [percent(score) for score in scores]
+    numbers = [score * 100 for score in scores if score == 0 or abs(score) >= 0.01]
+    assert page.value(f"{numbers}.map((number) => scored(number, false))") == [f"{number:.2f}" for number in numbers]
 
 
 def test_states_models_and_data_sets_can_be_chosen(page: Page) -> None:

@@ -84,7 +84,7 @@ function direction(one) {
 
 /** A difference, in points for percentages. */
 function signed(number, one) {
-  const value = one.fraction ? (100 * number).toFixed(1) : figure(number);
+  const value = one.fraction ? fixed(100 * number, 1) : figure(number);
   return number > 0 ? `+${value}` : value.replace("-", "−");
 }
 

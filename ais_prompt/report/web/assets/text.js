@@ -70,20 +70,27 @@ function counted(number, noun) {
   return say(noun) === noun ? `${count(number)} ${noun}${number === 1 ? "" : "s"}` : `${count(number)} ${say(noun)}`;
 }
 
+/** Format with so many digits as Python does: 81.25, in the middle, goes to the even 81.2 here and in a terminal. */
+function fixed(number, digits) {
+  const places = 10 ** digits;
+  const isMiddle = Number.isInteger(number * 2 ** (digits + 1)) && Math.abs((number * places) % 1) === 0.5;
+  return (isMiddle ? (2 * Math.round((number * places) / 2)) / places : number).toFixed(digits);
+}
+
 /** 0.9351 → 93.5 %. */
 function percent(fraction) {
-  return `${(100 * fraction).toFixed(1)} %`;
+  return `${fixed(100 * fraction, 1)} %`;
 }
 
 /** Format a score: a fraction as percent, anything else with two digits. */
 function scored(number, fraction) {
-  return fraction ? percent(number) : number.toFixed(2);
+  return fraction ? percent(number) : fixed(number, 2);
 }
 
 /** 90.4–96.9; one number if both ends look the same; empty if they are not known. */
 function span(low, high, fraction) {
   if (low == null || high == null) return "";
-  const ends = [low, high].map((end) => (fraction ? (100 * end).toFixed(1) : end.toFixed(2)));
+  const ends = [low, high].map((end) => (fraction ? fixed(100 * end, 1) : fixed(end, 2)));
   return [...new Set(ends)].join(low < 0 ? " to " : "–");
 }
 
