@@ -34,8 +34,8 @@ def view(
 ) -> None:
     """Show the report of a run in the browser, or the list of all runs.
 
-    RUN is the path of a run folder, or below the work dir a name (its latest run), name/time, a time, or latest.
-    Of a run that is not finished it shows progress, and scores and samples so far. Only this machine can reach it, and
+    RUN is the path of a run folder, or below the work dir a name (its latest run), name/time, a time, or latest; or a
+    folder where run folders are, as with -w. Of a run that is not finished it shows progress, and scores and samples so far. Only this machine can reach it, and
     only with the token in the address that is printed. Ctrl-C ends.
     """
     import webbrowser
@@ -43,10 +43,12 @@ def view(
     from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
     from ais_prompt.config.paths import expand
     from ais_prompt.report.web.server import ReportServer
-    from ais_prompt.store.runs import locate_run
+    from ais_prompt.store.runs import all_runs, locate_run
     from ais_prompt.utils.temporary import temporary_folder
 
     runs = expand(work_dir or DEFAULT_WORK_DIR)
+    if run and work_dir is None and any(all_runs(expand(run))):
+        runs, run = expand(run), None
     folder = locate_run(runs, run) if run else None
     with ReportServer(runs, port, folder, _score_so_far) as server, suppress(KeyboardInterrupt):
         address = server.with_token(server.address(folder) if folder else "/")

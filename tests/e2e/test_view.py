@@ -29,6 +29,19 @@ def test_the_report_of_the_latest_run_is_served_until_ctrl_c(project: Project) -
         process.communicate()
 
 
+@pytest.mark.process
+def test_a_folder_of_runs_is_listed(project: Project) -> None:
+    assert project.run("run", "eval.py", "-w", "mine").returncode == 0
+    process = project.start("view", "mine", "--no-open")
+    try:
+        assert process.stdout is not None
+        with urllib.request.urlopen(process.stdout.readline().strip(), timeout=WATCHDOG_SECONDS) as reply:
+            assert next((project.root / "mine/eval").iterdir()).name in reply.read().decode()
+    finally:
+        process.kill()
+        process.communicate()
+
+
 def test_scoring_again_writes_the_report_again_if_there_is_one(project: Project) -> None:
     project.run("run", "eval.py")
     report = project.folder() / "report.html"
