@@ -35,8 +35,8 @@ def view(
     """Show the report of a run in the browser, or the list of all runs.
 
     RUN is the path of a run folder, or below the work dir a name (its latest run), name/time, a time, or latest; or a
-    folder where run folders are, as with -w. Of a run that is not finished it shows progress, and scores and samples so far. Only this machine can reach it, and
-    only with the token in the address that is printed. Ctrl-C ends.
+    folder where run folders are, as with -w. Of a run that is not finished it shows progress, and scores and samples so
+    far. Only this machine can reach it, and only with the token in the address that is printed. Ctrl-C ends.
     """
     import webbrowser
 
