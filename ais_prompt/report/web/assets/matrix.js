@@ -7,8 +7,8 @@ const sorting = { by: null, down: true };  // a model, "" for the names of datas
 
 /**
  * Draw the matrix of a measure: `cellOf(model, name)` is a cell `{ value, text, title, … }`, null where there is none;
- * `format(value)` is for means; `best` is Math.max, Math.min or null; `corner` stands above the names; `choose(filters)` shows
- * the samples of a cell or a row.
+ * `format(value)` is for means; `best` is Math.max, Math.min or null; `corner` is above the names; `choose(filters)` shows the
+ * samples of a cell or a row.
  */
 function matrix({ label, corner, cellOf, format, best = Math.max, choose }) {
   const models = shownModels();
