@@ -227,7 +227,7 @@ LOG_FORMATS: Final[dict[str, str]] = {
 HOOKS: Final[dict[str, str]] = {
     "translate": "ais_prompt.extensions.peers.translate.translate",
     "accelerate": "ais_prompt.extensions.peers.accelerate.accelerated",
-    "open_log": "ais_prompt.extensions.formats.logs.bring.open_log",
+    "open_log": "ais_prompt.extensions.formats.logs.import_log.open_log",
 }
 """Step before a config is parsed, or a run is compared → the function of an extension that does it.
 

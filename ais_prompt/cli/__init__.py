@@ -50,7 +50,7 @@ VERBS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     "Others": {
         "data": ("ais_prompt.extensions.benchmarks.command.data", "Bring benchmarks to this machine, or check them."),
         "export": ("ais_prompt.cli.view.export", "Write results in the form of another program."),
-        "import": ("ais_prompt.extensions.formats.import_command.import_log", "Import a log of another tool."),
+        "import": ("ais_prompt.extensions.formats.import_command.import_command", "Import a log of another tool."),
         "migrate": ("ais_prompt.extensions.peers.migrate_command.migrate", "Write their config as one of ours."),
         "completion": ("ais_prompt.cli.completion.completion", "Print the completion script of a shell."),
     },

@@ -21,8 +21,8 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 from numpy.typing import NDArray
 
-from ais_prompt.comparison.logged import LENGTHS, decoding, differing_decoding, has_rule, model_name, same_prompt
 from ais_prompt.comparison.scored_task import ScoredTask, clusters_of
+from ais_prompt.comparison.settings import LENGTHS, decoding, differing_decoding, has_rule, model_name, same_prompt
 from ais_prompt.metrics.aggregate import exact_mean
 from ais_prompt.metrics.bootstrap import bootstrap
 from ais_prompt.metrics.difference import mean_difference

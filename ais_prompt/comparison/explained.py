@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from ais_prompt.comparison.ladder import Ladder, explain
-from ais_prompt.comparison.logged import has_rule
 from ais_prompt.comparison.pairing import paired
 from ais_prompt.comparison.runs import StoredRun, pair_tasks, with_equal_trust
 from ais_prompt.comparison.scored_task import ScoredTask
+from ais_prompt.comparison.settings import has_rule
 from ais_prompt.errors import AisPromptError
 from ais_prompt.metrics.aggregate import exact_mean
 from ais_prompt.plan.plan import Task

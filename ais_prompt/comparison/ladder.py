@@ -27,7 +27,9 @@ from ais_prompt.comparison.causes import (
     Share,
     shares_left_out,
 )
-from ais_prompt.comparison.logged import (
+from ais_prompt.comparison.pairing import Pairing, paired, why_undivided
+from ais_prompt.comparison.scored_task import ScoredTask, have_one_metric
+from ais_prompt.comparison.settings import (
     decoding,
     differing_decoding,
     differing_requests,
@@ -36,8 +38,6 @@ from ais_prompt.comparison.logged import (
     reads_answers,
     reported,
 )
-from ais_prompt.comparison.pairing import Pairing, paired, why_undivided
-from ais_prompt.comparison.scored_task import ScoredTask, have_one_metric
 from ais_prompt.errors import DataError
 from ais_prompt.metrics.aggregate import exact_mean
 from ais_prompt.types import PartSpec, Prediction

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @PEER_PATH
 @PEER_SCORES
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-def import_log(log: Path, config: str | None, work_dir: str | None, peer_scores: bool, debug: bool) -> None:  # noqa: ARG001
+def import_command(log: Path, config: str | None, work_dir: str | None, peer_scores: bool, debug: bool) -> None:  # noqa: ARG001
     """Make a run folder of the log of another tool. Nothing in LOG is executed.
 
     LOG is a file or folder of inspect_ai, lm-evaluation-harness, evalscope, HELM, Every Eval Ever or NeMo Evaluator, or
@@ -35,7 +35,7 @@ def import_log(log: Path, config: str | None, work_dir: str | None, peer_scores:
     """
     from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
     from ais_prompt.config.paths import expand
-    from ais_prompt.extensions.formats.logs.bring import bring_log, is_log
+    from ais_prompt.extensions.formats.logs.import_log import import_log, is_log
 
     if log.is_dir() and not is_log(log):
         _import_peer_run(log, config, work_dir, peer_scores)
@@ -44,16 +44,16 @@ def import_log(log: Path, config: str | None, work_dir: str | None, peer_scores:
         raise click.UsageError(
             "This log comes with its scores. Score it afterwards: aisprompt score RUN --config CONFIG"
         )
-    brought = bring_log(log, expand(work_dir or DEFAULT_WORK_DIR), shown_command())
-    for one in brought.tasks:
+    imported = import_log(log, expand(work_dir or DEFAULT_WORK_DIR), shown_command())
+    for one in imported.tasks:
         for note in one.notes:
             click.echo(f"note: {one.name}: {note}", err=True)
-    width = max(len(one.name) for one in brought.tasks)
-    for one in brought.tasks:
+    width = max(len(one.name) for one in imported.tasks)
+    for one in imported.tasks:
         failed = f", {one.failed:,} failed" if one.failed else ""
         scores = "".join(f"; {score.metric} {score.value:.4g}" for score in one.scores if score.value is not None)
         click.echo(hanging(f"{one.name:<{width}}  ", f"{one.samples:,} samples{failed}{scores or '; not scored'}"))
-    _show_next(brought.folder, "score the answers again        ")
+    _show_next(imported.folder, "score the answers again        ")
 
 
 def _import_peer_run(folder: Path, config: str | None, work_dir: str | None, peer_scores: bool) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.tokenizer import load_tokenizer
-from ais_prompt.perf.load import shared_prefix
+from ais_prompt.perf.prepare import shared_prefix
 from ais_prompt.perf.synthetic import SyntheticDataset
 
 TOKENIZER = str(Path(__file__).parents[3] / "configs/data/demo_model")
@@ -33,6 +33,7 @@ def test_prompts_have_the_lengths_that_were_asked_for_and_share_no_beginning() -
     assert found != rows(requests=50, input_tokens=[100, 200], output_tokens=16, seed=1)
 
 
+@pytest.mark.torch
 def test_with_a_tokenizer_lengths_are_exact() -> None:
     tokenizer = load_tokenizer(TOKENIZER, {}, {}, trust_remote_code=False)
     found = rows(requests=20, input_tokens=[1, 60], tokenizer_path=TOKENIZER)
@@ -59,6 +60,7 @@ def test_a_config_of_aisbench_means_the_same(method: str, params: dict[str, Any]
     assert "A" not in words[0]["question"].split()
 
 
+@pytest.mark.torch
 def test_prompts_of_tokens_share_the_prefix_that_was_asked_for() -> None:
     found = rows(
         config={"Type": "tokenid", "RequestCount": 9, "TokenIdConfig": {"RequestSize": 40, "PrefixLen": 20}},

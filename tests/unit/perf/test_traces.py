@@ -36,6 +36,7 @@ def test_prompts_have_their_lengths_and_share_the_beginnings_of_the_trace(tmp_pa
     assert rows(tmp_path, TRACE, random_seed=1)[0] != first
 
 
+@pytest.mark.torch
 def test_with_a_tokenizer_lengths_are_exact(tmp_path: Path) -> None:
     tokenizer = load_tokenizer(TOKENIZER, {}, {}, trust_remote_code=False)
     found = rows(tmp_path, TRACE[:2], tokenizer_path=TOKENIZER)

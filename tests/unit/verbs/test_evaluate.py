@@ -38,6 +38,7 @@ def test_a_function_is_evaluated_on_rows_and_files(data: Any) -> None:
     assert "the answer {answer} is a number" in run.warnings[0].what
 
 
+@pytest.mark.process
 def test_each_guess_can_be_replaced() -> None:
     asked: list[str] = []
 
@@ -62,6 +63,7 @@ def test_each_guess_can_be_replaced() -> None:
     assert [row["extracted"] for row in run.samples(to="arrow").to_pylist()] == ["0", "2", "4"]
 
 
+@pytest.mark.process
 def test_parts_are_named_or_described() -> None:
     for extract, score in (
         ("none", 0.0),

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from ais_prompt.checks.stored import stored_spec
 from ais_prompt.extensions.formats.logs import files
-from ais_prompt.extensions.formats.logs.bring import BroughtLog, bring_log
+from ais_prompt.extensions.formats.logs.import_log import ImportedLog, import_log
 from ais_prompt.report.stored import StoredTask, read_stored_results
 from ais_prompt.store.layout import RunFolder
 from tests.support.cli import run_cli
@@ -38,11 +38,11 @@ LOGS = REAL_DATA / "foreign_logs"
 FINISH_REASONS = {"inspect_ai", "inspect_ai in JSON", "evalscope", "HELM"}
 
 
-def brought(path: Path, work_dir: Path) -> BroughtLog:
-    return bring_log(path, work_dir, "aisprompt import")
+def imported(path: Path, work_dir: Path) -> ImportedLog:
+    return import_log(path, work_dir, "aisprompt import")
 
 
-def tasks_of(log: BroughtLog) -> dict[str, StoredTask]:
+def tasks_of(log: ImportedLog) -> dict[str, StoredTask]:
     return {task.dataset: task for task in read_stored_results(log.folder).tasks}
 
 
@@ -59,7 +59,7 @@ def log(tool: str, tmp_path: Path) -> Path:
 
 
 def test_a_log_is_read_whole(tool: str, log: Path, tmp_path: Path) -> None:
-    task = next(iter(tasks_of(brought(log, tmp_path / "runs")).values()))
+    task = next(iter(tasks_of(imported(log, tmp_path / "runs")).values()))
     assert task.scores[0].value == pytest.approx(2 / 3)
     samples = list(task.samples())
     for sample, asked in zip(samples, ASKED, strict=True):
@@ -84,7 +84,7 @@ def test_the_content_decides_and_not_the_name(log: Path, tmp_path: Path) -> None
         if path.suffix in (".eval", ".jsonl") and path.parent.name != "m":  # evalscope's names pair its files
             path.rename(path.with_suffix(".txt"))
     found = log if log.is_dir() or log.exists() else log.with_suffix(".txt")
-    assert brought(found, tmp_path / "runs").tasks[0].scores[0].value == pytest.approx(2 / 3)
+    assert imported(found, tmp_path / "runs").tasks[0].scores[0].value == pytest.approx(2 / 3)
 
 
 def test_every_verb_works_on_an_imported_log(tmp_path: Path) -> None:
@@ -104,10 +104,11 @@ def test_every_verb_works_on_an_imported_log(tmp_path: Path) -> None:
     assert run_cli("baseline", "log", "-o", "b.json", folder=tmp_path).returncode == 0
     for form in ("csv", "inspect", "lm-eval", "eee"):
         assert run_cli("export", "log", "--to", form, folder=tmp_path).returncode == 0
-    dataset = stored_spec(read_stored_results(brought(log, tmp_path / "runs").folder).folder).datasets[0]
+    dataset = stored_spec(read_stored_results(imported(log, tmp_path / "runs").folder).folder).datasets[0]
     assert dataset.source.args["decoding"] == {"temperature": 0.0, "max_tokens": 64}
 
 
+@pytest.mark.process
 def test_a_rule_of_its_own_keeps_its_scores(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     header = inspect_header()
     header["results"]["scores"][0].update(name="graded", scorer="graded")
@@ -150,7 +151,7 @@ def test_the_forms_of_inspect(tmp_path: Path) -> None:
     again = {**inspect_samples()[0], "epoch": 2, "scores": {"pattern": {"value": "I", "answer": "7"}}}
     header = inspect_header(version=3)
     write_json(tmp_path / "log.json", {**header, "samples": [one, two, three, again]})
-    samples = list(tasks_of(brought(tmp_path / "log.json", tmp_path / "runs"))["sums"].samples())
+    samples = list(tasks_of(imported(tmp_path / "log.json", tmp_path / "runs"))["sums"].samples())
     assert [sample.question() for sample in samples[:2]] == ["the long text", "pooled"]
     assert [sample.status for sample in samples] == ["scored", "failed", "failed"]
     assert samples[0].score is not None
@@ -164,12 +165,12 @@ def test_zstd_and_deflate_give_the_same(tmp_path: Path) -> None:
     for name, method in (("a", zipfile.ZIP_DEFLATED), ("b", 93)):
         (tmp_path / name).mkdir()
         made.append(write_inspect(tmp_path / name, compression=method))
-    first, second = (list(tasks_of(brought(path, tmp_path / "runs"))["sums"].samples()) for path in made)
+    first, second = (list(tasks_of(imported(path, tmp_path / "runs"))["sums"].samples()) for path in made)
     assert first == second
 
 
 def test_filters_of_lm_eval_are_tasks(tmp_path: Path) -> None:
-    log = brought(write_lm_eval(tmp_path), tmp_path / "runs")
+    log = imported(write_lm_eval(tmp_path), tmp_path / "runs")
     assert [task.dataset for task in log.tasks] == ["sums-strict", "sums-flexible"]
     scoring = log.tasks[0].config["eval_cfg"]
     assert scoring["pred_postprocessor"]["pattern"] == r"ANSWER: (\d+)"
@@ -189,7 +190,7 @@ def test_log_likelihoods_of_lm_eval(tmp_path: Path) -> None:
         "acc": 1.0,
     }
     write_lines(tmp_path / "samples_sky.jsonl", [line])
-    [sample] = tasks_of(brought(tmp_path / "samples_sky.jsonl", tmp_path / "runs"))["sky"].samples()
+    [sample] = tasks_of(imported(tmp_path / "samples_sky.jsonl", tmp_path / "runs"))["sky"].samples()
     assert (sample.prediction.prediction, sample.prediction.gold) == ("blue", "blue")
     assert sample.prediction.labels == {"green": {"log_likelihood": -3.5}, "blue": {"log_likelihood": -1.25}}
 
@@ -272,6 +273,7 @@ def test_an_unfinished_run_of_evalscope_with_a_hostile_config(tmp_path: Path) ->
 HOSTILE = r"(\w|\w\w)+$"
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("pattern", "ignore", "why"),
     [
@@ -295,6 +297,7 @@ def test_a_hostile_pattern_is_a_rule_that_cannot_be_computed(
         assert run_cli(*verb, folder=tmp_path).returncode == 0
 
 
+@pytest.mark.process
 def test_a_hostile_pattern_of_a_config_ends_the_task_with_one_error(tmp_path: Path) -> None:
     rows = [replace(one, answer="a" * 60 + ".") for one in ASKED]
     write_lm_eval(tmp_path / "log", rows)
@@ -309,14 +312,14 @@ def test_a_hostile_pattern_of_a_config_ends_the_task_with_one_error(tmp_path: Pa
 
 def test_infinity_in_a_request_does_not_break_the_config(tmp_path: Path) -> None:
     path = write_json(tmp_path / "log.json", {**inspect_header(), "samples": inspect_samples(top_k=float("inf"))})
-    folder = brought(path, tmp_path / "runs").folder
+    folder = imported(path, tmp_path / "runs").folder
     assert stored_spec(folder).datasets[0].source.args["decoding"] == {"temperature": 0.0, "top_k": None}
 
 
 def test_nan_is_no_score(tmp_path: Path) -> None:
     line = '{"problem_idx": %d, "reward": %s, "model_response": "a", "expected_answer": "a"}\n'
     (tmp_path / "r.jsonl").write_text(line % (0, "NaN") + line % (1, "1"))
-    [task] = brought(tmp_path / "r.jsonl", tmp_path / "runs").tasks
+    [task] = imported(tmp_path / "r.jsonl", tmp_path / "runs").tasks
     assert task.scores[0].value == 1.0
     assert task.scores[0].counts["failed"] == 1
 
@@ -339,14 +342,14 @@ def test_nan_is_no_score(tmp_path: Path) -> None:
     ],
 )
 def test_real_logs_give_their_figures(path: str, samples: int, value: float | None, tmp_path: Path) -> None:
-    [task] = brought(LOGS / path, tmp_path).tasks
+    [task] = imported(LOGS / path, tmp_path).tasks
     assert task.samples == samples
     assert (task.scores[0].value if task.scores else None) == (None if value is None else pytest.approx(value))
 
 
 @needs(LOGS)
 def test_one_log_in_both_forms_has_equal_records(tmp_path: Path) -> None:
-    first, second = (brought(LOGS / f"inspect_ai/log_formats.{form}", tmp_path) for form in ("eval", "json"))
+    first, second = (imported(LOGS / f"inspect_ai/log_formats.{form}", tmp_path) for form in ("eval", "json"))
     assert [list(task.samples()) for task in tasks_of(first).values()] == [
         list(task.samples()) for task in tasks_of(second).values()
     ]

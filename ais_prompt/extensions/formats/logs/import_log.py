@@ -43,7 +43,7 @@ from ais_prompt.utils.text import counted, listed
 _NOT_IN_NAMES: Final = re.compile(r"[^\w.+=,@()\[\] -]+")
 
 
-class BroughtTask(Struct, frozen=True):
+class LogTask(Struct, frozen=True):
     """One task of a log.
 
     Attributes:
@@ -73,11 +73,11 @@ class BroughtTask(Struct, frozen=True):
         return f"{self.model}/{self.dataset}"
 
 
-class BroughtLog(Struct, frozen=True):
+class ImportedLog(Struct, frozen=True):
     """A log that was made a run folder."""
 
     folder: RunFolder
-    tasks: Sequence[BroughtTask]
+    tasks: Sequence[LogTask]
 
 
 def is_log(path: Path) -> bool:
@@ -85,7 +85,7 @@ def is_log(path: Path) -> bool:
     return bool(_recognized(path))
 
 
-def bring_log(path: Path, work_dir: Path, command: str) -> BroughtLog:
+def import_log(path: Path, work_dir: Path, command: str) -> ImportedLog:
     """Make a run folder of a log.
 
     Args:
@@ -101,14 +101,14 @@ def bring_log(path: Path, work_dir: Path, command: str) -> BroughtLog:
     folder = create_run_folder(work_dir, path.resolve().stem or "imported")
     try:
         with hold_writer_lock(folder):
-            brought = [_brought(task, folder) for task in tasks]
-            _record(tasks, brought, folder, command, path)
+            imported = [_imported(task, folder) for task in tasks]
+            _record(tasks, imported, folder, command, path)
     except BaseException as error:
         shutil.rmtree(folder.root, ignore_errors=True)
         if isinstance(error, RecursionError):
             raise DataError("the log is nested too deep", where=str(path), fix="name another file") from None
         raise
-    return BroughtLog(folder, brought)
+    return ImportedLog(folder, imported)
 
 
 def open_log(path: Path) -> RunFolder | None:
@@ -117,7 +117,7 @@ def open_log(path: Path) -> RunFolder | None:
     A run of OpenCompass or AISBench is scored by the counterparts of its config; its own verdicts are not in it.
 
     Raises:
-        AisPromptError: as `bring_log`, or as the import and the scoring of such a run.
+        AisPromptError: as `import_log`, or as the import and the scoring of such a run.
     """
     known = is_log(path)
     if not known and not (path / "predictions").is_dir():
@@ -126,7 +126,7 @@ def open_log(path: Path) -> RunFolder | None:
     atexit.register(shutil.rmtree, place, ignore_errors=True)
     command = "a log that was only read"
     if known:
-        return bring_log(path, place, command).folder
+        return import_log(path, place, command).folder
     imported = import_run(path, Source(work_dir=str(place)), command)
     names = {one.name for one in imported.tasks}
     for task in imported.plan.tasks:
@@ -163,7 +163,7 @@ def _tasks(path: Path) -> list[LoggedTask]:
     return tasks
 
 
-def _brought(task: LoggedTask, folder: RunFolder) -> BroughtTask:
+def _imported(task: LoggedTask, folder: RunFolder) -> LogTask:
     """Write the predictions and scores of a task."""
     model, dataset = _name(task.model), _name(task.dataset)
     search = RuleSearch(task.rules, extracts=task.extracts)
@@ -183,7 +183,7 @@ def _brought(task: LoggedTask, folder: RunFolder) -> BroughtTask:
         head = {"model": model, "dataset": dataset, "scores": values, "reported": dict(task.reported)}
         write_results(folder.results(model, dataset), head, (sample.to_json() for sample in samples))
     rule = search.found()
-    return BroughtTask(
+    return LogTask(
         model=model,
         dataset=dataset,
         tool=task.tool,
@@ -243,12 +243,12 @@ def _literal(value: Any) -> Any:
 
 
 def _record(
-    tasks: Sequence[LoggedTask], brought: Sequence[BroughtTask], folder: RunFolder, command: str, path: Path
+    tasks: Sequence[LoggedTask], imported: Sequence[LogTask], folder: RunFolder, command: str, path: Path
 ) -> None:
     """Write the config and the record of the run."""
     models = {_name(task.model): {"type": f"{ELSEWHERE}{task.tool}", "model": task.model} for task in tasks}
     datasets: dict[str, Mapping[str, Any]] = {}
-    for one in brought:
+    for one in imported:
         if datasets.setdefault(one.config["abbr"], one.config) != one.config:
             what = f"the models of the log were asked or scored differently on {one.config['abbr']}"
             raise ConfigError(what, where=str(path), fix="import the log of one model at a time")
@@ -256,21 +256,21 @@ def _record(
         "models": [{"abbr": abbr, **model} for abbr, model in models.items()],
         "datasets": [dict(one) for one in datasets.values()],
         "model_dataset_combinations": [
-            {"models": [abbr], "datasets": [one.config["abbr"] for one in brought if one.model == abbr]}
+            {"models": [abbr], "datasets": [one.config["abbr"] for one in imported if one.model == abbr]}
             for abbr in models
         ],
     }
     # All types in it are those that are written above, whatever the log says.
     spec = read_spec(Source(loaded=LoadedConfig(values, path.stem), work_dir=str(folder.root.parent.parent))).spec
-    notes = [f"{one.name}: {note}" for one in brought for note in one.notes]
+    notes = [f"{one.name}: {note}" for one in imported for note in one.notes]
     record = record_of(Plan(spec), folder, command, asks=True, notes=notes).begin()
-    by_name = {one.name: one for one in brought}
+    by_name = {one.name: one for one in imported}
     for task in spec.tasks:
         found = by_name[task.name]
         model = {"type": found.tool, "model": task.model.part.args.get("model")}
         record.add_task(task, TaskFacts(model, samples=found.samples, failed=found.failed))
     rows = summary_rows(
-        TaskOutcome(one.model, one.dataset, one.scores, predictions_only=not one.scores) for one in brought
+        TaskOutcome(one.model, one.dataset, one.scores, predictions_only=not one.scores) for one in imported
     )
     write_summary(folder.summary_dir, rows, rows)  # what `view` shows
     record.finish("finished")

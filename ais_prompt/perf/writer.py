@@ -1,0 +1,148 @@
+"""Write down a load while it runs, in a thread: count tokens, and write the journal and the predictions."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from queue import SimpleQueue
+from typing import Any, Final
+
+from msgspec import Struct
+
+from ais_prompt.models.tokenizer import approximate_tokens
+from ais_prompt.models.transport.moments import Moments
+from ais_prompt.perf.exchange import Exchange, offsets_of
+from ais_prompt.perf.prepare import PreparedLoad, served_model
+from ais_prompt.store.journal import Journal
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.predictions import prediction_sorter
+from ais_prompt.store.request_keys import RequestKeys
+from ais_prompt.types import Completion, Decoding, Prediction, Request
+from ais_prompt.utils.progress import tracking
+
+CHECKED_ANSWERS: Final = 200
+"""Answers whose tokens are also counted with the model's tokenizer."""
+
+
+class Answer(Struct, frozen=True):
+    """One answered or failed request, with times of the clock; ``times`` and ``kinds`` are of the events."""
+
+    request: Request
+    completion: Completion
+    due: float
+    taken: float
+    end: float
+    moments: Moments
+    times: Sequence[float]
+    kinds: str
+
+
+class LoadWriter:
+    """Writes journal and predictions in a thread of its own.
+
+    Attributes:
+        origin: the beginning of the load, on the clock of its loop.
+        failed: predictions without an answer.
+    """
+
+    def __init__(self, load: PreparedLoad, folder: RunFolder) -> None:
+        self.origin = 0.0
+        self.failed = 0
+        self._load = load
+        self._model = served_model(load.task)
+        names = load.task.spec.model.abbr, load.task.spec.dataset.abbr
+        self._journal, self._predictions = folder.journal(*names), folder.predictions(*names)
+        self._key_of = RequestKeys(self._model.identity())
+        self._to_check = CHECKED_ANSWERS
+        self._queue: SimpleQueue[Answer | Prediction | None] = SimpleQueue()
+        self._error: Exception | None = None
+        self._thread = threading.Thread(target=self._run, name="aisprompt-load", daemon=True)
+
+    def __enter__(self) -> LoadWriter:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._queue.put(None)
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+
+    def add(self, item: Answer | Prediction) -> None:
+        """Take an answer or a prediction; return at once.
+
+        Raises:
+            AisPromptError: an earlier one could not be written.
+        """
+        if self._error is not None:
+            raise self._error
+        self._queue.put(item)
+
+    def _run(self) -> None:
+        try:
+            self._write()
+        except Exception as error:
+            self._error = error
+
+    def _write(self) -> None:
+        with (
+            Journal.open(self._journal) as journal,
+            prediction_sorter(self._predictions) as predictions,
+            tracking(f"load {self._load.task.name}", self._load.plan.schedule.requests, "requests") as advance,
+        ):
+            for prediction in self._load.over:
+                predictions.add(prediction)
+            while (item := self._queue.get()) is not None:
+                if isinstance(item, Prediction):
+                    predictions.add(item)
+                    continue
+                times = self._exchange(item).times_to_json()
+                journal.append(self._key_of(item.request), item.request, item.completion, times=times)
+                advance(item.request.turn == 0)
+            predictions.write(self._predictions)
+            self.failed = predictions.failed
+
+    def _exchange(self, item: Answer) -> Exchange:
+        request, completion, moments, origin = item.request, item.completion, item.moments, self.origin
+        connected, sent, first_byte = (
+            None if moment is None else moment - origin
+            for moment in (moments.connected, moments.sent, moments.first_byte)
+        )
+        assert isinstance(request.decoding, Decoding)
+        return Exchange(
+            request.sample_id,
+            item.due - origin,
+            item.taken - origin,
+            item.end - origin,
+            turn=request.turn,
+            repeat=request.repeat,
+            connected=connected,
+            sent=sent,
+            first_byte=first_byte,
+            offsets=offsets_of(item.taken - origin, [time - origin for time in item.times]),
+            kinds=item.kinds,
+            max_tokens=request.decoding.max_out_len,
+            failure=None if completion.failure is None else completion.failure.kind,
+            **({} if completion.failure is not None else self._tokens(request, completion, item.kinds)),
+        )
+
+    def _tokens(self, request: Request, completion: Completion, kinds: str) -> Mapping[str, Any]:
+        """Return the tokens of an answer and their sources: those that the server counts, or else the next best."""
+        usage, tokenizer = completion.usage, self._model.tokenizer()
+        text = completion.reasoning + completion.text
+        counted = None
+        if tokenizer is not None and (usage.completion_tokens is None or self._to_check > 0):
+            self._to_check -= 1
+            counted = len(tokenizer.encode(text, add_special_tokens=False))
+        values: dict[str, Any] = {"input_tokens": usage.prompt_tokens, "output_tokens": usage.completion_tokens}
+        if usage.prompt_tokens is None:
+            own = self._model.count_tokens(request.prompt)
+            values["input_tokens"] = approximate_tokens(request.prompt) if own is None else own
+            values["input_source"] = "estimate" if own is None else "tokenizer"
+        if usage.completion_tokens is None:
+            pieces = len(kinds) - kinds.count("o")
+            values["output_tokens"] = counted or pieces or approximate_tokens(text)
+            values["output_source"] = "tokenizer" if counted else "events" if pieces else "estimate"
+        elif counted is not None:
+            values["counted_tokens"] = counted
+        return values
