@@ -24,7 +24,7 @@ from ais_prompt.models.transport.moments import Moments
 from ais_prompt.perf.driver import ClientMeter, drive
 from ais_prompt.perf.files import add_client, write_plan
 from ais_prompt.perf.prepare import PreparedLoad, served_model
-from ais_prompt.perf.writer import Answer, LoadWriter
+from ais_prompt.perf.writer import LoadAnswer, LoadWriter
 from ais_prompt.plan.plan import Task
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import ChatMessage, Completion, Decoding, Prompt, Request, TaskFacts
@@ -124,7 +124,7 @@ class _Asking:
             completion, times, kinds = await self._completed(sent, moments)
             end = self._clock()
             conversation.answer(requests[0], completion)
-            self._writer.add(Answer(sent, completion, due, taken, end, moments, times, kinds))
+            self._writer.add(LoadAnswer(sent, completion, due, taken, end, moments, times, kinds))
             due = self._clock()
         if is_first and conversation.prediction is not None:
             self._writer.add(conversation.prediction)

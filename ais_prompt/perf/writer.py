@@ -24,7 +24,7 @@ CHECKED_ANSWERS: Final = 200
 """Answers whose tokens are also counted with the model's tokenizer."""
 
 
-class Answer(Struct, frozen=True):
+class LoadAnswer(Struct, frozen=True):
     """One answered or failed request, with times of the clock; ``times`` and ``kinds`` are of the events."""
 
     request: Request
@@ -54,7 +54,7 @@ class LoadWriter:
         self._journal, self._predictions = folder.journal(*names), folder.predictions(*names)
         self._key_of = RequestKeys(self._model.identity())
         self._to_check = CHECKED_ANSWERS
-        self._queue: SimpleQueue[Answer | Prediction | None] = SimpleQueue()
+        self._queue: SimpleQueue[LoadAnswer | Prediction | None] = SimpleQueue()
         self._error: Exception | None = None
         self._thread = threading.Thread(target=self._run, name="aisprompt-load", daemon=True)
 
@@ -68,7 +68,7 @@ class LoadWriter:
         if self._error is not None:
             raise self._error
 
-    def add(self, item: Answer | Prediction) -> None:
+    def add(self, item: LoadAnswer | Prediction) -> None:
         """Take an answer or a prediction; return at once.
 
         Raises:
@@ -102,7 +102,7 @@ class LoadWriter:
             predictions.write(self._predictions)
             self.failed = predictions.failed
 
-    def _exchange(self, item: Answer) -> Exchange:
+    def _exchange(self, item: LoadAnswer) -> Exchange:
         request, completion, moments, origin = item.request, item.completion, item.moments, self.origin
         connected, sent, first_byte = (
             None if moment is None else moment - origin
