@@ -11,7 +11,10 @@ from ais_prompt.cli.options import shown_command
 from ais_prompt.cli.verb import hint, offer, report
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from ais_prompt.cli.gates import GateKeeper
+    from ais_prompt.perf.tools import ToolName
     from ais_prompt.plan.plan import Plan
     from ais_prompt.store.layout import RunFolder
     from ais_prompt.types import PerfSpec
@@ -64,8 +67,8 @@ _OPTIONS = (
     click.option(
         "--as",
         "shown_as",
-        type=click.Choice(["aisbench"]),
-        help="With -m perf and perf_viz: print the tables of AISBench, with its definitions.",
+        type=click.Choice(["aisbench", "vllm", "sglang", "evalscope", "guidellm", "aiperf"]),
+        help="With -m perf and perf_viz: print the tables of another tool, with its definitions.",
     ),
     click.option("--pressure", is_flag=True, help="With -m perf: ask over and over, for --pressure-time."),
     click.option(
@@ -140,8 +143,10 @@ def run_perf(ctx: click.Context, plan: Plan, keeper: GateKeeper, gate_values: di
     console = Console()
     if ctx.params["shown_as"] is None:
         print_loads(run.results, console)
-    else:
+    elif ctx.params["shown_as"] == "aisbench":
         _print_as_aisbench(run)
+    else:
+        _print_as(ctx.params["shown_as"], run, console)
     offer(folder=str(run.folder.root), scores=[row for result in run.results for row in result.rows])
     rows = [row for result in run.results for row in result.rows]
     holds = keeper.hold_rows(rows, run.folder.root)
@@ -240,6 +245,27 @@ def _print_as_aisbench(run: PerfRun) -> None:
             click.echo(f"{result.task.name}: {result.missing}")
         else:
             click.echo(aisbench_screen(result.aisbench, result.task.name, str(folder)))
+
+
+def _print_as(tool: ToolName, run: PerfRun, console: Console) -> None:
+    """Print the tables of another tool; ``--json`` has them too, without rounding."""
+    from msgspec import to_builtins
+
+    from ais_prompt.errors import DataError
+    from ais_prompt.perf.tool_tables import tool_sections
+    from ais_prompt.report.tool_load import print_sections
+
+    tables: dict[str, Any] = {}
+    for result in run.results:
+        click.echo(f"{result.task.name} by the definitions of {tool}:")
+        try:
+            sections = tool_sections(result.load, tool)
+        except DataError as error:
+            click.echo(f"{error.what}; {error.fix}")
+            continue
+        print_sections(sections, console)
+        tables[result.task.name] = to_builtins(sections)
+    offer(tables=tables)
 
 
 def _show_files(folder: RunFolder) -> None:

@@ -60,6 +60,13 @@ def test_a_load_is_measured_shown_again_and_scored(project: Project, server: Moc
         (project.folder() / "performances" / "fake" / name).unlink()
     theirs = project.run("run", "eval.py", "-m", "perf_viz", "-r", "--as", "aisbench")
     assert "Performance Results of task [fake/sums]: \n╒═══" in theirs.stdout
+    for tool, line in {
+        "vllm": "Mean TTFT (ms):",
+        "guidellm": "Request Latency (Sec)",
+        "aiperf": "Time to First Token (ms)",
+    }.items():
+        shown = project.run("run", "eval.py", "-m", "perf_viz", "-r", "--as", tool)
+        assert line in shown.stdout, shown.stderr
     again = project.run("run", "eval.py", "-m", "perf", "-r")
     assert again.returncode == 0, again.stderr
     assert performances(project) == files
