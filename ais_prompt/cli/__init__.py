@@ -52,6 +52,8 @@ VERBS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "export": ("ais_prompt.cli.view.export", "Write results in the form of another program."),
         "import": ("ais_prompt.extensions.formats.import_command.import_command", "Import a log of another tool."),
         "migrate": ("ais_prompt.extensions.peers.migrate_command.migrate", "Write their config as one of ours."),
+        "seal": ("ais_prompt.extensions.seals.command.seal", "Put a finished run into one file, as evidence."),
+        "verify": ("ais_prompt.extensions.seals.command.verify", "Verify a sealed run: bytes, prompts, scores."),
         "completion": ("ais_prompt.cli.completion.completion", "Print the completion script of a shell."),
     },
 }
@@ -59,7 +61,7 @@ VERBS: Final[dict[str, dict[str, tuple[str, str]]]] = {
 
 MEANT: Final = {
     **dict.fromkeys(("evaluate", "test", "infer", "ask", "start", "benchmark", "bench"), "run"),
-    **dict.fromkeys(("validate", "lint", "verify"), "check"),
+    **dict.fromkeys(("validate", "lint"), "check"),
     **dict.fromkeys(("report", "show", "open", "ui", "results"), "view"),
     **dict.fromkeys(("prompt", "prompts", "preview"), "view-prompt"),
     **dict.fromkeys(("new", "create", "setup"), "init"),

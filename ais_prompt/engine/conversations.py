@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
@@ -64,7 +64,9 @@ def conversations(
             raise
 
 
-def stored_predictions(task: Task, journals: Sequence[Path], addresses: Sequence[str]) -> Iterator[Prediction]:
+def stored_predictions(
+    task: Task, journals: Sequence[Path], addresses: Sequence[str], identity: Mapping[str, Any] | None = None
+) -> Iterator[Prediction]:
     """Yield the predictions of the samples that journals answer to their end, in sample order; nothing is asked.
 
     Failures count as answers, and so do samples that cannot be asked at all.
@@ -73,12 +75,13 @@ def stored_predictions(task: Task, journals: Sequence[Path], addresses: Sequence
         task: a model and a dataset.
         journals: its journals, which other processes may be writing.
         addresses: as for `former_keys_of`.
+        identity: of the model that answered, where its files are not here; None for that of the task's model.
 
     Raises:
         AisPromptError: the data, the model's files or the journal cannot be read.
     """
     view = JournalView(*journals)
-    key_of = RequestKeys(task.model.identity())
+    key_of = RequestKeys(task.model.identity() if identity is None else identity)
     former = former_keys_of(task, addresses) if view.has_former_keys else lambda _: iter(())
 
     def recall(request: Request) -> Completion | None:

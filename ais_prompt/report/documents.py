@@ -280,6 +280,42 @@ class ExplainDocument(Document, kw_only=True):
     explanations: list[ExplanationEntry] = field(default_factory=list)
 
 
+class SealDocument(Document, kw_only=True):
+    """What ``seal`` prints.
+
+    Attributes:
+        file: the seal.
+        root: of its Merkle tree, in hex.
+        entries: the leaves of the tree.
+        signed: whether it has a signature.
+    """
+
+    kind: Literal["seal"]
+    file: str = ""
+    root: str = ""
+    entries: int = 0
+    signed: bool = False
+
+
+class FindingEntry(TypedDict):
+    """One side of a seal: whether it is as sealed, null if that cannot be known here, and why."""
+
+    subject: Literal["content", "signature", "data", "prompts", "scores", "model"]
+    holds: bool | None
+    text: str
+
+
+class VerifyDocument(Document, kw_only=True):
+    """What ``verify`` prints.
+
+    Attributes:
+        findings: in the order in which they were made.
+    """
+
+    kind: Literal["verify"]
+    findings: list[FindingEntry] = field(default_factory=list)
+
+
 DOCUMENTS: Final[Mapping[str, type[Document]]] = {
     "run": RunDocument,
     "score": RunDocument,
@@ -287,6 +323,8 @@ DOCUMENTS: Final[Mapping[str, type[Document]]] = {
     "list": ListDocument,
     "compare": CompareDocument,
     "explain": ExplainDocument,
+    "seal": SealDocument,
+    "verify": VerifyDocument,
 }
 """Verb → its document."""
 

@@ -1,0 +1,208 @@
+"""The file of a sealed run: a zip of what a run rests on, with a digest of all of it.
+
+``seal.json`` has the root of a Merkle tree (RFC 6962, section 2.1) whose leaves are the lines of the JSONL files and
+the other files whole, in the order of their paths, each behind its path. A signature is of ``seal.json``, by the key of
+the user with OpenSSH (``ssh-keygen -Y``): no key is made or kept here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+import zipfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from ais_prompt.errors import AisPromptError, ConfigError, DataError
+from ais_prompt.store.disk import reading, replacing
+from ais_prompt.store.layout import RunFolder, refuse_links
+from ais_prompt.store.runs import read_run_file
+from ais_prompt.utils.packages import versions
+from ais_prompt.utils.temporary import temporary_folder
+
+SEAL: Final = "seal.json"
+SIGNATURE: Final = "seal.json.sig"
+LOCK: Final = "prompts.lock"
+NAMESPACE: Final = "aisprompt-seal"
+"""What a signature is for: one of another purpose does not count."""
+FORMAT: Final = 1
+MOST_COMPRESSED: Final = 1_000
+"""Most times that a seal may be larger unpacked than packed."""
+_SMALLEST: Final = 1 << 20
+_CHUNK: Final = 1 << 20
+_SEALED: Final = re.compile(
+    r"config\.py|run\.json|prompts\.lock|(journal|predictions|results|judge)(/[^/\\:]+)+\.jsonl?"
+)
+_COPY_AGAIN: Final = "copy the file again"
+
+
+class Seal(Struct, frozen=True):
+    """What ``seal.json`` says.
+
+    Attributes:
+        root: of the Merkle tree, in hex.
+        leaves: their number.
+        made: when, in UTC.
+        versions: of the packages that sealed.
+        format: version of this form.
+    """
+
+    root: str
+    leaves: int
+    made: str
+    versions: dict[str, str]
+    format: int = FORMAT
+
+
+def write_seal(folder: RunFolder, target: Path, lock: Path | None, key: Path | None) -> Seal:
+    """Seal a finished run.
+
+    Args:
+        folder: of the run.
+        target: the file, replaced if it is there.
+        lock: of the prompts of its config; None without one.
+        key: private key for OpenSSH; None leaves the seal unsigned.
+
+    Raises:
+        ConfigError: the run is not finished, or nothing can be signed with the key.
+        StoreError: a file cannot be read or written.
+    """
+    refuse_links(folder)
+    status = read_run_file(folder).get("status")
+    if status != "finished":
+        raise ConfigError(f"the run is {status}", where=str(folder.root), fix="finish it first: aisprompt run … -r")
+    files = {path.relative_to(folder.root).as_posix(): path for path in folder.root.rglob("*") if path.is_file()}
+    files = {name: path for name, path in sorted(files.items()) if _SEALED.fullmatch(name)}
+    if lock is not None:
+        files[LOCK] = lock
+    leaves = [leaf for name in sorted(files) for leaf in _leaves(name, files[name])]
+    seal = Seal(merkle_root(leaves), len(leaves), f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}", versions())
+    with temporary_folder() as place:
+        statement = Path(place, SEAL)
+        statement.write_bytes(msgspec.json.format(msgspec.json.encode(seal), indent=2))
+        signature = None if key is None else _signed(statement, key)
+        with replacing(target, binary=True) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.write(statement, SEAL)
+            if signature is not None:
+                archive.write(signature, SIGNATURE)
+            for name, path in files.items():
+                archive.write(path, name)
+    return seal
+
+
+def unpack(path: Path, into: Path) -> Seal:
+    """Unpack a seal, which may come from anybody, into an empty folder.
+
+    Raises:
+        DataError: it is no seal, has other files, or is far larger than it looks.
+        StoreError: it cannot be read.
+    """
+    where = str(path)
+    try:
+        with reading(path, fix="check the path"), zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+            names = [member.filename for member in members]
+            _check_members(names, sum(member.file_size for member in members), path)
+            archive.extractall(into)
+        seal = msgspec.json.decode((into / SEAL).read_bytes(), type=Seal)
+    except AisPromptError:
+        raise
+    except Exception as error:  # a broken archive raises whatever its bytes lead to
+        raise DataError(f"this is no seal, or a broken one: {error}", where=where, fix=_COPY_AGAIN) from None
+    if seal.format != FORMAT:
+        what = f"the seal has form {seal.format}, and this version knows {FORMAT}"
+        raise DataError(what, where=where, fix="use a later version of ais_prompt")
+    return seal
+
+
+def _check_members(names: list[str], size: int, path: Path) -> None:
+    allowed = {SEAL, SIGNATURE}
+    strange = next((one for one in names if one not in allowed and not _SEALED.fullmatch(one)), None)
+    if strange is None and any(".." in name.split("/") for name in names):
+        strange = ".."
+    if strange is not None or SEAL not in names or len(set(names)) < len(names):
+        what = f"it has a file that no seal has: {strange}" if strange else f"it needs each file once, and {SEAL}"
+        raise DataError(f"this is no seal: {what}", where=str(path), fix="name a file of `aisprompt seal`")
+    if size > MOST_COMPRESSED * path.stat().st_size + _SMALLEST:
+        raise DataError(
+            f"this is no seal: {size:,} bytes unpacked, more than {MOST_COMPRESSED:,} times its size",
+            where=str(path),
+            fix=_COPY_AGAIN,
+        )
+
+
+def root_of(folder: Path) -> tuple[str, int]:
+    """Return the root of the Merkle tree of an unpacked seal, and the number of its leaves."""
+    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    leaves = [leaf for name in names if name not in (SEAL, SIGNATURE) for leaf in _leaves(name, folder / name)]
+    return merkle_root(leaves), len(leaves)
+
+
+def merkle_root(leaves: list[bytes]) -> str:
+    """Return the root over the digests of leaves (RFC 6962, section 2.1), in hex."""
+    level = leaves or [hashlib.sha256().digest()]
+    while len(level) > 1:
+        even = len(level) // 2 * 2
+        pairs = [hashlib.sha256(b"\1" + level[at] + level[at + 1]).digest() for at in range(0, even, 2)]
+        level = pairs + level[even:]
+    return level[0].hex()
+
+
+def _leaves(name: str, path: Path) -> Iterator[bytes]:
+    head = b"\0" + name.encode() + b"\0"
+    with path.open("rb") as stream:
+        if name.endswith(".jsonl"):
+            yield from (hashlib.sha256(head + line).digest() for line in stream)
+            return
+        found = hashlib.sha256(head)
+        while chunk := stream.read(_CHUNK):
+            found.update(chunk)
+    yield found.digest()
+
+
+def _signed(statement: Path, key: Path) -> Path:
+    _openssh("sign", "-f", str(key), "-n", NAMESPACE, str(statement), where=str(key))
+    return statement.with_name(SIGNATURE)
+
+
+def signer_of(folder: Path, public_key: Path | None) -> str | None:
+    """Return who signed an unpacked seal, as OpenSSH names the key; None if nobody did.
+
+    Args:
+        folder: with the files of the seal.
+        public_key: the key that must have signed; None accepts any.
+
+    Raises:
+        ConfigError: OpenSSH is missing, or the signature is not of that key or not of this seal.
+    """
+    signature = folder / SIGNATURE
+    if not signature.exists():
+        return None
+    statement = (folder / SEAL).read_bytes()
+    common = ("-n", NAMESPACE, "-s", str(signature))
+    if public_key is None:
+        return _openssh("check-novalidate", *common, where=str(signature), sent=statement)
+    with temporary_folder() as place:
+        allowed = Path(place, "signers")
+        with reading(public_key, fix="name a public key, such as ~/.ssh/id_ed25519.pub"):
+            allowed.write_text(f"signer {public_key.read_text().strip()}\n")
+        return _openssh("verify", "-f", str(allowed), "-I", "signer", *common, where=str(public_key), sent=statement)
+
+
+def _openssh(*arguments: str, where: str, sent: bytes = b"") -> str:
+    """Run ``ssh-keygen -Y``, and return the last word that it prints: the fingerprint of the key."""
+    try:
+        done = subprocess.run(["ssh-keygen", "-Y", *arguments], capture_output=True, check=False, input=sent)
+    except FileNotFoundError:
+        raise ConfigError("signatures need OpenSSH", where="ssh-keygen", fix="install openssh-client") from None
+    if done.returncode:
+        said = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()
+        what = said[-1] if said else f"exit code {done.returncode}"
+        raise ConfigError(f"ssh-keygen: {what}", where=where, fix="name another key")
+    return (done.stdout.decode(errors="replace").split() or [""])[-1]

@@ -1,0 +1,251 @@
+"""Verify a sealed run: its bytes, its signature, its data and prompts, its scores; and, if asked to, its model.
+
+Prompts are verified as a resumed run would find its answers: every request is made again from the data, and its key
+must be in the sealed journal. Scores are verified by extracting and scoring the sealed answers again. Neither needs the
+model. An answer that was forged together with its journal line and score is found only by asking the model again: of
+`count` samples chosen at random, a share f of forged answers is missed with probability (1 - f) ** count.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Collection, Iterator, Mapping
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import msgspec
+from msgspec import Struct
+
+from ais_prompt.checks.source import Source, checked
+from ais_prompt.checks.stored import open_stored
+from ais_prompt.comparison.locks.lock import find_drift
+from ais_prompt.engine.conversations import stored_predictions
+from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.extensions.seals.seal_file import LOCK, Seal, root_of, signer_of
+from ais_prompt.plan.plan import Plan, Task
+from ais_prompt.scoring.score import score
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.predictions import read_predictions
+from ais_prompt.store.results import read_results
+from ais_prompt.store.runs import read_run_file
+from ais_prompt.utils.text import counted, listed
+from ais_prompt.verbs.run import asked, run, with_found_models
+
+CONFIDENCE: Final = 0.95
+_NAMED: Final = 5
+"""Most samples that a finding names."""
+
+Subject = Literal["content", "signature", "data", "prompts", "scores", "model"]
+
+
+class Finding(Struct, frozen=True):
+    """What was found about one side of a seal.
+
+    Attributes:
+        subject: which side.
+        holds: whether it is as sealed; None if that cannot be known here.
+        text: why, in one sentence.
+    """
+
+    subject: Subject
+    holds: bool | None
+    text: str
+
+
+def verify_content(seal: Seal, folder: Path, root: str | None, public_key: Path | None) -> Iterator[Finding]:
+    """Verify the bytes of an unpacked seal, and its signature.
+
+    Args:
+        seal: as it was read.
+        folder: with its files.
+        root: the root that was published elsewhere; None if it was not.
+        public_key: as in `signer_of`.
+    """
+    found, leaves = root_of(folder)
+    if found != seal.root or leaves != seal.leaves:
+        yield Finding("content", False, f"the files have root {found}, and the seal says {seal.root}")
+    elif root is not None and root != found:
+        yield Finding("content", False, f"the root is {found}, not {root}")
+    else:
+        yield Finding("content", True, f"root {found}, sealed {seal.made}, {leaves:,} entries")
+    try:
+        signer = signer_of(folder, public_key)
+    except ConfigError as error:
+        yield Finding("signature", False, error.what)
+    else:
+        if signer is None:
+            yield Finding("signature", None if public_key is None else False, "nobody signed it")
+        else:
+            whose = "a key that you did not name with --signer" if public_key is None else "the key that you named"
+            yield Finding("signature", None if public_key is None else True, f"signed by {signer}, {whose}")
+
+
+def verify_run(folder: RunFolder, source: Source) -> Iterator[Finding]:
+    """Verify the data, prompts and scores of an unpacked seal, whose results are written again.
+
+    Args:
+        folder: of the unpacked files.
+        source: the config that is trusted, or the values that replace those of the sealed config.
+    """
+    try:
+        plan, _ = open_stored(str(folder.root), source)
+        facts = read_run_file(folder)["tasks"]
+        tasks = [task for task in plan.tasks if task.name in facts]
+        if not tasks:
+            what = "none of its models and datasets are in the seal"
+            raise ConfigError(what, where=source.config or "config.py", fix="name the config of the run")
+    except AisPromptError as error:
+        yield Finding("prompts", None, f"{error.what}: give the config that you trust with --config")
+        return
+    yield _of_tasks("data", tasks, lambda task: _data(task, facts[task.name]))
+    yield _of_tasks("prompts", tasks, lambda task: _prompts(task, folder, facts[task.name]))
+    if source.config is None and (lock := folder.root / LOCK).exists():
+        yield _lock(plan, lock)
+    yield _of_tasks("scores", tasks, lambda task: _scores(task, folder))
+
+
+def ask_again(folder: RunFolder, source: Source, count: int, command: str) -> Finding:
+    """Ask the model for the answers to random samples again, and compare them and their scores.
+
+    Args:
+        folder: of the unpacked files. The answers of these samples are replaced.
+        source: with the trusted config of the model.
+        count: number of samples; all, if there are fewer.
+        command: the command line, for the record.
+
+    Raises:
+        AisPromptError: the model cannot be asked.
+    """
+    plan = with_found_models(checked(source)[0], "all")
+    facts = read_run_file(folder)["tasks"]
+    tasks = {task.name: task for task in plan.tasks if task.name in facts}
+    for name, task in tasks.items():
+        if not _is_same(task.model.identity(), facts[name]["model"]):
+            what = f"{name} was answered by another model, or one with other options"
+            raise ConfigError(what, where=task.spec.model.where, fix="give the config of that model")
+    samples = [(name, one.sample_id) for name, task in tasks.items() for one in _predictions(task, folder)]
+    chosen = random.SystemRandom().sample(samples, min(count, len(samples)))
+    ids = {name: {id_ for task, id_ in chosen if task == name} for name in tasks}
+    before = {name: _answers(task, folder, ids[name]) for name, task in tasks.items()}
+    for name, task in tasks.items():
+        _forget(folder.journal(task.spec.model.abbr, task.spec.dataset.abbr), ids[name])
+    for model in asked(plan, "all"):
+        model.preflight()
+    result = run(plan.only([name for name in tasks if ids[name]]), folder, command=command, with_report=False)
+    for outcome in result.outcomes:
+        if outcome.error is not None:
+            raise outcome.error
+    after = {name: _answers(task, folder, ids[name]) for name, task in tasks.items()}
+    texts = sum(before[name][id_][0] == after[name][id_][0] for name, id_ in chosen)
+    others = [id_ for name, id_ in chosen if before[name][id_][1] != after[name][id_][1]]
+    share = 1 - (1 - CONFIDENCE) ** (1 / len(chosen))
+    text = f"{len(chosen) - len(others)} of {counted(len(chosen), 'answer')} have the same score when asked again"
+    text += f", {texts} the same text"
+    if others:
+        return Finding("model", False, f"{text}; not: {listed(others[:_NAMED])}")
+    return Finding("model", True, f"{text}; if {share:.1%} or more were forged, {CONFIDENCE:.0%} sure to be found")
+
+
+def _of_tasks(subject: Subject, tasks: list[Task], verify: Callable[[Task], str]) -> Finding:
+    """Return one finding about all tasks. ``verify`` says what holds of a task, or raises `_Differs`."""
+    said = []
+    for task in tasks:
+        try:
+            said.append(verify(task))
+        except _DiffersError as found:
+            return Finding(subject, False, f"{task.name}: {found}")
+        except AisPromptError as error:
+            return Finding(subject, None, f"{task.name}: {error.what}")
+        finally:
+            task.release()
+    return Finding(subject, True, "; ".join(dict.fromkeys(said)) if len(set(said)) == 1 else _joined(tasks, said))
+
+
+class _DiffersError(Exception):
+    """What was found is not as sealed."""
+
+
+def _joined(tasks: list[Task], said: list[str]) -> str:
+    return "; ".join(f"{task.name}: {text}" for task, text in zip(tasks, said, strict=True))
+
+
+def _data(task: Task, facts: Mapping[str, Any]) -> str:
+    if task.data.digest != facts["data_digest"]:
+        raise _DiffersError(f"the data have digest {task.data.digest}, and the run had {facts['data_digest']}")
+    return "the data are those of the run"
+
+
+def _prompts(task: Task, folder: RunFolder, facts: Mapping[str, Any]) -> str:
+    """Make every request again, and take the answers of the journal: the sealed predictions must come out."""
+    names = task.spec.model.abbr, task.spec.dataset.abbr
+    journal = folder.journal(*names)
+    if not journal.exists():
+        raise ConfigError("the answers were made elsewhere, so their requests are not known")
+    made = {one.sample_id: one.to_json() for one in stored_predictions(task, [journal], (), facts["model"])}
+    different, total = [], 0
+    for one in read_predictions(folder.predictions(*names)):
+        total += 1
+        if made.pop(one.sample_id, None) != one.to_json():
+            different.append(one.sample_id)
+    if different or made:
+        found = f"{counted(len(different), 'sample')} of {total} do not come out of the data and the journal"
+        raise _DiffersError(f"{found}: {listed((different or list(made))[:_NAMED])}")
+    return f"{counted(total, 'prompt')} made again are those that were sent"
+
+
+def _lock(plan: Plan, path: Path) -> Finding:
+    try:
+        drift = find_drift(plan, path)
+    except AisPromptError as error:
+        return Finding("prompts", None, f"{LOCK}: {error.what}")
+    if drift.is_none:
+        return Finding("prompts", True, f"{LOCK}: data, templates, examples and all prompts are as locked")
+    return Finding("prompts", False, f"{LOCK}: to see what changed, unpack it: aisprompt lock CONFIG --check")
+
+
+def _scores(task: Task, folder: RunFolder) -> str:
+    path = folder.results(task.spec.model.abbr, task.spec.dataset.abbr)
+    if not path.exists():
+        return "not scored"
+    scores, samples = read_results(path)
+    if task.spec.dataset.keeps_scores:
+        raise ConfigError("the scores are of another tool, whose rule is not known")
+    score(task, folder)
+    again, made = read_results(path)
+    different = [
+        (old or new).sample_id
+        for old, new in zip_longest(samples, made)
+        if old is None or new is None or old.to_json() != new.to_json()
+    ]
+    if different:
+        what = f"{counted(len(different), 'answer')} of {len(samples)} have another score"
+        raise _DiffersError(f"{what}: {listed(different[:_NAMED])}")
+    if [one.to_json() for one in scores] != [one.to_json() for one in again]:
+        raise _DiffersError("the scores are not those of their answers")
+    return f"{counted(len(samples), 'answer')} extracted and scored again as sealed"
+
+
+def _is_same(identity: Mapping[str, Any], sealed: Mapping[str, Any]) -> bool:
+    return bool(msgspec.to_builtins(identity) == sealed)
+
+
+def _predictions(task: Task, folder: RunFolder) -> Iterator[Any]:
+    return read_predictions(folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr), with_prompts=False)
+
+
+def _answers(task: Task, folder: RunFolder, ids: Collection[str]) -> dict[str, tuple[Any, Any]]:
+    """Return the answer and the score of some samples: id → both."""
+    _, samples = read_results(folder.results(task.spec.model.abbr, task.spec.dataset.abbr))
+    scores = {one.sample_id: (one.status, one.values) for one in samples}
+    return {
+        one.sample_id: (one.prediction, scores.get(one.sample_id))
+        for one in _predictions(task, folder)
+        if one.sample_id in ids
+    }
+
+
+def _forget(journal: Path, ids: Collection[str]) -> None:
+    """Remove the answers to some samples from a journal."""
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(line for line in lines if msgspec.json.decode(line)["sample_id"] not in ids))
