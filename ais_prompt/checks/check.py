@@ -36,7 +36,7 @@ from ais_prompt.inferencers import (
     RepeatingInferencer,
     RunningConversation,
 )
-from ais_prompt.models.base import AsyncModel, ChecksRequests, HasTokenizerPath, MediaModel
+from ais_prompt.models.base import AsyncModel, ChecksRequests, HasTokenizerPath, LimitsStops, MediaModel
 from ais_prompt.plan.build import build_chat_format, build_partitioner, build_runner
 from ais_prompt.plan.cluster import check_cluster
 from ais_prompt.plan.judges import check_reference_answers, judge_dataset, judge_fields, pair_fields, shown_answer
@@ -57,7 +57,7 @@ from ais_prompt.registry import (
     is_shipped,
 )
 from ais_prompt.retrievers import Retriever, ShotIds
-from ais_prompt.types import Sample, TaskSpec
+from ais_prompt.types import Decoding, Request, Sample, TaskSpec
 from ais_prompt.utils.places import defined_at
 from ais_prompt.utils.text import counted, listed
 
@@ -318,7 +318,8 @@ def _try_prompts(side: _ModelSide, question: _Question) -> list[PromptWarning]:
         AisPromptError: as `_probed`.
     """
     found = _probed(side, question)
-    return [*(warning for probe in found for warning in prompt_warnings(probe)), *label_warnings(found)]
+    of_prompts = [warning for probe in found for warning in prompt_warnings(probe)]
+    return [*of_prompts, *label_warnings(found), *_unsent_stops(side, question)]
 
 
 def _probed(side: _ModelSide, question: _Question) -> list[PromptProbe]:
@@ -337,10 +338,36 @@ def _probed(side: _ModelSide, question: _Question) -> list[PromptProbe]:
     if not is_shipped(type(inferencer)):
         call_inferencer(inferencer, sample, shots, context)
     elif isinstance(model.model, ChecksRequests):
-        conversation = inferencer.converse(sample, shots, context)
-        for request in RunningConversation(conversation, lambda _: None).open_requests():
+        for request in _first_requests(side, question):
             model.model.check_request(request)
     return found
+
+
+def _first_requests(side: _ModelSide, question: _Question) -> Iterable[Request]:
+    """Return the requests of a question that can be asked at once."""
+    dataset = question.planned
+    context = InferenceContext(dataset.prompts, side.chat, side.planned.model, dataset.data.test)
+    conversation = dataset.inferencer.converse(question.sample, question.shots, context)
+    return RunningConversation(conversation, lambda _: None).open_requests()
+
+
+def _unsent_stops(side: _ModelSide, question: _Question) -> list[PromptWarning]:
+    """Warn of stop texts that are more than the server takes."""
+    model = side.planned.model
+    if not isinstance(model, LimitsStops) or model.most_stops is None:
+        return []
+    requests = _first_requests(side, question)
+    decodings = [one.decoding for one in requests if isinstance(one.decoding, Decoding)]
+    if not (unsent := decodings[0].stop[model.most_stops :] if decodings else ()):
+        return []
+    what = f"the server is sent {model.most_stops} stop texts, the most that the API takes; answers are cut here at the"
+    return [
+        PromptWarning(
+            f"{what} others, {listed(map(repr, unsent))}, after more tokens than necessary",
+            question.planned.spec.infer.inferencer.where,
+            "put the stop texts that end most answers first, or remove some",
+        )
+    ]
 
 
 def _doubts(question: _Question) -> Iterator[PromptWarning]:

@@ -5,7 +5,6 @@ A batch model gets batches of requests from up to `WINDOW` batches of open conve
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import threading
 from collections import Counter, deque
@@ -24,6 +23,7 @@ from ais_prompt.inferencers.containment import ends_task, failure_of
 from ais_prompt.inferencers.secrets import without_secrets
 from ais_prompt.models.base import AsyncModel, BatchModel, LikelihoodModel, Model
 from ais_prompt.types import Completion, LikelihoodQuery, Request
+from ais_prompt.utils.threads import run_coroutine
 
 logger = logging.getLogger(__name__)
 _ONE_EACH: Final = "return one completion for each request, in their order"
@@ -238,7 +238,7 @@ def _ask_served(job: Job) -> None:
         endpoint.finish()
         await endpoint.run()
 
-    asyncio.run(ask())
+    run_coroutine(ask())
     if errors:
         raise errors[0]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import pickle
@@ -19,6 +18,7 @@ from ais_prompt.models.base import BatchModel, LikelihoodModel
 from ais_prompt.models.server.started import StartedServers
 from ais_prompt.types import Completion, ModelSpec, Request
 from ais_prompt.utils.gpus import VARIABLE
+from ais_prompt.utils.threads import run_coroutine
 from ais_prompt.utils.worker import Worker, WorkerDied
 
 logger = logging.getLogger(__name__)
@@ -69,7 +69,7 @@ class ModelWorkers:
         Raises:
             ModelError: it cannot be loaded.
         """
-        gpus = asyncio.run(self._servers.take_gpus(gpus_of(spec)))
+        gpus = run_coroutine(self._servers.take_gpus(gpus_of(spec)))
         environment = {"TQDM_DISABLE": "1"} | ({} if gpus is None else {VARIABLE: ",".join(gpus)})
         if not gpus and THREADS not in os.environ:  # else each worker would have as many threads as there are cores
             environment[THREADS] = str(max(1, usable_cores() // self._beside))
@@ -94,7 +94,7 @@ class ModelWorkers:
                 return
             self._running.remove(worker)
         worker.stop()
-        asyncio.run(self._servers.give_gpus_back(gpus))
+        run_coroutine(self._servers.give_gpus_back(gpus))
 
     def stop(self) -> None:
         """End all workers at once; their calls fail."""

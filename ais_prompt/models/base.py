@@ -217,6 +217,17 @@ class KnowsStopTokens(Protocol, metaclass=KeptChecks):
 
 
 @runtime_checkable
+class LimitsStops(Protocol, metaclass=KeptChecks):
+    """A model that may have to end its answers at stop texts by itself.
+
+    Attributes:
+        most_stops: stop texts that its server takes; None for no limit.
+    """
+
+    most_stops: int | None
+
+
+@runtime_checkable
 class HasTokenizerPath(Protocol, metaclass=KeptChecks):
     """A model with the path of its tokenizer.
 

@@ -28,6 +28,7 @@ from ais_prompt.perf.writer import LoadAnswer, LoadWriter
 from ais_prompt.plan.plan import Task
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import ChatMessage, Completion, Decoding, Prompt, Request, TaskFacts
+from ais_prompt.utils.threads import run_coroutine
 
 MOST_CONNECTIONS: Final = 20_000
 """Connections that a load without a limit may open; there are 65,535 ports."""
@@ -49,7 +50,7 @@ def measure(load: PreparedLoad, folder: RunFolder) -> TaskFacts:
     meter, is_over = ClientMeter(), False
     with LoadWriter(load, folder) as writer:
         try:
-            asyncio.run(_measured(load, writer, meter))
+            run_coroutine(_measured(load, writer, meter))
             is_over = True
         except ExceptionGroup as group:  # of a request; the others were cancelled
             raise group.exceptions[0] from None

@@ -74,8 +74,11 @@ def response_events(answer: Mapping[str, Any]) -> Iterator[str]:
 
 
 def response_fault(body: Mapping[str, Any]) -> str:
-    """Return the error of the Responses API for calls and results that do not match; empty for a good request."""
-    items = [item for item in body["input"] if "type" in item] if isinstance(body["input"], list) else []
+    """Return the error for items without a type, and for calls and results that do not match; empty without one."""
+    items = body["input"] if isinstance(body["input"], list) else []
+    if any("type" not in item and item["role"] == "assistant" for item in items):
+        return "Cannot determine type of 'item'"  # llama.cpp's server; others take it for a message
+    items = [item for item in items if "type" in item]
     called = [item["call_id"] for item in items if item["type"] == "function_call"]
     known = [item["call_id"] for item in items if item["type"] == "function_call_output"]
     if missing := [name for name in called if name not in known]:

@@ -1,10 +1,11 @@
-"""Do blocking work beside an event loop."""
+"""Do blocking work beside an event loop, and run an event loop inside blocking work."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -35,3 +36,37 @@ async def in_thread(work: Callable[[], T]) -> T:
 
     threading.Thread(target=do, name="aisprompt-work", daemon=True).start()
     return await done
+
+
+def run_coroutine(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine in an event loop of its own, and return its result or raise its error.
+
+    Unlike `asyncio.run` it also works where an event loop is running, as in a notebook; the coroutine then has a thread
+    of its own. Ctrl-C cancels the coroutine, and is raised when the coroutine has ended.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    task: Future[asyncio.Task[T]] = Future()
+    outcome: Future[T] = Future()
+
+    async def main() -> T:
+        task.set_result(asyncio.ensure_future(work))
+        return await task.result()
+
+    def run() -> None:
+        try:
+            outcome.set_result(asyncio.run(main()))
+        except BaseException as error:
+            outcome.set_exception(error)
+
+    threading.Thread(target=run, name="aisprompt-loop", daemon=True).start()
+    try:
+        return outcome.result()
+    except KeyboardInterrupt:
+        running = task.result()
+        with suppress(RuntimeError):  # the loop is closed
+            running.get_loop().call_soon_threadsafe(running.cancel)
+        outcome.exception()
+        raise

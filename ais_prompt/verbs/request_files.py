@@ -7,7 +7,7 @@ run folder of answers that come without requests.
 from __future__ import annotations
 
 import logging
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -44,7 +44,7 @@ class AnswersRead(Struct):
     """What came of files with answers.
 
     Attributes:
-        answered, failed: requests that now have an answer, and those that the service could not answer.
+        answered, failed: lines with an answer, and those that the service could not answer.
         unknown: lines whose request is not open: already answered, of another run, or of no run.
         left: open requests of the next wave, or that were not answered.
     """
@@ -73,6 +73,8 @@ def begin_run(plan: Plan, command: str) -> RunFolder:
 
 def write_requests(plan: Plan, folder: RunFolder, output: Path) -> list[tuple[Path, int]]:
     """Write every request that can be asked now; of a dialogue that is its next turn.
+
+    Datasets that send a model the same request share one line, and its answer.
 
     Args:
         plan: of the run.
@@ -116,27 +118,29 @@ def read_answer_files(plan: Plan, folder: RunFolder, files: Sequence[Path], comm
     """
     found = AnswersRead()
     with hold_writer_lock(folder), ExitStack() as journals:
-        waiting: dict[str, tuple[Task, Request]] = {}
+        waiting: defaultdict[str, list[tuple[Task, Request]]] = defaultdict(list)
         for task in plan.tasks:
-            waiting |= {key: (task, request) for key, request in _open_requests(task, folder)}
+            for key, request in _open_requests(task, folder):
+                waiting[key].append((task, request))
         opened: dict[str, Journal] = {}
         for key, line in _answer_lines(files):
             if key not in waiting:
                 found.unknown += 1
                 continue
-            task, request = waiting[key]
-            completion = batch_answer(_model(task), line, request)
-            if task.name not in opened:
-                path = folder.journal(task.spec.model.abbr, task.spec.dataset.abbr)
-                opened[task.name] = journals.enter_context(Journal.open(path))
-            opened[task.name].append(key, request, completion)
+            for task, request in waiting[key]:
+                completion = batch_answer(_model(task), line, request)
+                if task.name not in opened:
+                    path = folder.journal(task.spec.model.abbr, task.spec.dataset.abbr)
+                    opened[task.name] = journals.enter_context(Journal.open(path))
+                opened[task.name].append(key, request, completion)
+            # The tasks of a key ask the same model for the same text, so the last completion says what all are.
             if completion.failure is None:
                 del waiting[key]
                 found.answered += 1
             else:
                 found.failed += 1
     merge_journals(plan, folder, command)
-    found.left = sum(1 for task in plan.tasks for _ in _open_requests(task, folder))
+    found.left = sum(1 for _ in _distinct_requests(plan, folder))
     return found
 
 
@@ -173,10 +177,19 @@ def open_foreign(file: Path, source: Source, command: str) -> tuple[Plan, RunFol
 
 
 def _lines(plan: Plan, folder: RunFolder) -> Iterator[bytes]:
+    for key, (task, request) in _distinct_requests(plan, folder):
+        yield encode_plain(batch_request(_model(task), key, request))
+
+
+def _distinct_requests(plan: Plan, folder: RunFolder) -> Iterator[tuple[str, tuple[Task, Request]]]:
+    """Yield each key once, with the first task that asks its request: services refuse a ``custom_id`` that repeats."""
+    seen = set()
     for task in plan.tasks:
-        model = _model(task)
+        _model(task)
         for key, request in _open_requests(task, folder):
-            yield encode_plain(batch_request(model, key, request))
+            if key not in seen:
+                seen.add(key)
+                yield key, (task, request)
 
 
 def _open_requests(task: Task, folder: RunFolder) -> Iterator[tuple[str, Request]]:

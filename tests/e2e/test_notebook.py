@@ -14,6 +14,8 @@ jupyter_client = pytest.importorskip("jupyter_client")
 pytest.importorskip("nbclient")
 pytest.importorskip("ipykernel")
 
+from ais_prompt.names import API  # noqa: E402
+from tests.support.servers import MockServer  # noqa: E402
 from tests.support.waiting import WATCHDOG_SECONDS, wait_until  # noqa: E402
 from tools.notebook import NOTEBOOK, executed  # noqa: E402
 
@@ -96,3 +98,54 @@ def test_the_stop_button_ends_a_run_cleanly(kernel: Any, tmp_path: Path) -> None
     assert len(list(folder.parent.iterdir())) == 1
     [text] = [path.read_text() for path in folder.glob("summary/summary.txt")]
     assert "same" in text
+
+
+SERVED = """
+served = config(0.0)
+served["models"] = [dict(type=ais_prompt.OpenAIChatModel, abbr="served", model="", base_url=URL, api_key=None)]
+local = config(0.0) | dict(models=[dict(type="my_models.Four", abbr="local")], run_name="local")
+rows = [{"question": "1 + 1", "answer": "2"}]
+"""
+FOUR = """
+from ais_prompt import Completion, Decoding
+
+class Four:
+    '''A model that computes in a worker process.'''
+    prompt_style, max_out_len, max_seq_len, batch_size = "text", 8, None, 4
+    def identity(self): return {}
+    def decoding(self, max_out_len, stop): return Decoding(max_out_len=8)
+    def tokenizer(self): return None
+    def count_tokens(self, prompt): return None
+    def preflight(self): pass
+    def load(self): pass
+    def close(self): pass
+    def generate(self, requests): return [Completion(text="4") for _ in requests]
+"""
+CELLS = {
+    "load_config": ("ais_prompt.load_config(served).values['models'][0]['model']", "''"),
+    "check": ("len(ais_prompt.check(url=URL, datasets='demo_addition').warnings)", "0"),
+    "render_prompts": ("ais_prompt.render_prompts(served)[0].prompt[0].content", "'0? '"),
+    "lock": ("ais_prompt.lock(served, 'served.lock').name", "'served.lock'"),
+    "check_lock": ("ais_prompt.check_lock(served, 'served.lock').is_none", "True"),
+    "run": ("run = ais_prompt.run(served)\nrun.status", "'finished'"),
+    "open_run": ("len(ais_prompt.open_run('slow').samples())", "8"),
+    "compare": ("ais_prompt.compare('slow', run).comparisons[0].difference", "0.0"),
+    "evaluate": ("ais_prompt.evaluate(rows, url=URL, prompt='{question}').status", "'finished'"),
+}
+MORE_CELLS = {
+    "workers": ("ais_prompt.run(local, max_num_workers=2).scores().score.tolist()", "[0.125]"),
+    "url and shipped dataset": ("len(ais_prompt.render_prompts(url=URL, datasets='demo_addition'))", "1"),
+    "shipped dataset": ("ais_prompt.run(url=URL, datasets='demo_addition', num_prompts=2).status", "'finished'"),
+}
+
+
+def test_every_function_works_where_an_event_loop_is_running(kernel: Any, server: MockServer, tmp_path: Path) -> None:
+    """A kernel of Jupyter runs each cell inside its own event loop."""
+    (tmp_path / "my_models.py").write_text(FOUR)
+    _, client = kernel
+    assert CELLS.keys() == API.keys(), "add a cell for the new function"
+    begin = f"URL = {server.base_url!r}\n{CONFIG}\n{SERVED}"
+    assert result(client, client.execute(begin)) == {"error": None, "text": ""}
+    cells = CELLS | MORE_CELLS
+    found = {name: result(client, client.execute(cell)) for name, (cell, _) in cells.items()}
+    assert found == {name: {"error": None, "text": expected} for name, (_, expected) in cells.items()}

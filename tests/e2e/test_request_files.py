@@ -76,6 +76,18 @@ def test_a_run_is_asked_through_files(served: Project) -> None:
     assert [line["completions"][0]["usage"]["prompt_tokens"] for line in served.predictions()] == [5] * 8
 
 
+def test_datasets_that_share_prompts_share_lines_and_answers(project: Project) -> None:
+    project.write_config(models=SERVED, datasets=", ".join(DATASET.replace("'sums'", f"'sums{n}'") for n in range(2)))
+    written = project.run("requests", "eval.py")
+    names = [line["custom_id"] for line in read_lines(project.root / "requests.jsonl")]
+    assert len(names) == len(set(names)) == 8
+    answer_all(project.root / "requests.jsonl", project.root / "answers.jsonl")
+    taken = project.run("answers", run_of(written), "answers.jsonl")
+    assert "8 answers, 0 failures, 0 requests left" in taken.stdout, taken.stderr
+    scored = project.run("score", run_of(written))
+    assert scored.stdout.count("100.0 %") == 2, scored.stdout
+
+
 def test_what_is_left_can_be_asked_by_the_next_file_or_by_the_run(served: Project) -> None:
     run = run_of(served.run("requests", "eval.py"))
     lines = read_lines(served.root / "requests.jsonl")

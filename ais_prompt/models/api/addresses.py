@@ -6,7 +6,6 @@ or the provider, in this order.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -21,6 +20,7 @@ from ais_prompt.models.transport.credentials import DEFAULT_VARIABLE, read_key
 from ais_prompt.models.transport.network import check_address, public_address, without_login
 from ais_prompt.types import Failure
 from ais_prompt.utils.text import advice, listed
+from ais_prompt.utils.threads import run_coroutine
 
 TIMEOUT_SECONDS: Final = 30.0
 _NO_LIST: Final = "correct the address, which usually ends with /v1; or name the model: --model NAME"
@@ -140,7 +140,7 @@ def served_models(
     check_address(base_url)
     check_environment(base_url)
     where = f"{public_address(base_url)}/models"
-    reply = asyncio.run(_get_models(base_url, api_key, headers or {}, api))
+    reply = run_coroutine(_get_models(base_url, api_key, headers or {}, api))
     if isinstance(reply, Failure):
         what, fix = f"the server does not answer: {reply.message}", "start the server, or correct its address"
         raise ModelError(what, where=where, fix=fix)

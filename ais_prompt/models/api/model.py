@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar, Final, Unpack
 
 from ais_prompt.catalog import Api
 from ais_prompt.errors import ConfigError, ModelError
@@ -55,6 +55,9 @@ from ais_prompt.models.transport.credentials import (
 from ais_prompt.models.transport.moments import Moments
 from ais_prompt.models.transport.network import check_address, public_address, without_login
 from ais_prompt.types import Activity, Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request
+
+_KEEP_STOP: Final = ("include_stop_str_in_output", "no_stop_trim")
+"""Fields with which vLLM and SGLang are asked to keep the stop text that ended an answer."""
 
 
 class ApiModel:
@@ -107,6 +110,7 @@ class ApiModel:
     has_seed: ClassVar[bool] = False
     has_likelihoods: ClassVar[bool] = False
     knows_stop_tokens: bool = False
+    most_stops: int | None = None
 
     def __init__(
         self,
@@ -335,7 +339,8 @@ class ApiModel:
     def finish(self, completion: Completion, request: Request) -> Completion:
         """Finish an answer where the server did not: cut it at stop texts, separate its reasoning."""
         assert isinstance(request.decoding, Decoding)
-        cut = cut_at_stop(completion, self.endpoint.local_stops(request.decoding.stop))
+        keeps = any(request.decoding.extra.get(name) for name in _KEEP_STOP)
+        cut = completion if keeps else cut_at_stop(completion, request.decoding.stop)
         return split_reasoning(cut, request.prompt, self.think_tags)
 
     async def aclose(self) -> None:

@@ -66,9 +66,6 @@ class WireFormat(Protocol):
             BadBody: it is not in the form of an answer.
         """
 
-    def local_stops(self, stop: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the stop texts that the server is not sent; answers are cut at them here."""
-
     def reader(self, clock: Callable[[], float] = perf_counter) -> StreamReader:
         """Return a reader of one streamed answer; ``clock`` as for `StreamReader`."""
 
@@ -319,7 +316,10 @@ def text_of(value: Any) -> str:
 
 
 def cut_at_stop(completion: Completion, stops: tuple[str, ...]) -> Completion:
-    """End a text before its first stop text, for servers that do not do so themselves."""
+    """End a text before its first stop text.
+
+    Some APIs have no stop texts or only a few, and some servers keep the stop text that ended an answer.
+    """
     ends = [place for stop in stops if (place := completion.text.find(stop)) >= 0]
     return replace(completion, text=completion.text[: min(ends)], finish_reason="stop") if ends else completion
 

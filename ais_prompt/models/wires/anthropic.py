@@ -81,10 +81,6 @@ class Messages(Struct, frozen=True):
         """As `WireFormat.answer`."""
         return message_completion(reply)
 
-    def local_stops(self, stop: tuple[str, ...]) -> tuple[str, ...]:
-        """As `WireFormat.local_stops`: those that the server refuses."""
-        return tuple(text for text in stop if not text.strip())
-
     def reader(self, clock: Callable[[], float] = perf_counter) -> MessageStream:
         """As `WireFormat.reader`."""
         return MessageStream(clock)

@@ -68,10 +68,6 @@ class Generate(Struct, frozen=True):
             raise BadBody("the reply has no text_output")
         return Completion(text, "unknown")
 
-    def local_stops(self, stop: tuple[str, ...]) -> tuple[str, ...]:
-        """As `WireFormat.local_stops`: all, since backends have no common field for them."""
-        return stop
-
     def reader(self, clock: Callable[[], float] = perf_counter) -> StreamReader:
         """As `WireFormat.reader`: nothing is streamed, see `TritonModel`."""
         raise NotImplementedError

@@ -37,6 +37,26 @@ def test_nothing_to_say(tmp_path: Path) -> None:
     assert findings(tmp_path, model_spec()) == Findings([], [])
 
 
+@pytest.mark.parametrize(
+    ("kind", "stops", "warned"),
+    [
+        ("OpenAIChatModel", "abcde", True),
+        ("OpenAICompletionModel", "abcde", True),
+        ("OpenAIChatModel", "abcd", False),
+        ("OpenAIResponsesModel", "abcde", False),
+        ("AnthropicModel", "abcde", False),
+    ],
+)
+def test_more_stop_texts_than_a_server_takes(tmp_path: Path, kind: str, stops: str, warned: bool) -> None:
+    options = {"model": "m", "base_url": "http://127.0.0.1:9/v1", "api_key": None, "stop_words": list(stops)}
+    model = ModelSpec("served", PartSpec(kind, options, "models[0]"), where="models[0]")
+    found = findings(tmp_path, model)
+    assert found.faults == []
+    assert [(one.where, "'e'" in one.what and "4 stop texts" in one.what) for one in found.warnings] == [
+        ("<datasets[0].infer_cfg.inferencer>", True)
+    ] * warned
+
+
 def test_a_text_as_begin_of_an_api_model_is_a_fault(tmp_path: Path) -> None:
     found = findings(
         tmp_path, scripted({"begin": "Hi", "round": ROLES}), template={"round": [{"role": "HUMAN", "prompt": "x"}]}

@@ -23,7 +23,7 @@ from ais_prompt.models.transport.network import public_address
 from ais_prompt.models.wires.openai.likelihood import LikelihoodClient
 from ais_prompt.models.wires.openai.likelihood_wire import ways_of
 from ais_prompt.models.wires.openai.responses import RESPONSES
-from ais_prompt.models.wires.openai.wire import CHAT, COMPLETIONS, OpenAIEndpoint
+from ais_prompt.models.wires.openai.wire import CHAT, COMPLETIONS, MOST_STOPS, OpenAIEndpoint
 from ais_prompt.registry import MODELS
 from ais_prompt.types import Completion, Failure, LikelihoodQuery, Request
 from ais_prompt.utils.jsonl import encode
@@ -51,6 +51,7 @@ class OpenAIModel(ApiModel):
     wire_options = ("stream", "max_tokens_field", "logprobs_via")
     has_seed = True
     has_likelihoods = True
+    most_stops = MOST_STOPS
 
     _likelihoods: LikelihoodClient | None = None
 

@@ -78,6 +78,7 @@ class Responses(Struct, frozen=True):
             "input": response_input(request.prompt),
             "max_output_tokens": decoding.max_out_len,
             "store": False,
+            "stream": False,  # the default of `transformers serve` is True
             **{name: value for name, value in options.items() if value is not None},
             **extra,
         }
@@ -95,10 +96,6 @@ class Responses(Struct, frozen=True):
         found = ended(said, "tool_calls" if status == "completed" and said.tool_calls else cause or status)
         # A response that is not completed, for whatever reason, is no whole answer.
         return ended(said, "incomplete") if found.finish_reason == "unknown" and status != "completed" else found
-
-    def local_stops(self, stop: tuple[str, ...]) -> tuple[str, ...]:
-        """As `WireFormat.local_stops`: all of them."""
-        return stop
 
     def reader(self, clock: Callable[[], float] = perf_counter) -> ResponseStream:
         """As `WireFormat.reader`."""
@@ -155,7 +152,7 @@ def _items(message: ChatMessage) -> list[dict[str, Any]]:
     if not calls:
         return [_item(message)]
     text = text_of_calls(message)
-    said = [{"role": message.role, "content": text}] if text else []
+    said = [_message(message.role, text)] if text else []
     named = [{"call_id": one["id"], "name": one["name"], "arguments": one["arguments"]} for one in calls]
     return [*said, *({"type": "function_call", **one} for one in named)]
 
@@ -181,13 +178,18 @@ def _item(message: ChatMessage) -> dict[str, Any]:
         fix = "use OpenAIChatModel, or system, user and assistant only"
         raise PromptError(f"the Responses API has no role {message.role!r}", fix=fix)
     if isinstance(message.content, str):
-        return {"role": message.role, "content": message.content}
+        return _message(message.role, message.content)
     parts = [_part(part) for part in message.content]
     if message.role != "assistant":
-        return {"role": message.role, "content": parts}
+        return _message(message.role, parts)
     if any(part["type"] != "input_text" for part in parts):
         raise PromptError("the Responses API takes no media from the assistant", fix="move them to the user")
-    return {"role": message.role, "content": "".join(part["text"] for part in parts)}
+    return _message(message.role, "".join(part["text"] for part in parts))
+
+
+def _message(role: str, content: str | list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the item of a message. OpenAI can do without its type, llama.cpp's server refuses an assistant's then."""
+    return {"type": "message", "role": role, "content": content}
 
 
 def _part(part: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,6 +24,9 @@ from ais_prompt.utils.messages import openai_json
 STREAMED: Final[Mapping[str, Any]] = MappingProxyType({"stream": True, "stream_options": {"include_usage": True}})
 """Further fields of a request whose answer is streamed with its token counts."""
 
+MOST_STOPS: Final = 4
+"""Stop texts that a request may have. Source: the API reference of OpenAI, ``stop``."""
+
 
 class OpenAIEndpoint(Struct, frozen=True):
     """One of the two older endpoints of a server.
@@ -62,10 +65,6 @@ class OpenAIEndpoint(Struct, frozen=True):
         reasoning, calls = reasoning_of(message) or thought, tool_calls_of(message)
         return completion_of(text, refusal_of(message), reason, usage, reasoning, calls)
 
-    def local_stops(self, stop: tuple[str, ...]) -> tuple[str, ...]:  # noqa: ARG002
-        """As `WireFormat.local_stops`: none."""
-        return ()
-
     def reader(self, clock: Callable[[], float] = perf_counter) -> ChatStream:
         """As `WireFormat.reader`."""
         return ChatStream(clock)
@@ -88,7 +87,7 @@ def request_body(
         "temperature": decoding.temperature,
         "top_p": decoding.top_p,
         "seed": seed,
-        "stop": list(decoding.stop) or None,
+        "stop": list(decoding.stop[:MOST_STOPS]) or None,
         "stop_token_ids": list(decoding.stop_tokens) or None,  # a field of vLLM and SGLang
     }
     return {

@@ -150,7 +150,6 @@ def test_prompts_that_the_api_does_not_have(prompt: Any, words: str) -> None:
 
 def test_stop_texts_of_white_space_are_not_sent() -> None:
     assert body("Hi", DECODINGS[1])["stop_sequences"] == ["Q:"]
-    assert MESSAGES.local_stops(("Q:", "\n")) == ("\n",)
     assert "stop_sequences" not in body("Hi", Decoding(1, stop=("\n\n",)))
 
 

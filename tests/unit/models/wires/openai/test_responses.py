@@ -85,7 +85,7 @@ def test_tools_calls_and_results_have_the_form_of_the_api() -> None:
     assert sent["tools"] == [{**OFFERED["function"], "type": "function", "strict": False}]  # type: ignore[dict-item]
     assert sent["tool_choice"] == {"type": "function", "name": "add"}
     assert sent["input"][1:] == [
-        {"role": "assistant", "content": "I add."},
+        {"type": "message", "role": "assistant", "content": "I add."},
         {"type": "function_call", "call_id": "call00000", "name": "add", "arguments": '{"a": 1}'},
         {"type": "function_call_output", "call_id": "call00000", "output": "2"},
     ]
@@ -99,16 +99,16 @@ def test_a_wrong_body_is_refused_by_the_package() -> None:
 
 def test_a_dialogue_becomes_items() -> None:
     assert body(PROMPTS[1])["input"] == [
-        {"role": "system", "content": "Be brief."},
-        {"role": "user", "content": "Hi"},
-        {"role": "assistant", "content": "Hello"},
-        {"role": "user", "content": "2+2?"},
+        {"type": "message", "role": "system", "content": "Be brief."},
+        {"type": "message", "role": "user", "content": "Hi"},
+        {"type": "message", "role": "assistant", "content": "Hello"},
+        {"type": "message", "role": "user", "content": "2+2?"},
     ]
     assert body(PROMPTS[2])["input"][0]["content"] == [
         {"type": "input_text", "text": "What?"},
         {"type": "input_image", "image_url": "data:image/png;base64,AA==", "detail": "auto"},
     ]
-    assert body(PROMPTS[3])["input"][0] == {"role": "assistant", "content": "A B"}
+    assert body(PROMPTS[3])["input"][0] == {"type": "message", "role": "assistant", "content": "A B"}
 
 
 def test_the_reasoning_effort_has_the_name_of_chat_completions_too() -> None:
@@ -121,13 +121,13 @@ def test_nothing_is_stored_and_no_option_is_sent_that_the_api_does_not_have() ->
     sent = body("Hi", DECODINGS[1])
     assert sent == {
         "model": "m",
-        "input": [{"role": "user", "content": "Hi"}],
+        "input": [{"type": "message", "role": "user", "content": "Hi"}],
         "max_output_tokens": 7,
         "store": False,
+        "stream": False,
         "temperature": 0.0,
         "top_p": 0.5,
     }
-    assert RESPONSES.local_stops(("\n", "Q")) == ("\n", "Q")
 
 
 @pytest.mark.parametrize(

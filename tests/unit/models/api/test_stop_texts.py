@@ -1,0 +1,46 @@
+"""Answers end before a stop text, whatever the server does with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ais_prompt import AnthropicModel, OpenAIChatModel, OpenAICompletionModel, OpenAIResponsesModel, TritonModel
+from ais_prompt.models.api.model import ApiModel
+from ais_prompt.types import Completion, Decoding, Request
+
+STOPS = ("\n", "Q:", "A:", "###", "END")
+KINDS = (AnthropicModel, OpenAIChatModel, OpenAICompletionModel, OpenAIResponsesModel, TritonModel)
+
+
+def model(kind: type[ApiModel], **options: Any) -> ApiModel:
+    return kind("m", "http://127.0.0.1:9/v1", api_key=None, stop_words=STOPS, **options)
+
+
+def request(served: ApiModel) -> Request:
+    decoding = served.decoding(8, ())
+    assert isinstance(decoding, Decoding)
+    return Request("0", "2+2", decoding)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("said", "answer"), [("4 END", "4 "), ("4Q: 5END", "4"), ("4", "4"), ("<think>5</think>4\n", "4")]
+)
+def test_an_answer_ends_before_the_first_stop_text(kind: type[ApiModel], said: str, answer: str) -> None:
+    served = model(kind)
+    found = served.finish(Completion(said, "length"), request(served))
+    assert (found.text, found.finish_reason) == (answer, "length" if said == answer else "stop")
+
+
+@pytest.mark.parametrize("kind", [OpenAIChatModel, OpenAICompletionModel])
+def test_a_server_is_sent_four_stop_texts(kind: type[ApiModel]) -> None:
+    served = model(kind)
+    assert served.sent(request(served))[1]["stop"] == list(STOPS[:4])
+
+
+@pytest.mark.parametrize("field", ["include_stop_str_in_output", "no_stop_trim"])
+def test_a_stop_text_that_is_asked_for_stays(field: str) -> None:
+    served = model(OpenAIChatModel, generation_kwargs={field: True})
+    assert served.finish(Completion("4 END"), request(served)).text == "4 END"
