@@ -11,8 +11,11 @@ from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.verb import Verb, json_option, offer, wants_json
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from ais_prompt.metrics.judges import Estimated
     from ais_prompt.verbs.judge_check import Judge
+    from ais_prompt.verbs.load_comparison import ComparedLoads
 
 
 @click.command(cls=Verb)
@@ -32,16 +35,26 @@ def compare(
 
     A run is the path of a run folder, or below the work dir a name (its latest run), name/time, a time, or latest; or
     the path of a log that `import` reads. Samples are paired by their input columns, those of logs by their questions.
+    Of runs with -m perf, latencies and throughputs are compared too, request by request.
     No model is asked, and the runs stay as they are. Exit code 1 if nothing can be compared.
     """
     from rich.console import Console
 
+    from ais_prompt.comparison.explained import has_scores
     from ais_prompt.comparison.runs import compare_runs, open_sides
     from ais_prompt.report.comparison import comparison_json, print_comparison
     from ais_prompt.report.web.pages import comparison_page
     from ais_prompt.store.disk import replacing
+    from ais_prompt.verbs.load_comparison import compare_load_runs
 
-    found = compare_runs(*open_sides(run, other, models, work_dir))
+    sides = open_sides(run, other, models, work_dir)
+    if (loads := compare_load_runs(*sides)) is not None:
+        _show_loads(loads, Console())
+        if html is None and not all(any(map(has_scores, side.tasks)) for side in sides):
+            if not loads.tasks:
+                raise click.exceptions.Exit(1)
+            return
+    found = compare_runs(*sides)
     values = comparison_json(found)
     if html is not None:
         with replacing(Path(html)) as page:
@@ -53,6 +66,20 @@ def compare(
             click.echo(f"\n{html}: every changed sample, for a browser")
     if not found.comparisons:
         raise click.exceptions.Exit(1)
+
+
+def _show_loads(loads: ComparedLoads, console: Console) -> None:
+    """Print the comparison of each load, or put it into the document of ``--json``."""
+    from ais_prompt.report.load_comparison import print_load_comparison
+
+    offer(loads=loads.tasks, load_notes=loads.notes)
+    if wants_json():
+        return
+    for note in loads.notes:
+        click.echo(f"Note: {note}")
+    for task, found in loads.tasks.items():
+        print_load_comparison(task, found, console)
+        click.echo()
 
 
 @click.command(cls=Verb)

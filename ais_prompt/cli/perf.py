@@ -249,13 +249,11 @@ def _print_as_aisbench(run: PerfRun) -> None:
 
 def _print_as(tool: ToolName, run: PerfRun, console: Console) -> None:
     """Print the tables of another tool; ``--json`` has them too, without rounding."""
-    from msgspec import to_builtins
-
     from ais_prompt.errors import DataError
     from ais_prompt.perf.tool_tables import tool_sections
     from ais_prompt.report.tool_load import print_sections
 
-    tables: dict[str, Any] = {}
+    tables = {}
     for result in run.results:
         click.echo(f"{result.task.name} by the definitions of {tool}:")
         try:
@@ -264,7 +262,7 @@ def _print_as(tool: ToolName, run: PerfRun, console: Console) -> None:
             click.echo(f"{error.what}; {error.fix}")
             continue
         print_sections(sections, console)
-        tables[result.task.name] = to_builtins(sections)
+        tables[result.task.name] = sections
     offer(tables=tables)
 
 

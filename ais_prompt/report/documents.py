@@ -14,6 +14,8 @@ from ais_prompt.checks.prompt_warning import PromptWarning
 from ais_prompt.comparison.gates import Verdict
 from ais_prompt.engine.conversations import RequestEstimate
 from ais_prompt.errors import AisPromptError, Paused, faults_of
+from ais_prompt.perf.comparison import LoadComparison
+from ais_prompt.perf.tool_tables import ToolSection
 from ais_prompt.scoring.rows import Row, TaskOutcome
 from ais_prompt.types import Used
 from ais_prompt.utils.secrets import SECRETS
@@ -100,6 +102,7 @@ class RunDocument(Document, kw_only=True):
         isolation: task → how the programs of its answers were kept apart from the machine.
         differences: of the two models of a run, of each dataset and of the means over datasets.
         estimates: what each task would ask, with ``--dry-run``.
+        tables: task → the tables of another tool, with ``--as``; a number for each column.
     """
 
     kind: Literal["run", "score"]
@@ -114,6 +117,7 @@ class RunDocument(Document, kw_only=True):
     isolation: dict[str, str] = field(default_factory=dict)
     differences: list[DifferenceEntry] = field(default_factory=list)
     estimates: list[TaskEstimate] = field(default_factory=list)
+    tables: dict[str, list[ToolSection]] = field(default_factory=dict)
 
 
 class Remark(Struct, frozen=True):
@@ -245,12 +249,16 @@ class CompareDocument(Document, kw_only=True):
         notes: what a reader must know first.
         comparisons: of each dataset that both runs have.
         means: of each model over all datasets, and over each group of the summary.
+        loads: of each task that both runs have measured with ``-m perf``.
+        load_notes: why loads cannot be compared.
     """
 
     kind: Literal["compare"]
     notes: list[str] = field(default_factory=list)
     comparisons: list[ComparisonEntry] = field(default_factory=list)
     means: list[DifferenceEntry] = field(default_factory=list)
+    loads: dict[str, LoadComparison] = field(default_factory=dict)
+    load_notes: list[str] = field(default_factory=list)
 
 
 class ExplanationEntry(TypedDict):

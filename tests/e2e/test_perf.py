@@ -67,6 +67,8 @@ def test_a_load_is_measured_shown_again_and_scored(project: Project, server: Moc
     }.items():
         shown = project.run("run", "eval.py", "-m", "perf_viz", "-r", "--as", tool)
         assert line in shown.stdout, shown.stderr
+    document = json.loads(project.run("run", "eval.py", "-m", "perf_viz", "-r", "--as", "sglang", "--json").stdout)
+    assert document["tables"]["fake/sums"][0]["rows"]["Successful requests:"] == [8]
     again = project.run("run", "eval.py", "-m", "perf", "-r")
     assert again.returncode == 0, again.stderr
     assert performances(project) == files
@@ -80,6 +82,25 @@ def test_answers_of_a_load_are_scored(project: Project, server: MockServer) -> N
     done = project.run("run", "eval.py", "-m", "eval", "-r")
     assert done.returncode == 0, done.stderr
     assert [(row["metric"], row["score"]) for row in project.summary()] == [("accuracy", 1.0)]
+
+
+def test_two_loads_are_compared_request_by_request(project: Project, server: MockServer) -> None:
+    perf_project(project, server)
+    for latency in (0.0, 0.1):
+        server.follow({"latency": latency})
+        assert project.run("run", "eval.py", "-m", "perf").returncode == 0
+    before, after = sorted(str(folder) for folder in (project.root / "outputs" / "eval").iterdir())
+    done = project.run("compare", before, after)
+    assert done.returncode == 0, done.stderr
+    assert "fake/sums: load, 8 requests that both have answered" in done.stdout
+    values = json.loads(project.run("compare", before, after, "--json").stdout)["loads"]["fake/sums"]
+    ratios = {one["metric"]: one for one in values["ratios"]}
+    assert ratios["ttft_seconds_p50"]["interval"][0] > 1
+    assert ratios["requests_per_second"]["ratio"] < 1
+    for folder in (before, after):
+        assert project.run("score", folder).returncode == 0
+    both = project.run("compare", before, after).stdout
+    assert both.index("requests that both have answered") < both.index("accuracy")
 
 
 def test_rates_are_planned_before_anything_is_sent(project: Project, server: MockServer) -> None:
