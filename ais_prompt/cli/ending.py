@@ -97,14 +97,14 @@ def exit_code(result: RunResult, limit: FailureLimit, *, debug: bool) -> int:
 
 
 def _show_causes(ended: Sequence[TaskOutcome], words: str, tasks: Sequence[TaskOutcome], *, debug: bool) -> None:
-    """Print each cause once, with the tasks that it ended. The causes of most tasks come first."""
+    """Print each cause once (`kind_of`), with the tasks that it ended. The causes of most tasks come first."""
     from ais_prompt.report.notes import ALL, NAMED, names_of_tasks
-    from ais_prompt.utils.text import counted
+    from ais_prompt.utils.text import counted, kind_of
 
-    causes: dict[tuple[str, ...], list[TaskOutcome]] = {}
+    causes: dict[str, list[TaskOutcome]] = {}
     for outcome in ended:
         assert outcome.error is not None
-        causes.setdefault(tuple(outcome.error.lines()), []).append(outcome)
+        causes.setdefault(kind_of("\n".join(outcome.error.lines())), []).append(outcome)
     samples = sum(outcome.samples or 0 for outcome in ended)
     of = f", with {counted(samples, 'sample')}" if samples else ""
     click.echo(f"\n{len(ended)} of {counted(len(tasks), 'task')} {words}{of}:", err=True)

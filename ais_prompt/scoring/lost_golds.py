@@ -6,9 +6,13 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from msgspec import Struct
+
 from ais_prompt.checks.extraction import LONGEST
 from ais_prompt.postprocess.numbers import to_decimal
-from ais_prompt.types import SampleScore
+from ais_prompt.scoring.rows import value
+from ais_prompt.scoring.sensitivity import NUMBERS, OPTIONS, BestReading
+from ais_prompt.types import PartSpec, SampleScore
 
 LEAST_SHARE: Final = 0.5
 LEAST: Final = 3
@@ -16,8 +20,40 @@ LEAST: Final = 3
 _LETTER: Final = re.compile(r"[A-Z]")
 
 
-def lost_golds(samples: Iterable[SampleScore], metric: str) -> str | None:
-    """Say how many wrong answers contain their gold answer, and what extracts it; None if they are few.
+class LostGolds(Struct, frozen=True):
+    """Wrong answers that contain their gold answer.
+
+    Attributes:
+        wrong: number of wrong answers.
+        lost: number of wrong answers that contain their gold answer.
+        extractors: the shipped postprocessors of such golds, the most likely first; none for free text.
+    """
+
+    wrong: int
+    lost: int
+    extractors: tuple[PartSpec, ...] = ()
+
+    def warning(self, best: BestReading | None, score: float, *, fraction: bool) -> str:
+        """Say how many there are, and what extracts them.
+
+        Args:
+            best: the best of ``extractors``; None if the answers cannot be read again.
+            score: without a postprocessor.
+            fraction: whether scores are fractions, to be shown in percent.
+        """
+        found = f"{self.lost} of {self.wrong} wrong answers contain the gold answer: "
+        if not self.extractors:
+            return f"{found}try evaluator=dict(type='ContainedAnswerEvaluator', first_line=False)"
+        if best is None:
+            return f"{found}is a pred_postprocessor missing? Try pred_postprocessor={_dict(self.extractors[0])}"
+        if best.score <= score:
+            return f"{found}the shipped postprocessors do not extract it; write a pred_postprocessor of your own"
+        about = "" if best.samples == best.of else "about "
+        return f"{found}pred_postprocessor={_dict(best.spec)} would give {about}{value(best.score, fraction=fraction)}"
+
+
+def lost_golds(samples: Iterable[SampleScore], metric: str) -> LostGolds | None:
+    """Count the wrong answers that contain their gold answer; None if they are few.
 
     Args:
         samples: of a task without a postprocessor, whose answers are whole texts. Long golds are left out.
@@ -33,7 +69,7 @@ def lost_golds(samples: Iterable[SampleScore], metric: str) -> str | None:
                 golds.append(gold)
     if len(golds) < max(LEAST, LEAST_SHARE * wrong):
         return None
-    return f"{len(golds)} of {wrong} wrong answers contain the gold answer: {_advice(golds)}"
+    return LostGolds(wrong, len(golds), _extractors(set(golds)))
 
 
 def _contains(answer: str, gold: str) -> bool:
@@ -42,13 +78,15 @@ def _contains(answer: str, gold: str) -> bool:
     return re.search(rf"(?<![A-Za-z0-9]){re.escape(gold)}(?![A-Za-z0-9])", answer, flags) is not None
 
 
-def _advice(golds: Iterable[str]) -> str:
-    kinds = set(golds)
-    if all(map(_LETTER.fullmatch, kinds)):
-        options = "" if max(kinds) <= "D" else f", options='{''.join(map(chr, range(ord('A'), ord(max(kinds)) + 1)))}'"
-        found = f"dict(type='first_option_postprocess'{options})"
-    elif all(to_decimal(gold) is not None for gold in kinds):
-        found = "dict(type='gsm8k_postprocess')"
-    else:
-        return "try evaluator=dict(type='ContainedAnswerEvaluator', first_line=False)"
-    return f"is a pred_postprocessor missing? Try pred_postprocessor={found}"
+def _extractors(golds: set[str]) -> tuple[PartSpec, ...]:
+    if all(map(_LETTER.fullmatch, golds)):
+        letters = "".join(map(chr, range(ord("A"), ord(max(golds)) + 1)))
+        return tuple(PartSpec(name, {} if max(golds) <= "D" else {"options": letters}, "") for name in OPTIONS)
+    if all(to_decimal(gold) is not None for gold in golds):
+        return tuple(PartSpec(name, {}, "") for name in NUMBERS)
+    return ()
+
+
+def _dict(spec: PartSpec) -> str:
+    """Return a part as it is written in a config."""
+    return f"dict({', '.join(f'{key}={value!r}' for key, value in {'type': spec.type, **spec.args}.items())})"

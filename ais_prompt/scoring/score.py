@@ -42,7 +42,7 @@ from ais_prompt.scoring.judges.verdicts import (
 )
 from ais_prompt.scoring.lost_golds import lost_golds
 from ais_prompt.scoring.scorer import NOT_SCORED, UNUSABLE_GOLD, Scorer
-from ais_prompt.scoring.sensitivity import others_than, sensitivity, warning_of
+from ais_prompt.scoring.sensitivity import ScorerOf, best_extractor, others_than, sensitivity, warning_of
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
 from ais_prompt.store.results import read_scores, write_results
@@ -99,8 +99,7 @@ def score(task: Task, folder: RunFolder, asked: int | None = None, stopped_of: i
         head["extraction"] = found.to_json()
         if warning := warning_of(found, fraction=scores[0].fraction):
             logger.warning("[%s] %s", task.name, warning)
-    is_read_whole = task.spec.dataset.eval.pred_postprocessor is None and not isinstance(evaluator, JudgeEvaluator)
-    if is_read_whole and (doubt := lost_golds(samples, scores[0].metric)):
+    if doubt := _doubt(task, evaluator, samples, scores[0], path):
         head["doubt"] = doubt
         logger.warning("[%s] %s", task.name, doubt)
     write_results(folder.results(head["model"], head["dataset"]), head, (sample.to_json() for sample in samples))
@@ -263,12 +262,38 @@ def _read_otherwise(
     configured = task.spec.dataset.eval.pred_postprocessor
     if configured is None or isinstance(evaluator, JudgeEvaluator | BatchEvaluator) or not others_than(configured):
         return None
+    return sensitivity(configured, predictions, count, _scorer_with(task, evaluator, first), evaluator.metrics[0])
+
+
+def _doubt(task: Task, evaluator: Evaluator, samples: SampleScores, score: Score, path: Path) -> str:
+    """Return how many wrong answers contain the gold answer, and what extracts it; empty if they are few.
+
+    Args:
+        task, evaluator, samples: as for `score`. Answers that a postprocessor or a judge reads are left out.
+        score: in the main metric.
+        path: of the predictions.
+    """
+    if task.spec.dataset.eval.pred_postprocessor is not None or isinstance(evaluator, JudgeEvaluator):
+        return ""
+    if (lost := lost_golds(samples, score.metric)) is None:
+        return ""
+    best = None
+    if lost.extractors and not isinstance(evaluator, BatchEvaluator):
+        first = next(read_predictions(path, with_prompts=False))
+        scorer_of = _scorer_with(task, evaluator, first)
+        predictions = read_predictions(path, with_prompts=False)
+        best = best_extractor(lost.extractors, predictions, len(samples), scorer_of, score.metric)
+    return lost.warning(best, score.value or 0.0, fraction=score.fraction)
+
+
+def _scorer_with(task: Task, evaluator: Evaluator, first: Prediction) -> ScorerOf:
+    """Return what makes the scorer of a sample with another postprocessor."""
     reader = _reader(task.dataset, evaluator)
 
     def scorer_of(spec: PartSpec) -> Callable[[Prediction], SampleScore]:
         return _whole_sample(task.dataset, replace(reader, answer_of=build_postprocessor(spec)), first).score
 
-    return sensitivity(configured, predictions, count, scorer_of, evaluator.metrics[0])
+    return scorer_of
 
 
 def _whole_sample(dataset: PlannedDataset, one: Scorer | JudgedScorer | BatchScorer, first: Prediction) -> AnyScorer:

@@ -8,6 +8,8 @@ import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
+from msgspec import Struct
+
 from ais_prompt.errors import AisPromptError
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.plan.build import build_postprocessor
@@ -18,17 +20,32 @@ MOST: Final = 1_000
 """Samples that are read again; of more, so many are drawn, always the same ones."""
 SEED: Final = 0
 
-_OPTIONS: Final = ("first_option_postprocess", "last_option_postprocess")
-_NUMBERS: Final = ("gsm8k_postprocess", "math_postprocess_v2")
+OPTIONS: Final = ("first_option_postprocess", "last_option_postprocess")
+NUMBERS: Final = ("gsm8k_postprocess", "math_postprocess_v2")
 PLAUSIBLE: Final[Mapping[str, Sequence[str]]] = {
-    **dict.fromkeys((*_OPTIONS, "first_capital_postprocess", "last_capital_postprocess"), _OPTIONS),
-    **dict.fromkeys(("first-capital", "last-capital"), _OPTIONS),
-    **dict.fromkeys((*_NUMBERS, "first_number_postprocess"), _NUMBERS),
+    **dict.fromkeys((*OPTIONS, "first_capital_postprocess", "last_capital_postprocess"), OPTIONS),
+    **dict.fromkeys(("first-capital", "last-capital"), OPTIONS),
+    **dict.fromkeys((*NUMBERS, "first_number_postprocess"), NUMBERS),
 }
 """Configured postprocessor → those that could be in its place: of options, and of numbers and mathematics."""
 
 ScorerOf: TypeAlias = Callable[[PartSpec], Callable[[Prediction], SampleScore]]
 """Makes what scores one sample with a postprocessor."""
+
+
+class BestReading(Struct, frozen=True):
+    """The postprocessor that gives the highest score.
+
+    Attributes:
+        spec: the postprocessor.
+        score: mean of the main metric.
+        samples, of: number of samples that were read again, and number of samples that could be.
+    """
+
+    spec: PartSpec
+    score: float
+    samples: int
+    of: int
 
 
 def others_than(spec: PartSpec | None) -> list[PartSpec]:
@@ -59,12 +76,7 @@ def sensitivity(
     specs = [configured, *others_than(configured)]
     if len(specs) == 1:
         return None
-    drawn = set(random.Random(SEED).sample(range(count), MOST)) if count > MOST else None
-    scorers = [scorer_of(spec) for spec in specs]
-    rows: list[list[float]] = []
-    for number, prediction in enumerate(predictions):
-        if (drawn is None or number in drawn) and (row := _values(scorers, prediction, metric)):
-            rows.append(row)
+    rows = _read(specs, predictions, count, scorer_of, metric)
     if len(rows) < 2:
         return None
     own, *others = zip(*rows, strict=True)
@@ -75,6 +87,23 @@ def sensitivity(
     best = 1.0 if all(0 <= value <= 1 for value in own) else None
     [mean] = mean_scores((metric,), (SampleScore("", "scored", values={metric: value}) for value in own), best)
     return Sensitivity(configured.type, statistics.fmean(own), mean.stderr or 0.0, len(rows), count, tuple(found))
+
+
+def best_extractor(
+    specs: Sequence[PartSpec], predictions: Iterator[Prediction], count: int, scorer_of: ScorerOf, metric: str
+) -> BestReading | None:
+    """Return which postprocessor gives the highest score, the first of equal ones; None if no sample can be read.
+
+    Args:
+        specs: the postprocessors to try.
+        predictions, count, scorer_of, metric: as for `sensitivity`.
+    """
+    rows = _read(specs, predictions, count, scorer_of, metric)
+    if not rows:
+        return None
+    means = [statistics.fmean(values) for values in zip(*rows, strict=True)]
+    best = max(range(len(specs)), key=means.__getitem__)
+    return BestReading(specs[best], means[best], len(rows), count)
 
 
 def warning_of(found: Sensitivity, *, fraction: bool) -> str | None:
@@ -95,6 +124,19 @@ def warning_of(found: Sensitivity, *, fraction: bool) -> str | None:
         f"{scale * found.score:.1f} with a standard error of {scale * found.stderr:.1f} "
         f"({found.samples:,} samples{drawn})"
     )
+
+
+def _read(
+    specs: Sequence[PartSpec], predictions: Iterator[Prediction], count: int, scorer_of: ScorerOf, metric: str
+) -> list[list[float]]:
+    """Return the values of each sample, or of `MOST` samples drawn at random, with each postprocessor."""
+    drawn = set(random.Random(SEED).sample(range(count), MOST)) if count > MOST else None
+    scorers = [scorer_of(spec) for spec in specs]
+    rows: list[list[float]] = []
+    for number, prediction in enumerate(predictions):
+        if (drawn is None or number in drawn) and (row := _values(scorers, prediction, metric)):
+            rows.append(row)
+    return rows
 
 
 def _values(

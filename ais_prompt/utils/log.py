@@ -7,7 +7,6 @@ has the first ones (`Alike`). Warnings of work that is done a second time are ke
 from __future__ import annotations
 
 import logging
-import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from typing import Final
 
 from ais_prompt.utils.progress import above_bars, is_quiet, is_verbose
 from ais_prompt.utils.secrets import SECRETS
-from ais_prompt.utils.text import escaped
+from ais_prompt.utils.text import escaped, kind_of
 
 ROOT = logging.getLogger("ais_prompt")
 ONCE: Final = "once"
@@ -27,8 +26,6 @@ SHOWN_ALIKE: Final = 3
 """Messages of one kind that standard error has; the log of the run has all."""
 _EXAMPLE: Final = 56
 """Characters of a message that is the example of its kind."""
-_VARIES: Final = re.compile(r"\[[^\]]*\]|\d[\d.,]*")
-"""What differs in messages of one kind: names and places in brackets, and numbers."""
 _SILENT: Final = ContextVar("silent", default=False)
 
 
@@ -71,7 +68,7 @@ def logging_to(file: Path) -> Iterator[None]:
 
 
 class Alike:
-    """Counts the messages of each kind: they differ in numbers and in the names of their tasks only.
+    """Counts the messages of each kind (`kind_of`): they differ in the names of their tasks and in values only.
 
     A message without a name in brackets is always shown: it is an event of the run, such as an outage.
     """
@@ -84,7 +81,7 @@ class Alike:
         """Return whether a message is one of the first of its kind, or all messages are to be shown."""
         if "[" not in text:
             return True
-        kind = _VARIES.sub("", text)
+        kind = kind_of(text)
         self._counts[kind] += 1
         self._examples.setdefault(kind, text)
         return self._counts[kind] <= SHOWN_ALIKE or is_verbose()

@@ -17,6 +17,14 @@ _INVISIBLE: Final = (
 _UNPRINTABLE: Final = re.compile(rf"[\x00-\x08\x0b-\x1f{_INVISIBLE}\ud800-\udfff]")
 _UNREVIEWABLE: Final = re.compile(f"[{_INVISIBLE}]")
 
+VARIES: Final = re.compile(
+    r"""(HTTP \d{3}|https?:\/\/[^\s/]+)\S*|\[[^\]]*\]|(?<!\w)'[^']*'(?!\w)|"[^"]*"|\w*\d(?:[\w.,-]*\w)?""", re.ASCII
+)
+"""What varies in messages of one kind: tails of URLs, brackets, quoted values, numbers, and words with a digit (IDs).
+
+An HTTP status and the host of a URL (group 1) stay. ``assets/run.js`` has the same expression.
+"""
+
 MOST_NAMES: Final = 12
 """Number of names that an error shows."""
 
@@ -50,6 +58,11 @@ def _goes_on(beside: str, end: str) -> bool:
 
 def _is_signed(before: str, part: str) -> bool:
     return part[:1].isdigit() and re.search(r"(?<![\w.])[-−]\Z", before) is not None
+
+
+def kind_of(message: str) -> str:
+    """Return a message without `VARIES`: equal for all messages that one cause has."""
+    return VARIES.sub(lambda found: found[1] or "", message)
 
 
 def listed(names: Iterable[object], most: int = MOST_NAMES) -> str:

@@ -181,7 +181,10 @@ def test_a_suite_is_folded_into_its_groups_and_a_failed_task_tells_its_cause(pag
     assert page.texts(".matrix tfoot th") == ["mean of 31 datasets"]
     assert page.texts(".matrix tbody tr")[0].split()[3:] == ["20.0", "20.0", "error", "error"]
     assert page.texts(".notes li") == ["60 tasks, m0/mmlu-0: 5 of 6 wrong answers contain the gold answer: try this"]
-    assert page.texts(".causes li") == ["m2, m3 ModelError: HTTP 401 2 models · 31 datasets: mmlu-0, mmlu-1, mmlu-2, …"]
+    size = "2 models · 31 datasets: mmlu-0, mmlu-1, mmlu-2, …"
+    assert page.texts(".causes li") == [f"m2, m3 ModelError: HTTP 401, request 'mmlu-0' {size}"]
+    above = "document.querySelector('.notes').nextElementSibling.querySelector('.chart-plot') !== null"
+    page.wait_for(above)
     page.click(".matrix .fold-group", 0)
     assert len(page.texts(".matrix tbody th")) == 23
     assert page.value("document.activeElement.getAttribute('aria-expanded')") == "true"
@@ -207,12 +210,12 @@ SUITE = """
   const names = [...count("mmlu", 20), ...count("ceval", 10), "last"];
   const models = ["m0", "m1", "m2", "m3"];
   const line = (dataset, model, note) => {
-    const failed = { dataset, model, metric: null, score: null, note };
+    const failed = { dataset, model, metric: null, score: null, note: note.replace(/ $/, ` '${dataset}'`) };
     return model >= "m2" ? failed : { dataset, model, metric: "accuracy", score: 0.2, fraction: true, note: "" };
   };
   const lines = (names, note) => names.flatMap((dataset) => models.map((model) => line(dataset, model, note)));
   const groups = ["mmlu", "ceval"].map((name) => ({ name, members: names.filter((one) => one.startsWith(name)) }));
-  const scores = [...lines(names, "error: ModelError: HTTP 401"), ...lines(["mmlu", "ceval"], "no average")];
+  const scores = [...lines(names, "error: ModelError: HTTP 401, request "), ...lines(["mmlu", "ceval"], "no average")];
   const tasks = lines(names, "").filter(({ score }) => score != null).map(({ dataset, model }) => {
     const doubt = dataset === "last" ? "" : "5 of 6 wrong answers contain the gold answer: try this";
     return { ...data.tasks[0], dataset, model, doubt, breakdowns: [] };

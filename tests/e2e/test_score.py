@@ -242,9 +242,9 @@ def test_wrong_answers_that_contain_the_gold_are_told(project: Project) -> None:
     project.write_config(models="dict(type='ScriptedModel', abbr='fake', default='It is 6.')")
     done = project.run("run", "eval.py", "--set", "datasets.0.eval_cfg={'evaluator': {'type': 'AccEvaluator'}}")
     assert (done.returncode, "0.0 %" in done.stdout) == (0, True)
-    assert "8 of 8 wrong answers contain the gold answer: is a pred_postprocessor missing?" in done.stderr
+    assert "8 of 8 wrong answers contain the gold answer: pred_postprocessor=" in done.stderr
     doubt = json.loads((project.folder() / "results" / "fake" / "sums.json").read_text())["doubt"]
-    assert doubt.endswith("Try pred_postprocessor=dict(type='gsm8k_postprocess')")
+    assert doubt.endswith("pred_postprocessor=dict(type='gsm8k_postprocess') would give 100.0 %")
     [task] = read_report(project.folder() / "report.html").data["tasks"]
     assert task["doubt"] == doubt
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ais_prompt.scoring.lost_golds import lost_golds
-from ais_prompt.types import SampleScore
+from ais_prompt.scoring.sensitivity import BestReading
+from ais_prompt.types import PartSpec, SampleScore
 
 
 def scored(answer: str, gold: object, value: float = 0.0) -> SampleScore:
@@ -26,8 +27,25 @@ def scored(answer: str, gold: object, value: float = 0.0) -> SampleScore:
 def test_the_advice_fits_the_gold(answer: str, gold: str, advice: str) -> None:
     found = lost_golds([*[scored(answer, gold)] * 4, scored("no idea", gold), scored(answer, gold, 1.0)], "accuracy")
     assert found is not None
-    assert found.startswith("4 of 5 wrong answers contain the gold answer: ")
-    assert advice in found
+    assert (found.lost, found.wrong) == (4, 5)
+    warning = found.warning(None, 0.0, fraction=True)
+    assert warning.startswith("4 of 5 wrong answers contain the gold answer: ")
+    assert advice in warning
+
+
+@pytest.mark.parametrize(
+    ("score", "samples", "advice"),
+    [
+        (0.928, 50, "pred_postprocessor=dict(type='last_option_postprocess', options='ABCDE') would give 92.8 %"),
+        (0.928, 40, "would give about 92.8 %"),
+        (0.1, 50, "the shipped postprocessors do not extract it; write a pred_postprocessor of your own"),
+    ],
+)
+def test_the_best_postprocessor_is_named_with_its_score(score: float, samples: int, advice: str) -> None:
+    lost = lost_golds([scored("It is (E)", "E")] * 9, "accuracy")
+    assert lost is not None
+    best = BestReading(PartSpec("last_option_postprocess", {"options": "ABCDE"}, ""), score, samples, 50)
+    assert lost.warning(best, 0.1, fraction=True).endswith(advice)
 
 
 @pytest.mark.parametrize(

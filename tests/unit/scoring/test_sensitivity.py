@@ -10,7 +10,7 @@ from ais_prompt.evaluators.accuracy import AccEvaluator
 from ais_prompt.plan.build import build_postprocessor
 from ais_prompt.scoring import sensitivity as module
 from ais_prompt.scoring.scorer import Scorer
-from ais_prompt.scoring.sensitivity import others_than, sensitivity, warning_of
+from ais_prompt.scoring.sensitivity import best_extractor, others_than, sensitivity, warning_of
 from ais_prompt.types import Completion, PartSpec, Prediction, SampleScore
 from ais_prompt.types.score import Sensitivity
 
@@ -86,3 +86,12 @@ def test_those_of_the_same_kind_are_plausible(name: str, others: list[str]) -> N
 def test_options_go_along_where_they_are_understood() -> None:
     assert [spec.args for spec in others_than(FIRST)] == [{"options": "ABC"}]
     assert others_than(PartSpec("gsm8k_postprocess", {"options": "AB"}, ""))[0].args == {}
+
+
+def test_the_best_postprocessor_is_that_with_the_highest_score() -> None:
+    texts = ["The answer is C."] * 5 + ["The answer is A. The answer is C."] * 4 + ["I do not know"]
+    specs = [FIRST, PartSpec("last_option_postprocess", {"options": "ABC"}, "")]
+    best = best_extractor(specs, iter(predictions(texts)), len(texts), scorer_of, "accuracy")
+    assert best is not None
+    assert (best.spec.type, best.score, best.samples, best.of) == ("last_option_postprocess", 0.9, 10, 10)
+    assert best_extractor(specs, iter(()), 0, scorer_of, "accuracy") is None

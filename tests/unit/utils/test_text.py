@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import json
+from importlib.resources import files
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.utils.jsonl import encode
-from ais_prompt.utils.text import contains, counted, listed, printable
+from ais_prompt.utils.text import VARIES, contains, counted, kind_of, listed, printable
 
 INVISIBLE = [
     *map(chr, range(0x80, 0xA0)),
@@ -82,3 +83,37 @@ def test_a_long_list_of_names_is_cut_and_counted() -> None:
 )
 def test_a_part_is_whole_words_and_numbers(text: str, part: str, found: bool) -> None:
     assert contains(text, part) == found
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("3 of 40 samples failed", "1,297.5 of 1,319 samples failed"),
+        ("[m/gsm8k] no answer", "[m/arc] no answer"),
+        ("no column 'answer' in it", "no column 'gold\\nanswer' in it"),
+        ('"a" is no option', '"b c" is no option'),
+        ("HTTP 500: request req_0a1b-7 failed", "HTTP 500: request req_f93-77c failed"),
+        ("timeout · http://host:8000/v1/chat?id=a", "timeout · http://host:8000/v1/completions"),
+    ],
+)
+def test_messages_that_differ_in_values_are_of_one_kind(one: str, other: str) -> None:
+    assert kind_of(one) == kind_of(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("HTTP 401: refused", "HTTP 429: refused"),
+        ("timeout · http://host:8000/v1", "timeout · http://host:8001/v1"),
+        ("ModelError: no answer", "DataError: no answer"),
+        ("can't read it, don't ask", "can't write it, don't ask"),
+        ("x needs a package · pip install peft", "x needs a package · pip install janus"),
+    ],
+)
+def test_messages_that_differ_in_status_host_or_words_are_not(one: str, other: str) -> None:
+    assert kind_of(one) != kind_of(other)
+
+
+def test_the_page_takes_the_same_for_values() -> None:
+    script = files("ais_prompt.report.web").joinpath("assets/run.js").read_text("utf-8")
+    assert f"const VARIES = /{VARIES.pattern}/g;" in script

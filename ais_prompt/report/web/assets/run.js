@@ -1,5 +1,8 @@
 // The tab of the run: command lines, versions and config.
 
+// What varies in messages of one kind, as in utils/text.py.
+const VARIES = /(HTTP \d{3}|https?:\/\/[^\s/]+)\S*|\[[^\]]*\]|(?<!\w)'[^']*'(?!\w)|"[^"]*"|\w*\d(?:[\w.,-]*\w)?/g;
+
 /** One line below the title: when, how much, and how it ended. */
 function subtitle() {
   const samples = data.tasks.reduce((sum, task) => sum + task.samples, 0);
@@ -13,10 +16,10 @@ function causes() {
   const failed = data.scores.filter((line) => line.score == null && /^(error|no answer|no value)/.test(line.note) && !groupNames().has(line.dataset));
   if (!failed.length) return [];
   const few = (names) => names.slice(0, WORST).map(plain).join(", ") + (names.length > WORST ? ", …" : "");
-  const lines = [...Map.groupBy(failed, ({ note }) => note)].sort(([, a], [, b]) => b.length - a.length).map(([note, own]) => {
+  const lines = [...Map.groupBy(failed, ({ note }) => note.replace(VARIES, "$1")).values()].sort((a, b) => b.length - a.length).map((own) => {
     const [models, datasets] = ["model", "dataset"].map((key) => [...new Set(own.map((line) => line[key]))]);
     const size = [...(models.length > 1 ? [counted(models.length, "model")] : []), counted(datasets.length, "dataset")].join(" · ");
-    return el("li", {}, el("b", { title: models.map(plain).join("\n") }, few(models)), ` ${plain(note.replace(/^error: /, ""))} `, el("span", { class: "soft", title: datasets.map(plain).join("\n") }, `${size}: ${few(datasets)}`));
+    return el("li", {}, el("b", { title: models.map(plain).join("\n") }, few(models)), ` ${plain(own[0].note.replace(/^error: /, ""))} `, el("span", { class: "soft", title: datasets.map(plain).join("\n") }, `${size}: ${few(datasets)}`));
   });
   return [el("ul", { class: "causes" }, lines)];
 }

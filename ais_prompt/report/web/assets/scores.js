@@ -8,13 +8,13 @@ function scoresParts(choose) {
   const measure = measureOf("scores", measures);
   if (!measure) return [];
   const notes = [...doubts(), ...data.precision.map((note) => el("li", {}, plain(note)))];
-  return [measureChoice("scores", measures, measure), matrix({ ...measure, corner: say("Dataset"), choose }), scoresLegend(), dotsChart(measure), notes.length ? el("ul", { class: "soft notes" }, notes) : null, ...longContextParts(), ...breakdownParts(choose), ...otherPostprocessors()];
+  return [measureChoice("scores", measures, measure), matrix({ ...measure, corner: say("Dataset"), choose }), scoresLegend(), notes.length ? el("ul", { class: "soft notes" }, notes) : null, dotsChart(measure), ...longContextParts(), ...breakdownParts(choose), ...otherPostprocessors()];
 }
 
-/** Tasks whose wrong answers contain the gold answer: a line for each advice, which names the first of them. */
+/** Tasks whose wrong answers contain the gold answer: a line for each advice, which names the first of them and the score that it has there. */
 function doubts() {
   const tasks = data.tasks.filter((task) => task.doubt && passesTask(task));
-  const groups = Map.groupBy(tasks, ({ doubt }) => doubt.slice(doubt.indexOf(": ")));
+  const groups = Map.groupBy(tasks, ({ doubt }) => doubt.slice(doubt.indexOf(": ")).replace(/[\d.]+( %)?$/, ""));
   return [...groups.values()].map(([{ model, dataset, doubt }, ...more]) => el("li", { class: "note" }, `${more.length ? `${counted(more.length + 1, "task")}, ` : ""}${plain(model)}/${plain(dataset)}: ${plain(doubt)}`));
 }
 
