@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -63,6 +64,18 @@ class _LimitType(click.ParamType):  # type: ignore[type-arg]  # generic only fro
 
 FAILURE_LIMIT = _LimitType()
 
+
+class FiniteRange(click.FloatRange):
+    """A range of numbers, without infinity and without NaN, which is in every range."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number."""
+        number: float = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number", param, ctx)
+        return number
+
+
 _OPTIONS = (
     click.option(
         "--max-requests",
@@ -75,7 +88,7 @@ _OPTIONS = (
     ),
     click.option(
         "--max-cost",
-        type=click.FloatRange(0),
+        type=FiniteRange(0),
         metavar="X",
         help="Pause at this cost; every model needs a price in the config.",
     ),

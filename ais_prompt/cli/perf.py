@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from ais_prompt.cli.limits import FiniteRange
 from ais_prompt.cli.options import shown_command
 from ais_prompt.cli.verb import hint, offer, report
 
@@ -46,7 +47,10 @@ class _Tokens(click.ParamType):  # type: ignore[type-arg]  # generic only from c
         least, _, most = value.partition("-")
         if not (least.isdecimal() and (most or least).isdecimal()):
             self.fail(f"{value!r} is neither a number (1024) nor two (128-1024)", param, ctx)
-        return [int(least), int(most or least)]
+        tokens = [int(least), int(most or least)]
+        if not 1 <= tokens[0] <= tokens[1]:
+            self.fail(f"{value!r}: write at least 1 token, and the smaller number first", param, ctx)
+        return tokens
 
 
 TOKENS: Final = _Tokens()
@@ -63,7 +67,12 @@ _OPTIONS = (
     click.option(
         "--output-tokens", type=TOKENS, metavar="N|N-M", help="With them: most tokens of answers (default 128)."
     ),
-    click.option("--request-rate", type=float, metavar="X", help="With -m perf: requests a second of the first model."),
+    click.option(
+        "--request-rate",
+        type=FiniteRange(0, min_open=True),
+        metavar="X",
+        help="With -m perf: requests a second of the first model.",
+    ),
     click.option(
         "--as",
         "shown_as",
@@ -73,7 +82,7 @@ _OPTIONS = (
     click.option("--pressure", is_flag=True, help="With -m perf: ask over and over, for --pressure-time."),
     click.option(
         "--pressure-time",
-        type=click.FloatRange(0, 86_400, min_open=True),
+        type=FiniteRange(0, 86_400, min_open=True),
         metavar="SECONDS",
         help="With --pressure: for so long (default: 15).",
     ),
