@@ -42,6 +42,9 @@ def _faults_alone(gate: Gate, plan: Plan) -> Iterator[ConfigError]:
         yield from _faults_of_claim(gate, spec)
     if gate.limits_drop or gate.measures_load:
         return
+    if gate.holds_each:
+        yield from _faults_of_each(gate)
+        return
     if gate.counts_answers:
         yield from _faults_of_count(gate)
     else:
@@ -55,9 +58,9 @@ def _faults_of_claim(gate: Gate, spec: RunSpec) -> Iterator[ConfigError]:
     rules = (
         (not 0.5 <= gate.confidence < 1, "a confidence is at least 50 % and less than 100 %", "write @95%"),
         (
-            gate.counts_answers,
+            gate.counts_answers or gate.holds_each,
             f"a claim is about a metric or the drop, not {gate.name}",
-            f"write '{gate.name} <= 1%'",
+            "write 'each >= 4 of 5'" if gate.holds_each else f"write '{gate.name} <= 1%'",
         ),
         (
             gate.limits_drop and (least or not 0 < gate.limit < best),
@@ -92,6 +95,14 @@ def _faults_of_count(gate: Gate) -> Iterator[ConfigError]:
             "no number of answers can keep to it",
             f"write '{gate.name} <= 0' to allow none",
         ),
+    )
+    yield from _first_fault(gate, rules)
+
+
+def _faults_of_each(gate: Gate) -> Iterator[ConfigError]:
+    rules = (
+        (gate.limit > _best(gate), "no sample has more than all of its answers right", "write 'each >= 4 of 5' or 80%"),
+        (_is_below_zero(gate) or _is_above_best(gate), "no sample can keep to it", "write >= or <="),
     )
     yield from _first_fault(gate, rules)
 

@@ -84,25 +84,47 @@ def _show_loads(loads: ComparedLoads, console: Console) -> None:
 
 @click.command(cls=Verb)
 @click.argument("runs", shell_complete=complete_run, nargs=-1, required=True, metavar="RUN...")
-@click.option("-o", "--output", required=True, metavar="FILE", help="Where to write it.")
+@click.option("-o", "--output", metavar="FILE", help="Where to write it.")
+@click.option("--advise", is_flag=True, help="Print gates for later runs, from at least two runs of one config.")
+@click.option(
+    "--alarms",
+    type=click.FloatRange(0, min_open=True),
+    default=1.0,
+    show_default=True,
+    metavar="N",
+    help="With --advise: false alarms in a year of nights.",
+)
+@json_option
 @click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
-def baseline(runs: tuple[str, ...], output: str, work_dir: str | None) -> None:
+def baseline(runs: tuple[str, ...], output: str | None, advise: bool, alarms: float, work_dir: str | None) -> None:
     """Write down which samples of a run were right, in a small file that can be committed.
 
     `aisprompt run CONFIG --baseline FILE` compares a later run with it. RUN is as in `aisprompt score`; the baseline of
-    several runs has the mean over them, and less noise.
+    several runs has the mean over them, and less noise. --advise says which limits runs of the same model keep to.
     """
+    from ais_prompt.comparison.advice import advise_gates
     from ais_prompt.comparison.baseline import make_baselines
     from ais_prompt.comparison.runs import read_stored_run
-    from ais_prompt.report.gates import alarm_words
+    from ais_prompt.report.gates import advice_lines, alarm_words
     from ais_prompt.store.baseline_file import write_baseline
     from ais_prompt.utils.text import counted
 
-    made = make_baselines([read_stored_run(run, work_dir) for run in runs])
-    write_baseline(Path(output), made)
-    samples = sum(len(task.values) for task in made.tasks)
-    click.echo(f"{output}: {counted(samples, 'sample')} of {counted(len(made.tasks), 'dataset')}, from {made.run}")
-    click.echo(alarm_words(made.tasks, made.runs))
+    if output is None and not advise:
+        raise click.UsageError("Give -o FILE, --advise, or both.")
+    stored = [read_stored_run(run, work_dir) for run in runs]
+    if output is not None:
+        made = make_baselines(stored)
+        write_baseline(Path(output), made)
+        samples = sum(len(task.values) for task in made.tasks)
+        offer(file=output, samples=samples, datasets=len(made.tasks))
+        if not wants_json():
+            origin = f"{counted(samples, 'sample')} of {counted(len(made.tasks), 'dataset')}, from {made.run}"
+            click.echo(f"{output}: {origin}\n{alarm_words(made.tasks, made.runs)}")
+    if advise:
+        advice = advise_gates(stored, alarms)
+        offer(advice=[one.to_json() for one in advice])
+        if not wants_json():
+            click.echo("\n".join(advice_lines(advice, len(stored), alarms)))
 
 
 @click.command("judge-check", cls=Verb)

@@ -1,9 +1,11 @@
-"""Gates with a claim: the true score meets the limit with a given confidence."""
+"""Gates that need the samples: claims (the true score meets the limit with a given confidence), and limits for each."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from pathlib import Path
+from typing import Final
 
 from ais_prompt.comparison.baseline import ENOUGH, HeldPair, paired
 from ais_prompt.comparison.gates import Verdict
@@ -12,15 +14,19 @@ from ais_prompt.comparison.scored_task import ScoredTask
 from ais_prompt.metrics.aggregate import exact
 from ais_prompt.metrics.claims import low_end
 from ais_prompt.store.baseline_file import Baseline
-from ais_prompt.store.results import read_questions, read_scores
+from ais_prompt.store.results import read_details, read_questions, read_scores
 from ais_prompt.types import Gate, Score
+from ais_prompt.utils.text import listed
+
+_NAMED: Final = 5
+"""Most samples that a verdict names."""
 
 
 def check_claims(gates: Sequence[Gate], run: StoredRun, baseline: Baseline | None) -> list[Verdict]:
-    """Check the claims of a run. A claim without enough evidence is inconclusive.
+    """Check the gates of a run that need its samples. A gate without enough evidence is inconclusive.
 
     Args:
-        gates: those with a claim.
+        gates: those with a claim, or about each sample.
         run: a run that is scored.
         baseline: the run from which drops are measured; needed by gates on drops.
 
@@ -49,6 +55,9 @@ def _of_score(gate: Gate, task: ScoredTask, status: str) -> Iterator[Verdict]:
     if not spec.is_scored:
         return
     path = task.folder.results(spec.model.abbr, spec.dataset.abbr)
+    if gate.holds_each:
+        yield _of_each(gate, task, path)
+        return
     score = next((one for one in read_scores(path) if one.metric == gate.name), None)
     if score is None:
         return
@@ -60,6 +69,25 @@ def _of_score(gate: Gate, task: ScoredTask, status: str) -> Iterator[Verdict]:
         yield _verdict(gate, task.name, f"only {len(questions)} of {task.size} samples have a value")
     else:
         yield _of_questions(gate, task.name, score, questions)
+
+
+def _of_each(gate: Gate, task: ScoredTask, path: Path) -> Verdict:
+    """Return whether every sample keeps to a gate by its main metric, as the mean over its answers."""
+    below, failed, total = [], 0, 0
+    for sample in read_details(path):
+        total += 1
+        value = exact(sample.values.get(task.metric.metric, 0.0))
+        if sample.status == "failed":
+            failed += 1
+        elif not gate.holds_score(value, fraction=True):
+            answers = len(sample.repeats) or 1
+            below.append(f"{sample.sample_id} ({float(value * answers):g} of {answers})")
+    kept = f"{total - len(below) - failed} of {total} samples keep to it"
+    if below:
+        return Verdict(gate.text, task.name, False, f"{kept}; not: {listed(below[:_NAMED])}")
+    if failed or total < task.size:
+        return _verdict(gate, task.name, f"{kept}, {task.size - total + failed} have no answer")
+    return Verdict(gate.text, task.name, True, kept)
 
 
 def _why_no_evidence(score: Score, status: str) -> str:

@@ -94,7 +94,8 @@ def _incomplete_beta(value: float, a: float, b: float) -> float:
     """
     if value <= 0 or value >= 1:
         return float(value >= 1)
-    if value > (a + 1) / (a + b + 2):
+    # Rounding must not let both sides of the border be above it, which would never end.
+    if value > (a + 1) / (a + b + 2) * (1 + 1e-12):
         return 1 - _incomplete_beta(1 - value, b, a)
     front = math.exp(
         math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(value) + b * math.log1p(-value)

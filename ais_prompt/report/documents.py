@@ -288,6 +288,22 @@ class ExplainDocument(Document, kw_only=True):
     explanations: list[ExplanationEntry] = field(default_factory=list)
 
 
+class BaselineDocument(Document, kw_only=True):
+    """What ``baseline`` prints.
+
+    Attributes:
+        file: the baseline; empty if none was written.
+        samples, datasets: numbers of what is in it.
+        advice: with ``--advise``, the gate of each dataset and what it rests on.
+    """
+
+    kind: Literal["baseline"]
+    file: str = ""
+    samples: int = 0
+    datasets: int = 0
+    advice: list[dict[str, Any]] = field(default_factory=list)
+
+
 class SealDocument(Document, kw_only=True):
     """What ``seal`` prints.
 
@@ -331,6 +347,7 @@ DOCUMENTS: Final[Mapping[str, type[Document]]] = {
     "list": ListDocument,
     "compare": CompareDocument,
     "explain": ExplainDocument,
+    "baseline": BaselineDocument,
     "seal": SealDocument,
     "verify": VerifyDocument,
 }

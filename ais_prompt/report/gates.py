@@ -6,12 +6,13 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from ais_prompt.comparison.advice import Advice
 from ais_prompt.comparison.gates import Verdict
 from ais_prompt.metrics.claims import fewest_for, samples_for, samples_for_drop
 from ais_prompt.metrics.paired import NIGHTS, alarms_per_year
 from ais_prompt.report.summary import escaped, to_markdown
 from ais_prompt.report.tally import MANY
-from ais_prompt.scoring.rows import Row
+from ais_prompt.scoring.rows import Row, value
 from ais_prompt.store.baseline_file import BaselineTask
 from ais_prompt.types import Gate
 from ais_prompt.utils.text import counted, printable
@@ -173,3 +174,28 @@ def alarm_words(tasks: Sequence[BaselineTask], runs: int) -> str:
     else:
         lines.append(f"Values vary between the {runs} runs in {varying} of {counted(len(tasks), 'dataset')}.")
     return "\n".join([*lines, "With --level 0.0027 about one night a year fails without a drop."])
+
+
+def advice_lines(advice: Sequence[Advice], runs: int, alarms: float) -> Iterator[str]:
+    """Yield the gates that earlier runs advise, and what to expect of them.
+
+    Args:
+        advice: of each dataset.
+        runs: how many runs it rests on.
+        alarms: that all gates together may raise in a year of nights, if nothing changes.
+    """
+    yield f"Gates after {runs} runs, for {alarms:g} false {'alarm' if alarms == 1 else 'alarms'} in {NIGHTS} nights:"
+    for one in advice:
+        found, fraction = one.found, one.metric_is_fraction
+        shown = f"{value(found.mean, fraction=fraction)} ± {value(found.deviation, fraction=fraction)} from run to run"
+        if not one.gate:
+            yield f"  {one.model}/{one.dataset}: {shown}: no limit keeps to that; name more runs, or allow more alarms"
+            continue
+        yield f"  --gate '{one.gate}'"
+        if found.deviation == 0:
+            yield "      all answers are equal in these runs, so that every change shows"
+            continue
+        yield f"      {shown}; a drop of {value(one.drop, fraction=fraction)} is found in 80 %"
+        if found.varies_beyond:
+            yield "      The scores vary more than single answers explain: something else changes between the runs."
+    yield "Paired with a baseline, smaller drops are found: aisprompt baseline RUN… -o FILE, and run … --baseline FILE."

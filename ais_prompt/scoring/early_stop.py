@@ -130,7 +130,7 @@ class GateWatch:
                 mean.add(score.values.get(metric, 0.0))
 
     def _is_decided(self, gate: Gate) -> bool:
-        if gate.confidence is not None:
+        if gate.needs_samples:
             return False
         if gate.counts_answers:
             repeats = self._answers.repeats

@@ -33,6 +33,8 @@ LOAD_METRICS: Final = frozenset(
 """Metrics of ``-m perf`` that a gate can limit."""
 DROP: Final = "drop"
 """Name of the gate that limits the drop of a metric against the baseline."""
+EACH: Final = "each"
+"""Name of the gate that every sample must meet by itself: ``each >= 4 of 5``."""
 
 
 class Price(Struct, frozen=True):
@@ -151,6 +153,16 @@ class Gate(Struct, frozen=True):
     def measures_load(self) -> bool:
         """Whether it is about the performance of a server, which ``-m perf`` measures."""
         return self.name in LOAD_METRICS
+
+    @property
+    def holds_each(self) -> bool:
+        """Whether the gate is about every sample, not about a mean."""
+        return self.name == EACH
+
+    @property
+    def needs_samples(self) -> bool:
+        """Whether the summary is not enough to decide it."""
+        return self.holds_each or self.confidence is not None
 
     @property
     def counts_answers(self) -> bool:

@@ -99,8 +99,9 @@ class RunGates(Struct, frozen=True):
             raise ConfigError("a drop against a baseline is known only at the end", fix="leave out --stop-early")
         if not self.gates:
             raise ConfigError("--stop-early needs a gate to decide", fix="add --gate 'accuracy >= 80%'")
-        if any(gate.confidence is not None for gate in self.gates):
-            raise ConfigError("a claim (@95%) needs every answer", fix="leave out --stop-early, or the confidence")
+        if any(gate.needs_samples for gate in self.gates):
+            what = "a claim (@95%), or a gate on each sample, needs every answer"
+            raise ConfigError(what, fix="leave out --stop-early, or that gate")
         return self.gates
 
     def verdicts(self, rows: Sequence[Row], root: Path) -> list[Verdict]:
@@ -120,8 +121,8 @@ class RunGates(Struct, frozen=True):
         from ais_prompt.comparison.gates import check_gates
         from ais_prompt.comparison.runs import read_stored_run
 
-        claims = [gate for gate in self.gates if gate.confidence is not None]
-        found = check_gates([gate for gate in self.gates if gate.confidence is None], rows)
+        claims = [gate for gate in self.gates if gate.needs_samples]
+        found = check_gates([gate for gate in self.gates if not gate.needs_samples], rows)
         if claims:
             found += check_claims(claims, read_stored_run(str(root)), self.baseline)
         if self.baseline is not None:

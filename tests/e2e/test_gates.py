@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import xml.etree.ElementTree as ElementTree
 
 from tests.e2e.project import DATASET, MODEL, Project
@@ -218,3 +220,42 @@ def test_a_run_that_stopped_is_no_baseline(project: Project) -> None:
         done = project.run(*args)
         assert done.returncode == 2
         assert "only 13 of 60 samples were asked" in done.stderr
+
+
+def test_each_sample_keeps_to_a_limit_of_its_answers(project: Project) -> None:
+    project.write_data([{"question": f"{n}+{n}=?", "answer": "4"} for n in range(4)])
+    answers = [*["4"] * 12, "4", "5", "4", "4"]
+    model = MODEL.replace("{r'^3\\+3': 'It is 6.'}", f"{answers}, max_concurrency=1").replace(
+        ", default='It is 4.'", ""
+    )
+    project.write_config(models=model, datasets=DATASET.replace("abbr='sums'", "abbr='sums', n=4"))
+    done = project.run("run", "eval.py", "--gate", "each >= 3 of 4", "--gate", "sums: each >= 80%")
+    assert done.returncode == 1, done.stderr
+    assert "ok    each >= 3 of 4  fake/sums  4 of 4 samples keep to it" in done.stdout
+    assert "FAIL  sums: each >= 80%  fake/sums  3 of 4 samples keep to it; not: " in done.stdout
+    assert "(3 of 4)" in done.stdout
+    for wrong in ("each >= 80", "each >= 5 of 4", "each > 4 of 4", "each >= 3 of 4 @95%", "each >= 3 of 0"):
+        refused = project.run("run", "eval.py", "--gate", wrong)
+        assert refused.returncode == 2, wrong
+    assert project.run("run", "eval.py", "--stop-early", "--gate", "each >= 3 of 4").returncode == 2
+
+
+def test_runs_advise_gates_that_they_keep_to(project: Project) -> None:
+    project.write_data([{"question": f"{n}+{n}=?", "answer": "4"} for n in range(60)])
+    folders = []
+    for wrong in ("1", "2", "12"):
+        project.write_config(models=MODEL.replace("{r'^3\\+3': 'It is 6.'}", f"{{r'^[{wrong}]\\d': 'It is 6.'}}"))
+        assert project.run("run", "eval.py", "-w", f"w{wrong}").returncode == 0
+        folders += [str(folder) for folder in (project.root / f"w{wrong}/eval").iterdir()]
+    done = project.run("baseline", *folders, "--advise", "--alarms", "12")
+    assert done.returncode == 0, done.stderr
+    [gate] = re.findall(r"--gate '(.*)'", done.stdout)
+    assert re.fullmatch(r"fake/sums: accuracy >= \d+\.\d%", gate)
+    assert "is found in 80 %" in done.stdout
+    for folder in folders:
+        assert project.run("score", folder, "--gate", gate).returncode == 0
+    advice = json.loads(project.run("baseline", *folders, "--advise", "--json").stdout)["advice"]
+    assert advice[0]["questions"] == 60
+    assert advice[0]["found"]["level"] == 1 / 365
+    for arguments in ([*folders], [folders[0], "--advise"], [*folders, "--advise", "--alarms", "300"]):
+        assert project.run("baseline", *arguments).returncode == 2

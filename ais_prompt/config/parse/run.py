@@ -54,13 +54,14 @@ _GATE: Final = re.compile(
     (?: (?P<pattern> \S.*?) \s* : \s+ )?
     (?P<name> [^\s<>=] [^<>=]*? ) \s*
     (?P<comparator> >=|<=|>|<) \s*
-    (?P<limit> \d+ (?:\.\d+)? | \.\d+ ) \s* (?P<percent> % | pts? \b | points? \b)?
+    (?P<limit> \d+ (?:\.\d+)? | \.\d+ ) \s* (?P<percent> % | pts? \b | points? \b)? (?: of \s+ (?P<answers> [1-9]\d*))?
     (?: \s* @ \s* (?P<confidence> \d+ (?:\.\d+)? ) \s* % )?
     """,
     re.VERBOSE,
 )
 _FORM: Final = (
-    "write 'accuracy >= 80%', 'failed <= 3', with datasets 'gsm8k*: accuracy >= 0.8', or 'accuracy >= 80% @95%'"
+    "write 'accuracy >= 80%', 'failed <= 3', with datasets 'gsm8k*: accuracy >= 0.8', 'accuracy >= 80% @95%', "
+    "or of each sample 'each >= 4 of 5'"
 )
 
 BY_SIZE = "n"
@@ -155,7 +156,7 @@ def parse_gate(text: Any, where: str) -> Gate:
         pattern=found["pattern"] or "*",
         name=found["name"],
         comparator=found["comparator"],  # type: ignore[arg-type]  # the expression allows no others
-        limit=Fraction(found["limit"]),
+        limit=Fraction(found["limit"]) / int(found["answers"] or 1),
         percent=found["percent"] is not None,
         where=where,
         confidence=None if found["confidence"] is None else Fraction(found["confidence"]) / 100,

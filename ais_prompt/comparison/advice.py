@@ -1,0 +1,81 @@
+"""Gates for later runs, from earlier runs of a model that has not changed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+from msgspec import Struct, to_builtins
+
+from ais_prompt.comparison.baseline import make_baseline, make_baselines
+from ais_prompt.comparison.runs import StoredRun
+from ais_prompt.errors import ConfigError
+from ais_prompt.metrics.paired import NIGHTS
+from ais_prompt.metrics.thresholds import Threshold, threshold
+
+_STEP: Final = 0.001
+"""Limits of parts of 1 are rounded down to this."""
+
+
+class Advice(Struct, frozen=True):
+    """A gate for a dataset.
+
+    Attributes:
+        model, dataset, metric: what it is about.
+        gate: to be given to ``--gate``; empty if no limit is worth it.
+        questions: that all runs answered.
+        found: the threshold behind it, before rounding.
+        drop: the drop that it finds in 80 % of runs, after rounding.
+        metric_is_fraction: whether the values are parts of 1.
+    """
+
+    model: str
+    dataset: str
+    metric: str
+    gate: str
+    questions: int
+    found: Threshold
+    drop: float
+    metric_is_fraction: bool = True
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        values: dict[str, Any] = to_builtins(self)
+        return values
+
+
+def advise_gates(runs: Sequence[StoredRun], alarms: float) -> list[Advice]:
+    """Return a gate for each dataset.
+
+    Args:
+        runs: at least two runs of one config that are scored.
+        alarms: how many false alarms all gates together may raise in a year of nights.
+
+    Raises:
+        ConfigError: there are too few runs or too many alarms, or the runs are no evidence, as in `make_baselines`.
+        StoreError, DataError: as `make_baseline`.
+    """
+    if len(runs) < 2:
+        raise ConfigError("one run does not show how much scores vary", where="--advise", fix="name at least two runs")
+    if alarms >= NIGHTS / 2:
+        what = f"{alarms:g} false alarms in {NIGHTS} nights is no limit"
+        raise ConfigError(what, where="--alarms", fix="give a smaller number, such as 1")
+    joint = make_baselines(runs)
+    each = [make_baseline(run, by_row=joint.by_row) for run in runs]
+    level = alarms / NIGHTS / max(len(joint.tasks), 1)
+    advice = []
+    for number, task in enumerate(joint.tasks):
+        if task.sums:
+            continue  # no mean of questions, such as BLEU
+        columns = [[run.tasks[number].values[name] for name in task.values] for run in each]
+        found = threshold(np.array(columns, np.float64).T, level)
+        limit = math.floor(found.limit / _STEP + 1e-9) * _STEP if task.fraction else found.limit
+        shown = f"{100 * limit:.1f}%" if task.fraction else f"{limit:.4g}"
+        is_useful = not task.fraction or limit > 0
+        name = f"{task.model}/{task.dataset}"
+        gate = f"{name}: {task.metric} >= {shown}" if is_useful else ""
+        drop = found.drop + found.limit - limit
+        advice.append(Advice(task.model, task.dataset, task.metric, gate, len(task.values), found, drop, task.fraction))
+    return advice
