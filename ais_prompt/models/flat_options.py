@@ -91,6 +91,7 @@ class LocalNames(SamplingNames, total=False):
     """Flat names of models in this process's memory."""
 
     tokenizer_path: str | None
+    gguf_file: str | None
     model_kwargs: Mapping[str, Any] | None
     tokenizer_kwargs: Mapping[str, Any] | None
     trust_remote_code: bool
@@ -127,6 +128,7 @@ FLAT_NAMES: Final[Mapping[str, tuple[str, str | Callable[[Mapping[str, Any]], Fi
     "max_tokens_field": ("wire", "max_tokens_field"),
     "logprobs_via": ("wire", "logprobs_via"),
     "tokenizer_path": ("loading", "tokenizer_path"),
+    "gguf_file": ("loading", "gguf_file"),
     "model_kwargs": ("loading", "model_kwargs"),
     "tokenizer_kwargs": ("loading", "tokenizer_kwargs"),
     "trust_remote_code": ("loading", "trust_remote_code"),

@@ -186,7 +186,8 @@ class Loading(Struct, frozen=True, kw_only=True):
     """How transformers loads a model.
 
     Attributes:
-        tokenizer_path: folder or hub id of the tokenizer; the model's own path if None.
+        tokenizer_path: folder, GGUF file or hub id of the tokenizer; the model's own path if None.
+        gguf_file: the GGUF file in the folder or repository that ``path`` names. Its weights are unpacked to ``dtype``.
         model_kwargs: further arguments of ``AutoModelForCausalLM.from_pretrained``, such as ``dtype`` (the precision:
             ``'bfloat16'``, ``'float16'``, ``'float32'``; without it that of the weights on an accelerator, and float32
             on a CPU), ``device_map`` (``'auto'`` spreads the layers over all GPUs, ``'cuda:1'`` takes one; without it
@@ -196,6 +197,7 @@ class Loading(Struct, frozen=True, kw_only=True):
     """
 
     tokenizer_path: str | None = None
+    gguf_file: str | None = None
     model_kwargs: Mapping[str, Any] = field(default_factory=dict)
     tokenizer_kwargs: Mapping[str, Any] = field(default_factory=dict)
     trust_remote_code: bool = False

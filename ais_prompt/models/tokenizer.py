@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ais_prompt.errors import ModelError, PromptError
-from ais_prompt.models.huggingface.library import loading, local_folder
+from ais_prompt.models.huggingface.library import fingerprint, loading, local_path, pretrained_source
 from ais_prompt.types import Content, Failure, Prompt
 from ais_prompt.utils.digest import digest, file_digest
 from ais_prompt.utils.messages import role_fix
@@ -41,25 +41,32 @@ _PATTERNS: Final = (
 
 
 def load_tokenizer(
-    path: str, options: Mapping[str, Any], template_variables: Mapping[str, Any], *, trust_remote_code: bool
+    path: str,
+    options: Mapping[str, Any],
+    template_variables: Mapping[str, Any],
+    *,
+    trust_remote_code: bool,
+    gguf_file: str | None = None,
 ) -> Any:
     """Load the tokenizer of a model, padding on the left, always with a pad token.
 
     Args:
-        path: a folder, or else a hub id.
+        path: a folder, a GGUF file, or else a hub id.
         options: further arguments of ``AutoTokenizer.from_pretrained``; they win over ours.
         template_variables: further variables of its chat template, such as ``enable_thinking``.
         trust_remote_code: run code that comes with the tokenizer.
+        gguf_file: the GGUF file in the repository of a hub id.
 
     Raises:
         ModelError: the tokenizer cannot be found or loaded, or has no token to pad with.
+        MissingExtra: the tokenizer is in a GGUF file, and gguf is not installed.
     """
-    folder = local_folder(path)
-    arguments = {"trust_remote_code": trust_remote_code, "local_files_only": folder is not None, **options}
-    with loading("tokenizer", path, local=folder is not None):
+    source, of_source = pretrained_source(path, gguf_file)
+    arguments = {"trust_remote_code": trust_remote_code, **of_source, **options}
+    with loading("tokenizer", path, local=of_source["local_files_only"]):
         from transformers import AutoTokenizer
 
-        tokenizer = AutoTokenizer.from_pretrained(str(folder or path), **arguments)
+        tokenizer = AutoTokenizer.from_pretrained(source, **arguments)
     tokenizer.padding_side = "left"
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
@@ -163,7 +170,7 @@ def tokenizer_digests(path: str) -> dict[str, str]:
     show which of the two changed.
 
     Args:
-        path: a folder, or a hub id, which is searched in the download cache.
+        path: a folder, a GGUF file, or a hub id, which is searched in the download cache.
 
     Returns:
         An empty dict for a hub id that was not downloaded yet.
@@ -171,9 +178,11 @@ def tokenizer_digests(path: str) -> dict[str, str]:
     Raises:
         ModelError: the folder does not exist, or a file cannot be read.
     """
-    folder = local_folder(path) or _cached_folder(path)
+    folder = local_path(path) or _cached_folder(path)
     if folder is None:
         return {}
+    if folder.is_file():
+        return {name: found[:_DIGITS] for name, found in fingerprint(folder).items()}
     files = sorted({file for pattern in _PATTERNS for file in folder.glob(pattern) if file.is_file()})
     digests: dict[str, str] = {}
     try:

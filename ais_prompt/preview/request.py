@@ -10,6 +10,8 @@ from msgspec.structs import asdict, replace
 from ais_prompt.config.redact import redacted
 from ais_prompt.inferencers import RunningConversation
 from ais_prompt.models.base import SendsBodies
+from ais_prompt.models.huggingface.model import HuggingFaceBaseModel
+from ais_prompt.models.options import TEMPLATE_VARIABLES
 from ais_prompt.plan.plan import Task
 from ais_prompt.types import ChatMessage, LikelihoodQuery, Prompt, Sample
 
@@ -19,7 +21,8 @@ _OTHER = "another prompt"
 def request_of(task: Task, sample: Sample, shots: Any) -> dict[str, Any]:
     """Return the options of the first request about a sample, without its prompt; empty if it has no request.
 
-    Those of a served model are its ``url`` and the fields of its body, those of another model its `Decoding`.
+    Those of a served model are its ``url`` and the fields of its body, those of another model its `Decoding`, with the
+    variables of its chat template if it has them.
 
     Raises:
         AisPromptError: the request cannot be made.
@@ -31,7 +34,9 @@ def request_of(task: Task, sample: Sample, shots: Any) -> dict[str, Any]:
     if isinstance(request.decoding, LikelihoodQuery):
         return {"asks": "log-likelihoods"}
     if not isinstance(task.model, SendsBodies):
-        return {name: value for name, value in asdict(request.decoding).items() if value not in (None, (), {})}
+        options = {name: value for name, value in asdict(request.decoding).items() if value not in (None, (), {})}
+        variables = task.model.sampling.template_variables if isinstance(task.model, HuggingFaceBaseModel) else {}
+        return {**options, TEMPLATE_VARIABLES: dict(variables)} if variables else options
     url, body = task.model.sent(request)
     other: Prompt = _OTHER if isinstance(request.prompt, str) else (ChatMessage("user", _OTHER),)
     without = task.model.sent(replace(request, prompt=other))[1]

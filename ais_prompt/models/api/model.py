@@ -27,7 +27,7 @@ from ais_prompt.models.flat_options import (
     read_retry,
     refuse_unknown,
 )
-from ais_prompt.models.huggingface.library import local_folder
+from ais_prompt.models.huggingface.library import local_path
 from ais_prompt.models.options import TEMPLATE_VARIABLES, Limits, Sampling, Wire, check_at_least, join_stops
 from ais_prompt.models.server.instance import ServerInstance, WatchedTransport
 from ais_prompt.models.server.options import HOST, ServerOption, ServerToStart, read_server
@@ -219,7 +219,7 @@ class ApiModel:
                 a file of certificates cannot be used; or there is no folder of the tokenizer.
         """
         if self.tokenizer_path:  # a hub id is not looked up
-            local_folder(self.tokenizer_path, "tokenizer")
+            local_path(self.tokenizer_path, "tokenizer")
         if self.server is not None and not self.server.options.shared:
             self.server.preflight()
         for base_url in self.base_urls:

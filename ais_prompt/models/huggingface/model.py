@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from time import perf_counter
 from typing import Any, ClassVar, Final, Unpack
 
@@ -28,7 +29,8 @@ from ais_prompt.models.huggingface.library import (
     fingerprint,
     free_accelerator,
     load_network,
-    local_folder,
+    local_path,
+    pretrained_source,
 )
 from ais_prompt.models.huggingface.likelihood import LikelihoodComputer, TokenRow, query_row
 from ais_prompt.models.huggingface.processor import MediaProcessor, load_processor, media_in
@@ -56,7 +58,8 @@ class HuggingFaceBaseModel:
     OpenCompass and AISBench: ``batch_size=16`` (`ais_prompt.models.flat_options`).
 
     Args:
-        path: the model's folder, or else a hub id, which is downloaded.
+        path: the model's folder, its GGUF file, or else a hub id, which is downloaded. ``package:name/x.gguf`` is a
+            file of an installed Python package.
         sampling: how answers are generated. Options of ``generate`` that have no name here are ``extra``.
         loading: what is loaded, and how.
         batching: how much is computed at a time, and how much is kept.
@@ -73,6 +76,7 @@ class HuggingFaceBaseModel:
 
     prompt_style: PromptStyle = "text"
     adds_special_tokens: ClassVar[bool] = True
+    takes_media: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -90,6 +94,9 @@ class HuggingFaceBaseModel:
         self.sampling = read_option("sampling", Sampling, sampling, flat, temperature=None)
         self.loading = read_option("loading", Loading, loading, flat)
         self.batching = read_option("batching", Batching, batching, flat)
+        self._gguf_file = self.loading.gguf_file
+        if self._gguf_file and Path(path).expanduser().is_dir():
+            path, self._gguf_file = f"{path}/{self._gguf_file}", None
         self.path = path
         self.tokenizer_path = self.loading.tokenizer_path or path
         self.max_seq_len = max_seq_len
@@ -108,7 +115,7 @@ class HuggingFaceBaseModel:
         Raises:
             ModelError: the model's folder does not exist or cannot be read.
         """
-        folders = {path: local_folder(path) for path in (self.path, self.tokenizer_path)}
+        places = {path: local_path(path) for path in (self.path, self.tokenizer_path)}
         identity = {
             "type": type(self).__name__,
             "path": self.path,
@@ -117,7 +124,8 @@ class HuggingFaceBaseModel:
             "tokenizer_kwargs": _without_secrets(self.loading.tokenizer_kwargs),
             "think_tags": self.think_tags,
             **({TEMPLATE_VARIABLES: variables} if (variables := self.sampling.template_variables) else {}),
-            "files": {path: fingerprint(folder) for path, folder in folders.items() if folder},
+            **({"gguf_file": self._gguf_file} if self._gguf_file else {}),
+            "files": {path: fingerprint(place) for path, place in places.items() if place},
         }
         plain: dict[str, Any] = json.loads(json.dumps(identity, default=str))
         return plain
@@ -153,6 +161,7 @@ class HuggingFaceBaseModel:
                 self.loading.tokenizer_kwargs,
                 self.sampling.template_variables,
                 trust_remote_code=self.loading.trust_remote_code,
+                gguf_file=None if self.loading.tokenizer_path else self._gguf_file,
             )
         return self._tokenizer
 
@@ -183,11 +192,11 @@ class HuggingFaceBaseModel:
         """Check that folders and packages exist. A hub id is not looked up.
 
         Raises:
-            ModelError: a folder does not exist.
-            MissingExtra: torch is not installed.
+            ModelError: a folder or file does not exist, or the file is no GGUF file.
+            MissingExtra: torch is not installed, or gguf for a GGUF file.
         """
         for path in (self.path, self.tokenizer_path):
-            local_folder(path)
+            pretrained_source(path, self._gguf_file)
         require_installed("torch", extra="local", why=type(self).__name__)
 
     def load(self) -> None:
@@ -253,7 +262,13 @@ class HuggingFaceBaseModel:
             free_accelerator()
 
     def _load_network(self) -> Any:
-        return load_network(self.path, self.loading.model_kwargs, trust_remote_code=self.loading.trust_remote_code)
+        return load_network(
+            self.path,
+            self.loading.model_kwargs,
+            trust_remote_code=self.loading.trust_remote_code,
+            gguf_file=self._gguf_file,
+            with_media=self.takes_media,
+        )
 
     def _open_generator(self) -> Generator:
         if self._generator is None:
@@ -303,10 +318,11 @@ class HuggingFaceChatModel(HuggingFaceBaseModel):
     prompt_style: PromptStyle = "chat_template"
     # The rendered text holds BOS and all other special tokens already.
     adds_special_tokens: ClassVar[bool] = False
+    takes_media: ClassVar[bool] = True
 
     def media_kinds(self, *, offline: bool = False) -> frozenset[str]:
         """Return the media that the processor takes, as `MediaModel.media_kinds`."""
-        if offline and local_folder(self.path) is None:
+        if offline and local_path(self.path) is None:
             return frozenset(KINDS.values())
         return self._processor.kinds if self._processor else frozenset()
 
@@ -364,17 +380,14 @@ class HuggingFaceChatModel(HuggingFaceBaseModel):
 
     @cached_property
     def _processor(self) -> MediaProcessor | None:
+        if self._gguf_file:
+            return None
         return load_processor(
             self.path,
             self.tokenizer,
             self.loading.model_kwargs,
             self.sampling.template_variables,
             trust_remote_code=self.loading.trust_remote_code,
-        )
-
-    def _load_network(self) -> Any:
-        return load_network(
-            self.path, self.loading.model_kwargs, trust_remote_code=self.loading.trust_remote_code, with_media=True
         )
 
 

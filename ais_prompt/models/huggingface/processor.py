@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from ais_prompt.errors import ModelError
-from ais_prompt.models.huggingface.library import first_line, hub_options, loading, local_folder, media_class, quiet
+from ais_prompt.models.huggingface.library import first_line, hub_options, loading, local_path, media_class, quiet
 from ais_prompt.types import ChatMessage, Prompt
 from ais_prompt.utils.media import KINDS, local_file, part_bytes
 from ais_prompt.utils.packages import require, require_installed
@@ -131,7 +131,7 @@ def load_processor(
     """Load the processor of a model; None if the model takes text only.
 
     Args:
-        path: a folder, or else a hub id.
+        path: a folder, a GGUF file (which has no processor), or else a hub id.
         tokenizer: returns the model's tokenizer, called if there is a processor.
         options: arguments of the model's ``from_pretrained``; those that choose a version count here too.
         template_variables: further variables of the chat template.
@@ -141,7 +141,7 @@ def load_processor(
         ModelError: the processor cannot be loaded.
         MissingExtra: a package that reads media is not installed.
     """
-    folder = local_folder(path)
+    folder = local_path(path)
     if folder is not None and not any((folder / name).exists() for name in _FILES):
         return None
     require("torch", extra="local", why="a local model with media")

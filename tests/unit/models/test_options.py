@@ -56,6 +56,7 @@ EQUAL: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
     ({"max_tokens_field": "max_completion_tokens"}, "wire", {"max_tokens_field": "max_completion_tokens"}),
     ({"logprobs_via": "echo"}, "wire", {"logprobs_via": "echo"}),
     ({"tokenizer_path": "there"}, "loading", {"tokenizer_path": "there"}),
+    ({"gguf_file": "x.gguf"}, "loading", {"gguf_file": "x.gguf"}),
     ({"model_kwargs": {"dtype": "float16"}}, "loading", {"model_kwargs": {"dtype": "float16"}}),
     ({"tokenizer_kwargs": {"pad_token": "x"}}, "loading", {"tokenizer_kwargs": {"pad_token": "x"}}),
     ({"trust_remote_code": True}, "loading", {"trust_remote_code": True}),

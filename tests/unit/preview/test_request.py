@@ -63,6 +63,20 @@ def test_other_models_have_their_decoding() -> None:
     assert request_line(view.request) == "max_out_len=7 · temperature=0.0 · stop=('.',)"
 
 
+@pytest.mark.torch
+def test_a_local_model_has_the_variables_of_its_chat_template() -> None:
+    model = {
+        "type": "HuggingFaceChatModel",
+        "path": "data/demo_model",
+        "chat_template_kwargs": {"enable_thinking": False},
+    }
+    [view] = ais_prompt.render_prompts(config(model))
+    assert (
+        request_line(view.request)
+        == "max_out_len=7 · temperature=0.0 · chat_template_kwargs={'enable_thinking': False}"
+    )
+
+
 def test_log_likelihoods_are_told() -> None:
     labels = {"A": "{question} A", "B": "{question} B"}
     made = config({"type": "ScriptedModel", "prompt_style": "text"}, labels)

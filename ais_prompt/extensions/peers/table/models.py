@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from ais_prompt.errors import ModelError
 from ais_prompt.extensions.peers.table.row import PartRow
-from ais_prompt.models.huggingface.library import local_folder
+from ais_prompt.models.huggingface.library import local_path
 from ais_prompt.models.server.options import HOST
 from ais_prompt.models.transport.credentials import DEFAULT_VARIABLE
 
@@ -69,7 +69,7 @@ def _is_here(path: str) -> bool:
     Often it names the weights on the machine of the server. AISBench opens it to measure speed only.
     """
     try:
-        local_folder(path, "tokenizer")
+        local_path(path, "tokenizer")
     except ModelError:
         return False
     return True
