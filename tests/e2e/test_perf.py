@@ -84,6 +84,73 @@ def test_answers_of_a_load_are_scored(project: Project, server: MockServer) -> N
     assert [(row["metric"], row["score"]) for row in project.summary()] == [("accuracy", 1.0)]
 
 
+def test_the_score_under_load_is_that_of_an_ordinary_run(project: Project, server: MockServer) -> None:
+    perf_project(project, server, ", request_rate=200")
+    server.follow({"text": "3+3", "answer": "7"}, {"text": "5+5", "status": 500, "body": {"error": "no"}})
+    project.run("run", "eval.py", "-m", "perf")
+    project.run("run", "eval.py", "-m", "eval", "-r")
+    project.run("run", "eval.py")
+    load, ordinary = sorted((project.root / "outputs" / "eval").iterdir())
+    [score], [same] = (json.loads((one / "summary" / "summary.json").read_text()) for one in (load, ordinary))
+    assert 0 < score["score"] < 1
+    for field in ("score", "n", "scored", "failed"):
+        assert score[field] == same[field], field
+    texts = [
+        {line["id"]: line["prediction"] for line in read_lines(one / "predictions" / "fake" / "sums.jsonl")}
+        for one in (load, ordinary)
+    ]
+    assert texts[0] == texts[1]
+
+
+def test_a_seed_makes_the_same_requests_at_the_same_times(project: Project, server: MockServer) -> None:
+    perf_project(project, server, ", request_rate=400", "perf = dict(unique=True, seed=3)")
+    bodies = []
+    for _ in range(2):
+        server.follow()
+        assert project.run("run", "eval.py", "-m", "perf").returncode == 0
+        bodies.append(sorted(json.dumps(request["body"]) for request in server.requests()))
+    assert bodies[0] == bodies[1]
+    first, second = (
+        (folder / "performances" / "fake" / "sums_schedule.jsonl").read_text().splitlines()[:-1]
+        for folder in (project.root / "outputs" / "eval").iterdir()
+    )
+    assert first == second
+    assert len(set(first)) == 9
+
+
+def pieces_without_counts(number: int) -> dict[str, object]:
+    """Return a rule for a stream of so many pieces without token counts."""
+    piece = json.dumps({"choices": [{"index": 0, "delta": {"content": "x"}, "finish_reason": None}]})
+    return {"events": [*[piece] * number, "[DONE]"]}
+
+
+@pytest.mark.parametrize(
+    ("rules", "more", "words"),
+    [
+        (
+            [pieces_without_counts(3)],
+            "",
+            "WARN  tokens    the server counts no tokens",
+        ),
+        ([], ", generation_kwargs=dict(ignore_eos=True)", "WARN  lengths   ignore_eos is not obeyed: 100%"),
+        (
+            [{"requests": [4, 7], "pieces": 2, "drop": "midway"}],
+            "",
+            "WARN  failures  2 of 8 requests failed (conn",
+        ),
+        ([{"requests": [4, 7], "status": 429}], "", "WARN  failures  2 of 8 requests failed (http_429 2)"),
+    ],
+)
+def test_odd_servers_get_their_verdict(
+    project: Project, server: MockServer, rules: list[dict[str, object]], more: str, words: str
+) -> None:
+    perf_project(project, server, more)
+    server.follow(*rules)
+    done = project.run("run", "eval.py", "-m", "perf", "--max-failures", "100%")
+    assert words in done.stdout
+    assert json.loads(performances(project)["sums.json"])["Total Generated Tokens"]["total"] > 0
+
+
 def test_two_loads_are_compared_request_by_request(project: Project, server: MockServer) -> None:
     perf_project(project, server)
     for latency in (0.0, 0.1):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 
 import pytest
 
@@ -52,14 +53,18 @@ def test_requests_of_a_rate_are_sent_when_they_are_due_however_slow_the_server_i
 
 
 @pytest.mark.parametrize(
-    ("rate", "places", "seconds"), [(20, 1, 0.1), (20, 2, 0.1), (20, 4, 0.1), (10, 1, 0.2), (10, 4, 0.2), (40, 2, 0.1)]
+    ("requests", "rate", "places", "seconds"),
+    [  # the seven scenarios of vLLM #54101, whose latencies left the wait out
+        *((8, 10, None, 0.5), (8, 10, 1, 0.5), (40, 20, 8, 0.19), (40, 40, None, 0.19), (40, 40, 4, 0.19)),
+        *((40, math.inf, None, 0.19), (40, math.inf, 4, 0.19)),
+    ],
 )
 def test_a_limit_of_places_makes_requests_wait_and_the_wait_is_in_the_latency_from_due(
-    rate: float, places: int, seconds: float
+    requests: int, rate: float, places: int | None, seconds: float
 ) -> None:
-    found = driven(even(40, rate, places), server := Server(seconds))
-    assert server.most <= places
-    free = [0.0] * places
+    found = driven(even(requests, rate, places), server := Server(seconds))
+    assert server.most <= (places or requests)
+    free = [0.0] * (places or requests)
     for due, taken, end in found:  # theory: the first place that is free takes the next request
         start = max(due, min(free))
         free[free.index(min(free))] = start + seconds
