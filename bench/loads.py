@@ -167,10 +167,10 @@ def places(server: MockServer) -> None:
     """The seven scenarios of vLLM #54101: the latency from due on is that of the theory of a queue."""
     for requests, rate, limit, seconds in SCENARIOS:
         server.follow({"latency": seconds})
-        model = {"max_concurrency": limit or requests} | ({"request_rate": rate} if rate else {})
-        load = {"open_loop": not limit} if rate else {"load": "closed"}
+        model: dict[str, Any] = {"max_concurrency": limit or requests}
         if rate:
-            model |= {"traffic_cfg": {"burstiness": 0}}
+            model |= {"request_rate": rate, "traffic_cfg": {"burstiness": 0}}
+        load: dict[str, Any] = {"open_loop": not limit} if rate else {"load": "closed"}
         found = measured(server.base_url, requests, model, **load)
         due = [(number + 1) / rate if rate else 0.0 for number in range(requests)]
         free = [0.0] * (limit or requests)
@@ -190,7 +190,7 @@ def places(server: MockServer) -> None:
 
 def stall(server: MockServer) -> None:
     """A server that is away for 2 s: a rate shows it, a closed load asks less meanwhile and hides it."""
-    rules = [{"requests": [1]}]  # the warm-up
+    rules: list[dict[str, Any]] = [{"requests": [1]}]  # the warm-up
     rules += [{"requests": [number], "latency": 2 - (number - 201) / 100} for number in range(201, 401)]
     server.follow(*rules)
     found = measured(server.base_url, 600, {"request_rate": 100, "traffic_cfg": {"burstiness": 0}})
@@ -207,7 +207,7 @@ def arrivals(server: MockServer) -> None:
     """Kolmogorov tests of the gaps between requests as they were sent, of those that are longer than one sending."""
     server.follow()
     for burstiness in (0.3, 1.0, 4.0):
-        model = {"request_rate": 20, "traffic_cfg": {"burstiness": burstiness}}
+        model: dict[str, Any] = {"request_rate": 20, "traffic_cfg": {"burstiness": burstiness}}
         found = measured(server.base_url, 400, model)
         sent = sorted(one.start for one in found.load.exchanges)
         gaps = np.array([after - before for before, after in pairwise([0.0, *sent])])
@@ -293,7 +293,7 @@ def _verdict(found: LoadResult, name: str) -> str:
     return next(one.text for one in found.verdicts if one.name == name)
 
 
-def _say(text: str, holds: bool) -> None:
+def _say(text: str, holds: bool | np.bool) -> None:
     print(f"{'ok  ' if holds else 'FAIL'}  {text}", flush=True)
 
 
