@@ -51,6 +51,8 @@ _TEMPORARY_KINDS: Final = {
     "http_425",  # too early
     "http_429",  # too many requests
 }
+_OUTAGE_KINDS: Final = ("unreachable", "connection", "broken_stream", "timeout")
+"""With HTTP 5xx, what the requests of a server that is down fail with, directly or behind a gateway."""
 THROTTLED: Final = ("http_429", "http_503", "http_529")
 """The server has too much to do; 529 is Anthropic's status for it."""
 _OVERLOADED: Final = (*THROTTLED, "timeout")
@@ -64,6 +66,8 @@ LONGEST_SPARE_PAUSE_SECONDS: Final = 4.0
 """The same if other servers take the requests: a probe then delays only one of them."""
 OUTAGE_LIMIT_SECONDS: Final = 900.0
 """Length of an outage in seconds after which the server counts as gone, and requests fail again."""
+LONE_LIMIT_SECONDS: Final = 60.0
+"""The same if only one request has failed since the last answer: the server may be up, and fail at this prompt only."""
 
 
 class Attempt(Struct, frozen=True):
@@ -284,6 +288,9 @@ class Dispatcher:
             traffic.outage.answered()
             traffic.record(attempt, seconds, asking.tokens)
             return self._finished(asking, replica, attempt.completion, seconds)
+        if asking.attempts == 1:
+            asking.answers = self._count_answers()
+        asking.meets_outage &= failure.kind in _OUTAGE_KINDS or failure.kind.startswith("http_5")
         time_left = max(0.0, self._longest_wait - (self._clock() - asking.started))
         waits_too_long = (attempt.retry_after or 0.0) > time_left
         moves = self._count(asking, replica, attempt, time_left, waits_too_long=waits_too_long)
@@ -311,7 +318,7 @@ class Dispatcher:
         failure = attempt.completion.failure
         throttled = failure is not None and failure.kind in THROTTLED
         moves = throttled and self._may_move(asking, replica, waits_too_long=waits_too_long)
-        in_outage = not waits_too_long and self._is_part_of_outage(replica, attempt)
+        in_outage = not waits_too_long and self._is_part_of_outage(asking, replica, attempt)
         put_off = throttled and attempt.retry_after is not None and time_left > 0
         asking.counted += not (in_outage or moves or put_off)
         return moves
@@ -333,11 +340,18 @@ class Dispatcher:
         others = (other for other in self.replicas if other is not replica and other not in asking.failed)
         return replica not in asking.failed and any(other.traffic.is_up() for other in others)
 
-    def _is_part_of_outage(self, replica: Replica, attempt: Attempt) -> bool:
+    def _is_part_of_outage(self, asking: _Asking, replica: Replica, attempt: Attempt) -> bool:
         outages = [other.traffic.outage for other in self.replicas]
         spare = any(not outage.lasts for outage in outages if outage is not replica.traffic.outage)
-        gone = all(outage.seconds(self._clock()) > OUTAGE_LIMIT_SECONDS for outage in outages)
-        return replica.traffic.note_outcome(attempt, spare=spare, gone=gone)
+        gone = all(outage.seconds(self._clock()) > outage.limit for outage in outages)
+        # Behind a gateway an outage looks like this: no attempt of the request was answered, nor any other request.
+        is_last = 0 < self._retry.retries <= asking.counted
+        exhausted = is_last and asking.meets_outage and asking.answers == self._count_answers()
+        return replica.traffic.note_outcome(attempt, asking, spare=spare, gone=gone, exhausted=exhausted)
+
+    def _count_answers(self) -> int:
+        """Return how many requests the replicas have answered, good or bad."""
+        return sum(replica.traffic.outage.answers for replica in self.replicas)
 
     async def _wait(self, wait: _Wait) -> None:
         if wait.seconds <= 0:
@@ -350,7 +364,7 @@ class Dispatcher:
             del self._waits[token]
 
 
-class _Asking(Struct):
+class _Asking(Struct, eq=False):
     """A request on its way.
 
     Attributes:
@@ -358,6 +372,8 @@ class _Asking(Struct):
         home: the replica that answered in this conversation before; None at its beginning.
         started: when it began.
         attempts, counted: attempts so far, and those that use up a retry.
+        answers: what the replicas had answered when it failed first.
+        meets_outage: whether all attempts so far failed as in an outage.
         failed: replicas that failed it; it prefers the others.
     """
 
@@ -368,6 +384,8 @@ class _Asking(Struct):
     started: float
     attempts: int = 0
     counted: int = 0
+    answers: int = 0
+    meets_outage: bool = True
     failed: set[Replica] = field(default_factory=set)
 
 
@@ -611,12 +629,14 @@ class Traffic:
         elif completion.failure.kind in _OVERLOADED:
             self._adaptive.overloaded(now())
 
-    def note_outcome(self, attempt: Attempt, *, spare: bool, gone: bool) -> bool:
+    def note_outcome(
+        self, attempt: Attempt, request: object, *, spare: bool, gone: bool, exhausted: bool = False
+    ) -> bool:
         """Begin, continue or end an outage.
 
         Args:
             attempt: the outcome of an attempt.
-            spare, gone: as for `Outage.failed`.
+            request, spare, gone, exhausted: as for `Outage.failed`.
 
         Returns:
             Whether the attempt failed because of an outage, which does not use up a retry.
@@ -625,7 +645,9 @@ class Traffic:
         if failure is None or not is_temporary(failure):
             self.outage.answered()
             return False
-        part = self.outage.failed(failure, attempt.retry_after or 0.0, now(), spare=spare, gone=gone)
+        part = self.outage.failed(
+            failure, attempt.retry_after or 0.0, now(), request, spare=spare, gone=gone, exhausted=exhausted
+        )
         if self.outage.lasts:
             self._serve_at(self.outage.next_probe)
             self._send_elsewhere()
@@ -661,6 +683,10 @@ def now() -> float:
     return asyncio.get_running_loop().time()
 
 
+_SEVERAL: Final = object()
+"""In place of the request that has failed: several have."""
+
+
 def _is_over(moment: float) -> bool:
     return not moment or now() >= moment
 
@@ -668,16 +694,17 @@ def _is_over(moment: float) -> bool:
 class Outage:
     """The outage state of one server. Times are seconds of any clock that does not go back.
 
-    An outage begins after `OUTAGE_FAILURES` temporary failures in a row, or when the server refuses a connection. It
-    begins only if the server has answered before: otherwise the config may be wrong, which should be an error at once.
-    During an outage one request at a time probes the server, after a pause that doubles. Its failures do not use up its
-    retries. The first answer, good or bad, ends the outage.
+    An outage begins after `OUTAGE_FAILURES` temporary failures in a row, when the server refuses a connection, or when
+    a request has used up its retries and nothing was answered meanwhile. It begins only if the server has answered
+    before: otherwise the config may be wrong, which should be an error at once. During an outage one request at a time
+    probes the server, after a pause that doubles. Its failures do not use up its retries. The first answer, good or
+    bad, ends the outage.
 
     Args:
         address: where the server is, without secrets.
 
     Attributes:
-        has_answered: whether the server has ever answered a request, good or bad.
+        answers: how many requests the server has answered, good or bad.
         next_probe: time of the next probe during an outage.
         reason: why requests wait: ``http_429`` if the server named the time, else that the server is away.
     """
@@ -685,7 +712,9 @@ class Outage:
     def __init__(self, address: str) -> None:
         self._address = address
         self._in_a_row = 0
-        self.has_answered = False
+        self._request: object = None
+        self._began_early = False
+        self.answers = 0
         self._since: float | None = None
         self._pause = 0.0
         self._warned = False
@@ -697,6 +726,12 @@ class Outage:
         """Whether there is an outage."""
         return self._since is not None
 
+    @property
+    def limit(self) -> float:
+        """Length of the outage in seconds after which the server counts as gone."""
+        is_of_one = self._began_early and self._request is not _SEVERAL
+        return LONE_LIMIT_SECONDS if is_of_one else OUTAGE_LIMIT_SECONDS
+
     def seconds(self, now: float) -> float:
         """Return how long the outage has lasted; 0 without one."""
         return 0.0 if self._since is None else now - self._since
@@ -706,29 +741,45 @@ class Outage:
         if self._warned:
             logger.warning("the server answers again: %s", self._address)
         self._in_a_row = 0
-        self.has_answered = True
+        self._request = None
+        self.answers += 1
         self._since = None
         self._warned = False
 
-    def failed(self, failure: Failure, at_least: float, now: float, *, spare: bool = False, gone: bool = False) -> bool:
+    def failed(
+        self,
+        failure: Failure,
+        at_least: float,
+        now: float,
+        request: object = None,
+        *,
+        spare: bool = False,
+        gone: bool = False,
+        exhausted: bool = False,
+    ) -> bool:
         """Record a temporary failure.
 
         Args:
             failure: the failure.
             at_least: seconds of the ``Retry-After``; 0 without one.
             now: the time.
+            request: which request failed.
             spare: whether another server can take the requests; then one that never answered may be away too.
             gone: whether the outage has lasted too long, and requests fail again.
+            exhausted: whether the request has used up its retries, and nothing was answered meanwhile.
 
         Returns:
             True if the failure is part of an outage, and does not use up a retry of the request.
         """
         self._in_a_row += 1
+        self._request = request if self._request in (None, request) else _SEVERAL
         if self._since is None:
             # Up. One failure is a matter of its request; many in a row, or a refused connection, begin an outage.
-            if not self._begins(failure, spare=spare):
+            many = failure.kind == "unreachable" or self._in_a_row >= OUTAGE_FAILURES
+            if not (many and (self.answers or spare)) and not (exhausted and self.answers):
                 return False
             self._since, self._pause = now, FIRST_PAUSE_SECONDS / 2
+            self._began_early = not many
         elif now < self.next_probe:
             # Away, and it is not time for a probe: the request was in flight when the outage began.
             return True
@@ -743,10 +794,6 @@ class Outage:
         self.reason = failure.kind if throttled else AWAY
         self._log_pause(failure, pause, spare=spare, throttled=throttled)
         return True
-
-    def _begins(self, failure: Failure, *, spare: bool) -> bool:
-        is_away = failure.kind == "unreachable" or self._in_a_row >= OUTAGE_FAILURES
-        return is_away and (self.has_answered or spare)
 
     def _log_pause(self, failure: Failure, pause: float, *, spare: bool, throttled: bool) -> None:
         number = f"{self._in_a_row} failure{'s' if self._in_a_row > 1 else ''}"

@@ -47,6 +47,8 @@ class SimulatedServer:
         name: part of its address.
         latency: seconds until an answer.
         down: when it is away, from and to.
+        gateway: what a gateway in front of it says then; None if there is none.
+        poison: a question that it never answers.
         fault: what it answers instead, if anything.
         answered: what it has answered, and when.
         asked, refused: how many requests it was sent while it was up, and while it was down.
@@ -56,6 +58,8 @@ class SimulatedServer:
     name: str
     latency: float = 1.0
     down: Sequence[tuple[float, float]] = ()
+    gateway: Failure | None = None
+    poison: str = ""
     fault: Attempt | None = None
     answered: list[tuple[str, float]] = field(default_factory=list)
     asked: int = 0
@@ -73,10 +77,14 @@ class SimulatedServer:
         if any(begin <= started < end for begin, end in self.down):
             self.refused += 1
             assert self.refused < 10_000, "it is asked again and again, without a wait"
+            if self.gateway is not None:
+                return Attempt(Completion(failure=self.gateway))
             return Attempt(Completion(failure=Failure("unreachable", f"{self.name}: connection refused")))
         self.asked += 1
         if self.fault is not None:
             return self.fault
+        if question == self.poison:
+            return Attempt(Completion(failure=Failure("http_500", "cannot")))
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:

@@ -157,6 +157,35 @@ def test_a_prompt_that_no_replica_answers_is_asked_as_often_as_one_server_would_
     assert 4 <= answers["0"][0].attempts <= 12
 
 
+@pytest.mark.parametrize("failure", [Failure("http_500", "no backend"), Failure("timeout", "none in 60 s")])
+@pytest.mark.parametrize("places", [2, 4])
+def test_an_outage_behind_a_gateway_costs_time_and_no_answers(places: int, failure: Failure) -> None:
+    server = SimulatedServer("a", down=[(10.5, 310.5)], gateway=failure)
+    answers, seconds = hold([server], singles(100), Limits(max_concurrency=places))
+    assert all(answer.failure is None for [answer] in answers.values())
+    assert 300 <= seconds <= 300 + 100 / places + 31
+
+
+def test_one_request_alone_waits_for_a_gateway_for_a_minute() -> None:
+    """Nothing shows whether the server or the prompt is at fault, until a second request fails."""
+    server = SimulatedServer("a", down=[(10.5, 310.5)], gateway=Failure("http_502", "no backend"))
+    answers, _ = hold([server], singles(40), Limits(max_concurrency=1))
+    assert [name for name, [answer] in answers.items() if answer.failure is not None] == ["10"]
+
+
+@pytest.mark.parametrize(("places", "longest"), [(1, 95), (4, 5)])
+def test_a_prompt_that_a_server_cannot_answer_is_no_outage(places: int, longest: float) -> None:
+    answers, seconds = hold([SimulatedServer("a", poison="5:0")], singles(40), Limits(max_concurrency=places))
+    assert [name for name, [answer] in answers.items() if answer.failure is not None] == ["5"]
+    assert 39 / places <= seconds <= 40 / places + longest
+
+
+def test_without_retries_nothing_waits_for_a_gateway() -> None:
+    server = SimulatedServer("a", down=[(10.5, 11.5)], gateway=Failure("http_500", "no backend"))
+    answers, _ = hold([server], singles(40), Limits(max_concurrency=2), Retry(retries=0))
+    assert any(answer.failure is not None for [answer] in answers.values())
+
+
 def test_a_dialogue_stays_on_one_replica_and_moves_when_that_goes_down() -> None:
     servers = [SimulatedServer("a"), SimulatedServer("b", latency=1.5), SimulatedServer("c", down=[(8.2, 60.0)])]
     answers, _ = hold(servers, {str(number): 5 for number in range(40)})
