@@ -63,9 +63,10 @@ class _Conversations:
         """Let every request be sent."""
         return count
 
-    def record(self, request: Request, completion: Completion) -> None:
+    def record(self, request: Request, completion: Completion) -> Completion:
         self._record(request, completion)
         self._watch.check(completion)
+        return completion
 
     def finished(self, conversation: RunningConversation) -> None:
         self._finished(conversation)

@@ -76,6 +76,21 @@ class FiniteRange(click.FloatRange):
         return number
 
 
+class _LongerType(click.ParamType):  # type: ignore[type-arg]  # generic only from click 8.4 on
+    name = "longer"
+
+    def convert(self, value: str | int, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number of ``max_out_len=N``."""
+        if isinstance(value, int):
+            return value
+        name, _, number = value.partition("=")
+        if name != "max_out_len" or not number.isdecimal() or not int(number):
+            self.fail(f"{value!r} is not max_out_len=N, such as max_out_len=8192", param, ctx)
+        return int(number)
+
+
+LONGER = _LongerType()
+
 _OPTIONS = (
     click.option(
         "--max-requests",

@@ -199,6 +199,7 @@ def _refuse(values: dict[str, Any], gate_values: dict[str, Any]) -> None:
 
     others = (
         "stop_early",
+        "retry_truncated",
         "shard",
         "runner",
         "cache",

@@ -14,6 +14,7 @@ from ais_prompt.cli.gates import GATE_OPTIONS, gate_options, read_gates, refuse_
 from ais_prompt.cli.limits import (
     BUDGET_OPTIONS,
     FAILURE_LIMIT,
+    LONGER,
     FailureLimit,
     budget_options,
     read_budget,
@@ -70,6 +71,12 @@ _SESSION = {"cache", "max_num_workers", *BUDGET_OPTIONS}
     shell_complete=complete_reuse,
     help="Go on with a run: ask only what is missing.",
 )
+@click.option(
+    "--retry-truncated",
+    type=LONGER,
+    metavar="max_out_len=N",
+    help="With -r: ask truncated answers again with this max_out_len. Both answers are kept.",
+)
 @click.option("--locked", is_flag=True, help="Ask nothing, exit code 1, if a prompt is not that of the lock.")
 @click.option("--lock-file", metavar="FILE", help="The lock of --locked (default: eval.lock beside eval.py).")
 @click.option("--cache", metavar="DIR", help="Answers that runs share: what any of them has asked is not asked again.")
@@ -105,6 +112,7 @@ def run(
     /,
     mode: str,
     reuse: str | None,
+    retry_truncated: int | None,
     locked: bool,
     lock_file: str | None,
     cache: str | None,
@@ -134,6 +142,7 @@ def run(
     refuse_undecided_gates(mode, gate_values, stop_early=stop_early)
     asked_for = replace(source(**options, cache=cache), budget=read_budget(**budget))
     _refuse_run_without_config(reuse, asked_for)
+    _refuse_retry(retry_truncated, mode, reuse, shard)
     tasks_of = partial(tasks_of_shard, shard, reuse)
     plan, warnings = checked(with_runner(asked_for, runner, is_shard=shard is not None), tasks_of=tasks_of)
     keeper = read_gates(plan, **gate_values, measures_load=mode in PERF_MODES)
@@ -159,6 +168,7 @@ def run(
         debug, scores = options["debug"], mode == "all"
         ctx.exit(run_shard(plan, warnings, shard, reuse, max_failures, max_num_workers, scores=scores, debug=debug))
     if plan.spec.runner is not None and mode in ("all", "infer"):
+        _refuse_retry(retry_truncated, mode, reuse, plan.spec.runner)
         ctx.exit(run_by_runner(ctx, plan, warnings, keeper))
     ctx.exit(_run_here(ctx, plan, warnings, keeper, decisive))
 
@@ -176,6 +186,21 @@ def _refuse_run_without_config(reuse: str | None, asked_for: Source) -> None:
     if not asked_for.names_model:
         what = f"{reuse!r} names the run to go on with, and there is no config"
         raise ConfigError(what, where="-r", fix=f"add the config: aisprompt run CONFIG -r {reuse}")
+
+
+def _refuse_retry(retry_truncated: int | None, mode: str, reuse: str | None, shards: object | None) -> None:
+    """Refuse to ask truncated answers again where there are none, or in shards, whose folders do not have them.
+
+    Raises:
+        ConfigError: they cannot be asked again.
+    """
+    from ais_prompt.errors import ConfigError
+    from ais_prompt.verbs.run import check_retry
+
+    check_retry(retry_truncated, mode, reuse)
+    if retry_truncated is not None and shards is not None:
+        what = "shards do not ask truncated answers again"
+        raise ConfigError(what, where="--retry-truncated", fix="run without --shard and runner: only they are asked")
 
 
 def _taken(options: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
@@ -207,11 +232,19 @@ def _run_here(
     plan = with_found_models(plan, mode)
     folder = pipeline.open_run_folder(plan, mode, values["reuse"])
     hint(f"Run folder: {folder.root}", err=True)
-    workers = values["max_num_workers"]
-    result = pipeline.run(plan, folder, mode, shown_command(), warnings, decisive, max_num_workers=workers)
+    result = pipeline.run(
+        plan,
+        folder,
+        mode,
+        shown_command(),
+        warnings,
+        decisive,
+        max_num_workers=values["max_num_workers"],
+        retry_truncated=values["retry_truncated"],
+    )
     show(result)
     holds = mode == "infer" or keeper.hold(result)
-    _show_next(ctx, result, folder.root)
+    _show_next(ctx, result, folder.root, _larger_limit(plan, result, values["retry_truncated"]))
     repeat_mistakes(warnings)
     return exit_code(result, limit, debug=values["debug"]) or int(not holds)
 
@@ -243,18 +276,29 @@ def _save_config(plan: Plan, path: Path) -> None:
         stream.write(render_config(plan.spec.resolved).encode("utf-8", "backslashreplace"))
 
 
-def _show_next(ctx: click.Context, result: RunResult, root: Path) -> None:
+def _larger_limit(plan: Plan, result: RunResult, retried_with: int | None) -> int | None:
+    """Return twice the largest ``max_out_len`` of the tasks with truncated answers; None if there are none."""
+    names = {outcome.name for outcome in result.outcomes if outcome.scores and outcome.scores[0].counts["truncated"]}
+    tasks = [task for task in plan.tasks if task.name in names]
+    limits = [getattr(task.inferencer, "max_out_len", None) or task.model.max_out_len for task in tasks]
+    return 2 * max(*limits, retried_with or 0) if limits else None
+
+
+def _show_next(ctx: click.Context, result: RunResult, root: Path, larger_limit: int | None) -> None:
     """Print the commands that are useful next.
 
     Args:
         ctx: of the command.
         result: of the run; the scores of an unfinished run are in a folder of their own.
         root: the run folder.
+        larger_limit: ``max_out_len`` with which truncated answers can be asked again; None if there are none.
     """
     from ais_prompt.scoring.scorer import UNUSABLE_GOLD
 
     limit = ctx.params["max_failures"]
-    again = shown_command(["run", *given_words(ctx, {*SOURCE_NAMES, *_SESSION}), "-r", root.name])
+    words = ["run", *given_words(ctx, {*SOURCE_NAMES, *_SESSION}), "-r", root.name]
+    again = shown_command([*words, *given_words(ctx, {"retry_truncated"})])
+    longer = shown_command([*words, "--retry-truncated", f"max_out_len={larger_limit}"])
     paused, failed = bool(result.paused), result.failed
     may_succeed = failed > 0 and set(result.reasons) != {UNUSABLE_GOLD}
     has_error = any(outcome.error for outcome in result.outcomes)
@@ -266,6 +310,7 @@ def _show_next(ctx: click.Context, result: RunResult, root: Path) -> None:
         (may_succeed, "ask the failed ones again", again),
         (not limit.allows(failed, result.asked), "accept these failures", f"{again} --max-failures {failed}"),
         (has_error and not paused, "go on once it is fixed", again),
+        (larger_limit is not None and not paused, "ask the truncated again", longer),
         (has_scores, "look at every sample", shown_command(["view", str(result.folder.root)])),
         (has_scores and paused, "score the answers so far", score),
         (has_scores and not paused, "score again without asking", score),

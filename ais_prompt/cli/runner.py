@@ -33,6 +33,7 @@ NOT_FOR_SHARDS = (
         "runner",
         "mode",
         "reuse",
+        "retry_truncated",
         "dry_run",
         "save_config",
         "max_num_workers",

@@ -205,8 +205,7 @@ class Endpoint:
                 completion = without_secrets(await _complete(opened.model, requests[0]))
                 opened.failure = completion.failure
                 opened.answers = opened.answers or completion.failure is None
-                job.record(requests[0], completion)
-                conversation.answer(requests[0], completion)
+                conversation.answer(requests[0], job.record(requests[0], completion))
             job.finished(conversation)
         except Exception as error:
             self._end(entry, error)

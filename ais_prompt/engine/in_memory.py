@@ -210,8 +210,7 @@ def ask_in_batches(job: Job, model: BatchModel, load: Callable[[BatchModel], Non
         for number, completion in _answers(model, [request for _, request in batch]):
             conversation, request = batch[number]
             completion = without_secrets(completion)
-            job.record(request, completion)
-            conversation.answer(request, completion)
+            conversation.answer(request, job.record(request, completion))
             if conversation.prediction is not None:
                 job.finished(conversation)
         window = [conversation for conversation in window if conversation.prediction is None]

@@ -15,6 +15,7 @@ from typing import Final, Protocol
 
 import numpy as np
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from ais_prompt.checks.rows import check_media, taken_kinds
 from ais_prompt.engine.conversations import conversations, former_keys_of
@@ -31,7 +32,7 @@ from ais_prompt.store.journal import Journal, JournalView, open_cache
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import prediction_sorter
 from ais_prompt.store.request_keys import FormerKeys, RequestKeys
-from ais_prompt.types import Completion, Portion, Prediction, Request, Sample, TaskFacts
+from ais_prompt.types import Completion, Decoding, Portion, Prediction, Request, Sample, TaskFacts
 
 logger = logging.getLogger(__name__)
 ORDER_SEED: Final = 0
@@ -49,6 +50,8 @@ class AskingOptions(Struct, frozen=True):
         addresses: where earlier sessions asked; version 1 had the address in its keys.
         spending: counts what is asked, and pauses the tasks when the budget is used up.
         shard: the part of each task, by its name, that a shard asks; None to ask all samples.
+        retry_truncated: ``max_out_len`` with which truncated answers of earlier sessions are asked again; None keeps
+            them.
     """
 
     cache_folder: Path | None = None
@@ -56,6 +59,7 @@ class AskingOptions(Struct, frozen=True):
     addresses: Sequence[str] = ()
     spending: Spending = field(default_factory=Spending)
     shard: Mapping[str, ShardTask] | None = None
+    retry_truncated: int | None = None
 
 
 class ShardTask(Struct, frozen=True):
@@ -148,7 +152,8 @@ class TaskJob:
             has_former_keys = journal.has_former_keys or (cache is not None and cache.has_former_keys)
             former_keys = former_keys_of(task, self._asking.addresses) if has_former_keys else None
             of_shards = JournalView(*(one.journal(*names) for one in (self._shard.others if self._shard else ())))
-            memory = Memory(journal, RequestKeys(model.identity()), cache, former_keys, of_shards)
+            key_of, retry = RequestKeys(model.identity()), self._asking.retry_truncated
+            memory = Memory(journal, key_of, cache, former_keys, of_shards, retry_truncated=retry)
             samples = task.data.test
             portion = self._portion
             self._total = len(samples) if portion is None else sum(portion.holds(sample.id) for sample in samples)
@@ -165,7 +170,7 @@ class TaskJob:
         show = self._open_progress if total else silent_progress
         progress = self._shown.enter_context(show(task.name, total, self._known))
         if memory.has_answers:
-            progress.note(_reuse_note(task, self._known, total, self._unused, memory.from_cache))
+            progress.note(_reuse_note(task, self._known, total, self._unused, memory))
         watch_of = self._asking.watch_of
         self._watch = watch_of(task, total) if watch_of else None
         self._progress, self._meter = progress, SpeedMeter()
@@ -187,8 +192,11 @@ class TaskJob:
         """
         return self._asking.spending.admit(self.task.spec.model.abbr, count)
 
-    def record(self, request: Request, completion: Completion) -> None:
+    def record(self, request: Request, completion: Completion) -> Completion:
         """Take an answer or a failure: count its cost, keep it in the journal, show it, and watch for failures.
+
+        Returns:
+            The completion; the truncated answer in place of a failure to ask for a longer one.
 
         Raises:
             Paused: the provider's quota is used up; nothing is written then.
@@ -198,10 +206,12 @@ class TaskJob:
         # The budget first: an answer that a used-up quota refused must not get into the journal, else it counts as
         # answered. The journal before all others: a failure that ends the task is kept as well.
         self._asking.spending.add(model.abbr, model.price, request, completion)
-        self._memory.record(request, completion)
+        kept = self._memory.record(request, completion)
         self._progress.answered(completion)
         self._meter.add(completion)
+        self._session.see(request, completion)
         self._failures.check(completion)
+        return kept
 
     def finished(self, conversation: RunningConversation) -> None:
         """Keep the prediction of a conversation that is over.
@@ -295,9 +305,11 @@ class Memory:
         cache: answers of other runs, to which new answers are added; None without a cache.
         former_keys: makes the keys of earlier versions; None if neither journal nor cache has any.
         of_shards: answers of other shards of the run; they stay in their journals.
+        retry_truncated: ``max_out_len`` with which truncated answers are asked again; None keeps them.
 
     Attributes:
         from_cache: how many answers were taken out of the cache.
+        truncated: keys of the answers that are asked again.
     """
 
     def __init__(
@@ -307,18 +319,22 @@ class Memory:
         cache: Journal | None = None,
         former_keys: FormerKeys | None = None,
         of_shards: JournalView | None = None,
+        *,
+        retry_truncated: int | None = None,
     ) -> None:
         self.from_cache = 0
+        self.truncated: set[str] = set()
         self._journal = journal
         self._cache = cache
         self._key_of = key_of
         self._former_keys = former_keys
         self._of_shards = of_shards
+        self._retry_truncated = retry_truncated
         # No request is made twice in one run, so journals that were empty at its beginning need no look-up.
         self.has_answers = any(found is not None and len(found) > 0 for found in (journal, cache, of_shards))
 
-    def recall(self, request: Request) -> Completion | None:
-        """Return the earlier answer to a request; None without an answer.
+    def recall(self, request: Request) -> Completion | Request | None:
+        """Return the earlier answer to a request, or the request that asks for a longer one; None without an answer.
 
         Raises:
             StoreError: a journal cannot be read or written.
@@ -332,7 +348,20 @@ class Memory:
         if answer is None and self._cache is not None and (answer := self._find(self._cache, key, request)) is not None:
             self._journal.append(key, request, answer, findable=True)
             self.from_cache += 1
-        return answer
+        return answer if answer is None else self._longer(key, request, answer)
+
+    def _longer(self, key: str, request: Request, answer: Completion) -> Completion | Request:
+        """Return an answer, or the request that repeats it with a larger ``max_out_len`` if it is truncated."""
+        limit, decoding = self._retry_truncated, request.decoding
+        if limit is None or not answer.truncated or not isinstance(decoding, Decoding):
+            return answer
+        if limit <= decoding.max_out_len:
+            return answer
+        longer = replace(request, decoding=replace(decoding, max_out_len=limit), retries=key)
+        if (found := self._journal.get(self._key_of(longer))) is not None:
+            return found
+        self.truncated.add(key)
+        return longer
 
     def _find(self, answers: Journal, key: str, request: Request) -> Completion | None:
         """Return an answer of this version, or of an earlier version, which is then written under its new key."""
@@ -342,16 +371,23 @@ class Memory:
             answer = next((found for found in adopted if found is not None), None)
         return answer
 
-    def record(self, request: Request, completion: Completion) -> None:
-        """Write an answer or a failure down.
+    def record(self, request: Request, completion: Completion) -> Completion:
+        """Write an answer or a failure down, and return it; a failed retry leaves the truncated answer in place.
 
         Raises:
             StoreError: it cannot be written.
         """
         key = self._key_of(request)
-        self._journal.append(key, request, completion)
+        kept = completion
+        if request.retries and completion.failure is None:
+            assert isinstance(request.decoding, Decoding)
+            kept = replace(completion, retried_with=request.decoding.max_out_len)
+        self._journal.append(key, request, kept)
         if self._cache is not None and completion.failure is None:
-            self._cache.append(key, request, completion)
+            self._cache.append(key, replace(request, retries=""), completion)
+        if request.retries and completion.failure is not None:
+            return self._journal.get(request.retries) or completion
+        return kept
 
 
 def is_known(conversation: RunningConversation) -> bool:
@@ -374,10 +410,12 @@ def _known(task: Task, memory: Memory, portion: Portion | None) -> tuple[int, in
     return known, used
 
 
-def _reuse_note(task: Task, known: int, total: int, unused: int, from_cache: int) -> str:
+def _reuse_note(task: Task, known: int, total: int, unused: int, memory: Memory) -> str:
     note = f"[{task.name}] {known} of {total} samples are answered already, {total - known} will be asked"
-    if from_cache:
-        note += f"; {from_cache} answers come from the cache"
-    if unused > 0:
+    if memory.from_cache:
+        note += f"; {memory.from_cache} answers come from the cache"
+    if memory.truncated:
+        note += f"; {len(memory.truncated)} truncated answers are asked again"
+    if (unused := unused - len(memory.truncated)) > 0:
         note += f"; {unused} stored answers belong to other prompts or settings, or to unfinished samples"
     return note

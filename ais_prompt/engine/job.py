@@ -46,8 +46,8 @@ class Job(Protocol):
             Paused: none may; those that are under way are finished.
         """
 
-    def record(self, request: Request, completion: Completion) -> None:
-        """Write an answer or a failure down.
+    def record(self, request: Request, completion: Completion) -> Completion:
+        """Write an answer or a failure down, and return what the conversation goes on with.
 
         Raises:
             Paused: the provider's quota is used up; nothing is written then.

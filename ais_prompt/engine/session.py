@@ -11,10 +11,13 @@ from ais_prompt.checks.rows import NO_VALUE
 from ais_prompt.errors import DataError, PartError
 from ais_prompt.inferencers.containment import RAISED, RETRY_HINT, UNUSABLE_ROW
 from ais_prompt.plan.plan import Task
-from ais_prompt.types import Completion, Failure, Prediction
+from ais_prompt.types import Completion, Decoding, Failure, Prediction, Request
 
 GAPS_NAMED: Final = 5
 """Most rows that cannot be asked that are named while a task runs; the predictions name all."""
+PILOT: Final = 20
+MOST_CUT: Final = 0.05
+"""Of the first so many answers, the share of truncated ones from which on the task warns."""
 logger = logging.getLogger(__name__)
 
 
@@ -65,6 +68,8 @@ class TaskSession:
         self.unusable = 0
         self.first_unusable: Failure | None = None
         self._gaps = 0
+        self._seen = 0
+        self._cut = 0
         self._task = task
         self._progress = progress
 
@@ -76,6 +81,19 @@ class TaskSession:
             self._note_failures(prediction)
         self.redacted += any(completion.redacted for completion in prediction.completions)
         self.shortened += prediction.shots_used < self._task.shots_retrieved(prediction.index)
+
+    def see(self, request: Request, completion: Completion) -> None:
+        """Count a generated answer, and warn after the first ones if many are truncated."""
+        if completion.failure is not None or not isinstance(request.decoding, Decoding) or self._seen == PILOT:
+            return
+        self._seen += 1
+        self._cut += completion.truncated
+        if self._seen == PILOT and self._cut > MOST_CUT * PILOT:
+            self._progress.note(
+                f"[{self._task.name}] {self._cut} of the first {PILOT} answers were cut at "
+                f"max_out_len={request.decoding.max_out_len}; set a larger max_out_len, or ask the truncated ones "
+                "again after the run: -r --retry-truncated max_out_len=N"
+            )
 
     def tell_end(self, total: int, *, decided: bool) -> None:
         """Tell the user about a task whose last conversation is over.

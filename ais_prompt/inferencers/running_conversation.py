@@ -8,8 +8,8 @@ from typing import TypeAlias
 from ais_prompt.inferencers.base import Conversation
 from ais_prompt.types import Completion, Prediction, Request
 
-Recall: TypeAlias = Callable[[Request], Completion | None]
-"""Returns the recorded completion of a request, or None."""
+Recall: TypeAlias = Callable[[Request], Completion | Request | None]
+"""Returns the recorded completion of a request, the request that is sent in its place, or None."""
 
 
 class RunningConversation:
@@ -65,7 +65,8 @@ class RunningConversation:
             return
         self._answers.clear()
         for place, request in enumerate(asked):
-            if (answer := self._recall(request)) is None:
-                self._open[place] = request
+            found = self._recall(request)
+            if isinstance(found, Completion):
+                self._answers[place] = found
             else:
-                self._answers[place] = answer
+                self._open[place] = found or request

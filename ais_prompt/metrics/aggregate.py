@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import repeat
 from operator import mul
@@ -127,6 +127,16 @@ def estimated_means(
         for column, estimate in zip(columns, estimates_of(score), strict=True):
             column.add(estimate, score.cluster)
     return [_mean(metric, column, counts, best) for metric, column in zip(metrics, columns, strict=True)]
+
+
+def without_truncated(scores: Iterable[SampleScore]) -> Iterator[SampleScore]:
+    """Yield the questions with a finished answer, of repeated questions with the finished answers only."""
+    for score in scores:
+        if not score.repeats:
+            if score.status != "truncated":
+                yield score
+        elif finished := tuple(answer for answer in score.repeats if answer.status != "truncated"):
+            yield replace(score, repeats=finished)
 
 
 def spread_of_questions(

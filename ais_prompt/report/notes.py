@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from ais_prompt.scoring.rows import Row, TaskOutcome, plain, span
+from ais_prompt.scoring.rows import Row, TaskOutcome, plain, span, value
 from ais_prompt.types import STATUSES
 from ais_prompt.utils.text import counted, listed
 
@@ -190,4 +190,5 @@ def _refused(row: Row) -> str:
 
 def _unscored(row: Row) -> str:
     bounds = span(row.bound_low, row.bound_high, fraction=row.fraction)
-    return f"{row.unscored} of {row.n}" + (f"  [{bounds}]" if bounds else "")
+    of_finished = "" if row.finished is None else f"; finished answers: {value(row.finished, fraction=row.fraction)}"
+    return f"{row.unscored} of {row.n}" + (f"  [{bounds}]" if bounds else "") + of_finished

@@ -71,6 +71,7 @@ class Row(Struct, frozen=True):
         half_width: half the 95 % interval with these repeats, for the main metric of repeated questions; else None.
         target_half_width: the next round half width below it.
         repeats_needed: answers to each question that ``target_half_width`` needs; None if only more questions help.
+        finished: the score without truncated answers, for the main metric; None if no answer was truncated.
         unscored: which answers are not scored and why, in words; empty if all are.
         note: why there is no score; empty if there is one.
     """
@@ -97,6 +98,7 @@ class Row(Struct, frozen=True):
     half_width: float | None = None
     target_half_width: float | None = None
     repeats_needed: int | None = None
+    finished: float | None = None
     unscored: str = ""
     note: str = ""
 
@@ -150,6 +152,7 @@ def score_row(dataset: str, model: str, score: Score) -> Row:
         half_width=None if precision is None else precision.half_width,
         target_half_width=None if precision is None else precision.target,
         repeats_needed=None if precision is None else precision.repeats,
+        finished=score.finished,
         unscored=_unscored(score),
         note=_why_none(score),
     )

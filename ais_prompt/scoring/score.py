@@ -18,6 +18,7 @@ from ais_prompt.errors import AisPromptError, ConfigError, DataError, GoldError,
 from ais_prompt.evaluators.base import BatchEvaluator, Evaluator, JudgedBatchEvaluator
 from ais_prompt.evaluators.code.evaluator import CodeEvaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator
+from ais_prompt.metrics.aggregate import without_truncated
 from ais_prompt.metrics.repeated import Repeatability
 from ais_prompt.plan.build import build_postprocessor
 from ais_prompt.plan.cluster import Clusters
@@ -148,6 +149,9 @@ def _aggregated(
         scores.append(agreement_of_judges(len(judges), samples, scores[0]))
     if stopped_of is not None:
         scores = [_stopped(score, stopped_of) for score in scores]
+    if scores[0].counts["truncated"] and scores[0].is_mean:
+        finished = SampleScores(without_truncated(samples))
+        scores[0] = replace(scores[0], finished=scorer.aggregate(finished)[0].value if len(finished) else None)
     if repeated and scores[0].interval and scores[0].questions:
         scores[0] = replace(scores[0], precision=repeated.precision(scores[0].repeats))
     return scores

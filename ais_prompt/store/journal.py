@@ -1,13 +1,16 @@
 """The journal of a task: every finished request is stored at once, so that no request is sent twice.
 
-One JSON object a line: ``{"key", "sample_id", "turn", "repeat", "completion"}``; ``former`` names the key of an earlier
-version whose answer the line repeats, and ``files`` the media files that were sent, each with ``path``, ``mime``,
-``bytes`` and ``sha256``, and ``times`` when the steps of a request happened (`ais_prompt.perf.exchange`), if a load was
-measured. The file is append-only. A killed process leaves at most one torn line at the end, which is
-cut off when the journal is opened again. The file is flushed to the disk when it is closed; until then the operating
-system writes it within about half a minute, which a power failure can lose. Answers are read from the disk when they
-are needed. Memory holds only the positions of answers from earlier sessions, because no request is made twice in one
-run.
+One JSON object a line: ``{"key", "sample_id", "turn", "repeat", "completion"}``. A line may also have
+
+- ``former``: the key of an earlier version whose answer it repeats,
+- ``retries``: the key of a truncated answer; the answer of this line takes its place,
+- ``files``: the media files that were sent, each with ``path``, ``mime``, ``bytes`` and ``sha256``,
+- ``times``: when the steps of a request happened (`ais_prompt.perf.exchange`), if a load was measured.
+
+The file is append-only. A killed process leaves at most one torn line at the end, which is cut off when the journal is
+opened again. The file is flushed to the disk when it is closed; until then the operating system writes it within about
+half a minute, which a power failure can lose. Answers are read from the disk when they are needed. Memory holds only
+the positions of answers from earlier sessions, because no request is made twice in one run.
 
 The cache of answers across runs is a folder of journals with the same keys, a journal for each model and dataset. So
 an answer is used only for the same model, prompt and settings.
@@ -79,7 +82,7 @@ class Journal:
 
     def __len__(self) -> int:
         """Return the number of answers that `get` finds."""
-        return len(self._answers)
+        return len(set(self._answers.values()))
 
     def get(self, key: str) -> Completion | None:
         """Return the answer under a key; None if there is none. Recorded failures are not answers.
@@ -134,6 +137,7 @@ class Journal:
                 {
                     "key": key,
                     **({} if former is None else {"former": former}),
+                    **({"retries": request.retries} if request.retries else {}),
                     "sample_id": request.sample_id,
                     "turn": request.turn,
                     "repeat": request.repeat,
@@ -201,7 +205,7 @@ class Journal:
         else:
             if is_answer:
                 self._answers.pop(found.former, None)
-                self._answers[found.key] = self._end
+                self._answers.update(dict.fromkeys(found.keys, self._end))
         self._end += len(line)
 
     def _repair_last_line(self, line: bytes) -> None:
@@ -290,9 +294,10 @@ class JournalView:
                 else:  # it is being written, or its process was killed
                     logger.info("%s: its last line is not finished", path)
                 continue
-            before = self._places.get(found.key, 0)
-            if not before & 1 or (is_answer and before >= first):
-                self._places[found.key] = 2 * len(self._completions) + is_answer
+            before = {key: self._places.get(key, 0) for key in found.keys}
+            known = [key for key, place in before.items() if not place & 1 or (is_answer and place >= first)]
+            if known:
+                self._places.update(dict.fromkeys(known, 2 * len(self._completions) + is_answer))
                 self._completions.append(found.completion)
         if unreadable:
             logger.warning("%s: %d unreadable line(s) are not used; the file is kept", path, unreadable)
@@ -335,6 +340,12 @@ class _Line(Struct):
     key: str
     completion: Raw
     former: str = ""
+    retries: str = ""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys that the answer is found under."""
+        return (self.key, self.retries) if self.retries else (self.key,)
 
 
 class _Stored(Completion, frozen=True, kw_only=True):

@@ -131,6 +131,8 @@ class Request(Struct, frozen=True):
         repeat: number of the repetition of the same prompt, from 0.
         duplicate: number of the sample among the samples with the same prompt, from 0 in the order of the rows. Set by
             the engine, not by inferencers.
+        retries: key of the truncated answer that this request repeats with a larger ``max_out_len``; not part of
+            `content`. Empty for all others.
     """
 
     sample_id: str
@@ -139,6 +141,7 @@ class Request(Struct, frozen=True):
     turn: int = 0
     repeat: int = 0
     duplicate: int = 0
+    retries: str = ""
 
     def content(self) -> dict[str, Any]:
         """Return everything that determines the answer of a model, as plain JSON values."""
@@ -152,7 +155,16 @@ class Request(Struct, frozen=True):
 
 
 FinishReason: TypeAlias = Literal["stop", "length", "unknown"]
-_OPTIONAL = ("reasoning", "unclosed", "first_token_seconds", "token_seconds", "redacted", "refused", "replica")
+_OPTIONAL = (
+    "reasoning",
+    "unclosed",
+    "first_token_seconds",
+    "token_seconds",
+    "redacted",
+    "refused",
+    "replica",
+    "retried_with",
+)
 _USAGE_DETAILS = ("reasoning_tokens", "cached_tokens", "cache_write_tokens")
 
 
@@ -258,6 +270,8 @@ class Completion(Struct, frozen=True):
         refused: True if the server reports that the model refused to answer; ``text`` then holds the refusal.
         replica: address of the server that answered, if the model has several; else empty.
         tool_calls: the calls of tools that the model asks for, in order.
+        retried_with: ``max_out_len`` of an answer that was asked again because the first answer was truncated; 0 for
+            all others.
     """
 
     text: str = ""
@@ -275,6 +289,12 @@ class Completion(Struct, frozen=True):
     refused: bool = False
     replica: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
+    retried_with: int = 0
+
+    @property
+    def truncated(self) -> bool:
+        """Whether the answer was cut at ``max_out_len``."""
+        return self.finish_reason == "length"
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values. Optional fields are left out where they are empty."""

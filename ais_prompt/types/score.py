@@ -196,6 +196,7 @@ class Score(Struct, frozen=True):
         questions: number of questions in the mean; None if ``value`` is no mean, or was written before 0.2.
         precision: how many answers a narrower interval needs; None unless the questions were asked several times, and
             for all metrics but the main one.
+        finished: the value without truncated answers; None unless there are some, and for all metrics but the main one.
     """
 
     metric: str
@@ -213,6 +214,7 @@ class Score(Struct, frozen=True):
     of: int | None = None
     questions: int | None = None
     precision: Precision | None = None
+    finished: float | None = None
 
     @property
     def refused(self) -> int:
@@ -220,10 +222,11 @@ class Score(Struct, frozen=True):
         return sum(number for reason, number in self.reasons.items() if reason.partition(": ")[2].startswith(REFUSAL))
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values; ``of`` and ``precision`` are left out if they are None."""
+        """Return plain JSON values; ``of``, ``precision`` and ``finished`` are left out if they are None."""
         values = asdict(self)
-        if self.of is None:
-            del values["of"]
+        for name in ("of", "finished"):
+            if values[name] is None:
+                del values[name]
         del values["precision"]
         return values if self.precision is None else {**values, "precision": asdict(self.precision)}
 

@@ -97,6 +97,7 @@ def run(
     *,
     mode: RunMode = "all",
     reuse: str | None = None,
+    retry_truncated: int | None = None,
     max_num_workers: int | None = None,
     report: bool = True,
     quiet: bool = False,
@@ -113,6 +114,8 @@ def run(
         mode: everything, only predictions (``infer``), only scores of stored predictions (``eval``), or only the
             summary (``viz``).
         reuse: ``latest`` or the name of a run folder, to ask only what is missing; None begins a new run.
+        retry_truncated: with ``reuse``, ask truncated answers again with this ``max_out_len``. Both answers are kept,
+            and the longer one is scored.
         max_num_workers: compute local models in so many worker processes; None computes in this process.
         report: whether ``report.html`` is written.
         quiet: show neither progress nor warnings; ``warnings`` of the run has those of the prompts.
@@ -131,13 +134,21 @@ def run(
     with public_errors(), verbosity(QUIET if quiet else NORMAL):
         if mode not in (modes := RunMode.__args__):  # type: ignore[attr-defined]
             raise ConfigError(f"there is no mode {mode!r}", fix=f"modes: {listed(modes)}")
+        run_workflow.check_retry(retry_truncated, mode, reuse)
         plan, warnings = checked(source_of(config, options))
         plan = with_found_models(plan, mode)
         folder = run_workflow.open_run_folder(plan, mode, reuse)
         command = call_text(config, **options)
         with _interruptible():
             result = run_workflow.run(
-                plan, folder, mode, command, warnings, with_report=report, max_num_workers=max_num_workers
+                plan,
+                folder,
+                mode,
+                command,
+                warnings,
+                with_report=report,
+                max_num_workers=max_num_workers,
+                retry_truncated=retry_truncated,
             )
         errors = {end.name: hide_secrets(end.error) for end in result.outcomes if end.error is not None}
         return Run(result.folder.root, errors, tuple(warnings))

@@ -135,6 +135,18 @@ def open_run_folder(plan: Plan, mode: RunMode = "all", reuse: str | None = None)
     return folder
 
 
+def check_retry(retry_truncated: int | None, mode: str, reuse: str | None) -> None:
+    """Check that there are answers to be asked again.
+
+    Raises:
+        ConfigError: no run is taken up again, or nothing is asked.
+    """
+    if retry_truncated is not None and (reuse is None or mode not in ("all", "infer")):
+        what = "truncated answers of an earlier session are asked again, and there is none"
+        fix = "add -r, or -r TIMESTAMP" if reuse is None else "leave out the mode"
+        raise ConfigError(what, where="--retry-truncated", fix=fix)
+
+
 def find_or_make(plan: Plan, reuse: str | None) -> RunFolder:
     """Find the run folder of ``reuse``, or make a new run folder.
 
@@ -166,6 +178,7 @@ def run(
     with_report: bool = True,
     max_num_workers: int | None = None,
     shard: Mapping[str, ShardTask] | None = None,
+    retry_truncated: int | None = None,
 ) -> RunResult:
     """Run every model on every dataset, and leave predictions, scores and a summary in the run folder.
 
@@ -179,6 +192,7 @@ def run(
         with_report: write ``report.html``, which takes longer than the scores; else remove an earlier report.
         max_num_workers: compute local models in so many worker processes; None computes in this process.
         shard: ask only this part of each task of the plan, in a folder that no other process knows of.
+        retry_truncated: ask truncated answers of earlier sessions again with this ``max_out_len``.
 
     Raises:
         ConfigError: a run that is only to be scored or shown lacks answers or scores (`check_stored`).
@@ -197,7 +211,8 @@ def run(
             spec, tasks = plan.spec, [task.spec for task in plan.tasks]
             watches = Watches(stop_early, spec.summary.groups, spec.resolved)
             spending = Spending(spec.budget)
-            asking = AskingOptions(spec.cache, watches.of if stop_early else None, record.addresses, spending, shard)
+            watch_of = watches.of if stop_early else None
+            asking = AskingOptions(spec.cache, watch_of, record.addresses, spending, shard, retry_truncated)
             if mode == "viz":
                 outcomes = stored_outcomes(plan.tasks, folder)
             else:

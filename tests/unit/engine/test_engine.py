@@ -52,10 +52,11 @@ class Task:
     def admit(self, count: int) -> int:
         return count
 
-    def record(self, request: Request, completion: Completion) -> None:
+    def record(self, request: Request, completion: Completion) -> Completion:
         self.asked.append(request.sample_id)
         if "record" in self._fails:
             raise self._fails["record"]
+        return completion
 
     def finished(self, conversation: RunningConversation) -> None:
         assert conversation.prediction is not None
@@ -138,10 +139,10 @@ def test_tasks_fail_alone_wherever_they_fail() -> None:
 class FailingTask(Task):
     """Ends with the first failure, as a task does with a wrong key."""
 
-    def record(self, request: Request, completion: Completion) -> None:
-        super().record(request, completion)
+    def record(self, request: Request, completion: Completion) -> Completion:
         if completion.failure is not None:
             raise ModelError(completion.failure.kind)
+        return super().record(request, completion)
 
 
 def test_what_is_true_of_a_model_ends_all_its_tasks_and_those_of_no_other() -> None:

@@ -60,6 +60,7 @@ def test_csv_and_json_hold_full_precision_and_agree(tmp_path: Path) -> None:
         "half_width": None,
         "target_half_width": None,
         "repeats_needed": None,
+        "finished": None,
         "unscored": "3 unparsed, 1 truncated, 1 failed",
         "note": "",
     }
