@@ -70,12 +70,15 @@ def test_a_response_is_answered(server: MockServer, stream: bool) -> None:
     assert request["path"] == "/v1/responses"
     assert request["body"] == {
         "model": "mock",
-        "input": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "3+4=?"}],
+        "input": [
+            {"type": "message", "role": "system", "content": "Be brief."},
+            {"type": "message", "role": "user", "content": "3+4=?"},
+        ],
         "max_output_tokens": 256,
         "store": False,
         "temperature": 0.0,
         "reasoning": {"effort": "low"},
-        **({"stream": True} if stream else {}),
+        "stream": stream,
     }
 
 
