@@ -31,6 +31,10 @@ PERF_OPTIONS: Final = (
     "output_tokens",
     "request_rate",
     "shown_as",
+    "duration",
+    "grace",
+    "slos",
+    "strict",
 )
 """The names of these options in a command."""
 SYNTHETIC: Final = "synthetic"
@@ -86,6 +90,26 @@ _OPTIONS = (
         metavar="SECONDS",
         help="With --pressure: for so long (default: 15).",
     ),
+    click.option(
+        "--duration",
+        type=click.FloatRange(0, 86_400, min_open=True),
+        metavar="SECONDS",
+        help="With -m perf: start no request after so long; rows are asked again until then.",
+    ),
+    click.option(
+        "--grace",
+        type=click.FloatRange(0, 86_400),
+        metavar="SECONDS",
+        help="With --duration: cut requests that are in flight so long after it (default: 30).",
+    ),
+    click.option(
+        "--slo",
+        "slos",
+        multiple=True,
+        metavar="GOAL",
+        help="With -m perf: a goal for a latency: 'p99 ttft <= 2s', 'p90 tpot <= 50ms'; also for goodput.",
+    ),
+    click.option("--strict", is_flag=True, help="With -m perf: exit code 1 if this machine was the limit."),
 )
 
 
@@ -111,7 +135,7 @@ def with_load(options: dict[str, Any], values: dict[str, Any], mode: str) -> dic
 
     given = [name for name in PERF_OPTIONS if values[name]]
     if mode not in PERF_MODES and given:
-        option = {"shown_as": "as"}.get(given[0], given[0]).replace("_", "-")
+        option = {"shown_as": "as", "slos": "slo"}.get(given[0], given[0]).replace("_", "-")
         raise ConfigError(f"--{option} measures performance", where=f"--{option}", fix="add -m perf")
     made = {name: values[name] for name in ("input_tokens", "output_tokens") if values[name]}
     settings = [f"datasets.0.{name}={ends}" for name, ends in made.items()]
@@ -214,17 +238,27 @@ def _refuse(values: dict[str, Any], gate_values: dict[str, Any]) -> None:
         raise ConfigError(f"-m {values['mode']} has no {given[0]}", where=given[0], fix="leave it out")
     if values["pressure_time"] is not None and not values["pressure"]:
         raise ConfigError("--pressure-time needs --pressure", where="--pressure-time", fix="add --pressure")
+    if values["duration"] is not None and values["pressure_time"] is not None:
+        raise ConfigError("--duration and --pressure-time say the same", where="--duration", fix="give one of them")
     if values["mode"] == "perf_viz" and values["reuse"] is None:
         raise ConfigError("-m perf_viz shows a run that is there already", fix="add -r, or -r TIMESTAMP")
 
 
 def _perf(plan: Plan, values: dict[str, Any]) -> PerfSpec:
-    """Return how performance is measured: the options of the command line come before ``perf`` of the config."""
+    """Return how performance is measured: the options of the command line come before ``perf`` of the config.
+
+    Raises:
+        ConfigError: a goal cannot be understood.
+    """
     from msgspec.structs import replace
+
+    from ais_prompt.config.parse.run import parse_slo
 
     given: dict[str, Any] = {"load": "pressure"} if values["pressure"] else {}
     given |= {"warmups": values["num_warmups"]} if values["num_warmups"] is not None else {}
     given |= {"pressure_seconds": values["pressure_time"]} if values["pressure_time"] is not None else {}
+    given |= {name: values[name] for name in ("duration", "grace") if values[name] is not None}
+    given |= {"slo": tuple(parse_slo(text, "--slo") for text in values["slos"])} if values["slos"] else {}
     return replace(plan.spec.perf, **given)
 
 
@@ -300,6 +334,10 @@ def _exit_code(ctx: click.Context, run: PerfRun) -> int:
     asked = sum(result.total.requests for result in run.results)
     if not ctx.params["max_failures"].allows(failed, asked):
         click.echo(f"\n{failed} of {asked} requests failed; --max-failures is {ctx.params['max_failures']}", err=True)
+        return 1
+    bound = [one.task.name for one in run.results if not all(it.holds for it in one.verdicts if it.name == "client")]
+    if ctx.params["strict"] and bound:
+        click.echo(f"\nthis machine was the limit for {', '.join(bound)} (--strict)", err=True)
         return 1
     return 0
 

@@ -312,6 +312,9 @@ PERF: Final = KeyTable(
         Key("pressure_seconds", "number", "length of `load='pressure'`; `--pressure-time`", "`15.0`"),
         Key("stage", "text", "`total`, or `stable`: the requests that start while all places are taken", "`'total'`"),
         Key("stats", "list of names", "`Average`, `Min`, `Max`, `Median`, `P1` to `P99`; at most 8", "seven of them"),
+        Key("duration", "number", "no request starts after so many seconds; `--duration`", "each row is asked once"),
+        Key("grace", "number", "seconds after `duration` until requests in flight are cut; `--grace`", "`30.0`"),
+        Key("slo", "list of texts", "goals for latencies, such as `'p99 ttft <= 2s'`; `--slo`", "none"),
     ),
 )
 

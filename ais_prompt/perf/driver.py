@@ -9,16 +9,19 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import platform
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Final, TypeAlias
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, field
 
 from ais_prompt.perf.schedule import Schedule
+from ais_prompt.utils.packages import versions
 
 SWITCH_SECONDS: Final = 0.0005
 """How long the threads that write may keep Python's lock while the event loop wants it; Python's own value is 5 ms."""
@@ -38,6 +41,7 @@ class ClientFacts(Struct, frozen=True):
         cpu_share: processor time of this process over ``seconds``; 1 is one core.
         cores: cores of this machine that the process may use.
         interrupted: whether it was stopped before its last request.
+        machine: its processor, system, and the versions of Python and packages.
     """
 
     seconds: float
@@ -46,6 +50,7 @@ class ClientFacts(Struct, frozen=True):
     cpu_share: float
     cores: int
     interrupted: bool = False
+    machine: Mapping[str, str] = field(default_factory=dict)
 
 
 async def drive(schedule: Schedule, ask: Ask, origin: float) -> None:
@@ -132,6 +137,7 @@ class ClientMeter:
             (time.process_time() - self._cpu) / seconds if seconds else 0.0,
             len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
             interrupted,
+            {"processor": _processor(), **versions()},
         )
 
     async def _tick(self) -> None:
@@ -140,3 +146,12 @@ class ClientMeter:
             wanted = clock() + TICK_SECONDS
             await asyncio.sleep(TICK_SECONDS)
             self._late.append(max(0.0, clock() - wanted))
+
+
+def _processor() -> str:
+    """Return the name of the processor; on Linux `platform` knows its kind only."""
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

@@ -20,6 +20,7 @@ import base64
 import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from sys import intern
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
@@ -54,6 +55,10 @@ class Exchange(Struct, frozen=True):
         max_tokens: the most tokens that were asked for.
         failure: the kind of the failure; None if there is an answer.
         counted_tokens: tokens of the answer by the model's tokenizer, to check the server's count; None if not counted.
+        counted_input: the same of the prompt.
+        served: the name of the model in the reply, and its ``system_fingerprint`` if there is one; empty if unknown.
+        replica: the address that answered, if the model has several.
+        body: digest of the request's body without what differs from row to row; empty if unknown.
     """
 
     sample_id: str
@@ -75,6 +80,10 @@ class Exchange(Struct, frozen=True):
     max_tokens: int | None = None
     failure: str | None = None
     counted_tokens: int | None = None
+    counted_input: int | None = None
+    served: str = ""
+    replica: str = ""
+    body: str = ""
 
     @property
     def events(self) -> Seconds:
@@ -105,8 +114,10 @@ class Exchange(Struct, frozen=True):
         for side in ("input", "output"):
             if (source := getattr(self, f"{side}_source")) != "usage" and self.failure is None:
                 values[f"{side}_tokens"] = {"count": getattr(self, f"{side}_tokens"), "source": source}
-        numbers = {"max_tokens": self.max_tokens, "counted_tokens": self.counted_tokens}
-        return values | {name: number for name, number in numbers.items() if number is not None}
+        for name in ("max_tokens", "counted_tokens", "counted_input"):
+            if (number := getattr(self, name)) is not None:
+                values[name] = number
+        return values | {name: text for name in ("served", "body") if (text := getattr(self, name))}
 
     @classmethod
     def from_line(cls, line: bytes) -> Exchange | None:
@@ -143,6 +154,10 @@ class Exchange(Struct, frozen=True):
             cached_tokens=usage.cached_tokens,
             max_tokens=times.max_tokens,
             counted_tokens=times.counted_tokens,
+            counted_input=times.counted_input,
+            served=intern(times.served),  # the same text in every line: kept once
+            replica=intern(found.completion.replica),
+            body=intern(times.body),
             failure=None if found.completion.failure is None else found.completion.failure.kind,
         )
 
@@ -169,10 +184,14 @@ class _Times(Struct, frozen=True):
     output_tokens: _Tokens | None = None
     max_tokens: int | None = None
     counted_tokens: int | None = None
+    counted_input: int | None = None
+    served: str = ""
+    body: str = ""
 
 
 class _Completion(Struct, frozen=True):
     usage: Usage = Usage()
+    replica: str = ""
     failure: Failure | None = None
 
 

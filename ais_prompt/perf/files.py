@@ -23,6 +23,7 @@ from ais_prompt.perf.schedule import Schedule
 from ais_prompt.store.disk import reading, replacing, writing
 from ais_prompt.utils.files import open_regular
 from ais_prompt.utils.jsonl import decode_own, encode_plain
+from ais_prompt.utils.secrets import SECRETS
 
 logger = logging.getLogger(__name__)
 _FIX = "measure again, with a new run"
@@ -40,6 +41,9 @@ class LoadPlan(Struct, frozen=True):
         unique: whether every prompt begins with a line of its own.
         ignores_eos: whether the server is asked for answers of full length.
         shared_prefix: share of the prompts' text that earlier prompts begin with, as a prefix cache sees it.
+        timeout: seconds after which a request fails; None in loads of earlier versions.
+        duration: no turn starts after so many seconds; None for no limit.
+        grace: requests in flight so many seconds later are cut.
     """
 
     schedule: Schedule
@@ -50,6 +54,9 @@ class LoadPlan(Struct, frozen=True):
     unique: bool = False
     ignores_eos: bool = False
     shared_prefix: float = 0.0
+    timeout: float | None = None
+    duration: float | None = None
+    grace: float = 0.0
 
 
 class StoredLoad(Struct, frozen=True):
@@ -59,11 +66,13 @@ class StoredLoad(Struct, frozen=True):
         plan: of the load.
         exchanges: its requests, in the order in which they ended.
         client: what the client did; None if its process was killed.
+        first_body: the body of the first request, with long texts cut; None if nothing was sent.
     """
 
     plan: LoadPlan
     exchanges: Sequence[Exchange]
     client: ClientFacts | None
+    first_body: Any = None
 
 
 def write_plan(path: Path, plan: LoadPlan) -> None:
@@ -79,14 +88,15 @@ def write_plan(path: Path, plan: LoadPlan) -> None:
             stream.write(encode_plain({"due": None if due is None else round(due, 6), "sample_id": sample_id}))
 
 
-def add_client(path: Path, client: ClientFacts) -> None:
-    """Add what the client did to the schedule of a load that is over.
+def add_client(path: Path, client: ClientFacts, first_body: Any) -> None:
+    """Add what the client did, and the body of the first request, to the schedule of a load that is over.
 
     Raises:
         StoreError: the disk does not take it.
     """
+    line = encode_plain({"client": to_builtins(client), "first_body": first_body})
     with writing(path), path.open("ab") as stream:
-        stream.write(encode_plain({"client": to_builtins(client)}))
+        stream.write(SECRETS.hide_in_json(line))
 
 
 def read_load(schedule: Path, journal: Path) -> StoredLoad:
@@ -96,7 +106,7 @@ def read_load(schedule: Path, journal: Path) -> StoredLoad:
         ConfigError: the run has measured no such load.
         StoreError: a file cannot be read, or is broken.
     """
-    plan, client = _read_plan(schedule)
+    plan, client, first_body = _read_plan(schedule)
     exchanges = []
     with reading(journal, fix=_FIX), open_regular(journal) as lines:
         for line in lines:
@@ -107,18 +117,20 @@ def read_load(schedule: Path, journal: Path) -> StoredLoad:
                 continue
             if exchange is not None:
                 exchanges.append(exchange)
-    return StoredLoad(plan, exchanges, client)
+    return StoredLoad(plan, exchanges, client, first_body)
 
 
-def _read_plan(path: Path) -> tuple[LoadPlan, ClientFacts | None]:
+def _read_plan(path: Path) -> tuple[LoadPlan, ClientFacts | None, Any]:
     absent = "this run has measured no such load"
     with reading(path, fix="measure it: -m perf without -r", absent=absent), open_regular(path) as lines:
         try:
             values: list[dict[str, Any]] = [decode_own(line) for line in lines]
             head, rest = convert(values[0], LoadPlan), values[1:]
-            client = convert(rest.pop()["client"], ClientFacts) if rest and "client" in rest[-1] else None
+            last = rest.pop() if rest and "client" in rest[-1] else {}
+            client = convert(last["client"], ClientFacts) if last else None
             due = [row["due"] for row in rest if row["due"] is not None]
             sample_ids = [row["sample_id"] for row in rest if row["sample_id"] is not None]
         except (ValueError, KeyError, TypeError, IndexError, ValidationError) as error:
             raise StoreError(f"the schedule cannot be read: {error}", where=str(path), fix=_FIX) from None
-    return replace(head, schedule=replace(head.schedule, due=due), sample_ids=sample_ids), client
+    plan = replace(head, schedule=replace(head.schedule, due=due), sample_ids=sample_ids)
+    return plan, client, last.get("first_body")

@@ -7,7 +7,7 @@ and writes the journal.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Final
 
@@ -19,6 +19,7 @@ from ais_prompt.inferencers import RepeatingInferencer, RunningConversation
 from ais_prompt.inferencers.containment import ends_task, failure_of
 from ais_prompt.inferencers.secrets import without_secrets
 from ais_prompt.models.api.model import ApiModel
+from ais_prompt.models.api.wire import StreamReader
 from ais_prompt.models.transport import allow_connections, forget_connections
 from ais_prompt.models.transport.moments import Moments
 from ais_prompt.perf.driver import ClientMeter, drive
@@ -27,11 +28,13 @@ from ais_prompt.perf.prepare import PreparedLoad, served_model
 from ais_prompt.perf.writer import LoadAnswer, LoadWriter
 from ais_prompt.plan.plan import Task
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.types import ChatMessage, Completion, Decoding, Prompt, Request, TaskFacts
+from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Prompt, Request, TaskFacts
 from ais_prompt.utils.threads import run_coroutine
 
 MOST_CONNECTIONS: Final = 20_000
 """Connections that a load without a limit may open; there are 65,535 ports."""
+CUT: Final = "cut"
+"""Kind of the failure of a request that was still in flight when the grace of a load was over."""
 LENGTH: Final = "max_out_len"
 """The column with the most tokens of the answer to a row, as in AISBench."""
 
@@ -55,7 +58,7 @@ def measure(load: PreparedLoad, folder: RunFolder) -> TaskFacts:
         except ExceptionGroup as group:  # of a request; the others were cancelled
             raise group.exceptions[0] from None
         finally:
-            add_client(schedule, meter.facts(interrupted=not is_over))
+            add_client(schedule, meter.facts(interrupted=not is_over), writer.first_body)
     samples = len(load.ready) + len(load.over)
     return TaskFacts(load.task.model.identity(), data.digest, tuple(data.origins), samples, writer.failed)
 
@@ -65,7 +68,7 @@ async def _measured(load: PreparedLoad, writer: LoadWriter, meter: ClientMeter) 
     await model.open()
     if load.plan.schedule.places is None:
         with suppress(ModelError):  # what cannot be opened will be counted as a failure
-            allow_connections(number := min(len(load.ready), MOST_CONNECTIONS))
+            allow_connections(number := min(load.plan.schedule.requests or 0, MOST_CONNECTIONS))
             forget_connections(number)  # only the limit of this process matters here
     try:
         await model.start()
@@ -113,6 +116,8 @@ class _Asking:
         self._repeats = inferencer.n if isinstance(inferencer, RepeatingInferencer) else 1
         self._lengths = _answer_lengths(load.task)
         self.origin = writer.origin = self._clock()
+        self._end = None if load.plan.duration is None else self.origin + load.plan.duration
+        self._cut_at = None if self._end is None else self._end + load.plan.grace
 
     async def ask(self, number: int, due: float) -> None:
         """Ask a conversation to its end; each later turn is due when the answer before it is there."""
@@ -122,23 +127,31 @@ class _Asking:
         while requests := conversation.open_requests():
             sent = self._as_sent(requests[0], number)
             taken, moments = self._clock(), Moments(self._clock)
-            completion, times, kinds = await self._completed(sent, moments)
+            completion, reader = await self._completed(sent, moments)
             end = self._clock()
             conversation.answer(requests[0], completion)
-            self._writer.add(LoadAnswer(sent, completion, due, taken, end, moments, times, kinds))
+            events = ((), "") if reader is None else (reader.times, "".join(reader.kinds), reader.served)
+            self._writer.add(LoadAnswer(sent, completion, due, taken, end, moments, *events))
             due = self._clock()
+            if self._end is not None and due >= self._end:
+                break  # no turn starts after the time either
         if is_first and conversation.prediction is not None:
             self._writer.add(conversation.prediction)
 
-    async def _completed(self, request: Request, moments: Moments) -> tuple[Completion, Sequence[float], str]:
-        """Return an answer or a failure, and when which events of its stream came."""
+    async def _completed(self, request: Request, moments: Moments) -> tuple[Completion, StreamReader | None]:
+        """Return an answer or a failure, and the reader of its stream."""
+        limit = asyncio.timeout_at(self._cut_at)
         try:
-            completion, reader = await self._model.complete_once(request, moments)
+            async with limit:
+                completion, reader = await self._model.complete_once(request, moments)
         except Exception as error:
+            if limit.expired():
+                message = f"not answered {self._load.plan.grace:g} s after the time of the load"
+                return Completion(failure=Failure(CUT, message)), None
             if ends_task(error):
                 raise
-            return Completion(failure=failure_of(error, type(self._model).__name__)), (), ""
-        return without_secrets(completion), *(((), "") if reader is None else (reader.times, "".join(reader.kinds)))
+            return Completion(failure=failure_of(error, type(self._model).__name__)), None
+        return without_secrets(completion), reader
 
     def _as_sent(self, request: Request, number: int) -> Request:
         """Return a request of the inferencer as it is sent: a row that is asked again is another repeat."""

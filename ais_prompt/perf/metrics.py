@@ -4,9 +4,8 @@ A request counts from the moment at which its last byte was handed to the system
 reasoning, answer or call (`Exchange.pieces`). Failures are counted and are part of no latency. ``…_from_due`` counts
 from the moment at which the request was due: what a user would have waited, where the client or the server fell behind.
 
-Intervals are 95 % intervals: of percentiles from the order statistics (source: Conover, "Practical Nonparametric
-Statistics", 3.2), of means from the normal distribution. A percentile with fewer than `LEAST_BEYOND` values beyond it
-says little, and is marked.
+Intervals are those of `ais_prompt.perf.intervals`. A percentile with fewer than `LEAST_BEYOND` values beyond it says
+little, and is marked.
 """
 
 from __future__ import annotations
@@ -19,17 +18,18 @@ import numpy as np
 from msgspec import Struct, field
 
 from ais_prompt.perf.exchange import Exchange, Seconds, pooled_gaps
+from ais_prompt.perf.intervals import BLOCKS, Interval, mean_interval, percentile_interval, rate_interval
 from ais_prompt.perf.schedule import Schedule
 
 LoadStage: TypeAlias = Literal["total", "window"]
 PERCENTILES: Final = (50, 75, 90, 95, 99)
 LEAST_BEYOND: Final = 5
-Z: Final = 1.959964
-"""The 97.5 % quantile of the normal distribution."""
 FULL: Final = 0.95
 """Share of the places that are taken while a closed load is at its full height."""
 LEAST_ROUNDS: Final = 10
 """Fewest requests for each place in a window, so that its edges do not matter."""
+SHORT_GAP: Final = 0.0002
+"""Seconds: pieces that come faster were sent together, or read together."""
 
 
 class Distribution(Struct, frozen=True):
@@ -39,7 +39,7 @@ class Distribution(Struct, frozen=True):
         n: how many there are.
         mean, least, most: their mean, the smallest and the largest one.
         percentiles: ``p50`` … → value; infinite where too many requests failed.
-        intervals: ``mean``, ``p50`` … → ends of its 95 % interval.
+        intervals: ``mean``, ``p50`` … → ends of its 95 % interval; infinite where no value is extreme enough.
         thin: the percentiles with too few values beyond them.
     """
 
@@ -48,7 +48,7 @@ class Distribution(Struct, frozen=True):
     least: float
     most: float
     percentiles: Mapping[str, float]
-    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
     thin: Sequence[str] = ()
 
 
@@ -64,6 +64,8 @@ class LoadTable(Struct, frozen=True):
         input_tokens_per_second, output_tokens_per_second: tokens of answered requests.
         concurrency, peak_concurrency: requests in flight, on average and at most.
         tokens_per_event: tokens of an answer for each event with a piece of it; 1 if each token comes alone.
+        short_gaps: share of gaps between pieces that are shorter than `SHORT_GAP`.
+        intervals: ``requests_per_second`` … → ends of its 95 % interval; of fewer answers than blocks there is none.
     """
 
     stage: LoadStage
@@ -78,6 +80,8 @@ class LoadTable(Struct, frozen=True):
     concurrency: float
     peak_concurrency: int
     tokens_per_event: float | None = None
+    short_gaps: float | None = None
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
 
 
 def load_table(exchanges: Sequence[Exchange], schedule: Schedule) -> LoadTable:
@@ -130,6 +134,7 @@ def _table(
     times, in_flight = in_flight_steps(exchanges)
     streamed = [one for one in answered if one.kinds and one.output_tokens]
     pieces = sum(map(_piece_count, streamed))
+    distributions, short_gaps = _distributions(answered, len(exchanges) - len(answered), schedule)
 
     def rate(amount: float) -> float:
         return amount / seconds if seconds else 0.0
@@ -140,20 +145,39 @@ def _table(
         len(exchanges),
         len(answered),
         len(exchanges) - len(answered),
-        _distributions(answered, len(exchanges) - len(answered), schedule),
+        distributions,
         rate(ended),
         rate(sum(one.input_tokens or 0 for one in answered)),
         rate(tokens),
         float(np.sum(in_flight[:-1] * np.diff(times)) / seconds) if seconds else 0.0,
         int(in_flight.max()),
         sum(one.output_tokens or 0 for one in streamed) / pieces if pieces else None,
+        short_gaps,
+        _rate_intervals(answered, window) if ended >= BLOCKS and seconds else {},
     )
 
 
-def _distributions(answered: Sequence[Exchange], failed: int, schedule: Schedule) -> dict[str, Distribution]:
-    """Return the values of each metric that means something for this load."""
+def _rate_intervals(answered: Sequence[Exchange], window: tuple[float, float]) -> dict[str, Interval]:
+    """Return the intervals of throughputs; the tokens of an answer are spread from its first to its last event."""
+    seconds, edges = window[1] - window[0], np.linspace(*window, BLOCKS + 1)
+    ends = np.array([one.end for one in answered])
+    begins = np.array([one.taken + int(one.offsets[0]) / 1e6 if len(one.offsets) else one.end for one in answered])
+    tokens, length = np.array([one.output_tokens or 0 for one in answered]), np.maximum(ends - begins, 1e-9)
+    until = np.array([tokens @ np.clip((edge - begins) / length, 0, 1) for edge in edges])
+    amounts = {
+        "requests_per_second": np.histogram(ends, edges)[0],
+        "input_tokens_per_second": np.histogram(ends, edges, weights=[one.input_tokens or 0 for one in answered])[0],
+        "output_tokens_per_second": np.diff(until),
+    }
+    return {name: rate_interval(amount.astype(np.float64), seconds) for name, amount in amounts.items()}
+
+
+def _distributions(
+    answered: Sequence[Exchange], failed: int, schedule: Schedule
+) -> tuple[dict[str, Distribution], float | None]:
+    """Return the values of each metric that means something for this load, and the share of short gaps."""
     if not answered:
-        return {}
+        return {}, None
     streamed = [one for one in answered if one.kinds.strip("o")]
     ends = {id(one): (float(pieces[0]), float(pieces[-1])) for one in streamed if len(pieces := one.pieces)}
     first = {key: start for key, (start, _) in ends.items()}
@@ -173,13 +197,19 @@ def _distributions(answered: Sequence[Exchange], failed: int, schedule: Schedule
         ],
         "queue_seconds": [one.start - one.due for one in answered],
     }
-    if schedule.kind in ("rate", "trace"):
+    if schedule.is_open:
         values["ttft_from_due_seconds"] = [first[id(one)] - one.due for one in streamed]
         values["e2el_from_due_seconds"] = [last[id(one)] - one.due for one in answered]
         if failed:
             with_failures = [*values["e2el_from_due_seconds"], *[math.inf] * failed]
             values["e2el_from_due_with_failures_seconds"] = with_failures
-    return {name: distribution(np.asarray(found, np.float64)) for name, found in values.items() if len(found)}
+    gaps = values.pop("itl_seconds")
+    found = {name: distribution(np.asarray(all_of, np.float64)) for name, all_of in values.items() if len(all_of)}
+    if not len(gaps):
+        return found, None
+    spans = np.array([ends[id(one)][1] - ends[id(one)][0] for one in streamed])
+    found["itl_seconds"] = distribution(gaps, spans, np.array([_piece_count(one) - 1.0 for one in streamed]))
+    return found, float(np.searchsorted(gaps, SHORT_GAP) / len(gaps))
 
 
 def _piece_count(one: Exchange) -> int:
@@ -198,18 +228,22 @@ def _tokens_between(one: Exchange, start: float, end: float) -> float:
     return (one.output_tokens or 0) * inside / len(pieces) if len(pieces) else 0.0
 
 
-def distribution(values: Seconds) -> Distribution:
-    """Return the statistics of at least one value; infinite ones are allowed. The array is sorted, not copied."""
+def distribution(values: Seconds, sums: Seconds | None = None, counts: Seconds | None = None) -> Distribution:
+    """Return the statistics of at least one value; infinite ones are allowed. The array is sorted, not copied.
+
+    Args:
+        values: of all requests.
+        sums, counts: the sum and number of each request's values, where a request has several: those of one request
+            are alike, so the interval of the mean is that of a mean over requests.
+    """
     values.sort()
     ordered, n = values, len(values)
     finite = ordered[: np.searchsorted(ordered, math.inf)]
-    percentiles = {f"p{percent}": _percentile(ordered, percent) for percent in PERCENTILES}
-    intervals = {f"p{percent}": _order_interval(ordered, percent / 100) for percent in PERCENTILES}
+    percentiles = {f"p{percent}": percentile(ordered, percent) for percent in PERCENTILES}
+    intervals = {f"p{percent}": percentile_interval(ordered, percent) for percent in PERCENTILES}
+    if (interval := mean_interval(finite if sums is None else sums, counts)) is not None:
+        intervals["mean"] = interval
     mean = float(finite.mean()) if len(finite) else math.inf
-    if len(finite) > 1:
-        squares = max(float(np.dot(finite, finite)) - len(finite) * mean**2, 0.0)  # `std` would copy the array
-        half = Z * math.sqrt(squares / (len(finite) - 1) / len(finite))
-        intervals["mean"] = (mean - half, mean + half)
     return Distribution(
         n,
         mean,
@@ -226,19 +260,11 @@ def values_beyond(n: int, percent: float) -> float:
     return n * min(percent, 100 - percent) / 100
 
 
-def _percentile(ordered: Seconds, percent: float) -> float:
+def percentile(ordered: Seconds, percent: float) -> float:
     """Return a percentile with linear interpolation, as numpy has it; infinite next to an infinite value."""
     place = percent / 100 * (len(ordered) - 1)
     below, above = float(ordered[int(place)]), float(ordered[math.ceil(place)])
     return below if below == above else below + (above - below) * (place - int(place))
-
-
-def _order_interval(ordered: Seconds, share: float) -> tuple[float, float]:
-    """Return the order statistics between which a quantile lies in 95 % of samples; they enclose its estimate."""
-    n, place = len(ordered), share * (len(ordered) - 1)
-    half = Z * math.sqrt(n * share * (1 - share))
-    low, high = math.ceil(n * share - half) - 1, math.ceil(n * share + half) - 1
-    return float(ordered[max(0, min(low, int(place)))]), float(ordered[min(n - 1, max(high, math.ceil(place)))])
 
 
 METRICS: Final[Mapping[str, str]] = {

@@ -75,6 +75,9 @@ def prepare_load(task: Task, perf: PerfSpec) -> PreparedLoad:
         unique=perf.unique,
         ignores_eos=bool(decoding.extra.get("ignore_eos")),
         shared_prefix=0.0 if perf.unique else shared_prefix([request.prompt for request in first]),
+        timeout=limits.timeout,
+        duration=perf.duration,
+        grace=perf.grace,
     )
     return PreparedLoad(task, plan, ready, over)
 
@@ -115,13 +118,14 @@ def _schedule(task: Task, perf: PerfSpec, model: ApiModel, sample_ids: Sequence[
     limits, places = model.limits, model.max_concurrency
     limited = None if perf.open_loop else places
     has_rate = limits.request_rate is not None or limits.ramp_up_end_rps is not None
+    seconds, count = perf.duration, None if perf.duration is not None else len(sample_ids)
     kind = perf.load or ("trace" if limits.use_timestamp else "rate" if has_rate else "closed")
     make: Mapping[str, Callable[[], Schedule]] = {
-        "closed": lambda: closed(len(sample_ids), places),
-        "users": lambda: of_users(len(sample_ids), perf.users or places, perf.think_seconds),
-        "rate": lambda: at_rate(len(sample_ids), limits, seed=perf.seed, places=limited),
-        "pressure": lambda: pressure(limits, seed=perf.seed, places=places, seconds=perf.pressure_seconds),
-        "trace": lambda: from_trace(_timestamps(task, sample_ids), perf.time_scale, places=limited),
+        "closed": lambda: closed(count, places, seconds),
+        "users": lambda: of_users(count, perf.users or places, perf.think_seconds, seconds),
+        "rate": lambda: at_rate(len(sample_ids), limits, seed=perf.seed, places=limited, seconds=seconds),
+        "pressure": lambda: pressure(limits, seed=perf.seed, places=places, seconds=seconds or perf.pressure_seconds),
+        "trace": lambda: from_trace(_timestamps(task, sample_ids), perf.time_scale, places=limited, seconds=seconds),
     }
     try:
         return make[kind]()

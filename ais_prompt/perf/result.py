@@ -11,6 +11,7 @@ from msgspec import Struct, to_builtins
 from ais_prompt.errors import DataError
 from ais_prompt.perf.aisbench import AisbenchTables, aisbench_tables
 from ais_prompt.perf.files import StoredLoad, read_load
+from ais_prompt.perf.goals import Goodput, goodput
 from ais_prompt.perf.metrics import LoadTable, load_table, window_table
 from ais_prompt.perf.verdicts import LoadVerdict, load_verdicts
 from ais_prompt.scoring.rows import Row
@@ -34,6 +35,7 @@ class LoadResult(Struct, frozen=True):
         aisbench: the tables of AISBench; None if nothing was answered, or there is no stable stage.
         missing: why ``aisbench`` is None.
         verdicts: what may be wrong with the numbers.
+        goodput: requests that meet the goals; None without goals.
     """
 
     task: TaskSpec
@@ -43,6 +45,7 @@ class LoadResult(Struct, frozen=True):
     aisbench: AisbenchTables | None
     missing: str
     verdicts: Sequence[LoadVerdict]
+    goodput: Goodput | None = None
 
     @property
     def rows(self) -> list[Row]:
@@ -55,7 +58,10 @@ class LoadResult(Struct, frozen=True):
         }
         names = ("requests_per_second", "input_tokens_per_second", "output_tokens_per_second", "concurrency")
         values |= {name: getattr(table, name) for name in names}
-        values |= {verdict.name: float(verdict.holds) for verdict in self.verdicts}
+        if self.goodput is not None:
+            values |= {"goodput": self.goodput.requests_per_second, "goodput_share": self.goodput.share}
+        for verdict in self.verdicts:  # there may be several of one name
+            values[verdict.name] = min(float(verdict.holds), values.get(verdict.name, 1.0))
         dataset, model, failed = self.task.dataset.abbr, self.task.model.abbr, table.failed
         return [
             Row(dataset, model, name, value, fraction=False, n=table.requests, scored=table.answered, failed=failed)
@@ -82,6 +88,7 @@ def read_result(task: TaskSpec, perf: PerfSpec, folder: RunFolder) -> LoadResult
         tables = aisbench_tables(load.exchanges, load.plan.max_concurrency, perf.stage, perf.stats)
     except DataError as error:
         missing = f"{error.what}; {error.fix}"
+    goals = goodput(load.exchanges, load.plan.schedule, total, perf.slo)
     result = LoadResult(
         task,
         load,
@@ -89,7 +96,8 @@ def read_result(task: TaskSpec, perf: PerfSpec, folder: RunFolder) -> LoadResult
         window_table(load.exchanges, load.plan.schedule),
         tables,
         missing,
-        load_verdicts(load, total),
+        load_verdicts(load, total, goals),
+        goals,
     )
     _write(result, folder)
     return result
@@ -116,8 +124,10 @@ def result_json(result: LoadResult) -> dict[str, Any]:
             "dataset": result.task.dataset.abbr,
             "plan": plan | {"rate": schedule.rate},
             "stages": {table.stage: to_builtins(table) for table in (result.total, result.window) if table},
+            "goodput": None if result.goodput is None else to_builtins(result.goodput),
             "verdicts": to_builtins(result.verdicts),
             "client": None if result.load.client is None else to_builtins(result.load.client),
+            "first_body": result.load.first_body,
         }
     )
     return values

@@ -15,9 +15,11 @@ the last request is due at N / rate: two runs with different seeds have the same
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator, Sequence
 from itertools import count, pairwise
+from statistics import fmean, harmonic_mean
 from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
@@ -53,6 +55,11 @@ class Schedule(Struct, frozen=True):
     seconds: float | None = None
     think_seconds: float = 0.0
 
+    @property
+    def is_open(self) -> bool:
+        """Whether requests have times of their own, which do not depend on the server."""
+        return self.kind in ("rate", "trace")
+
     def __iter__(self) -> Iterator[tuple[int, float | None]]:
         """Yield the number of each request, from 0, and when it is due; None: when a place is free."""
         for number in count() if self.requests is None else range(self.requests):
@@ -61,34 +68,37 @@ class Schedule(Struct, frozen=True):
     @property
     def rate(self) -> float | None:
         """The mean requests a second that are planned; None if it depends on the server."""
-        if self.kind not in ("rate", "trace") or not self.due or self.due[-1] <= 0:
+        if not self.is_open or not self.due or self.due[-1] <= 0:
             return None
         return len(self.due) / self.due[-1]
 
 
-def closed(requests: int, places: int) -> Schedule:
-    """Return the schedule of so many clients that ask without a pause."""
-    return Schedule("closed", (), requests, places)
+def closed(requests: int | None, places: int, seconds: float | None = None) -> Schedule:
+    """Return the schedule of so many clients that ask without a pause: so many requests, or for so many seconds."""
+    return Schedule("closed", (), requests, places, seconds)
 
 
-def of_users(requests: int, users: int, think_seconds: float) -> Schedule:
+def of_users(requests: int | None, users: int, think_seconds: float, seconds: float | None = None) -> Schedule:
     """Return the schedule of so many users, each of whom pauses after an answer."""
-    return Schedule("users", (), requests, users, think_seconds=think_seconds)
+    return Schedule("users", (), requests, users, seconds, think_seconds=think_seconds)
 
 
-def at_rate(requests: int, limits: Limits, *, seed: int, places: int | None) -> Schedule:
+def at_rate(requests: int, limits: Limits, *, seed: int, places: int | None, seconds: float | None = None) -> Schedule:
     """Return the schedule of a rate.
 
     Args:
-        requests: how many.
+        requests: how many, unless there are ``seconds``.
         limits: ``request_rate``, ``burstiness``, and the ramp of the model.
         seed: of the intervals.
         places: most requests in flight; None for no limit, as a rate should have.
+        seconds: as many requests as are due in so many seconds.
 
     Raises:
         ConfigError: there is no rate, or it is out of range.
     """
-    return Schedule("rate", _arrivals(requests, limits, seed), requests, places)
+    due = _arrivals(requests if seconds is None else _requests_in(seconds, limits), limits, seed)
+    due = [time for time in due if seconds is None or time <= seconds] or due[:1]
+    return Schedule("rate", due, len(due), places)
 
 
 def pressure(limits: Limits, *, seed: int, places: int, seconds: float) -> Schedule:
@@ -101,13 +111,14 @@ def pressure(limits: Limits, *, seed: int, places: int, seconds: float) -> Sched
     return Schedule("pressure", due, None, places, seconds)
 
 
-def from_trace(times: Sequence[float], scale: float, *, places: int | None) -> Schedule:
+def from_trace(times: Sequence[float], scale: float, *, places: int | None, seconds: float | None = None) -> Schedule:
     """Return the schedule of recorded times.
 
     Args:
         times: in seconds; the first one becomes 0.
         scale: 2 makes the load twice as fast.
         places: most requests in flight; None for no limit.
+        seconds: leave out later requests.
 
     Raises:
         ConfigError: the times are not in order.
@@ -116,15 +127,39 @@ def from_trace(times: Sequence[float], scale: float, *, places: int | None) -> S
         if after < before:
             what = f"the trace is not in order: row {number} is {before - after:g} s before the row in front of it"
             raise ConfigError(what, where="timestamp", fix="sort the rows by timestamp")
-    return Schedule("trace", [(time - times[0]) / scale for time in times], len(times), places)
+    due = [time for one in times if (time := (one - times[0]) / scale) <= (math.inf if seconds is None else seconds)]
+    return Schedule("trace", due, len(due), places)
 
 
-def _arrivals(requests: int, limits: Limits, seed: int) -> list[float]:
-    """Return the times of arrivals in seconds."""
+def _requests_in(seconds: float, limits: Limits) -> int:
+    """Return how many requests arrive in so many seconds, on average and at least 1.
+
+    Raises:
+        ConfigError: as `at_rate`.
+    """
+    end, steps = _end_rate(limits), [place / 1000 for place in range(1001)]
+    rates = [_rate_at(limits, end, step * seconds, step) for step in steps]
+    # A ramp over all requests is a mean of intervals, a ramp in seconds a mean of rates.
+    mean = harmonic_mean(rates) if limits.ramp_up_end_rps is not None else fmean(rates)
+    return max(1, round(mean * seconds))
+
+
+def _end_rate(limits: Limits) -> float:
+    """Return the requests a second at the end of the ramp, or of the whole load.
+
+    Raises:
+        ConfigError: there is no rate, or it is out of range.
+    """
     end = limits.ramp_up_end_rps if limits.ramp_up_end_rps is not None else limits.request_rate
     if end is None or not LEAST_RATE <= end <= MOST_RATE:
         what = f"a load needs a request_rate from {LEAST_RATE:g} to {MOST_RATE:,.0f}, not {end}"
         raise ConfigError(what, where="request_rate", fix="without request_rate, max_concurrency clients ask at once")
+    return end
+
+
+def _arrivals(requests: int, limits: Limits, seed: int) -> list[float]:
+    """Return the times of arrivals in seconds."""
+    end = _end_rate(limits)
     shape = POISSON if limits.burstiness is None else limits.burstiness
     draws, times, time = random.Random(seed), [], 0.0
     for number in range(requests):

@@ -6,6 +6,7 @@ not what it seems.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -15,7 +16,9 @@ from msgspec import Struct, field
 
 from ais_prompt.perf.exchange import Exchange, Seconds
 from ais_prompt.perf.files import StoredLoad
-from ais_prompt.perf.metrics import LEAST_BEYOND, METRICS, LoadTable, in_flight_steps
+from ais_prompt.perf.goals import Goodput, SloResult, request_values
+from ais_prompt.perf.intervals import Slope, slope
+from ais_prompt.perf.metrics import LEAST_BEYOND, METRICS, SHORT_GAP, LoadTable, in_flight_steps
 from ais_prompt.utils.text import counted, listed
 
 MOST_LAG: Final = 0.005
@@ -29,6 +32,13 @@ MOST_LATE: Final = 0.010
 MOST_LATE_SHARE: Final = 0.05
 MOST_SHARE: Final = 0.05
 """Share of cached tokens, and of answers of another length than asked for, that goes without notice."""
+MOST_DIFFERENCE: Final = 0.01
+"""Median difference between the counts of server and tokenizer that goes without notice."""
+MOST_GROWTH: Final = 0.2
+"""Growth over the whole load, as a share of the mean, that goes without notice."""
+MOST_TOKENS_PER_EVENT: Final = 1.2
+MOST_SHORT_GAPS: Final = 0.2
+"""Share of gaps between pieces that may be too short to be those of tokens."""
 
 
 class LoadVerdict(Struct, frozen=True):
@@ -47,14 +57,15 @@ class LoadVerdict(Struct, frozen=True):
     values: Mapping[str, float] = field(default_factory=dict)
 
 
-def load_verdicts(load: StoredLoad, table: LoadTable) -> list[LoadVerdict]:
-    """Return the verdicts of a load, in a fixed order.
+def load_verdicts(load: StoredLoad, table: LoadTable, goals: Goodput | None = None) -> list[LoadVerdict]:
+    """Return the verdicts of a load, in a fixed order; each goal has a verdict ``slo`` of its own.
 
     Args:
         load: as it is stored, with at least one exchange.
         table: its numbers, of the stage ``total``.
+        goals: whether its goals are met; None without goals.
     """
-    return [verdict(load, table) for verdict in QUESTIONS]
+    return [*(verdict(load, table) for verdict in QUESTIONS), *map(slo_verdict, goals.slos if goals else ())]
 
 
 def client_verdict(load: StoredLoad, table: LoadTable) -> LoadVerdict:
@@ -82,7 +93,7 @@ def schedule_verdict(load: StoredLoad, table: LoadTable) -> LoadVerdict:  # noqa
     """Were requests sent when they were due?"""
     schedule = load.plan.schedule
     planned = [one for one in load.exchanges if one.turn == 0]
-    if schedule.kind not in ("rate", "trace") or not planned:
+    if not schedule.is_open or not planned:
         return LoadVerdict("schedule", True, "requests had no time of their own: each was sent when a place was free")
     late = np.array([one.start - one.due for one in planned])
     p50, p99, most = float(np.percentile(late, 50)), float(np.percentile(late, 99)), float(late.max())
@@ -100,7 +111,7 @@ def schedule_verdict(load: StoredLoad, table: LoadTable) -> LoadVerdict:  # noqa
 def places_verdict(load: StoredLoad, table: LoadTable) -> LoadVerdict:
     """Was a load that should not wait for the server held back by `max_concurrency`?"""
     schedule = load.plan.schedule
-    if schedule.places is None or schedule.kind not in ("rate", "trace"):
+    if schedule.places is None or not schedule.is_open:
         text = "requests waited for no place" if schedule.places is None else "each place sent as fast as the server"
         return LoadVerdict("places", True, text)
     times, in_flight = in_flight_steps(load.exchanges)
@@ -121,7 +132,8 @@ def failures_verdict(load: StoredLoad, table: LoadTable) -> LoadVerdict:
     if not kinds:
         return LoadVerdict("failures", not stopped, f"none of {table.requests} requests failed{stopped}", values)
     named = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
-    text = f"{table.failed} of {table.requests} requests failed ({named}); they are in no latency{stopped}"
+    cut = f"; timeout={load.plan.timeout:g} s of the model cut some" if kinds["timeout"] and load.plan.timeout else ""
+    text = f"{table.failed} of {table.requests} requests failed ({named}){cut}; they are in no latency{stopped}"
     return LoadVerdict("failures", False, text, values)
 
 
@@ -134,14 +146,25 @@ def tokens_verdict(load: StoredLoad, table: LoadTable) -> LoadVerdict:  # noqa: 
         words = {"tokenizer": "counted with tokenizer_path", "events": "one for each event", "estimate": "estimated"}
         text = f"the server counts no tokens: those of answers are {listed([words[one] for one in others])}"
         return LoadVerdict("tokens", "tokenizer" in others and len(others) == 1, text)
-    differences = [_difference(one.output_tokens or 0, one.counted_tokens) for one in answered if one.counted_tokens]
-    if not differences:
+    pairs = {
+        "answers": [(one.output_tokens, one.counted_tokens) for one in answered],
+        "prompts": [(one.input_tokens, one.counted_input) for one in answered if one.input_source == "usage"],
+    }
+    medians = {
+        name: float(np.median(differences))
+        for name, counts in pairs.items()
+        if (differences := [_difference(told or 0, own) for told, own in counts if own])
+    }
+    if not medians:
         return LoadVerdict("tokens", True, "token counts are the server's; with tokenizer_path they would be checked")
-    median = float(np.median(differences))
-    values = {"median_difference": median, "checked": float(len(differences))}
-    if abs(median) > 0.01:
-        text = f"the server counts {abs(median):.1%} {'more' if median > 0 else 'fewer'} tokens than tokenizer_path"
-        return LoadVerdict("tokens", False, text, values)
+    values = {f"median_difference_{name}": median for name, median in medians.items()}
+    wrong = [
+        f"{abs(median):.1%} {'more' if median > 0 else 'fewer'} tokens of {name}"
+        for name, median in medians.items()
+        if abs(median) > MOST_DIFFERENCE
+    ]
+    if wrong:
+        return LoadVerdict("tokens", False, f"the server counts {listed(wrong)} than tokenizer_path", values)
     return LoadVerdict("tokens", True, "token counts of the server agree with tokenizer_path", values)
 
 
@@ -200,6 +223,99 @@ def values_verdict(load: StoredLoad, table: LoadTable) -> LoadVerdict:  # noqa: 
     return LoadVerdict("values", False, text)
 
 
+def steady_verdict(load: StoredLoad, table: LoadTable) -> LoadVerdict:
+    """Does the server keep up, or does its queue grow?"""
+    found = _slopes(load, table)
+    if "ttft" not in found:
+        return LoadVerdict("steady", True, "too few requests to see whether the server keeps up")
+    values = {f"{name}_per_second": one.change for name, one in found.items()}
+    grows = {name: one.interval[0] > 0 and one.share > MOST_GROWTH for name, one in found.items()}
+    if not all(grows.values()):
+        return LoadVerdict("steady", True, "nothing grows: the server keeps up", values)
+    if "in_flight" in found:
+        rate = found["in_flight"].change
+        text = f"not steady: the queue grows by {rate:.3g} requests/s: this rate is above the server's capacity"
+    else:
+        text = f"not steady: the TTFT grows by {_ms(found['ttft'].change)} each second"
+    return LoadVerdict("steady", False, text, values)
+
+
+def _slopes(load: StoredLoad, table: LoadTable) -> dict[str, Slope]:
+    """Return how TTFT and, in an open load, requests in flight change from the first answers to the last request."""
+    schedule = load.plan.schedule
+    latency = table.distributions.get("e2el_seconds")
+    if latency is None:
+        return {}
+    metric = "ttft_seconds" if "ttft_seconds" in table.distributions else "e2el_seconds"
+    starts = np.array([one.start for one in load.exchanges])
+    waits = request_values(load.exchanges, schedule, metric)
+    begin = starts.min() + latency.percentiles["p50"]  # before it the load only fills the server
+    inside = np.isfinite(waits) & (starts >= begin)
+    order = np.argsort(starts[inside], kind="stable")
+    times = starts[inside][order]
+    found = {"ttft": slope(times, waits[inside][order])}
+    if schedule.is_open:
+        changes, in_flight = in_flight_steps(load.exchanges)
+        found["in_flight"] = slope(times, in_flight[np.searchsorted(changes, times, side="right") - 1])
+    return {name: one for name, one in found.items() if one is not None}
+
+
+def stream_verdict(load: StoredLoad, table: LoadTable) -> LoadVerdict:  # noqa: ARG001
+    """Does each event of a stream bring one token?"""
+    if table.tokens_per_event is None:
+        return LoadVerdict("stream", True, "no answer was streamed: there is no TTFT and no ITL")
+    short = table.short_gaps or 0.0
+    values = {"tokens_per_event": table.tokens_per_event, "short_gaps": short}
+    found = {
+        f"an event has {table.tokens_per_event:.3g} tokens": table.tokens_per_event > MOST_TOKENS_PER_EVENT,
+        f"{short:.0%} of the gaps are shorter than {_ms(SHORT_GAP)}": short > MOST_SHORT_GAPS,
+    }
+    if causes := [cause for cause, is_so in found.items() if is_so]:
+        return LoadVerdict("stream", False, f"ITL is that of events, not of tokens: {listed(causes)}", values)
+    return LoadVerdict("stream", True, "tokens came one by one", values)
+
+
+def server_verdict(load: StoredLoad, table: LoadTable) -> LoadVerdict:  # noqa: ARG001
+    """Was it one model all the time, and did replicas share the load evenly?"""
+    answered = [one for one in load.exchanges if one.failure is None]
+    served = sorted({one.served for one in answered if one.served})
+    if len(served) > 1:
+        text = f"{len(served)} models or versions answered: {listed(served[:3])}"
+        return LoadVerdict("server", False, text, {"served": float(len(served))})
+    replicas = Counter(one.replica for one in answered if one.replica)
+    name = served[0] if served else "a server that does not name its model"
+    if len(replicas) < 2:
+        return LoadVerdict("server", True, f"{name} answered")
+    shares = {replica: count / replicas.total() for replica, count in sorted(replicas.items())}
+    text = f"{name} answered, on {len(shares)} replicas: {listed([f'{share:.0%}' for share in shares.values()])}"
+    uneven = max(shares.values()) > 2 * min(shares.values())
+    return LoadVerdict("server", not uneven, text if not uneven else f"replicas got unequal loads: {text}", shares)
+
+
+def bodies_verdict(load: StoredLoad, table: LoadTable) -> LoadVerdict:  # noqa: ARG001
+    """Were all requests alike but for what the rows say?"""
+    digests = Counter(one.body for one in load.exchanges if one.body)
+    if len(digests) > 1:
+        text = f"requests have {len(digests)} different sets of options: compare only parts that have the same"
+        return LoadVerdict("bodies", False, text, {"kinds": float(len(digests))})
+    return LoadVerdict("bodies", True, "requests differ in prompt, length and seed only; _perf.json has the first one")
+
+
+def slo_verdict(found: SloResult) -> LoadVerdict:
+    """Is a goal met?"""
+    if found.value is None:
+        return LoadVerdict(
+            "slo", False, f"{found.text}: no answer has this latency: TTFT needs stream=True, TPOT two tokens"
+        )
+    value = "infinite, since requests failed" if math.isinf(found.value) else _ms(found.value)
+    ends = found.interval or ()
+    shown = " to ".join("?" if math.isinf(end) else _ms(end) for end in ends)
+    interval = f" (95 % interval {shown})" if shown else ""
+    thin = "; few values are beyond it" if found.thin else ""
+    text = f"{found.text}: it is {value}{interval}; {found.share:.1%} of all requests are within the limit{thin}"
+    return LoadVerdict("slo", found.met, text, {"value": found.value, "share": found.share})
+
+
 QUESTIONS: Final[Sequence[Callable[[StoredLoad, LoadTable], LoadVerdict]]] = (
     client_verdict,
     schedule_verdict,
@@ -210,6 +326,10 @@ QUESTIONS: Final[Sequence[Callable[[StoredLoad, LoadTable], LoadVerdict]]] = (
     cache_verdict,
     warmup_verdict,
     values_verdict,
+    steady_verdict,
+    stream_verdict,
+    server_verdict,
+    bodies_verdict,
 )
 
 
@@ -220,7 +340,7 @@ def _difference(told: int, counted: int) -> float:
 
 def _client_seconds(load: StoredLoad) -> Seconds:
     """Return the seconds of each request in which it waited for this client alone."""
-    waits_for_place = load.plan.schedule.places is not None and load.plan.schedule.kind in ("rate", "trace")
+    waits_for_place = load.plan.schedule.places is not None and load.plan.schedule.is_open
 
     def seconds(one: Exchange) -> float:
         turned = 0.0 if waits_for_place else one.taken - one.due

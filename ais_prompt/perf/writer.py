@@ -8,6 +8,7 @@ from queue import SimpleQueue
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ais_prompt.models.tokenizer import approximate_tokens
 from ais_prompt.models.transport.moments import Moments
@@ -17,11 +18,16 @@ from ais_prompt.store.journal import Journal
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import prediction_sorter
 from ais_prompt.store.request_keys import RequestKeys
-from ais_prompt.types import Completion, Decoding, Prediction, Request
+from ais_prompt.types import ChatMessage, Completion, Decoding, Prediction, Prompt, Request
+from ais_prompt.utils.digest import digest
 from ais_prompt.utils.progress import tracking
 
 CHECKED_ANSWERS: Final = 200
 """Answers whose tokens are also counted with the model's tokenizer."""
+OF_A_ROW: Final = {"max_tokens", "max_completion_tokens", "max_new_tokens", "max_output_tokens", "seed"}
+"""Fields of a body that may differ from row to row and from repeat to repeat, besides the prompt."""
+MOST_TEXT: Final = 2000
+"""Characters of a text in the first body that are kept."""
 
 
 class LoadAnswer(Struct, frozen=True):
@@ -35,6 +41,7 @@ class LoadAnswer(Struct, frozen=True):
     moments: Moments
     times: Sequence[float]
     kinds: str
+    served: str = ""
 
 
 class LoadWriter:
@@ -43,11 +50,13 @@ class LoadWriter:
     Attributes:
         origin: the beginning of the load, on the clock of its loop.
         failed: predictions without an answer.
+        first_body: the body of the first request, with long texts cut; None before it.
     """
 
     def __init__(self, load: PreparedLoad, folder: RunFolder) -> None:
         self.origin = 0.0
         self.failed = 0
+        self.first_body: Any = None
         self._load = load
         self._model = served_model(load.task)
         names = load.task.spec.model.abbr, load.task.spec.dataset.abbr
@@ -109,6 +118,8 @@ class LoadWriter:
             for moment in (moments.connected, moments.sent, moments.first_byte)
         )
         assert isinstance(request.decoding, Decoding)
+        if self.first_body is None:
+            self.first_body = _cut(self._model.sent(request)[1])
         return Exchange(
             request.sample_id,
             item.due - origin,
@@ -122,9 +133,17 @@ class LoadWriter:
             offsets=offsets_of(item.taken - origin, [time - origin for time in item.times]),
             kinds=item.kinds,
             max_tokens=request.decoding.max_out_len,
+            served=item.served,
+            body=self._body_digest(request),
             failure=None if completion.failure is None else completion.failure.kind,
             **({} if completion.failure is not None else self._tokens(request, completion, item.kinds)),
         )
+
+    def _body_digest(self, request: Request) -> str:
+        """Return the digest of a body without its prompt and the fields that a row may set."""
+        prompt: Prompt = "" if isinstance(request.prompt, str) else (ChatMessage("user", ""),)
+        body = self._model.endpoint.body(self._model.model, replace(request, prompt=prompt), self._model.wire)
+        return digest({name: value for name, value in body.items() if name not in OF_A_ROW}, length=8)
 
     def _tokens(self, request: Request, completion: Completion, kinds: str) -> Mapping[str, Any]:
         """Return the tokens of an answer and their sources: those that the server counts, or else the next best."""
@@ -135,6 +154,8 @@ class LoadWriter:
             self._to_check -= 1
             counted = len(tokenizer.encode(text, add_special_tokens=False))
         values: dict[str, Any] = {"input_tokens": usage.prompt_tokens, "output_tokens": usage.completion_tokens}
+        if usage.prompt_tokens is not None and counted is not None:
+            values["counted_input"] = self._model.count_tokens(request.prompt)
         if usage.prompt_tokens is None:
             own = self._model.count_tokens(request.prompt)
             values["input_tokens"] = approximate_tokens(request.prompt) if own is None else own
@@ -146,3 +167,12 @@ class LoadWriter:
         elif counted is not None:
             values["counted_tokens"] = counted
         return values
+
+
+def _cut(value: Any) -> Any:
+    """Return a body with long texts, such as those of media, cut."""
+    if isinstance(value, Mapping):
+        return {name: _cut(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_cut(inner) for inner in value]
+    return f"{value[:MOST_TEXT]}…" if isinstance(value, str) and len(value) > MOST_TEXT else value

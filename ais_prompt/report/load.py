@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
@@ -22,6 +23,7 @@ _LEFT_OUT: Final = ("in flight", "E2EL p50", "TPOT p50", "TTFT p99", "requests",
 FEW: Final = 3
 """Most loads that are shown with all of their numbers."""
 _STARRED: Final = "* from the moment at which a request was due; latencies without * begin when it was sent"
+_INTERVALS: Final = "[a, b] is a 95 % interval; ? an end for which there are too few values"
 
 
 def print_loads(results: Sequence[LoadResult], console: Console) -> None:
@@ -43,7 +45,8 @@ def print_loads(results: Sequence[LoadResult], console: Console) -> None:
         for verdict in result.verdicts:
             if not verdict.holds:
                 wrong.setdefault(verdict.name, []).append((result.task.name, verdict.text))
-    right = [name for name in LOAD_VERDICTS if name not in wrong]
+    asked = {verdict.name for result in results for verdict in result.verdicts}
+    right = [name for name in LOAD_VERDICTS if name in asked and name not in wrong]
     lines = [("ok", "", f"all {len(results)} loads: {', '.join(right)}")] if right else []
     for name, found in wrong.items():
         task, text = found[0]
@@ -65,6 +68,14 @@ def print_load(result: LoadResult, console: Console) -> None:
             _print_table(table, console)
     if any("from_due" in name for name in result.total.distributions):
         _say(_STARRED, console, "dim")
+    _say(_INTERVALS, console, "dim")
+    if result.goodput is not None:
+        _say(
+            f"goodput: {result.goodput.requests_per_second:.4g} requests/s meet every goal, "
+            f"{result.goodput.share:.1%} of all",
+            console,
+            "bold",
+        )
     lines = [("ok" if one.holds else "WARN", one.name, one.text) for one in result.verdicts]
     _print_verdicts(lines, console)
     if result.missing:
@@ -126,26 +137,35 @@ def plan_words(schedule: Schedule, requests: int | None) -> str:
         requests: how many there are; None if the server decides that.
     """
     number = "requests" if requests is None else counted(requests, "request")
-    if schedule.kind == "closed":
-        return f"{number} from {counted(schedule.places or 0, 'client')}"
+    time = "" if schedule.seconds is None else f" in {schedule.seconds:g} s"
+    if schedule.kind in ("closed", "pressure"):
+        return f"{number} from {counted(schedule.places or 0, 'client')}{time}"
     if schedule.kind == "users":
-        return f"{number} from {counted(schedule.places or 0, 'user')}, {schedule.think_seconds:g} s apart"
-    if schedule.kind == "pressure":
-        return f"{number} from {counted(schedule.places or 0, 'client')} in {schedule.seconds:g} s"
+        return f"{number} from {counted(schedule.places or 0, 'user')}, {schedule.think_seconds:g} s apart{time}"
     limit = "" if schedule.places is None else f", at most {schedule.places} at a time"
     rate = "" if schedule.rate is None else f" at {schedule.rate:.4g}/s"
     return f"{number}{rate}{' of a trace' if schedule.kind == 'trace' else ''}{limit}"
 
 
 def _print_table(table: LoadTable, console: Console) -> None:
+    """Print the metrics of a stage, with as many intervals as fit, and its throughputs."""
     columns = [Column(table.stage, is_name=True, right=False), *map(Column, _STATISTICS)]
-    rows = [_row(name, table.distributions[name]) for name in METRICS if name in table.distributions]
+    names = [name for name in METRICS if name in table.distributions]
+    for with_intervals in (("mean", "p50", "p99"), ("p50", "p99"), ("p99",), ()):
+        rows = [_row(name, table.distributions[name], with_intervals) for name in names]
+        if fits(columns, rows, console):
+            break
     print_table(columns, rows, console)
+
+    def rate(name: str) -> str:
+        ends = table.intervals.get(name)
+        return f"{getattr(table, name):.4g}" + (f" [{max(0.0, ends[0]):.4g}, {ends[1]:.4g}]" if ends else "")
+
     parts = [
         f"{table.answered:,} of {table.requests:,} answered in {table.seconds:.4g} s",
-        f"{table.requests_per_second:.4g} requests/s",
-        f"{table.input_tokens_per_second:.4g} tokens in/s",
-        f"{table.output_tokens_per_second:.4g} tokens out/s",
+        f"{rate('requests_per_second')} requests/s",
+        f"{rate('input_tokens_per_second')} tokens in/s",
+        f"{rate('output_tokens_per_second')} tokens out/s",
         f"{table.concurrency:.3g} in flight (most {table.peak_concurrency})",
     ]
     if table.tokens_per_event is not None:
@@ -154,17 +174,31 @@ def _print_table(table: LoadTable, console: Console) -> None:
     _say("", console, "")
 
 
-def _row(name: str, found: Distribution) -> list[Cell]:
+def _row(name: str, found: Distribution, with_intervals: Sequence[str]) -> list[Cell]:
+    """Return the cells of a metric; percentiles of too few values are dim, and ``?`` is an end that is not known."""
     is_time = name.endswith("_seconds") and not name.endswith("per_seconds")
     title = f"{METRICS[name]} ms" if is_time else METRICS[name]
     scale = 1000 if is_time else 1
 
-    def shown(value: float, *, is_thin: bool = False) -> Cell:
-        text = f"{scale * value:,.4g}" if scale * value < 10_000 else f"{scale * value:,.0f}"
-        return Text(text, "dim") if is_thin else text
+    def shown(value: float) -> str:
+        return f"{scale * value:,.4g}" if scale * value < 10_000 else f"{scale * value:,.0f}"
 
-    percentiles = [shown(value, is_thin=key in found.thin) for key, value in found.percentiles.items()]
-    return [title, shown(found.mean), shown(found.least), *percentiles, shown(found.most), f"{found.n:,}"]
+    def estimate(key: str, value: float) -> Cell:
+        ends = found.intervals.get(key) if key in with_intervals else None
+        shown_ends = [shown(end) if math.isfinite(end) else "?" for end in ends or ()]
+        is_known = set(shown_ends) <= {shown(value)}  # all values are alike, or no interval is asked for
+        text = shown(value) if is_known else f"{shown(value)} [{', '.join(shown_ends)}]"
+        return Text(text, "dim") if key in found.thin else text
+
+    percentiles = [estimate(key, value) for key, value in found.percentiles.items()]
+    return [
+        title,
+        estimate("mean", found.mean),
+        shown(found.least),
+        *percentiles,
+        shown(found.most),
+        f"{found.n:,}",
+    ]
 
 
 def _say(text: str, console: Console, style: str) -> None:

@@ -1,6 +1,6 @@
 """Frozen values that travel through the program. No I/O, and no third-party package except msgspec."""
 
-from ais_prompt.types.limits import Budget, Gate, Price, Used
+from ais_prompt.types.limits import Budget, Gate, Price, Slo, Used
 from ais_prompt.types.request import (
     ChatMessage,
     Completion,
@@ -96,6 +96,7 @@ __all__ = [
     "SampleScore",
     "Score",
     "Shard",
+    "Slo",
     "Speed",
     "Spread",
     "Status",

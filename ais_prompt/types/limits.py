@@ -21,12 +21,14 @@ LOAD_VALUES: Final = (
 """What ``-m perf`` measures of each request, in the order of its tables."""
 LOAD_VERDICTS: Final = (
     *("client", "schedule", "places", "failures", "tokens", "lengths", "cache", "warmup", "values"),
+    *("steady", "stream", "server", "bodies", "slo", "runs"),
 )
 """Questions about a load, whose verdicts are 1 if nothing is wrong, else 0."""
 LOAD_METRICS: Final = frozenset(
     (
         *(f"{name}_{kind}" for name in LOAD_VALUES for kind in ("mean", "p50", "p75", "p90", "p95", "p99")),
         *("requests_per_second", "input_tokens_per_second", "output_tokens_per_second", "concurrency"),
+        *("goodput", "goodput_share"),
         *LOAD_VERDICTS,
     )
 )
@@ -119,6 +121,22 @@ class Used(Struct, frozen=True):
             ValueError: they are not those of this class.
         """
         return convert(values, cls)
+
+
+class Slo(Struct, frozen=True):
+    """A goal for a latency.
+
+    Attributes:
+        text: the goal as the user wrote it.
+        metric: ``ttft_seconds``, ``tpot_seconds`` or ``e2el_seconds``.
+        limit: the largest value that is good enough, in seconds.
+        percent: the share of requests that must be within the limit, 99 for p99; None for every request.
+    """
+
+    text: str
+    metric: str
+    limit: float
+    percent: float | None = None
 
 
 class Gate(Struct, frozen=True):

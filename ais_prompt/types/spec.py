@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct, field
 
-from ais_prompt.types.limits import Budget, Gate, Price
+from ais_prompt.types.limits import Budget, Gate, Price, Slo
 from ais_prompt.types.request import ChatMessage
 
 AVERAGES: Final = ("naive_average", "weighted_average")
@@ -302,6 +302,9 @@ class PerfSpec(Struct, frozen=True):
         pressure_seconds: length of a load of the kind ``pressure``.
         stage: what the tables of AISBench are about: ``total``, or ``stable`` for the time with all places taken.
         stats: the statistics of these tables.
+        duration: no request starts after so many seconds, and rows are asked again until then; None asks each row once.
+        grace: with ``duration``: seconds after it in which requests in flight may end; then they are cut, and failed.
+        slo: goals for latencies.
     """
 
     load: Literal["closed", "users", "rate", "trace", "pressure"] | None = None
@@ -315,6 +318,9 @@ class PerfSpec(Struct, frozen=True):
     pressure_seconds: float = 15.0
     stage: Literal["total", "stable"] = "total"
     stats: tuple[str, ...] = ("Average", "Min", "Max", "Median", "P75", "P90", "P99")
+    duration: float | None = None
+    grace: float = 30.0
+    slo: tuple[Slo, ...] = ()
 
 
 class RunSpec(Struct, frozen=True):

@@ -259,6 +259,10 @@ def test_a_server_that_answers_nothing_is_one_error(
         ("", "", ("--gate", "ttft_p99 < 1"), "did you mean 'ttft_seconds_p99'?"),
         ("", "", ("--shard", "0/2"), "-m perf has no --shard"),
         ("", "", ("--pressure-time", "3"), "--pressure-time needs --pressure"),
+        ("", "", ("--slo", "p99 ttft is fine"), "'p99 ttft is fine' is no goal for a latency"),
+        ("", "perf = dict(slo=['p99 itl <= 1s'])", (), "perf.slo[0]: 'itl' is not ttft, tpot or e2el"),
+        ("", "perf = dict(slo=3)", (), "slo cannot be 3"),
+        ("", "perf = dict(duration=0)", (), "duration must be more than 0"),
     ],
 )
 def test_what_cannot_be_measured_is_refused(
@@ -383,3 +387,43 @@ def test_many_loads_are_a_line_each_and_a_verdict_is_said_once(project: Project,
     shown = project.run("run", "eval.py", "-m", "perf_viz", "-r", "--json")
     rows = json.loads(shown.stdout)["scores"]
     assert {row["dataset"] for row in rows if row["metric"] == "ttft_seconds_p50"} == {*names}
+
+
+def test_goals_have_verdicts_goodput_and_gates(project: Project, server: MockServer) -> None:
+    perf_project(project, server, "", "perf = dict(slo=['p90 e2el <= 60s'])")
+    done = project.run("run", "eval.py", "-m", "perf", "--gate", "goodput_share >= 1", "--gate", "slo >= 1")
+    assert done.returncode == 0, done.stderr
+    assert "ok    slo       p90 e2el <= 60s: it is" in done.stdout
+    assert "100.0% of all" in done.stdout
+    shown = project.run("run", "eval.py", "-m", "perf_viz", "-r", "--slo", "p50 ttft <= 0.001ms", "--gate", "slo >= 1")
+    assert shown.returncode == 1
+    assert "WARN  slo       p50 ttft <= 0.001ms: it is" in shown.stdout
+    assert json.loads(performances(project)["sums_perf.json"])["goodput"]["share"] == 0
+
+
+def test_what_the_client_sent_and_where_it_ran_is_stored(project: Project, server: MockServer) -> None:
+    perf_project(project, server)
+    assert project.run("run", "eval.py", "-m", "perf").returncode == 0
+    found = json.loads(performances(project)["sums_perf.json"])
+    first = next(request["body"] for request in server.requests()[1:])
+    sent = {name: value for name, value in first.items() if name not in ("stream", "stream_options")}
+    assert {**found["first_body"], "messages": sent["messages"]} == sent
+    assert {"processor", "python", "platform", "ais-prompt"} <= set(found["client"]["machine"])
+    served = {line["times"]["served"] for line in project.journal()}
+    assert len(served) == len({line["times"]["body"] for line in project.journal()}) == 1
+    assert f"{served.pop()} answered" in {one["name"]: one["text"] for one in found["verdicts"]}["server"]
+
+
+@pytest.mark.parametrize("more", ["", ", request_rate=20"])
+def test_a_load_may_have_a_duration_and_is_cut_after_its_grace(project: Project, server: MockServer, more: str) -> None:
+    perf_project(project, server, more)
+    server.follow({"requests": [6], "latency": WATCHDOG_SECONDS}, {"latency": 0.05})
+    done = project.run("run", "eval.py", "-m", "perf", "--duration", "0.6", "--grace", "0.5", "--max-failures", "1")
+    assert done.returncode == 0, done.stderr
+    assert "of 12 requests failed (cut 1)" in done.stdout or not more
+    times = [line["times"] for line in project.journal()]
+    assert len(times) > 8, "the rows are asked again"
+    assert all(one["due"] <= 0.61 for one in times)
+    assert [
+        line["completion"]["failure"]["kind"] for line in project.journal() if line["completion"].get("failure")
+    ] == ["cut"]

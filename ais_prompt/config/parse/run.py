@@ -33,6 +33,7 @@ from ais_prompt.types import (
     ModelSpec,
     PerfSpec,
     RunSpec,
+    Slo,
     SummaryEntry,
     SummaryGroup,
     SummarySpec,
@@ -63,6 +64,13 @@ _FORM: Final = (
     "write 'accuracy >= 80%', 'failed <= 3', with datasets 'gsm8k*: accuracy >= 0.8', 'accuracy >= 80% @95%', "
     "or of each sample 'each >= 4 of 5'"
 )
+
+_SLO: Final = re.compile(
+    r"(?:p(?P<percent>\d{1,2}(?:\.\d+)?)\s+)?(?P<metric>\w+)\s*<=?\s*(?P<limit>\d+(?:\.\d+)?|\.\d+)\s*(?P<unit>m?s)?",
+    re.IGNORECASE,
+)
+_SLO_METRICS: Final = {"ttft": "ttft_seconds", "tpot": "tpot_seconds", "e2el": "e2el_seconds"}
+_SLO_FIX: Final = "write 'p99 ttft <= 2s', 'p90 tpot <= 50ms', or 'e2el <= 10s' for every request"
 
 BY_SIZE = "n"
 """In place of weights: the number of questions."""
@@ -163,6 +171,25 @@ def parse_gate(text: Any, where: str) -> Gate:
     )
 
 
+def parse_slo(text: Any, where: str) -> Slo:
+    """Parse one goal for a latency.
+
+    Raises:
+        ConfigError: it is none.
+    """
+    found = _SLO.fullmatch(text.strip()) if isinstance(text, str) else None
+    if found is None:
+        raise ConfigError(f"{text!r} is no goal for a latency", where=where, fix=_SLO_FIX)
+    metric = _SLO_METRICS.get(found["metric"].lower().removesuffix("_seconds"))
+    percent = None if found["percent"] is None else float(found["percent"])
+    limit = float(found["limit"]) * (0.001 if (found["unit"] or "s").lower() == "ms" else 1)
+    if metric is None:
+        raise ConfigError(f"{found['metric']!r} is not ttft, tpot or e2el", where=where, fix=_SLO_FIX)
+    if percent == 0 or not limit:
+        raise ConfigError(f"{text!r}: percentile and limit must be more than 0", where=where, fix=_SLO_FIX)
+    return Slo(text.strip(), metric, limit, percent)
+
+
 def parse_perf(top: ConfigSection) -> PerfSpec:
     """Parse ``perf`` of a config, and the ``calculator`` of a summarizer of AISBench; note faults."""
     values: dict[str, Any] = {}
@@ -174,8 +201,17 @@ def parse_perf(top: ConfigSection) -> PerfSpec:
     if top.values.get("perf") is not None and (section := top.section("perf")) is not None:
         section.refuse_unknown(PERF)
         values |= {name: section.values[name] for name in PERF.names if name in section.values}
+    slos = []
     try:
-        spec = convert(values, PerfSpec)
+        texts = values.pop("slo", None) or ()
+        for number, text in enumerate([texts] if isinstance(texts, str) else texts):
+            slos.append(parse_slo(text, f"perf.slo[{number}]"))
+    except ConfigError as error:
+        top.fault("perf", f"{error.where}: {error.what}", error.fix)
+    except TypeError:
+        top.fault("perf", f"slo cannot be {shown(texts)}", "write a list of texts")
+    try:
+        spec = convert(values | {"slo": slos}, PerfSpec)
     except ValidationError as error:
         what, _, path = str(error).partition(" - at ")
         key = path.strip("`$.") or "perf"
@@ -183,9 +219,13 @@ def parse_perf(top: ConfigSection) -> PerfSpec:
             "perf", f"{key} cannot be {shown(values.get(key))}: {what[:1].lower()}{what[1:]}", f"set another {key}"
         )
         return PerfSpec()
-    positive = (spec.time_scale, spec.pressure_seconds, 1 if spec.users is None else spec.users)
-    if min(positive) <= 0 or min(spec.warmups, spec.think_seconds) < 0:
-        what = "time_scale, pressure_seconds and users must be more than 0, warmups and think_seconds at least 0"
+    given = [one for one in (spec.users, spec.duration) if one is not None]
+    positive = (spec.time_scale, spec.pressure_seconds, *given)
+    if min(positive) <= 0 or min(spec.warmups, spec.think_seconds, spec.grace) < 0:
+        what = (
+            "time_scale, pressure_seconds, users and duration must be more than 0, "
+            "warmups, think_seconds and grace at least 0"
+        )
         top.fault("perf", what, "set another value")
     return spec
 

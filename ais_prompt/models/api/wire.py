@@ -122,6 +122,7 @@ class StreamReader(ABC):
     Attributes:
         times: when each event came, on the clock.
         kinds: what each event brought.
+        served: the name of the model that answers, and its ``system_fingerprint``, as far as the server says them.
     """
 
     def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
@@ -133,6 +134,7 @@ class StreamReader(ABC):
         self._data: list[bytes] = []
         self.times: list[float] = []
         self.kinds: list[PieceKind] = []
+        self.served = ""
         self._done = False
         self._fault: Failure | None = None
 
@@ -217,10 +219,17 @@ class StreamReader(ABC):
             if not isinstance(event, dict) or event.get("error"):
                 raise BadBody("the stream holds an error")
             kind = self._take(event)
+            self.served = self.served or served_by(event)
             self.kinds.append(kind)
             self.times.append(self._clock())
         except BadBody as error:
             self._fault = Failure("broken_stream", f"{error}: {server_words(data)}")
+
+
+def served_by(reply: Mapping[str, Any]) -> str:
+    """Return the name of the model in a reply or event, and its ``system_fingerprint``; empty without a name."""
+    words = (reply.get("model"), reply.get("system_fingerprint"))
+    return " ".join(word for word in words if isinstance(word, str) and word)
 
 
 _PAYMENT_REQUIRED: Final = 402
