@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from ais_prompt.catalog import HOOKS, PROVIDERS, import_object
 from ais_prompt.checks.check import check_plan
+from ais_prompt.checks.control import with_control
 from ais_prompt.checks.data_file import DataFile, describe_file
 from ais_prompt.checks.faults import check_scoring
 from ais_prompt.checks.prompt_warning import PromptWarning, translation_notes
@@ -62,6 +63,7 @@ class Source(Struct, frozen=True):
         accelerator: start a server of this kind for the models of transformers.
         stand_in: the model of a source that names none, for verbs that ask no model; None refuses such a source.
         ignores_runner: leave out the runner of the config, which a shard does not use.
+        control: spoil the questions, as `with_control` says.
     """
 
     config: str | None = None
@@ -90,6 +92,7 @@ class Source(Struct, frozen=True):
     accelerator: Literal["vllm", "lmdeploy"] | None = None
     stand_in: Mapping[str, Any] | None = None
     ignores_runner: bool = False
+    control: str | None = None
 
     @property
     def names_model(self) -> bool:
@@ -194,6 +197,8 @@ def read_spec(source: Source) -> ReadConfig:
     if source.accelerator is not None and isinstance(models := values.get("models"), list | tuple):
         served, dropped = import_object(HOOKS["accelerate"])(models, source.accelerator, folder)
         values, notes = {**values, "models": served}, (*notes, *dropped)
+    if source.control is not None:
+        values = with_control(values, source.control, loaded.name)
     loaded = replace(loaded, values=values)
     spec = parse_run(loaded, work_dir=source.work_dir, budget=source.budget)
     return ReadConfig(loaded, _with_named_options(spec, source), notes)

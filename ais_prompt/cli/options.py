@@ -112,11 +112,16 @@ _CONFIG_OPTIONS = (
     click.option(
         "--set", "overrides", multiple=True, metavar="PATH=VALUE", help="Change one value: models.0.max_out_len=64."
     ),
+    click.option(
+        "--control",
+        metavar="KIND[=COLUMN,…]",
+        help="Spoil the questions: blank or swap columns, or shuffle options. A score above chance needs no reading.",
+    ),
     *PEER_OPTIONS,
     click.option("--debug", is_flag=True, help="Show the traceback of an error."),
 )
 CONFIG_OPTIONS = (
-    *("config", "models", "datasets", "urls", "model", "hf_path", "hf_type", "overrides", "debug"),
+    *("config", "models", "datasets", "urls", "model", "hf_path", "hf_type", "overrides", "control", "debug"),
     *DATA_NAMES,
     *PEER_NAMES,
 )

@@ -25,6 +25,7 @@ from ais_prompt.prompts.chat_formats import ChatFormat, make_chat_format
 from ais_prompt.prompts.media import LocalFilesFormat, MediaRoots
 from ais_prompt.prompts.text_format import MediaKinds
 from ais_prompt.readers.base import Dataset, Reader, load_dataset
+from ais_prompt.readers.control import spoiled
 from ais_prompt.readers.data_path import find_data
 from ais_prompt.registry import (
     EVALUATORS,
@@ -107,7 +108,8 @@ def read_dataset(spec: DatasetSpec) -> Dataset:
     except AisPromptError as error:
         error.where = error.where or spec.reader.where
         raise
-    return data if spec.reader.limit is None else replace(data, test=data.test[: spec.reader.limit])
+    test = data.test if spec.reader.limit is None else data.test[: spec.reader.limit]
+    return replace(data, test=test if spec.reader.control is None else spoiled(test, data.columns, spec.reader))
 
 
 def build_retriever(spec: DatasetSpec) -> Retriever:

@@ -33,6 +33,7 @@ from ais_prompt.scoring.batch_scorer import (
     judged,
 )
 from ais_prompt.scoring.composite_scorers import DialogueScorer, RepeatScorer, single_answers
+from ais_prompt.scoring.control import control_finding
 from ais_prompt.scoring.judges.verdicts import (
     NOT_JUDGED,
     JudgedScorer,
@@ -49,6 +50,7 @@ from ais_prompt.store.predictions import read_predictions
 from ais_prompt.store.results import read_scores, write_results
 from ais_prompt.types import STATUSES, PartSpec, Prediction, SampleScore, Score, TaskSpec
 from ais_prompt.types.score import Sensitivity
+from ais_prompt.utils.log import NOTE
 from ais_prompt.utils.progress import tracked
 from ais_prompt.utils.spill import Spilled
 from ais_prompt.utils.text import counted
@@ -103,6 +105,11 @@ def score(task: Task, folder: RunFolder, asked: int | None = None, stopped_of: i
     if doubt := _doubt(task, evaluator, samples, scores[0], path):
         head["doubt"] = doubt
         logger.warning("[%s] %s", task.name, doubt)
+    if control := task.spec.dataset.reader.control:
+        shown, is_answered = control_finding(control, scores[0], samples)
+        if is_answered:
+            head["doubt"] = shown
+        logger.log(logging.WARNING if is_answered else NOTE, "[%s] %s", task.name, shown)
     write_results(folder.results(head["model"], head["dataset"]), head, (sample.to_json() for sample in samples))
     return scores
 

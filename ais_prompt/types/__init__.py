@@ -34,6 +34,7 @@ from ais_prompt.types.score import (
 from ais_prompt.types.shard import Partition, Portion, Shard
 from ais_prompt.types.spec import (
     AVERAGES,
+    ControlSpec,
     DatasetSpec,
     EvalSpec,
     GroupKind,
@@ -62,6 +63,7 @@ __all__ = [
     "ChatMessage",
     "Completion",
     "Content",
+    "ControlSpec",
     "DatasetSpec",
     "Decoding",
     "EvalSpec",

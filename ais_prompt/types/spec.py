@@ -37,6 +37,21 @@ class PartSpec(Struct, frozen=True):
     where: str = ""
 
 
+class ControlSpec(Struct, frozen=True):
+    """``control`` of ``reader_cfg``: questions that cannot be understood, to see what can be answered all the same.
+
+    Attributes:
+        type: ``blank`` empties the columns, ``swap`` takes them from another row, ``shuffle`` changes the order of the
+            options, and the gold with it.
+        columns: the columns; for ``shuffle`` the columns of the options, or the one with the list of them.
+        seed: of what is drawn.
+    """
+
+    type: Literal["blank", "swap", "shuffle"]
+    columns: tuple[str, ...]
+    seed: int = 0
+
+
 class ReaderSpec(Struct, frozen=True):
     """``reader_cfg`` of a dataset.
 
@@ -52,6 +67,7 @@ class ReaderSpec(Struct, frozen=True):
         allow_missing: whether input columns that the data do not have are left out, with a warning.
         media_roots: folders and URLs outside of the data folder from which rows may take media.
         where: config path.
+        control: how the questions are spoiled; None leaves them as they are.
     """
 
     input_columns: tuple[str, ...]
@@ -66,6 +82,7 @@ class ReaderSpec(Struct, frozen=True):
     where: str = ""
     allow_missing: bool = False
     media_roots: tuple[str, ...] = ()
+    control: ControlSpec | None = None
 
 
 class InferSpec(Struct, frozen=True):

@@ -56,6 +56,7 @@ class ConfigOptions(TypedDict, total=False):
         hf_type: whether that model is a chat model or a base model (``--hf-type``).
         overrides: changes of single values, ``{'models.0.max_out_len': 64}``, or texts as for ``--set``.
         num_prompts: only the first so many questions of each dataset (``--num-prompts``).
+        control: spoil the questions: ``blank``, ``swap`` or ``shuffle``, or ``blank=question`` (``--control``).
         work_dir: where run folders are made (``-w``).
         cache: folder of answers that runs share (``--cache``).
         allow_code_execution: let evaluators run programs that a model wrote; ``'unsafe'`` also without a sandbox
@@ -70,6 +71,7 @@ class ConfigOptions(TypedDict, total=False):
     hf_type: Literal["chat", "base"]
     overrides: Mapping[str, Any] | Sequence[str]
     num_prompts: int
+    control: str
     work_dir: str | os.PathLike[str]
     cache: str | os.PathLike[str]
     allow_code_execution: bool | Literal["unsafe"]
@@ -310,6 +312,7 @@ def source_of(config: Config | None, options: ConfigOptions) -> Source:
         hf_type=options.get("hf_type", "chat"),
         work_dir=_text(options.get("work_dir")),
         num_prompts=options.get("num_prompts"),
+        control=options.get("control"),
         cache=_text(options.get("cache")),
         allow_code_execution=options.get("allow_code_execution", False),
     )

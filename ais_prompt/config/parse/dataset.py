@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec import ValidationError, convert
 from msgspec.structs import replace
 
 from ais_prompt.config.parse.model import parse_model
@@ -16,6 +17,7 @@ from ais_prompt.config.parse.section import REQUIRED, ConfigSection, derived_abb
 from ais_prompt.config.paths import expand, replace_paths
 from ais_prompt.config.schema import DATASET, EVAL, INFER, READER, REFERENCE_ANSWERS
 from ais_prompt.types import (
+    ControlSpec,
     DatasetSpec,
     EvalSpec,
     InferSpec,
@@ -81,6 +83,7 @@ def parse_reader(section: ConfigSection) -> ReaderSpec | None:
         where=section.where,
         allow_missing=allow_missing is True,
         media_roots=_parse_media_roots(section),
+        control=_parse_control(section),
     )
 
 
@@ -129,6 +132,21 @@ def parse_judge(section: ConfigSection, find: Callable[[str], Path | None]) -> J
 def without_judge(part: PartSpec) -> PartSpec:
     """Return the evaluator without the keys of its judge."""
     return replace(part, args=_without_judge(part.args))
+
+
+def _parse_control(section: ConfigSection) -> ControlSpec | None:
+    """Parse ``control`` of ``reader_cfg``; None without it, or after a fault."""
+    if (values := section.values.get("control")) is None:
+        return None
+    try:
+        control = convert(values, ControlSpec)
+    except ValidationError as error:
+        what = f"{section.at('control')} cannot be {shown(values)}: {error}"
+        section.fault("control", what, "write dict(type='blank', columns=['question'])")
+        return None
+    if not control.columns:
+        section.fault("control", f"{section.at('control')} names no columns", "name the columns that it spoils")
+    return control
 
 
 def _parse_media_roots(section: ConfigSection) -> tuple[str, ...]:

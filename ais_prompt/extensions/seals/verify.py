@@ -181,7 +181,8 @@ def _prompts(task: Task, folder: RunFolder, facts: Mapping[str, Any]) -> str:
     names = task.spec.model.abbr, task.spec.dataset.abbr
     journal = folder.journal(*names)
     if not journal.exists():
-        raise ConfigError("the answers were made elsewhere, so their requests are not known")
+        what = "the answers were made elsewhere, so that their requests are not known"
+        raise ConfigError(what, where=str(journal), fix="verify them where they were made")
     made = {one.sample_id: one.to_json() for one in stored_predictions(task, [journal], (), facts["model"])}
     different, total = [], 0
     for one in read_predictions(folder.predictions(*names)):
@@ -210,7 +211,8 @@ def _scores(task: Task, folder: RunFolder) -> str:
         return "not scored"
     scores, samples = read_results(path)
     if task.spec.dataset.keeps_scores:
-        raise ConfigError("the scores are of another tool, whose rule is not known")
+        what = "the scores are of another tool, whose rule is not known"
+        raise ConfigError(what, where=str(path), fix="score with that tool")
     score(task, folder)
     again, made = read_results(path)
     different = [

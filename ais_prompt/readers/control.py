@@ -1,0 +1,156 @@
+"""Questions that are spoiled on purpose: a score above chance shows what can be answered without reading them.
+
+Ids stay those of the questions as they are, so that the answers pair with those of an ordinary run.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from string import ascii_uppercase
+from typing import Any, overload
+
+from msgspec.structs import replace
+
+from ais_prompt.errors import DataError
+from ais_prompt.types import ControlSpec, ReaderSpec, Sample
+from ais_prompt.utils.digest import canonical
+from ais_prompt.utils.text import listed
+
+
+def spoiled(samples: Sequence[Sample], columns: Sequence[str], spec: ReaderSpec) -> Sequence[Sample]:
+    """Return the samples as ``control`` of a `ReaderSpec` asks for them.
+
+    Args:
+        samples: as they are.
+        columns: of the data.
+        spec: with a control.
+
+    Raises:
+        DataError: the data have no such column, or more than half of the rows share the values to be swapped.
+    """
+    control, where = spec.control, f"{spec.where}.control"
+    assert control is not None
+    for column in control.columns:
+        if column not in columns:
+            raise DataError(f"the data have no column {column!r}", where=where, fix=f"columns are {listed(columns)}")
+    partners = _partners(samples, control, where) if control.type == "swap" else ()
+    return SpoiledSamples(samples, range(len(samples)), spec, partners)
+
+
+class SpoiledSamples(Sequence[Sample]):
+    """A lazy sequence of spoiled samples; a slice counts from 0 again.
+
+    Args:
+        samples: as they are.
+        rows: their positions, in this order.
+        spec: with a control.
+        partners: position → position of the sample that the columns are taken from, if they are swapped.
+    """
+
+    def __init__(
+        self, samples: Sequence[Sample], rows: Sequence[int], spec: ReaderSpec, partners: Sequence[int]
+    ) -> None:
+        self._samples = samples
+        self._rows = rows
+        self._spec = spec
+        self._partners = partners
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Sample: ...
+    @overload
+    def __getitem__(self, index: slice) -> SpoiledSamples: ...
+    def __getitem__(self, index: int | slice) -> Sample | SpoiledSamples:
+        """Return a sample, or the samples of a slice.
+
+        Raises:
+            DataError: the gold of a sample is none of its options.
+            IndexError: there is no such sample.
+        """
+        if isinstance(index, slice):
+            return SpoiledSamples(self._samples, self._rows[index], self._spec, self._partners)
+        row = self._rows[index]
+        return self._spoiled(self._samples[row], row, index % len(self))
+
+    def __iter__(self) -> Iterator[Sample]:
+        for index, row in enumerate(self._rows):
+            yield self._spoiled(self._samples[row], row, index)
+
+    def _spoiled(self, sample: Sample, row: int, index: int) -> Sample:
+        control = self._spec.control
+        assert control is not None
+        if control.type == "shuffle":
+            return replace(self._shuffled(sample, control), index=index)
+        if control.type == "swap":
+            other = self._samples[self._partners[row]].fields
+            changed = {name: other[name] for name in control.columns}
+        else:
+            changed = {name: [] if isinstance(sample.fields[name], list) else "" for name in control.columns}
+        return replace(sample, index=index, fields={**sample.fields, **changed})
+
+    def _shuffled(self, sample: Sample, control: ControlSpec) -> Sample:
+        columns, values = control.columns, [sample.fields[name] for name in control.columns]
+        in_list = len(columns) == 1 and isinstance(values[0], list)
+        options = values[0] if in_list else values
+        order = list(range(len(options)))
+        random.Random(f"{control.seed} {sample.id}").shuffle(order)
+        moved = [options[number] for number in order]
+        fields = {**sample.fields, **({columns[0]: moved} if in_list else dict(zip(columns, moved, strict=True)))}
+        gold = self._moved_gold(sample, options, () if in_list else columns, order)
+        if self._spec.output_column is not None:
+            fields[self._spec.output_column] = gold
+        return replace(sample, fields=fields, gold=gold)
+
+    def _moved_gold(self, sample: Sample, options: Sequence[Any], columns: Sequence[str], order: Sequence[int]) -> Any:
+        """Return the gold of shuffled options: the same text, or the new letter, column or number of its option.
+
+        Raises:
+            DataError: the gold names no option.
+        """
+        gold = sample.gold
+        letters = ascii_uppercase[: len(options)]
+        if gold in columns:
+            return columns[order.index(columns.index(gold))]
+        if gold is None or gold in options:
+            return gold
+        if isinstance(gold, str) and len(gold) == 1 and gold in letters:
+            return letters[order.index(letters.index(gold))]
+        if type(gold) is int and 0 <= gold - self._first < len(options):
+            return order.index(gold - self._first) + self._first
+        what = f"the options of sample {sample.id} cannot be shuffled: its gold {gold!r} is none of them"
+        fix = "name the columns of the options, in the order of their letters"
+        raise DataError(what, where=f"{self._spec.where}.control", fix=fix)
+
+    @cached_property
+    def _first(self) -> int:
+        """The number of the first option: 1, unless a gold is 0."""
+        return int(all(sample.gold != 0 for sample in self._samples))
+
+
+def _partners(samples: Sequence[Sample], control: ControlSpec, where: str) -> list[int]:
+    """Return for each position another one whose columns have other values.
+
+    Rows with equal values, such as the questions about one passage, stand together in a random order; a rotation by the
+    largest group leads each row to another group.
+
+    Raises:
+        DataError: a group has more than half of the rows.
+    """
+    groups: dict[str, list[int]] = {}
+    for position, sample in enumerate(samples):
+        groups.setdefault(canonical([sample.fields[name] for name in control.columns]), []).append(position)
+    largest = max(map(len, groups.values()), default=0)
+    if 2 * largest > len(samples):
+        what = f"{largest} of {len(samples)} rows have the same {listed(control.columns)}, too many to swap"
+        raise DataError(what, where=where, fix="name another column, or use type='blank'")
+    members = list(groups.values())
+    random.Random(control.seed).shuffle(members)
+    order = [position for group in members for position in group]
+    found = [0] * len(order)
+    for place, position in enumerate(order):
+        found[position] = order[(place + largest) % len(order)]
+    return found
