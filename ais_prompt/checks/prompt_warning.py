@@ -251,8 +251,8 @@ def _neutral_previews(
     gold = task.dataset.reader.output_column
     try:
         found = inferencer.preview(
-            _with_gold_mark(_neutral_sample(sample), gold),
-            [_neutral_sample(shot, NEUTRAL_SHOT) for shot in shots],
+            _with_gold_mark(neutral_sample(sample), gold),
+            [neutral_sample(shot, NEUTRAL_SHOT) for shot in shots],
             context,
         )
     except Exception:  # templates and formats may be the user's own, and expect whatever they like of a value
@@ -260,7 +260,7 @@ def _neutral_previews(
     return found if len(found) == count else [None] * count
 
 
-def _neutral_sample(sample: Sample, text: str = NEUTRAL_TEXT) -> Sample:
+def neutral_sample(sample: Sample, text: str = NEUTRAL_TEXT) -> Sample:
     """Return the sample under another id, since ids distinguish examples; its label stays, for label tables."""
     return replace(
         sample,

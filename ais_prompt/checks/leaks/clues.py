@@ -27,7 +27,7 @@ from ais_prompt.checks.leaks.chance import (
     p_of_positions,
     value_text,
 )
-from ais_prompt.checks.leaks.words import words_of
+from ais_prompt.checks.leaks.words import spaced
 from ais_prompt.types import Sample
 
 MAX_ROWS: Final = 2_000
@@ -59,7 +59,7 @@ def find_clues(
     golds = [gold for _, gold in asked]
     layout = _layout(columns, fields, golds)
     others = [column for column in columns if layout is None or column not in layout.columns]
-    texts = {column: [_spaced(value_text(row.get(column))) for row in fields] for column in others}
+    texts = {column: [spaced(value_text(row.get(column))) for row in fields] for column in others}
     clues = list(_in_columns(texts, rows, golds))
     if layout is not None:
         clues += _in_choices(layout, rows, texts)
@@ -140,17 +140,12 @@ def _layout(
     return find_choices(columns, fields, [gold[0] for gold in golds])
 
 
-def _spaced(text: str) -> str:
-    """Return the words of a text with a space on both sides of each."""
-    return f" {' '.join(words_of(text))} "
-
-
 def _in_columns(
     texts: Mapping[str, Sequence[str]], rows: Sequence[int], golds: Sequence[tuple[str, ...]]
 ) -> Iterator[Clue]:
     numbers = {gold: number for number, gold in enumerate(dict.fromkeys(golds))}
     own = np.array([numbers[gold] for gold in golds])
-    phrases = [[phrase for text in gold if (phrase := _spaced(text)).strip()] for gold in numbers]
+    phrases = [[phrase for text in gold if (phrase := spaced(text)).strip()] for gold in numbers]
     labels = [number for number, gold in enumerate(phrases) if len(gold) == 1 and gold[0].strip() in ascii_uppercase]
     for column, column_texts in texts.items():
         matches = _matches(column_texts, phrases)
@@ -249,7 +244,7 @@ def _odd_one(characters: Sequence[str]) -> int | None:
 
 def _elsewhere(choices: Sequence[str], text: str) -> list[bool]:
     """Return which choices occur in a text."""
-    phrases = map(_spaced, choices)
+    phrases = map(spaced, choices)
     return [phrase.strip() != "" and phrase in text for phrase in phrases]
 
 

@@ -48,7 +48,7 @@ def check_gold_is_hidden(
     columns = _hidden_columns(inferencer, output, gold_columns)
     if not columns:
         return
-    prompts = _prompt_maker(inferencer, builder, samples, shots)
+    prompts = prompt_maker(inferencer, builder, samples, shots)
     leaking: dict[str, list[Sample]] = {column: [] for column in columns}
     for sample in tracked(samples, "looking for golds in prompts"):
         expected = prompts(sample)
@@ -82,7 +82,7 @@ def shown_columns(
         inferencer, builder, shots: as in `check_gold_is_hidden`.
         samples: a few questions.
     """
-    prompts = _prompt_maker(inferencer, builder, samples, shots)
+    prompts = prompt_maker(inferencer, builder, samples, shots)
 
     def changes(sample: Sample, column: str) -> bool:
         try:
@@ -95,9 +95,10 @@ def shown_columns(
     return [column for column in shown if any(changes(sample, column) for sample in samples)]
 
 
-def _prompt_maker(
+def prompt_maker(
     inferencer: Inferencer, builder: PromptBuilder, samples: Sequence[Sample], shots: Sequence[Sample]
 ) -> Callable[[Sample], list[Filled]]:
+    """Return what makes the prompts of a sample, as the dataset's templates write them."""
     context = InferenceContext(builder, _Unformatted(), ScriptedModel(), samples)
     return lambda sample: [view.filled for view in inferencer.preview(sample, shots, context)]
 

@@ -14,7 +14,8 @@ from ais_prompt.checks.leaks.chance import alarming, drawn, value_text
 from ais_prompt.checks.leaks.clues import find_clues, strange_golds
 from ais_prompt.checks.leaks.near_copies import copies_beyond_form, find_near_copies, likeliest
 from ais_prompt.checks.leaks.proof import question_key, shown_columns, with_other_value
-from ais_prompt.checks.leaks.words import words_of
+from ais_prompt.checks.leaks.words import spaced
+from ais_prompt.checks.leaks.written import written_questions
 from ais_prompt.checks.prompt_warning import PromptWarning
 from ais_prompt.inferencers import DialogueInferencer
 from ais_prompt.plan.plan import PlannedDataset
@@ -83,6 +84,8 @@ def search_leaks(dataset: PlannedDataset, shots: Sequence[Sample]) -> list[Promp
     template = spec.infer.prompt_template or spec.infer.ice_template
     where = template.where if template else spec.infer.where
     found = [PromptWarning(str(clue), where, clue.fix) for clue in alarming(clues)]
+    written = written_questions(inferencer, dataset.prompts, data.test, probes, shots, columns)
+    found += [] if not written else [_written_warning(written, len(data.test), where)]
     found += _retrieval_by_gold(spec, retriever, probes)
     if not isinstance(inferencer, DialogueInferencer):
         found += _changed_questions(spec, data, retriever, golds_of)
@@ -156,6 +159,13 @@ def _texts(gold: Any) -> list[str]:
     if isinstance(gold, list | tuple):
         return [text for entry in gold for text in _texts(entry)]
     return [str(gold)] if isinstance(gold, str | int | float) and str(gold).strip() else []
+
+
+def _written_warning(written: Sequence[int], questions: int, where: str) -> PromptWarning:
+    """Return the warning about the test rows whose questions the template writes itself."""
+    named = ", ".join(map(str, written[:5])) + (", and so on" if len(written) > 5 else "")
+    what = f"the template itself has the text of {len(written)} of {questions} test questions: test row {named}"
+    return PromptWarning(what, where, "write other examples, or let a retriever choose them from a train split")
 
 
 def _retrieval_by_gold(spec: DatasetSpec, retriever: Retriever, probes: Sequence[Sample]) -> list[PromptWarning]:
@@ -275,7 +285,7 @@ def _strange(asked: Sequence[tuple[Sample, str]], columns: Sequence[str]) -> lis
 
 
 def _occurs(gold: str, text: str) -> bool:
-    return f" {' '.join(words_of(gold))} " in f" {' '.join(words_of(text))} "
+    return spaced(gold) in spaced(text)
 
 
 def _is_empty(value: Any) -> bool:

@@ -110,6 +110,31 @@ def test_an_injected_leak_is_found(tmp_path: Path, leak: Callable[[list[Row], li
     assert what in warning
 
 
+WRITTEN = "Q: {}! A: {}\n"
+
+
+def test_test_questions_that_the_template_writes_are_named(tmp_path: Path) -> None:
+    test = quiz(Random(1), 100)
+    for row in test[3:5]:  # in another case and punctuation
+        example = WRITTEN.format(row["question"].upper().replace(" ", ", "), row["answer"])
+        assert said(checked_quiz(tmp_path, test, template=f"{example}{TEMPLATE}"))
+    examples = "".join(WRITTEN.format(row["question"], row["answer"]) for row in test[3:5])
+    [warning] = said(checked_quiz(tmp_path, test, template=f"{examples}{TEMPLATE}"))
+    assert warning == "the template itself has the text of 2 of 100 test questions: test row 3, 4"
+
+
+def test_examples_of_the_template_that_are_no_test_questions_are_no_leak(tmp_path: Path) -> None:
+    test, others = quiz(Random(1), 100), quiz(Random(5), 3)
+    half = test[0]["question"].split()[:12]
+    examples = "".join(WRITTEN.format(row["question"], row["answer"]) for row in others) + " ".join(half)
+    assert said(checked_quiz(tmp_path, test, template=f"{examples} {TEMPLATE}")) == []
+
+
+def test_a_question_of_a_few_words_may_be_in_a_template_by_chance(tmp_path: Path) -> None:
+    test = [{**row, "question": "yes or no?"} if not number else row for number, row in enumerate(quiz(Random(1), 100))]
+    assert said(checked_quiz(tmp_path, test, template=f"Is it so, yes or no? Think about it. {TEMPLATE}")) == []
+
+
 def test_pairs_of_questions_that_differ_in_a_word_are_the_form_of_a_task(tmp_path: Path) -> None:
     test = quiz(Random(1), 100)
     test += [{**row, "question": f"indeed, {row['question']}"} for row in test]
