@@ -137,6 +137,7 @@ class SpeedMeter:
         self._busy = 0.0
         self._replicas: Counter[str] = Counter()
         self._latencies, self._first_tokens, self._tokens = array("d"), array("d"), array("d")
+        self._waited = array("d")
 
     def add(self, completion: Completion) -> None:
         """Note a request that has just come to its end."""
@@ -145,6 +146,7 @@ class SpeedMeter:
         self._first = min(self._first, now - completion.seconds)
         self._busy += completion.seconds
         self._attempts += completion.attempts
+        self._waited.append(completion.waited_seconds)
         if completion.failure is not None:
             self._failed += 1
             return
@@ -176,6 +178,7 @@ class SpeedMeter:
             _times(self._first_tokens),
             _times(self._tokens),
             dict(sorted(self._replicas.items())),
+            _times(self._waited) if any(self._waited) else None,
         )
 
 

@@ -203,6 +203,8 @@ class Dispatcher:
                 if replica.traffic.has_rates and not await self._wait_for_turn(replica, asking.tokens):
                     continue  # an outage has begun meanwhile
                 # In flight.
+                if not asking.attempts:
+                    asking.waited = round(self._clock() - asking.started, 3)
                 attempt, seconds = await self._attempt(replica, asking.once)
                 wait = self._wait_after(asking, replica, attempt, seconds)
                 if isinstance(wait, Completion):
@@ -331,7 +333,9 @@ class Dispatcher:
             while len(self._homes) > HOMES * under_way:
                 del self._homes[next(iter(self._homes))]
         address = replica.address if len(self.replicas) > 1 else ""
-        return replace(completion, seconds=seconds, attempts=asking.attempts, replica=address)
+        return replace(
+            completion, seconds=seconds, attempts=asking.attempts, replica=address, waited_seconds=asking.waited
+        )
 
     def _may_move(self, asking: _Asking, replica: Replica, *, waits_too_long: bool) -> bool:
         """Return whether another replica takes a request that this one throttled."""
@@ -371,6 +375,7 @@ class _Asking(Struct, eq=False):
         once, tokens, conversation: as for `Dispatcher.ask`.
         home: the replica that answered in this conversation before; None at its beginning.
         started: when it began.
+        waited: seconds before its first attempt.
         attempts, counted: attempts so far, and those that use up a retry.
         answers: what the replicas had answered when it failed first.
         meets_outage: whether all attempts so far failed as in an outage.
@@ -382,6 +387,7 @@ class _Asking(Struct, eq=False):
     conversation: str
     home: Replica | None
     started: float
+    waited: float = 0.0
     attempts: int = 0
     counted: int = 0
     answers: int = 0

@@ -45,10 +45,13 @@ _COLUMNS = {
     "first p99": Column("p99"),
     "token": Column("a token ms"),
     "at once": Column("in flight"),
+    "waited": Column("waited p50 s"),
+    "waited p99": Column("p99"),
 }
 _INDENT: Final = 4
 """Of the further lines of a note."""
 _ONLY_STREAMED = ("first p50", "first p90", "first p99", "token")
+_ONLY_LIMITED = ("waited", "waited p99")
 # https://owasp.org/www-community/attacks/CSV_Injection; East Asian editions also take the wide forms.
 _FORMULA: Final = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")
 _NEEDS_QUOTES: Final = re.compile(r'[",\r\n]')
@@ -229,7 +232,9 @@ def print_speed(speeds: Mapping[str, Speed], console: Console) -> None:
         console: where to.
     """
     streamed = any(speed.first_token for speed in speeds.values())
-    names = [name for name in _COLUMNS if streamed or name not in _ONLY_STREAMED]
+    waited = any(speed.waited for speed in speeds.values())
+    left_out = {*(() if streamed else _ONLY_STREAMED), *(() if waited else _ONLY_LIMITED)}
+    names = [name for name in _COLUMNS if name not in left_out]
     columns = [Column("speed", is_name=True, right=False), *(_COLUMNS[name] for name in names)]
     found = [(task, _cells(speed)) for task, speed in speeds.items()]
     print_table(columns, [[task, *(cells[name] for name in names)] for task, cells in found], console)
@@ -258,6 +263,8 @@ def _cells(speed: Speed) -> dict[str, str]:
         **_percentiles("first ", speed.first_token),
         "token": f"{1e3 * speed.token.mean:.3g}" if speed.token else "",
         "at once": _number(speed.concurrency),
+        "waited": _number(speed.waited.p50) if speed.waited else "",
+        "waited p99": _number(speed.waited.p99) if speed.waited else "",
         "requests/s": _number(speed.requests_per_second),
         "tokens/s": _number(speed.output_tokens_per_second),
     }
@@ -278,7 +285,7 @@ def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
     for name, found in values.items():
         if isinstance(found, Mapping):
             flat |= {f"{name}_{key}": number for key, number in found.items()}
-        elif name not in ("latency", "first_token", "token"):
+        elif name not in ("latency", "first_token", "token", "waited"):
             flat[name] = found
     return flat
 

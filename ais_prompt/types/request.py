@@ -160,6 +160,7 @@ _OPTIONAL = (
     "unclosed",
     "first_token_seconds",
     "token_seconds",
+    "waited_seconds",
     "redacted",
     "refused",
     "replica",
@@ -266,6 +267,8 @@ class Completion(Struct, frozen=True):
         unclosed: True if the reasoning did not end. There is no answer then, and ``text`` is empty.
         first_token_seconds: seconds from sending the request to the first token of a streamed answer; else None.
         token_seconds: mean seconds between the tokens of a streamed answer; else None.
+        waited_seconds: seconds that the request waited for a place at a server before its first attempt: for a slot of
+            ``max_concurrency``, for its turn at a rate, and while the server was away.
         redacted: number of secrets in text and reasoning that were replaced by ``***``.
         refused: True if the server reports that the model refused to answer; ``text`` then holds the refusal.
         replica: address of the server that answered, if the model has several; else empty.
@@ -285,6 +288,7 @@ class Completion(Struct, frozen=True):
     unclosed: bool = False
     first_token_seconds: float | None = None
     token_seconds: float | None = None
+    waited_seconds: float = 0.0
     redacted: int = 0
     refused: bool = False
     replica: str = ""

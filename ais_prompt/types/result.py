@@ -231,6 +231,7 @@ class Speed(Struct, frozen=True):
         first_token: seconds to the first token of streamed answers.
         token: seconds between the tokens of streamed answers, one mean per answer.
         replicas: address → number of its answers, if the model has several servers; else empty.
+        waited: seconds that requests waited for a place before their first attempt; None if none did.
     """
 
     requests: int
@@ -244,6 +245,7 @@ class Speed(Struct, frozen=True):
     first_token: Times | None = None
     token: Times | None = None
     replicas: Mapping[str, int] = field(default_factory=dict)
+    waited: Times | None = None
 
     @property
     def requests_per_second(self) -> float:

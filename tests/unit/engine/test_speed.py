@@ -39,6 +39,17 @@ def test_what_is_measured() -> None:
     assert Speed.from_json(speed.to_json()) == speed
 
 
+def test_waits_for_a_place_are_shown_if_there_are_any() -> None:
+    meter = SpeedMeter(lambda: 5.0)
+    for waited in (0.0, 0.2, 0.4):
+        meter.add(Completion("a", seconds=1.0, waited_seconds=waited))
+    speed = meter.speed()
+    assert speed
+    assert speed.waited
+    assert (speed.waited.mean, speed.waited.p50) == pytest.approx((0.2, 0.2))
+    assert Speed.from_json(speed.to_json()) == speed
+
+
 def test_one_request_and_only_failures() -> None:
     meter = SpeedMeter(lambda: 5.0)
     meter.add(Completion("a", seconds=2.0))

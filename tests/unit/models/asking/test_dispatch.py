@@ -224,6 +224,19 @@ def test_whatever_goes_down_and_comes_back_every_question_is_answered_once(
         assert all(len({answer.text for answer in given}) == 1 for given in answers.values())
 
 
+def test_the_wait_for_a_place_is_noted_and_is_no_latency() -> None:
+    async def main() -> list[Completion]:
+        model = dispatcher_of([SimulatedServer("a", latency=0.5)], Limits(max_concurrency=2, request_rate=10))
+        return await asyncio.gather(*(model.ask(asks(str(number))) for number in range(6)))
+
+    answers, _ = in_no_time(main())
+    # two places; starts are 0.1 s apart
+    assert [one.waited_seconds for one in answers] == pytest.approx([0, 0.1, 0.5, 0.6, 1.0, 1.1])
+    assert [one.seconds for one in answers] == pytest.approx([0.5] * 6)
+    assert "waited_seconds" not in answers[0].to_json()
+    assert Completion.from_json(answers[5].to_json()) == answers[5]
+
+
 class TestOneAddress:
     """Models at one address share its limits."""
 
