@@ -128,14 +128,20 @@ def ask_again(folder: RunFolder, source: Source, count: int, command: str) -> Fi
     chosen = random.SystemRandom().sample(samples, min(count, len(samples)))
     ids = {name: {id_ for task, id_ in chosen if task == name} for name in tasks}
     before = {name: _answers(task, folder, ids[name]) for name, task in tasks.items()}
+    limits = [
+        None,
+        *sorted({limit for name, task in tasks.items() for limit in _retried_with(task, folder, ids[name])}),
+    ]
     for name, task in tasks.items():
         _forget(folder.journal(task.spec.model.abbr, task.spec.dataset.abbr), ids[name])
     for model in asked(plan, "all"):
         model.preflight()
-    result = run(plan.only([name for name in tasks if ids[name]]), folder, command=command, with_report=False)
-    for outcome in result.outcomes:
-        if outcome.error is not None:
-            raise outcome.error
+    for limit in limits:
+        part = plan.only([name for name in tasks if ids[name]])
+        result = run(part, folder, command=command, with_report=False, retry_truncated=limit)
+        for outcome in result.outcomes:
+            if outcome.error is not None:
+                raise outcome.error
     after = {name: _answers(task, folder, ids[name]) for name, task in tasks.items()}
     texts = sum(before[name][id_][0] == after[name][id_][0] for name, id_ in chosen)
     others = [id_ for name, id_ in chosen if before[name][id_][1] != after[name][id_][1]]
@@ -245,6 +251,12 @@ def _answers(task: Task, folder: RunFolder, ids: Collection[str]) -> dict[str, t
         for one in _predictions(task, folder)
         if one.sample_id in ids
     }
+
+
+def _retried_with(task: Task, folder: RunFolder, ids: Collection[str]) -> Iterator[int]:
+    """Yield each ``max_out_len`` with which truncated answers to some samples were asked again."""
+    found = (one for one in _predictions(task, folder) if one.sample_id in ids)
+    yield from (answer.retried_with for one in found for answer in one.completions if answer.retried_with)
 
 
 def _forget(journal: Path, ids: Collection[str]) -> None:

@@ -151,6 +151,7 @@ def _answer(completion: Completion, lines: Lines) -> dict[str, Any]:
         "seconds": finite(completion.seconds),
         "first_token_seconds": finite(completion.first_token_seconds),
         "attempts": completion.attempts,
+        "retried_with": completion.retried_with or None,
         "failure": asdict(completion.failure) if completion.failure else None,
         "nll": finite(likelihood.nll) if likelihood else None,
         "refused": completion.refused,

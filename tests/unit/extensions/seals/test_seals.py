@@ -249,3 +249,18 @@ def test_a_signature_is_of_a_key_and_of_this_seal(folder: Path) -> None:
     done = run_cli("seal", "e", "--sign", "nowhere", folder=folder)
     assert done.returncode == 2
     assert "ssh-keygen" in done.stderr
+
+
+def test_answers_that_were_asked_again_because_they_were_truncated_are_verified_so(folder: Path) -> None:
+    cut = CONFIG.replace("default='7'", "default='one two three four 7', max_out_len=4")
+    (folder / "e.py").write_text(cut)
+    for command in (
+        ["run", "e.py"],
+        ["run", "e.py", "-r", "--retry-truncated", "max_out_len=9"],
+        ["seal", "e", "-o", "e.seal"],
+    ):
+        (folder / "e.seal").unlink(missing_ok=True)
+        done = run_cli(*command, folder=folder)
+        assert done.returncode == 0, done.stderr
+    code, found = verified(folder, "--config", "e.py", "--ask", "5")
+    assert (code, found["model"], found["prompts"]) == (0, [True], [True])
