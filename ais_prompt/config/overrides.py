@@ -13,11 +13,14 @@ from ais_prompt.config.schema import CONFIG
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils.text import advice, counted
 
-_OPTIONAL: Final = (
-    *("generation_kwargs", "chat_template_kwargs", "model_kwargs", "tokenizer_kwargs"),
-    *("sampling", "limits", "headers", "body_fields", "run_cfg"),
+_OPTIONAL: Final = frozenset(
+    [
+        *("generation_kwargs", "chat_template_kwargs", "model_kwargs", "tokenizer_kwargs"),
+        *("sampling", "limits", "wire", "loading", "batching", "headers", "body_fields", "run_cfg", "price"),
+        "budget",
+    ]
 )
-"""Dicts of a model that are made if they are not there."""
+"""Dicts that are made if they are not there, with all dicts below them."""
 
 
 def apply_overrides(values: dict[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
@@ -25,7 +28,7 @@ def apply_overrides(values: dict[str, Any], overrides: Sequence[str]) -> dict[st
 
     A path goes through keys, positions in lists (``datasets.0``, ``datasets[0]``, ``datasets.-1``), the ``abbr`` of an
     item (``models.demo``), or ``*`` for every item. The value is a Python literal, or else the text itself. The last
-    key of a path may be new; all before it must exist, except the options of a model (`_OPTIONAL`).
+    key of a path may be new; all before it must exist, except optional dicts (`_OPTIONAL`) and what is below them.
 
     Raises:
         ConfigError: a path that does not lead anywhere; it names the part that does not exist and the nearest one.
@@ -73,8 +76,9 @@ class _Override:
     def _put(self, container: Any, key: Any, rest: str, done: str) -> None:
         if not rest:
             container[key] = copy.deepcopy(self.value)
-        elif key in _OPTIONAL and isinstance(container, dict) and "." not in rest and key not in container:
-            container[key] = {rest: copy.deepcopy(self.value)}
+        elif isinstance(container, dict) and key not in container and not _OPTIONAL.isdisjoint(done.split(".")):
+            container[key] = {}
+            self._descend(container[key], rest, done)
         elif isinstance(container, dict) and key not in container:
             fix = advice(str(key), container)
             raise ConfigError(f"there is no {done!r} in the config", where=self.where, fix=fix)

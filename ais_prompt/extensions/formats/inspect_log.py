@@ -122,7 +122,11 @@ def _sample(
     task: StoredTask, sample: StoredSample, epoch: int, completion: Completion | None, score: SampleScore | None
 ) -> dict[str, Any]:
     prediction = sample.prediction
-    asked = [{"role": one["role"], "content": _content(one["content"]), "source": "input"} for one in sample.messages()]
+    name = f"{prediction.sample_id}-{epoch}"  # Inspect's frame of messages needs their ids
+    asked = [
+        {"id": f"{name}-{place}", "role": one["role"], "content": _content(one["content"]), "source": "input"}
+        for place, one in enumerate(sample.messages())
+    ]
     target = prediction.gold if score is None else score.gold
     value: dict[str, Any] = {
         "id": prediction.sample_id,
@@ -140,7 +144,7 @@ def _sample(
         message = f"{failure.kind}: {failure.message}"
         return value | {"messages": asked, "error": {"message": message, "traceback": "", "traceback_ansi": ""}}
     if completion is not None:
-        value |= _output(task, asked, completion)
+        value |= _output(task, asked, completion, f"{name}-{len(asked)}")
     if score is not None and score.values:
         value["scores"] = {_scorer(task): _sample_score(score, prediction.prediction)}
     return value
@@ -156,12 +160,12 @@ def _sample_score(score: SampleScore, answer: Any) -> dict[str, Any]:
     }
 
 
-def _output(task: StoredTask, asked: list[dict[str, Any]], completion: Completion) -> dict[str, Any]:
-    """Return the fields of a sample that hold the answer."""
+def _output(task: StoredTask, asked: list[dict[str, Any]], completion: Completion, name: str) -> dict[str, Any]:
+    """Return the fields of a sample that hold the answer; ``name`` is the id of its message."""
     content: Any = completion.text
     if completion.reasoning:
         content = [{"type": "reasoning", "reasoning": completion.reasoning}, {"type": "text", "text": completion.text}]
-    answer = {"role": "assistant", "content": content, "source": "generate", "model": task.model_name}
+    answer = {"id": name, "role": "assistant", "content": content, "source": "generate", "model": task.model_name}
     usage = completion.usage
     counts = {
         "input_tokens": usage.prompt_tokens or 0,

@@ -140,7 +140,7 @@ def served_models(
     check_address(base_url)
     check_environment(base_url)
     where = f"{public_address(base_url)}/models"
-    reply = run_coroutine(_get_models(base_url, api_key, headers or {}, api))
+    reply, has_key = run_coroutine(_get_models(base_url, api_key, headers or {}, api))
     if isinstance(reply, Failure):
         what, fix = f"the server does not answer: {reply.message}", "start the server, or correct its address"
         raise ModelError(what, where=where, fix=fix)
@@ -148,17 +148,24 @@ def served_models(
         names = [str(entry["id"]) for entry in json.loads(reply.body)["data"]] if reply.status == 200 else []
     except (ValueError, TypeError, LookupError):
         names = []
+    if reply.status in (401, 403):
+        what = f"the server refuses {f'the key of {api_key}' if has_key else 'requests without a key'}"
+        fix = f"set the environment variable {api_key or DEFAULT_VARIABLE} to a key of this server"
+        raise ModelError(f"{what} (HTTP {reply.status})", where=where, fix=fix)
     if not names:
         raise ModelError(f"the server lists no models (HTTP {reply.status})", where=where, fix=_NO_LIST)
     return names
 
 
-async def _get_models(base_url: str, api_key: str | None, headers: Mapping[str, str], api: Api) -> Reply | Failure:
+async def _get_models(
+    base_url: str, api_key: str | None, headers: Mapping[str, str], api: Api
+) -> tuple[Reply | Failure, bool]:
+    """Return the reply to a request for the list of models, and whether a key was sent."""
     key = read_key(api_key, base_url)
     sent = request_headers(base_url, key, headers, api)
     server = Server(without_login(base_url), sent, key, "", TIMEOUT_SECONDS)
     transport = read_client("aiohttp").open(server)
     try:
-        return await transport.send("GET", "models", None, None)
+        return await transport.send("GET", "models", None, None), key is not None
     finally:
         await transport.close()

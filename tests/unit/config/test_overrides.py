@@ -133,3 +133,15 @@ def test_an_empty_list_has_no_items() -> None:
 
 def test_an_error_shows_no_secret() -> None:
     assert failure("models.7.api_key=very-secret").where == "--set models.7.api_key=***"
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("models.0.generation_kwargs.extra_body.top_k", {"generation_kwargs": {"extra_body": {"top_k": 3}}}),
+        ("models.0.sampling.chat_template_kwargs.deep.er", {"sampling": {"chat_template_kwargs": {"deep": {"er": 3}}}}),
+        ("models.0.wire.stream", {"wire": {"stream": 3}}),
+    ],
+)
+def test_optional_dicts_are_made_as_deep_as_the_path_goes(path: str, expected: dict[str, Any]) -> None:
+    assert apply_overrides({"models": [{}]}, [f"{path}=3"]) == {"models": [expected]}
