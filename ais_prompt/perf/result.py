@@ -10,6 +10,8 @@ from msgspec import Struct, to_builtins
 
 from ais_prompt.errors import DataError
 from ais_prompt.perf.aisbench import AisbenchTables, aisbench_tables
+from ais_prompt.perf.charts import charts_json
+from ais_prompt.perf.details import write_details
 from ais_prompt.perf.files import StoredLoad, read_load
 from ais_prompt.perf.goals import Goodput, goodput
 from ais_prompt.perf.metrics import LoadTable, load_table, window_table
@@ -19,6 +21,7 @@ from ais_prompt.store.disk import replacing
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.results import write_json_atomic
 from ais_prompt.types import PerfSpec, TaskSpec
+from ais_prompt.utils.jsonl import encode_plain
 
 VERSION: Final = 1
 """Of ``<dataset>_perf.json``."""
@@ -110,6 +113,9 @@ def _write(result: LoadResult, folder: RunFolder) -> None:
             with replacing(folder.load_file(*names, ending)) as stream:
                 stream.write(text.encode())
     write_json_atomic(folder.load_file(*names, "_perf.json"), result_json(result))
+    with replacing(folder.load_file(*names, "_charts.json"), json=True) as stream:
+        stream.write(encode_plain(charts_json(result.load)))
+    write_details(result.task, result.load.plan.sample_ids, folder)
 
 
 def result_json(result: LoadResult) -> dict[str, Any]:

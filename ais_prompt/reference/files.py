@@ -70,6 +70,17 @@ FILES: Final = (
         "schedule", "performances/MODEL/DATASET_schedule.jsonl", "The plan of a load, written before its first request."
     ),
     FileKind("perf.csv", "performances/MODEL/DATASET.csv", "The tables of AISBench, with `DATASET.json` beside it."),
+    FileKind(
+        "details",
+        "performances/MODEL/DATASET_details.jsonl",
+        "Each request of a load in the form of AISBench; `DATASET_failed.jsonl` has the failures alone.",
+    ),
+    FileKind(
+        "plot.html",
+        "performances/MODEL/DATASET_plot.html",
+        "The requests of a load as a picture; `DATASET_rps_distribution_plot.html` has its rates.",
+    ),
+    FileKind("charts.json", "performances/MODEL/DATASET_charts.json", "The numbers of these pictures, thinned out."),
     FileKind("report.html", "report.html", "Scores and every sample, for a browser."),
     FileKind("run.log", "logs/run.log", "Messages and tracebacks. `logs/servers/MODEL.log` has the output of servers."),
     FileKind("partial", "partial/", "Scores of a run that is not finished: a run folder of its own."),

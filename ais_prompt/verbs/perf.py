@@ -16,6 +16,8 @@ from ais_prompt.perf.measure import measure
 from ais_prompt.perf.prepare import PreparedLoad, prepare_load
 from ais_prompt.perf.result import LoadResult, read_result
 from ais_prompt.plan.plan import Plan, Task, record_of
+from ais_prompt.report.web import write_report
+from ais_prompt.report.web.load_page import write_load_pages
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.run_record import RunStatus, recorded
 from ais_prompt.store.writer_lock import hold_writer_lock
@@ -98,6 +100,8 @@ def measure_run(plan: Plan, loads: Sequence[PreparedLoad], perf: PerfSpec, folde
             if stopped is not None:
                 end = "preempted" if stopped.exit_code == Terminated.exit_code else "interrupted"
             record.finish(end)
+        if results:
+            write_report(folder)
     return PerfRun(folder, results, errors, stopped)
 
 
@@ -112,6 +116,8 @@ def show_run(tasks: Sequence[Task], perf: PerfSpec, folder: RunFolder) -> PerfRu
     with hold_writer_lock(folder):
         for task in tasks:
             _compute(task, perf, folder, results, errors)
+        if results:
+            write_report(folder)
     return PerfRun(folder, results, errors)
 
 
@@ -121,6 +127,7 @@ def _compute(
     """Add the result of a task, or why there is none."""
     try:
         result = read_result(task.spec, perf, folder)
+        write_load_pages(task.spec, folder)
     except AisPromptError as error:
         errors[task.name] = error
         return

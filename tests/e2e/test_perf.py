@@ -11,6 +11,7 @@ import shutil
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,6 +36,11 @@ def performances(project: Project) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if "schedule" not in path.name}
 
 
+def data_of(page: str) -> Any:
+    """Return the data in a page."""
+    return json.loads(page.partition('id="data">')[2].partition("</script>")[0])
+
+
 def test_a_load_is_measured_shown_again_and_scored(project: Project, server: MockServer) -> None:
     perf_project(project, server)
     done = project.run("run", "eval.py", "-m", "perf", "--num-warmups", "2", "--gate", "requests_per_second > 0")
@@ -54,8 +60,18 @@ def test_a_load_is_measured_shown_again_and_scored(project: Project, server: Moc
     lines = project.journal()
     assert all(line["times"]["due"] <= line["times"]["taken"] <= line["times"]["end"] for line in lines)
     assert {line["times"]["kinds"] for line in lines} == {"o1a1o2"}
+    details = read_lines(project.folder() / "performances" / "fake" / "sums_details.jsonl")
+    assert [one["prediction"] for one in details] == [line["completion"]["text"] for line in lines]
+    assert {one["input"][0]["content"] for one in details} == {body["messages"][0]["content"] for body in asked[2:]}
+    assert {len(one["time_points"]) for one in details} == {5}
+    assert "sums_failed.jsonl" not in files
+    for page in ("sums_plot.html", "sums_rps_distribution_plot.html"):
+        assert data_of(files[page].decode())["charts"] == json.loads(files["sums_charts.json"])
+    report = data_of((project.folder() / "report.html").read_text("utf-8"))
+    assert (report["status"], report["tasks"], report["scores"]) == ("finished", [], [])
+    charts = json.loads(files["sums_charts.json"])
+    assert report["loads"] == [{**json.loads(files["sums_perf.json"]), "charts": charts}]
 
-    shutil.rmtree(project.folder() / "predictions")
     for name in files:
         (project.folder() / "performances" / "fake" / name).unlink()
     theirs = project.run("run", "eval.py", "-m", "perf_viz", "-r", "--as", "aisbench")
@@ -73,6 +89,10 @@ def test_a_load_is_measured_shown_again_and_scored(project: Project, server: Moc
     assert again.returncode == 0, again.stderr
     assert performances(project) == files
     assert again.stdout.partition("Run folder:")[0].strip() == done.stdout.partition("Gates:")[0].strip()
+    shutil.rmtree(project.folder() / "predictions")
+    assert project.run("run", "eval.py", "-m", "perf_viz", "-r").returncode == 0
+    without = performances(project)
+    assert {name for name in files if without[name] != files[name]} == {"sums_details.jsonl"}, "it has the prompts"
     assert len(server.requests()) == 10
 
 
@@ -82,6 +102,8 @@ def test_answers_of_a_load_are_scored(project: Project, server: MockServer) -> N
     done = project.run("run", "eval.py", "-m", "eval", "-r")
     assert done.returncode == 0, done.stderr
     assert [(row["metric"], row["score"]) for row in project.summary()] == [("accuracy", 1.0)]
+    report = data_of((project.folder() / "report.html").read_text("utf-8"))
+    assert [one["dataset"] for one in report["loads"]] == [one["dataset"] for one in report["tasks"]] == ["sums"]
 
 
 def test_the_score_under_load_is_that_of_an_ordinary_run(project: Project, server: MockServer) -> None:
@@ -225,6 +247,13 @@ def test_failures_are_counted_and_exceed_the_limit(project: Project, server: Moc
     assert done.returncode == 1
     assert "WARN  failures  2 of 8 requests failed (http_500 2)" in done.stdout
     assert "2 of 8 requests failed; --max-failures is 0" in done.stderr
+    folder = project.folder() / "performances" / "fake"
+    failures = read_lines(folder / "sums_failed.jsonl")
+    assert [one["error_info"].partition(" (")[0] for one in failures] == ["http_500: no"] * 2
+    details = {one["id"]: one for one in read_lines(folder / "sums_details.jsonl")}
+    assert {one["id"] for one in failures} == {number for number, one in details.items() if not one["success"]}
+    assert all({**details[one["id"]], **one} == details[one["id"]] for one in failures)
+    assert sum(json.loads((folder / "sums_charts.json").read_text())["requests"]["failed"]) == 2
 
 
 @pytest.mark.parametrize(
@@ -371,6 +400,10 @@ def test_later_turns_of_a_dialogue_are_due_when_the_answer_before_them_is_there(
     assert len(first) == len(later) == 3
     assert all(any(0 <= after["due"] - before["end"] < 1 for before in first) for after in later)
     assert all(line["prediction"] == ["2", "4"] for line in project.predictions())
+    details = read_lines(project.folder() / "performances" / "fake" / "sums_details.jsonl")
+    assert len({one["uuid"] for one in details}) == 3
+    asked = {one["turn_id"]: [message["content"] for message in one["input"]] for one in details}
+    assert asked == {0: ["1+1=?"], 1: ["1+1=?", "2", "2+2=?"]}
 
 
 def test_many_loads_are_a_line_each_and_a_verdict_is_said_once(project: Project, server: MockServer) -> None:

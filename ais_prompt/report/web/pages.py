@@ -42,6 +42,8 @@ REPORT_SCRIPTS: Final = (
     "matrix.js",
     "scores.js",
     "answers.js",
+    "load.js",
+    "loads.js",
     "run.js",
     "tabs.js",
     "table.js",

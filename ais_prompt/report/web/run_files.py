@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -75,6 +75,19 @@ def time_of_summary(folder: RunFolder) -> int:
     with suppress(OSError):
         return (folder.summary_dir / "summary.json").stat().st_mtime_ns
     return 0
+
+
+def time_of_loads(folder: RunFolder) -> int:
+    """Return when the numbers of the newest load were written, in nanoseconds since 1970; 0 if there are none."""
+    with suppress(OSError):
+        return max((path.stat().st_mtime_ns for path in load_files(folder)), default=0)
+    return 0
+
+
+def load_files(folder: RunFolder) -> Iterator[Path]:
+    """Yield the numbers of each load of a run, whose scores may be in a folder of their own."""
+    run = folder.root.parent if folder.root.name == "partial" else folder.root
+    return run.glob("performances/*/*_perf.json")
 
 
 def summary_of(folder: RunFolder) -> list[Row]:
@@ -193,7 +206,7 @@ class RunState(Struct, frozen=True):
         answered: samples with scores so far.
         samples: samples of these tasks in all.
         requests: requests answered so far.
-        version: changes with the scores.
+        version: changes with the scores and the loads.
         pending: why a run that is running is not scored; else empty.
         is_due: whether a run that is running has answers to score; the page asks for that.
     """
@@ -239,9 +252,8 @@ class LiveRun:
             else:
                 is_due = requests != self._scored_requests and time.monotonic() >= self._next_scoring
         answered, samples = _progress(self.folder)
-        return RunState(
-            status, answered, samples, requests, time_of_summary(newest_scores(self.folder)), pending, is_due
-        )
+        version = time_of_summary(newest_scores(self.folder)) + time_of_loads(self.folder)
+        return RunState(status, answered, samples, requests, version, pending, is_due)
 
     def score(self) -> None:
         """Score what the run has answered so far, and return when that is done, or at once if it is being done."""

@@ -11,19 +11,26 @@ const PNG_SCALE = 2;
 const INLINED = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-family", "font-size", "font-weight", "text-anchor"];
 
 /**
- * A figure that is drawn again when its width changes. `build(width)` returns `{ rows, axis, models }`: each row has a `label`,
+ * A figure of rows. `build(width)` returns `{ rows, axis, models }`: each row has a `label`,
  * a `value` in words, a `height` and `marks(y)`; `axis` has pairs of a place in pixels and a text; `models` are named above.
  */
 function chart(title, build) {
+  return picture(title, (width) => chartOf(title, width, build(width)));
+}
+
+/** A figure that is drawn again when its width changes, and by its `redraw()`; `draw(width)` returns an SVG element. */
+function picture(title, draw, ...notes) {
   const holder = el("div", { class: "chart-holder" });
   const save = (kind) => el("button", { type: "button", class: "link", "aria-label": say("Save {title} as {kind}", { title, kind }), onclick: () => saveChart(holder.firstChild, title, kind) }, kind);
   let drawn = 0;
   new ResizeObserver(([{ contentRect }]) => {
     const width = Math.floor(contentRect.width);
-    if (width && width !== drawn) holder.replaceChildren(chartOf(title, width, build(width)));
+    if (width && width !== drawn) holder.replaceChildren(draw(width));
     drawn = width;
   }).observe(holder);
-  return el("figure", { class: "chart" }, el("figcaption", {}, el("b", {}, title), el("span", { class: "saves soft" }, save("SVG"), " ", save("PNG"))), holder);
+  const node = el("figure", { class: "chart" }, el("figcaption", {}, el("b", {}, title), el("span", { class: "saves soft" }, save("SVG"), " ", save("PNG"))), holder, notes);
+  node.redraw = () => { if (drawn) holder.replaceChildren(draw(drawn)); };
+  return node;
 }
 
 function chartOf(title, width, { rows, axis: marks, models }) {
@@ -45,12 +52,17 @@ function chartOf(title, width, { rows, axis: marks, models }) {
 
 /** The marks of the models with their names, and how high they are. */
 function modelKey(models, room) {
+  return chartKey(models.map((model) => [plain(model), (x, y) => modelMark(model, x, y)]), room);
+}
+
+/** Marks with their texts, from pairs of a text and what draws its mark; and how high they are. */
+function chartKey(items, room) {
   let [x, y] = [SIDE, 4];
-  const drawn = models.map((model) => {
-    const text = shortened(plain(model), room - 2 * GAP);
-    const width = textWidth(text) + 2 * GAP + 4;
+  const drawn = items.map(([text, mark]) => {
+    const shown = shortened(text, room - 2 * GAP);
+    const width = textWidth(shown) + 2 * GAP + 4;
     if (x > SIDE && x + width > room) [x, y] = [SIDE, y + LINE + 4];
-    const parts = [modelMark(model, x + 5, y + 8), svg("text", { class: "label value", x: x + 16, y: y + 12 }, text)];
+    const parts = [mark(x + 5, y + 8), svg("text", { class: "label value", x: x + 16, y: y + 12 }, shown)];
     x += width;
     return parts;
   });

@@ -3,7 +3,7 @@
 let source;
 let table;
 let opened = null;  // the row in the panel
-const DRAWN = { scores: scoresParts, models: sideParts, answers: answersParts, speed: speedParts, run: runFacts };  // tab → what draws its parts
+const DRAWN = { scores: scoresParts, loads: loadsParts, models: sideParts, answers: answersParts, speed: speedParts, run: runFacts };  // tab → what draws its parts
 
 sayFrame();
 followTheme(byId("theme"));
@@ -103,6 +103,7 @@ function onKey(event) {
   const action = !typing || leaves ? keyActions(event)[event.key] : null;
   if (!action) return;
   event.preventDefault();
+  if (!HAS.samples()) return;
   if (shownTab() !== "samples" && !(event.key === "/" && shownTab() === "models")) showTab("samples");
   if (leaves) table.grid.focus();
   action();

@@ -1,9 +1,9 @@
 // Tabs, used with mouse and keys as the ARIA Authoring Practices describe.
 
-const TABS = { scores: "Scores", samples: "Samples", models: "Models side by side", answers: "Distributions", prompts: "Prompts", speed: "Speed", run: "Run and config" };
+const TABS = { scores: "Scores", loads: "Performance", samples: "Samples", models: "Models side by side", answers: "Distributions", prompts: "Prompts", speed: "Speed", run: "Run and config" };
 
 /** Whether there is something to show in a tab. */
-const HAS = { scores: () => data.scores.length, models: () => names("model").length > 1, answers: () => data.tasks.length, speed: () => Object.keys(data.speeds).length, prompts: () => byId("panel-prompts").childElementCount };
+const HAS = { scores: () => data.scores.length, loads: () => data.loads.length, samples: () => data.tasks.length || !data.loads.length, models: () => names("model").length > 1, answers: () => data.tasks.length, speed: () => Object.keys(data.speeds).length, prompts: () => byId("panel-prompts").childElementCount };
 
 function drawTabs() {
   const present = Object.keys(TABS).filter((name) => HAS[name]?.() ?? true);
@@ -16,11 +16,12 @@ function drawTabs() {
     writeAddress();
     byId(`tab-${name}`).focus();
   };
+  byId("toolbar").hidden = byId("panel-samples").hidden = !HAS.samples();
   showTab(addressedTab());
 }
 
 function showTab(name) {
-  if (!byId(`tab-${name}`)) name = "samples";
+  if (!byId(`tab-${name}`)) name = HAS.samples() ? "samples" : "loads";
   for (const tab of byId("tabs").children) {
     const shown = tab.id === `tab-${name}`;
     tab.setAttribute("aria-selected", shown);

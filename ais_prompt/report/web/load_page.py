@@ -1,0 +1,43 @@
+"""The pictures of a load, one file each that holds everything: ``<dataset>_plot.html``, its requests and how many were
+in flight, and ``<dataset>_rps_distribution_plot.html``, its rates. AISBench has files of these names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ais_prompt.report.web.pages import page_pieces
+from ais_prompt.store.disk import reading, replacing
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.types import TaskSpec
+from ais_prompt.utils.jsonl import decode_own
+
+SCRIPTS: Final = ("dom.js", "words.js", "text.js", "data.js", "plots.js", "charts.js", "load.js", "load_page.js")
+PAGES: Final[Mapping[str, str]] = {"requests": "_plot.html", "rates": "_rps_distribution_plot.html"}
+"""What a page shows → the end of its name."""
+
+
+def write_load_pages(task: TaskSpec, folder: RunFolder) -> None:
+    """Write the pages of a load from its ``_charts.json``.
+
+    Raises:
+        StoreError: a file cannot be read or written.
+    """
+    names = task.model.abbr, task.dataset.abbr
+    charts = read_charts(*names, folder)
+    for kind, ending in PAGES.items():
+        data = {"name": task.name, "kind": kind, "charts": charts}
+        with replacing(folder.load_file(*names, ending)) as stream:
+            stream.writelines(map(str.encode, page_pieces(task.name, "load_page.html", SCRIPTS, data)))
+
+
+def read_charts(model: str, dataset: str, folder: RunFolder) -> Any:
+    """Return the content of the ``_charts.json`` of a load.
+
+    Raises:
+        StoreError: it cannot be read.
+    """
+    path = folder.load_file(model, dataset, "_charts.json")
+    with reading(path, fix="write it again: run's command with -m perf_viz -r"):
+        return decode_own(path.read_bytes())

@@ -1,0 +1,45 @@
+"""Sweeps in the report: the points of `summary/perf.csv`, and where they bend."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ais_prompt.report.web.loads import knee, loads_json, sweeps_of
+from ais_prompt.store.layout import RunFolder
+
+HEADER = "model,dataset,point,ttft_seconds_p50,e2el_seconds_p50,output_tokens_per_second\n"
+
+
+def point(rate: float, latency: float) -> dict[str, float]:
+    return {"output_tokens_per_second": rate, "e2el_seconds_p50": latency}
+
+
+@pytest.mark.parametrize(
+    ("points", "place"),
+    [
+        ([point(30, 0.30), point(115, 0.31), point(380, 0.40), point(420, 0.75), point(430, 1.60)], 2),
+        ([point(30, 0.3), point(60, 0.3), point(120, 0.3)], None),
+        ([point(30, 0.3), point(60, 0.6)], None),
+        ([point(100, 0.3), point(100, 0.6), point(100, 1.2)], None),
+        ([point(10, 1.0), point(20, 2.0), point(30, 3.0)], None),
+    ],
+)
+def test_the_knee_is_where_latency_begins_to_grow_more_than_throughput(
+    points: list[dict[str, float]], place: int | None
+) -> None:
+    assert knee(points) == place
+
+
+def test_points_of_a_sweep_are_read_and_those_without_answers_left_out(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    assert sweeps_of(folder) == []
+    folder.summary_dir.mkdir()
+    rows = ["m,d,concurrency=1,0.1,0.2,10", "m,d,concurrency=4,0.1,0.3,40", "m,d,concurrency=8,,,0", "m,other,x,1,2,3"]
+    (folder.summary_dir / "perf.csv").write_text(HEADER + "\n".join(rows), "utf-8")
+    [sweep] = sweeps_of(folder)
+    assert (sweep["model"], sweep["dataset"], sweep["knee"]) == ("m", "d", None)
+    assert [one["name"] for one in sweep["points"]] == ["concurrency=1", "concurrency=4"]
+    assert sweep["points"][1]["e2el_seconds_p50"] == 0.3
+    assert loads_json(folder)["loads"] == []
