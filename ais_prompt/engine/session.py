@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Final, Protocol
 
 from ais_prompt.checks.rows import NO_VALUE
+from ais_prompt.engine.signs import Signs
 from ais_prompt.errors import DataError, PartError
 from ais_prompt.inferencers.containment import RAISED, RETRY_HINT, UNUSABLE_ROW
 from ais_prompt.plan.plan import Task
@@ -72,6 +73,7 @@ class TaskSession:
         self._cut = 0
         self._task = task
         self._progress = progress
+        self._signs = Signs(task)
 
     def add(self, prediction: Prediction) -> None:
         """Count a sample that is over."""
@@ -84,6 +86,7 @@ class TaskSession:
 
     def see(self, request: Request, completion: Completion) -> None:
         """Count a generated answer, and warn after the first ones if many are truncated."""
+        self._signs.see(request, completion)
         if completion.failure is not None or not isinstance(request.decoding, Decoding) or self._seen == PILOT:
             return
         self._seen += 1
@@ -114,6 +117,8 @@ class TaskSession:
                 f"[{name}] the answers to {self.redacted} samples repeat a secret; it is stored and scored as ***, and "
                 "`redacted` in the predictions says where"
             )
+        for note in self._signs.notes():
+            self._progress.note(f"[{name}] {note}")
         self._tell_raised()
         if self.first_unusable and self.unusable == self.samples:
             raise DataError(self.first_unusable.message, where=self.first_unusable.where, fix=RETRY_HINT)

@@ -40,6 +40,16 @@ def test_it_is_sent_and_the_answers_are_validated(project: Project, server: Mock
     assert "50.0 %" in done.stdout
 
 
+def test_a_server_that_ignores_it_is_noted(project: Project, server: MockServer) -> None:
+    server.follow({"answer": "Lima"})
+    rows = [{"question": f"Capital of {number}?", "schema": SCHEMA} for number in range(6)]
+    project.write_data(rows, "cities.jsonl")
+    model = f"dict(type='OpenAIChatModel', abbr='m', model='m', base_url='{server.base_url}', api_key=None)"
+    project.write_config(models=model, datasets=DATASET)
+    done = project.run("run", "eval.py")
+    assert "[m/cities] 6 of 6 complete answers are no JSON: the server ignores response_format" in done.stderr
+
+
 def test_a_local_model_has_no_server_that_enforces_it(project: Project) -> None:
     project.write_data([{"question": "x", "schema": SCHEMA}], "cities.jsonl")
     model = "dict(type='HuggingFaceChatModel', abbr='demo', path='data/demo_model')"

@@ -317,9 +317,14 @@ def _process(name: str, installed: Installed, behind: str) -> Iterator[Running]:
             running.append(subprocess.Popen(words, env=environment, stdout=log, stderr=log, start_new_session=True))
 
     def stop(number: signal.Signals) -> None:
-        if running[-1].poll() is None:
-            os.killpg(running[-1].pid, number)
+        if running[-1].poll() is not None:
+            return
+        os.killpg(running[-1].pid, number)
+        try:
             running[-1].wait(60)
+        except subprocess.TimeoutExpired:
+            os.killpg(running[-1].pid, signal.SIGKILL)
+            running[-1].wait()
 
     def restart() -> None:
         stop(signal.SIGKILL)
@@ -537,7 +542,7 @@ def _run(model: Mapping[str, Any], samples: int, meanwhile: Callable[[], None] |
             process.terminate()
             return f"not over after {RUN_SECONDS:g} s: {work}"
     lines = [json.loads(line) for path in work.glob("out/*/*/predictions/*/*.jsonl") for line in path.open()]
-    failures = sum(completion["failure"] is not None for line in lines for completion in line["completions"])
+    failures = sum(completion.get("failure") is not None for line in lines for completion in line["completions"])
     return f"{failures} of {len(lines)} failed" if lines else f"exit code {process.returncode}: {work}"
 
 
