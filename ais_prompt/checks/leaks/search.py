@@ -84,7 +84,7 @@ def search_leaks(dataset: PlannedDataset, shots: Sequence[Sample]) -> list[Promp
     template = spec.infer.prompt_template or spec.infer.ice_template
     where = template.where if template else spec.infer.where
     found = [PromptWarning(str(clue), where, clue.fix) for clue in alarming(clues)]
-    written = written_questions(inferencer, dataset.prompts, data.test, probes, shots, columns)
+    written = written_questions(inferencer, dataset.prompts, data.test, probes, shots, columns, golds_of)
     found += [] if not written else [_written_warning(written, len(data.test), where)]
     found += _retrieval_by_gold(spec, retriever, probes)
     if not isinstance(inferencer, DialogueInferencer):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from ais_prompt.checks.leaks.chance import value_text
@@ -15,7 +15,13 @@ from ais_prompt.prompts import PromptBuilder
 from ais_prompt.types import Sample
 
 LEAST_WORDS: Final = 8
-"""Words of a question that is looked for, at least: a template may have the words of a shorter one by chance."""
+"""Words of a question, at least: a template may have the words of a shorter one by chance."""
+
+LEAST_NUMBERS: Final = 2
+"""Numbers of a shorter question, at least. It counts if its gold follows, as in "2.9-0.11 equals 2.79"."""
+
+REACH: Final = 200
+"""Characters behind such a question in which its gold is looked for."""
 
 LEAST_OF_COLUMN: Final = 3
 """Words of a column that are part of the question; fewer are a name or a label, which many texts have."""
@@ -28,6 +34,7 @@ def written_questions(
     probes: Sequence[Sample],
     shots: Sequence[Sample],
     columns: Sequence[str],
+    golds_of: Callable[[Sample], Sequence[str]],
 ) -> list[int]:
     """Return the rows whose question is in the text that the templates write, whatever the row.
 
@@ -38,6 +45,7 @@ def written_questions(
         samples: all questions.
         probes: a few of them, whose prompts are made. Parts of a prompt may depend on the row, such as a label.
         columns: the columns that prompts show.
+        golds_of: the texts that count as the gold of a sample.
     """
     texts = _own_texts(inferencer, builder, probes, shots)
     longest = max(map(len, texts), default=0)
@@ -46,9 +54,10 @@ def written_questions(
         values = [value_text(sample.fields.get(column)) for column in columns]
         if sum(map(len, values)) > 2 * longest:  # sooner found out than its words
             continue
-        phrases = [words for value in values if len(words := words_of(value)) >= LEAST_OF_COLUMN]
+        found_words = map(words_of, values)
+        phrases = [words for words in found_words if len(words) >= LEAST_OF_COLUMN or _numbers(words) >= LEAST_NUMBERS]
         others = [text for text, rows in texts.items() if rows != {sample.index}]
-        if sum(map(len, phrases)) >= LEAST_WORDS and _all_in(phrases, others):
+        if phrases and any(_is_in(text, phrases, golds_of(sample)) for text in others):
             found.append(sample.index)
     return found
 
@@ -71,5 +80,17 @@ def _own_texts(
     return texts
 
 
-def _all_in(phrases: Sequence[Sequence[str]], texts: Sequence[str]) -> bool:
-    return any(all(f" {' '.join(phrase)} " in text for phrase in phrases) for text in texts)
+def _is_in(text: str, phrases: Sequence[Sequence[str]], golds: Sequence[str]) -> bool:
+    """Return whether a text has a question; of a few words, it needs numbers and must be followed by its gold."""
+    spaced_phrases = [f" {' '.join(phrase)} " for phrase in phrases]
+    if not all(phrase in text for phrase in spaced_phrases):
+        return False
+    if sum(map(len, phrases)) >= LEAST_WORDS:
+        return True
+    behind = text.partition(spaced_phrases[-1])[2]
+    followed = any(spaced(gold) in f" {behind[:REACH]}" for gold in golds)
+    return followed and sum(map(_numbers, phrases)) >= LEAST_NUMBERS
+
+
+def _numbers(words: Sequence[str]) -> int:
+    return sum(word[0].isdigit() for word in words)

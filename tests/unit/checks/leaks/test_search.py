@@ -135,6 +135,20 @@ def test_a_question_of_a_few_words_may_be_in_a_template_by_chance(tmp_path: Path
     assert said(checked_quiz(tmp_path, test, template=f"Is it so, yes or no? Think about it. {TEMPLATE}")) == []
 
 
+@pytest.mark.parametrize(
+    ("example", "rows"),
+    [
+        ("Calculate 30+4. A: it equals 34.\n", "test row 30"),
+        ("Calculate 30+4. Then 40+4. A: it equals 35, or 36.\n", ""),
+        ("Calculate 300+4. A: it equals 304.\n", ""),
+    ],
+)
+def test_a_sum_that_the_template_writes_with_its_answer_is_named(tmp_path: Path, example: str, rows: str) -> None:
+    test = [{"question": f"{number}+4=", "note": "", "tests": "", "answer": str(number + 4)} for number in range(100)]
+    found = [what for what in said(checked_quiz(tmp_path, test, template=f"{example}{TEMPLATE}")) if "itself" in what]
+    assert [what.partition(": ")[2] for what in found] == [rows] * bool(rows)
+
+
 def test_pairs_of_questions_that_differ_in_a_word_are_the_form_of_a_task(tmp_path: Path) -> None:
     test = quiz(Random(1), 100)
     test += [{**row, "question": f"indeed, {row['question']}"} for row in test]
