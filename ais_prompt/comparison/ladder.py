@@ -147,6 +147,11 @@ class Ladder(Struct, frozen=True):
                 return first, second
         return self.before.name, self.after.name
 
+    def has_other_score(self, name: str) -> bool:
+        """Return whether the scores of a pair differ, of one in ``values``."""
+        before, after = self.values[name]
+        return before != after
+
 
 def explain(before: ScoredTask, after: ScoredTask, names: tuple[str, str]) -> Ladder:
     """Explain the difference of the scores of two tasks.

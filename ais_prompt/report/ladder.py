@@ -17,6 +17,8 @@ from ais_prompt.utils.text import counted, printable
 
 LONGEST: Final = 160
 """Characters of an answer that are shown."""
+MOST_ON_PAGE: Final = 1_000
+"""Pairs of each cause on a page for the browser."""
 _STEPS: Final = (
     Column("cause", is_name=True, right=False),
     Column("share"),
@@ -62,6 +64,8 @@ def ladder_json(ladder: Ladder, pairs: int) -> dict[str, Any]:
     pairing = ladder.pairing
     return {
         "sentence": sentence(ladder),
+        "titles": list(ladder.titles),
+        "fraction": ladder.fraction,
         "before": asdict(ladder.before),
         "after": asdict(ladder.after),
         "difference": ladder.difference,
@@ -74,7 +78,7 @@ def ladder_json(ladder: Ladder, pairs: int) -> dict[str, Any]:
             "near": [list(pair) for pair in pairing.near],
         },
         "steps": [
-            {**asdict(step), "pairs": [_pair_json(name, ladder) for name in step.pairs[:pairs]]}
+            {**asdict(step), "pairs": [_pair_json(name, ladder) for name in _changed_first(step, ladder)[:pairs]]}
             for step in ladder.steps
         ],
         "scores_by_rule": [list(row) for row in ladder.crossed],
@@ -125,12 +129,12 @@ def _crossed(ladder: Ladder) -> tuple[list[Column], list[list[str | Text]]]:
 
 
 def _pairs(step: Step, ladder: Ladder, most: int) -> Iterator[Text]:
-    changed = [name for name in step.pairs if ladder.values[name][0] != ladder.values[name][1]]
-    shown = [*changed, *(name for name in step.pairs if name not in set(changed))][:most]
+    shown = _changed_first(step, ladder)[:most]
     if not shown:
         return
+    changed = sum(map(ladder.has_other_score, step.pairs))
     yield Text()
-    yield Text(f"{step.cause}: {counted(len(step.pairs), 'pair')}, {len(changed)} with another score", style="bold")
+    yield Text(f"{step.cause}: {counted(len(step.pairs), 'pair')}, {changed} with another score", style="bold")
     for name in shown:
         answers, extracted, values = ladder.answers[name], ladder.extracted[name], ladder.values[name]
         golds = list(dict.fromkeys(str(one.gold) for one in answers))
@@ -139,6 +143,11 @@ def _pairs(step: Step, ladder: Ladder, most: int) -> Iterator[Text]:
             yield Text(printable(f"    {title} {value:g}: {_short(answer.prediction)} → {_short(found)}"))
     if len(step.pairs) > most:
         yield Text(f"  … and {len(step.pairs) - most} more; --pairs N shows them", style="dim")
+
+
+def _changed_first(step: Step, ladder: Ladder) -> list[str]:
+    """Return the ids of the pairs of a step, those with another score first."""
+    return sorted(step.pairs, key=ladder.has_other_score, reverse=True)
 
 
 def _pair_json(name: str, ladder: Ladder) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def main(names: Sequence[str], keep: Path | None) -> None:
     with server() as running:
         running.answer({text: answer for case in cases.values() for text, answer in case.answers.items()})
         for name, case in cases.items():
-            _write(case, works[name], running)
+            write_case(case, works[name], running)
         for peer in COMMANDS:
             run_theirs(peer, [works[name] for name, case in cases.items() if case.peer == peer], python)
         asked = running.requests()
@@ -149,7 +149,7 @@ def server() -> Iterator[Server]:
             process.terminate()
 
 
-def _write(case: Case, work: Path, running: Server) -> None:
+def write_case(case: Case, work: Path, running: Server) -> None:
     """Write the data and the config of a case; the name of its folder is the name of the model that is asked."""
     work.mkdir(parents=True)
     # AISBench keeps its data in a folder of its own.

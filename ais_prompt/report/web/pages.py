@@ -68,8 +68,10 @@ COMPARISON_SCRIPTS: Final = (
     "text.js",
     "plots.js",
     "differences.js",
+    "pairs.js",
     "comparison.js",
 )
+EXPLANATION_SCRIPTS: Final = ("dom.js", "words.js", "text.js", "differences.js", "pairs.js", "explanation.js")
 
 
 def page_pieces(
@@ -214,6 +216,17 @@ def comparison_page(before: str, after: str, found: Mapping[str, Any]) -> bytes:
     is_models = any(one["model"] == f"{before} → {after}" for one in found["comparisons"])
     data = {"before": before, "after": after, "is_models": is_models, **found}
     return "".join(page_pieces(f"{before} → {after}", "comparison.html", COMPARISON_SCRIPTS, data)).encode()
+
+
+def explanation_page(before: str, after: str, found: Mapping[str, Any]) -> bytes:
+    """Return why the scores of two runs or logs differ as a page.
+
+    Args:
+        before, after: their names.
+        found: ``explanations`` from `ais_prompt.report.ladder.ladder_json`, and ``notes``.
+    """
+    data = {"before": before, "after": after, **finite_json(found)}
+    return "".join(page_pieces(f"{before} → {after}", "explanation.html", EXPLANATION_SCRIPTS, data)).encode()
 
 
 def _json(data: Any) -> str:

@@ -1,7 +1,6 @@
 "use strict";
 // A comparison of two runs: the table, the causes of each difference, and the samples that changed.
 
-const STEP = 50;  // changed samples shown at once
 const FEW = 6;  // datasets in the order of the config; more are sorted, the worst first, and folded
 const data = JSON.parse(byId("data").textContent);
 const isSuite = data.comparisons.length > FEW;
@@ -82,12 +81,6 @@ function direction(one) {
   return one.difference < 0 ? "fell" : "rose";
 }
 
-/** A difference, in points for percentages. */
-function signed(number, one) {
-  const value = one.fraction ? fixed(100 * number, 1) : figure(number);
-  return number > 0 ? `+${value}` : value.replace("-", "−");
-}
-
 /** The datasets, those without any change folded. */
 function taskSections() {
   const isChanged = (one) => one.flips.length || one.changes.length || one.only_before || one.only_after || one.failed_before || one.failed_after;
@@ -141,20 +134,13 @@ function changes(one) {
 function flips(one) {
   if (!one.flips.length) return el("p", { class: "soft" }, say("No sample changed."));
   const list = el("div", { class: "flips" });
-  const show = (chosen, from) => {
-    list.append(...chosen.slice(from, from + STEP).map(flip));
-    if (chosen.length <= from + STEP) return;
-    const more = el("button", { type: "button", class: "more" }, say("Show more ({number} left)", { number: count(chosen.length - from - STEP) }));
-    more.addEventListener("click", () => { more.remove(); show(chosen, from + STEP); });
-    list.append(more);
-  };
   const kinds = { worse: one.flips.filter((flip) => flip.after < flip.before), better: one.flips.filter((flip) => flip.after > flip.before) };
   const labels = one.both_right == null || !data.is_models ? { worse: say("worse"), better: say("better") } : { worse: say("only {model}", { model: plain(data.before) }), better: say("only {model}", { model: plain(data.after) }) };
   const chips = Object.entries(kinds).map(([name, chosen]) => el("button", { type: "button", class: "chip", "aria-pressed": "false", disabled: !chosen.length, onclick: () => choose(name) }, el("i", { class: `swatch ${name === "worse" ? "wrong" : "right"}` }), `${labels[name]} `, el("span", { class: "soft" }, count(chosen.length))));
   const choose = (name) => {
     chips.forEach((chip, place) => chip.setAttribute("aria-pressed", String(Object.keys(kinds)[place] === name)));
     list.replaceChildren();
-    show(kinds[name], 0);
+    appendInSteps(list, kinds[name], flip);
   };
   choose(kinds.worse.length ? "worse" : "better");
   return [el("div", { class: "chips" }, chips, same(one)), list];
@@ -168,25 +154,8 @@ function same(one) {
 }
 
 function flip(one) {
-  const words = changedWords(...one.answers.map(asText));
-  const [before, after] = ["before", "after"].map((when, place) => el("div", { class: "card" },
-    el("h4", {}, `${say(when)}, ${say("extracted")} ${plain(JSON.stringify(one.extracted[place]) ?? say("nothing"))}`),
-    el("div", { class: "answer" }, markedText(words[place]))));
   const drawn = el("details", { class: "flip" }, el("summary", {}, el("i", { class: `swatch ${one.after < one.before ? "wrong" : "right"}` }), plain(one.question), el("span", { class: "soft" }, ` ${say("row")} ${one.index}`), el("span", { class: "tag" }, say(one.same_prompt ? "same prompt" : "other prompt")), el("span", { class: "soft" }, ` ${say("gold")} ${plain(asText(one.gold)).slice(0, 80)}`)));
-  const fill = () => drawn.append(el("div", { class: "cards two" }, before, after), ...(one.same_prompt ? prompt(one.prompts[1], say("prompt")) : [...prompt(one.prompts[0], say("prompt before")), ...prompt(one.prompts[1], say("prompt after"))]));
+  const fill = () => drawn.append(answerCards(one, [say("before"), say("after")]), ...(one.same_prompt ? prompt(one.prompts[1], say("prompt")) : [...prompt(one.prompts[0], say("prompt before")), ...prompt(one.prompts[1], say("prompt after"))]));
   drawn.addEventListener("toggle", fill, { once: true });
   return drawn;
-}
-
-function prompt(value, title) {
-  return [el("h4", {}, title), el("div", { class: "prompt" }, Array.isArray(value) ? value.flat().map(message) : wholeText(asText(value)))];
-}
-
-function message(one) {
-  if (typeof one === "string") return el("div", { class: "message" }, wholeText(one));
-  return el("div", { class: `message ${["system", "user", "assistant"].includes(one.role) ? one.role : ""}` }, el("span", { class: "role" }, plain(String(one.role))), wholeText(asText(one.content)));
-}
-
-function asText(value) {
-  return typeof value === "string" ? value : JSON.stringify(value, null, 1) ?? "";
 }

@@ -151,7 +151,7 @@ def test_every_label_is_translated() -> None:
     for one in ASSETS.iterdir():
         if one.name.endswith(".js"):
             said |= set(re.findall(r'\bsay\("([^"]+)"', one.read_text("utf-8")))
-        elif one.name in ("report.html", "runs.html", "comparison.html"):
+        elif one.name in ("report.html", "runs.html", "comparison.html", "explanation.html"):
             said |= set(re.findall(r"data-say>([^<]+)<", one.read_text("utf-8")))
     assert len(said) > 100
     assert said - set(TABLE) == set()
