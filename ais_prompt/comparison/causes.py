@@ -23,13 +23,16 @@ from numpy.typing import NDArray
 
 from ais_prompt.comparison.scored_task import ScoredTask, clusters_of
 from ais_prompt.comparison.settings import LENGTHS, decoding, differing_decoding, has_rule, model_name, same_prompt
+from ais_prompt.errors import AisPromptError
+from ais_prompt.evaluators.base import BatchEvaluator, best_of, golds_of
+from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.metrics.aggregate import exact_mean
 from ais_prompt.metrics.bootstrap import bootstrap
 from ais_prompt.metrics.difference import mean_difference
 from ais_prompt.metrics.distributions import t_quantile
 from ais_prompt.metrics.interval import spread_of
 from ais_prompt.models.flat_options import as_flat
-from ais_prompt.plan.plan import Task
+from ais_prompt.plan.plan import PlannedDataset, Task
 from ais_prompt.scoring.score import sample_scores
 from ais_prompt.types import DatasetSpec, EvalSpec, ModelSpec, PartSpec, Prediction, SampleScore, TaskSpec
 
@@ -141,9 +144,19 @@ class Division:
         if self._cannot_score:
             return []
         before, after = self._before.spec.dataset, self._after.spec.dataset
-        golds = any(old.gold != new.gold for old, new in zip(self._old, self._new, strict=True))
-        differ = {DATA: golds, EXTRACTION: not same_reading(before, after), METRIC: not same_metric(before, after)}
+        differ = {
+            DATA: not all(self._same_golds),
+            EXTRACTION: not same_reading(before, after),
+            METRIC: not same_metric(before, after),
+        }
         return [cause for cause, differs in differ.items() if differs]
+
+    @cached_property
+    def _same_golds(self) -> list[bool]:
+        """Whether the golds of each pair are the same answer, if not in the same notation, as "18" and "#### 18"."""
+        rules = [Task.of(task.spec).dataset for task in (self._before, self._after) if has_rule(task)]
+        pairs = ((old.gold, new.gold) for old, new in zip(self._old, self._new, strict=True))
+        return [old == new or any(_takes_both(rule, old, new) for rule in rules) for old, new in pairs]
 
     @cached_property
     def _labels(self) -> list[str]:
@@ -162,7 +175,7 @@ class Division:
 
     def _label(self, number: int, made: Sequence[str], judged: Sequence[str], *, moved: bool) -> str:
         old, new = self._old[number], self._new[number]
-        scoring = [*([DATA] if self._cannot_score and old.gold != new.gold else []), *judged]
+        scoring = [*([DATA] if self._cannot_score and not self._same_golds[number] else []), *judged]
         if old.prediction == new.prediction:
             if self._undone or not moved:
                 return ""
@@ -211,9 +224,9 @@ class Division:
 
     def _score_again(self, new: bool, state: _State) -> Mapping[str, Rows]:
         answered = self._after if new else self._before
-        golds = self._new if state.data else self._old
+        golds = self._golds(state)
         answers = self._new if new else self._old
-        mixed = [replace(answer, gold=gold.gold, cluster=None) for answer, gold in zip(answers, golds, strict=True)]
+        mixed = [replace(answer, gold=gold, cluster=None) for answer, gold in zip(answers, golds, strict=True)]
         dataset = answered.spec.dataset
         scoring = self._eval_spec(state)
         spec = replace(answered.spec, dataset=replace(dataset, eval=scoring))
@@ -224,13 +237,17 @@ class Division:
         metric = self._after.metric.metric
         return {score.sample_id: np.array([_main_value(score, metric)]) for score in scores}
 
+    def _golds(self, state: _State) -> list[Any]:
+        """Return the golds as the state says; of two notations of a gold that of the run whose metric compares."""
+        ways = [state.metric if same else state.data for same in self._same_golds]
+        return [(new if way else old).gold for way, old, new in zip(ways, self._old, self._new, strict=True)]
+
     def _eval_spec(self, state: _State) -> EvalSpec:
         before, after = self._before.spec.dataset.eval, self._after.spec.dataset.eval
         reading, metric = after if state.extraction else before, after if state.metric else before
         return replace(
             metric,
             pred_postprocessor=reading.pred_postprocessor,
-            dataset_postprocessor=reading.dataset_postprocessor,
             k=(),
             cluster=None,
         )
@@ -257,6 +274,22 @@ class Division:
 
         spread = bootstrap(stacked, effect, clusters=clusters)
         return Share(cause, effect(stacked.sum(axis=0)), samples, spread and spread[1])
+
+
+def _takes_both(rule: PlannedDataset, one: Any, other: Any) -> bool:
+    """Return whether a rule takes each of two golds, as an answer, for the other one."""
+    evaluator = rule.evaluator
+    if evaluator is None or isinstance(evaluator, BatchEvaluator | JudgeEvaluator):
+        return False
+    try:
+        first, second = ([rule.gold_of(text) for text in golds_of(gold)] for gold in (one, other))
+        return all(
+            next(iter(evaluator.score(answer, golds).values())) >= best_of(evaluator)
+            for answers, golds in ((first, second), (second, first))
+            for answer in answers
+        )
+    except AisPromptError:
+        return False
 
 
 def _is_cut(old: Prediction, new: Prediction) -> bool:
@@ -370,13 +403,17 @@ def changed_parts(before: ScoredTask, after: ScoredTask) -> list[Change]:
 
 
 def same_reading(before: DatasetSpec, after: DatasetSpec) -> bool:
-    """Return whether answers and golds are postprocessed in the same way."""
-    return _reading(before) == _reading(after)
+    """Return whether answers are postprocessed in the same way."""
+    return _part(before.eval.pred_postprocessor) == _part(after.eval.pred_postprocessor)
 
 
 def same_metric(before: DatasetSpec, after: DatasetSpec) -> bool:
-    """Return whether both use the same evaluator."""
-    return _part(before.eval.evaluator) == _part(after.eval.evaluator)
+    """Return whether both use the same evaluator, on golds that are postprocessed in the same way."""
+    first, second = before.eval, after.eval
+    return (_part(first.evaluator), _part(first.dataset_postprocessor)) == (
+        _part(second.evaluator),
+        _part(second.dataset_postprocessor),
+    )
 
 
 def same_judge(before: DatasetSpec, after: DatasetSpec) -> bool:

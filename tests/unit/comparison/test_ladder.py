@@ -87,6 +87,19 @@ def test_two_tools_with_other_filters(tmp_path: Path) -> None:
     ]
 
 
+def test_a_gold_in_another_notation_is_the_same_gold(tmp_path: Path) -> None:
+    """The golds of GSM8K end with "#### 18", which the metric of lm-eval strips; another tool has "18" alone."""
+    first, second = places(tmp_path)
+    log = write_lm_eval(second, [replace(one, gold=f"So. #### {one.gold}") for one in BASE])
+    results = next(second.glob("results*"))
+    values = json.loads(results.read_text())
+    values["configs"]["sums"]["metric_list"][0]["regexes_to_ignore"] = ["(?s).*#### "]
+    results.write_text(json.dumps(values))
+    ladder = ladder_of(write_inspect(first, BASE), log, "sums-strict")
+    assert steps(ladder) == {}
+    assert [round(score or 0, 3) for row in ladder.crossed for score in row] == [0.8] * 4
+
+
 def test_a_hidden_field_of_the_body(tmp_path: Path) -> None:
     first, second = places(tmp_path)
     other = [replace(one, answer=f"{one.answer} Bye.") for one in BASE]
