@@ -24,8 +24,8 @@ import click
 from msgspec.structs import replace
 
 from ais_prompt.testing.answers import MockReply, answer_body, question_of, words_of
-from tools.real.__main__ import CACHE, ROOT, SECONDS, Server, installed, run_theirs, write_case
-from tools.real.cases import CASES, write_files
+from tools.real.__main__ import CACHE, SECONDS, Server, installed, run_theirs, write_case
+from tools.real.cases import CASES, Files, write_files
 
 MODEL: Final = "SmolLM2-135M-Instruct"
 PACKAGES: Final = ("lm-eval[api]==0.4.13", "inspect_ai==0.3.285", "openai")
@@ -117,7 +117,10 @@ def run_lm_eval(rows: Sequence[Mapping[str, Any]], folder: Path, url: str) -> Pa
     work = folder / "lm_eval"
     python = _installed()
     [shipped] = python.parent.glob("lib/python*/site-packages/lm_eval/tasks/gsm8k/gsm8k-cot-zeroshot.yaml")
-    files = {"tasks/gsm8k.yaml": TASK.format(shipped=shipped, rows=work / "rows.jsonl"), "rows.jsonl": _steps(rows)}
+    files: Files = {
+        "tasks/gsm8k.yaml": TASK.format(shipped=shipped, rows=work / "rows.jsonl"),
+        "rows.jsonl": _steps(rows),
+    }
     write_files(files, work)
     model = f"model={MODEL},base_url={url}/chat/completions,num_concurrent=2"
     options = [
