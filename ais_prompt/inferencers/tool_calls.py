@@ -262,10 +262,12 @@ class MultiTurnToolCallInferencer(ToolCallInferencer):
         if isinstance(context.chat, TokenizerChatFormat):
             return context.chat.with_tools(tools, tuple(history)).render(filled, "gen")
         first = context.chat.render(filled, "gen")
-        if isinstance(first, str):
-            fix = "use a chat model"
-            raise PromptError("calls of tools in several turns need messages, and this model takes a text", fix=fix)
-        return (*first, *history)
+        if not isinstance(first, str):
+            return (*first, *history)
+        if context.model.prompt_style == "messages":
+            return (ChatMessage("user", first), *history)
+        fix = "use a chat model"
+        raise PromptError("calls of tools in several turns need messages, and this model takes a text", fix=fix)
 
     def _turns_of(self, sample: Sample) -> list[_Turn]:
         """Return the turns of a sample.

