@@ -189,7 +189,9 @@ def _distributions(
         "ttfo_seconds": [_first_answer(one) - one.start for one in thinking],
         "e2el_seconds": [last[id(one)] - one.start for one in answered],
         "tpot_seconds": [(last[id(one)] - first[id(one)]) / ((one.output_tokens or 0) - 1) for one in several],
-        "itl_seconds": pooled_gaps((one.pieces for one in streamed), sum(map(_piece_count, streamed)) - len(streamed)),
+        "itl_seconds": pooled_gaps(
+            (one.pieces for one in streamed), sum(map(_piece_count, streamed)) - len(streamed), exact=False
+        ),
         "input_tokens": [one.input_tokens or 0 for one in answered],
         "output_tokens": [one.output_tokens or 0 for one in answered],
         "answer_tokens_per_second": [
@@ -209,7 +211,7 @@ def _distributions(
         return found, None
     spans = np.array([ends[id(one)][1] - ends[id(one)][0] for one in streamed])
     found["itl_seconds"] = distribution(gaps, spans, np.array([_piece_count(one) - 1.0 for one in streamed]))
-    return found, float(np.searchsorted(gaps, SHORT_GAP) / len(gaps))
+    return found, float(gaps.searchsorted(gaps.dtype.type(SHORT_GAP)) / len(gaps))
 
 
 def _piece_count(one: Exchange) -> int:
@@ -238,12 +240,12 @@ def distribution(values: Seconds, sums: Seconds | None = None, counts: Seconds |
     """
     values.sort()
     ordered, n = values, len(values)
-    finite = ordered[: np.searchsorted(ordered, math.inf)]
+    finite = ordered[: ordered.searchsorted(ordered.dtype.type(math.inf))]  # of another type it would be copied
     percentiles = {f"p{percent}": percentile(ordered, percent) for percent in PERCENTILES}
     intervals = {f"p{percent}": percentile_interval(ordered, percent) for percent in PERCENTILES}
     if (interval := mean_interval(finite if sums is None else sums, counts)) is not None:
         intervals["mean"] = interval
-    mean = float(finite.mean()) if len(finite) else math.inf
+    mean = float(finite.mean(dtype=np.float64)) if len(finite) else math.inf
     return Distribution(
         n,
         mean,

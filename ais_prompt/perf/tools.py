@@ -86,7 +86,7 @@ def tool_values(exchanges: Sequence[Exchange], tool: Tool) -> ToolValues:
     rows = np.array([_measured(one, tool) for one in answered], np.float64).reshape(-1, 7)
     start, latency, ttft, decoding, sent, received, events = rows.T
     count = int(np.maximum(events - 1, 0).sum())
-    gaps = pooled_gaps((token_times(one, tool) for one in answered), count)
+    gaps = pooled_gaps((token_times(one, tool) for one in answered), count, exact=False)
     return ToolValues(start, latency, ttft, decoding, sent, received, events, gaps)
 
 
