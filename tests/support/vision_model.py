@@ -70,6 +70,72 @@ def save_vision_model(folder: Path) -> None:
     processor.save_pretrained(folder)
 
 
+def save_smol_model(folder: Path) -> None:
+    """An Idefics3, the network of SmolVLM-256M: SigLIP and Llama, an image is 4 tokens between 3 marks."""
+    import torch
+    from transformers import Idefics3Config, Idefics3ImageProcessor, Idefics3Processor
+    from transformers import Idefics3ForConditionalGeneration as Idefics3
+
+    tiles = [f"<row_{row}_col_{column}>" for row in (1, 2) for column in (1, 2)]
+    tokenizer = _tokenizer("<fake_token_around_image>", "<image>", "<end_of_utterance>", "<global-img>", *tiles)
+    size = {"longest_edge": 32}
+    images = Idefics3ImageProcessor(size=size, max_image_size=size, do_image_splitting=False)
+    processor = Idefics3Processor(images, tokenizer, image_seq_len=4, chat_template=TEMPLATE)
+    vision = {
+        "hidden_size": 16,
+        "intermediate_size": 32,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "image_size": 32,
+        "patch_size": 8,
+        "initializer_range": 0.4,
+    }
+    text = {"model_type": "llama", "vocab_size": len(tokenizer), **TEXT_CONFIG}
+    image = tokenizer.convert_tokens_to_ids("<image>")
+    torch.manual_seed(1)
+    network = Idefics3(
+        Idefics3Config(vision_config=vision, text_config=text, image_token_id=image, scale_factor=2, pad_token_id=2)
+    )
+    network.save_pretrained(folder)
+    processor.save_pretrained(folder)
+
+
+def save_qwen_model(folder: Path) -> None:
+    """A Qwen2-VL, whose images keep their shape; needs torchvision, as its processor of videos does."""
+    import torch
+    from transformers import Qwen2VLConfig, Qwen2VLImageProcessor, Qwen2VLProcessor, Qwen2VLVideoProcessor
+    from transformers import Qwen2VLForConditionalGeneration as Qwen2VL
+
+    names = {"image": "<|image_pad|>", "video": "<|video_pad|>", "start": "<|vision_start|>", "end": "<|vision_end|>"}
+    tokenizer = _tokenizer(*names.values())
+    sizes: dict[str, Any] = {"size": {"shortest_edge": 28 * 28, "longest_edge": 56 * 56}}
+    shape: dict[str, Any] = {"patch_size": 14, "temporal_patch_size": 2}
+    template = TEMPLATE.replace("<{{ p['type'] }}>", "<|vision_start|><|{{ p['type'] }}_pad|><|vision_end|>")
+    processor = Qwen2VLProcessor(
+        Qwen2VLImageProcessor(**sizes, **shape, merge_size=2),
+        tokenizer,
+        Qwen2VLVideoProcessor(**sizes, **shape, merge_size=2),
+        chat_template=template,
+    )
+    rope = {"rope_type": "default", "rope_theta": 10_000.0, "mrope_section": [1, 1, 2]}
+    text = {"vocab_size": len(tokenizer), "rope_parameters": rope, **TEXT_CONFIG}
+    vision = {"depth": 2, "embed_dim": 16, "hidden_size": 32, "num_heads": 2, "mlp_ratio": 2, "spatial_merge_size": 2}
+    ids = {name: tokenizer.convert_tokens_to_ids(token) for name, token in names.items()}
+    torch.manual_seed(1)
+    network = Qwen2VL(
+        Qwen2VLConfig(
+            text_config=text,
+            vision_config={**vision, **shape, "initializer_range": 0.4},
+            image_token_id=ids["image"],
+            video_token_id=ids["video"],
+            vision_start_token_id=ids["start"],
+            vision_end_token_id=ids["end"],
+        )
+    )
+    network.save_pretrained(folder)
+    processor.save_pretrained(folder)
+
+
 def save_audio_model(folder: Path) -> None:
     """A Qwen2-Audio, which hears at most one second at 16 kHz."""
     import torch

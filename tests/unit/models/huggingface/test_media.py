@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,13 @@ from ais_prompt.models.huggingface.model import HuggingFaceChatModel
 from ais_prompt.prompts.media import note_files
 from ais_prompt.types import ChatMessage, Completion, LikelihoodQuery, Prompt, Request
 from tests.support.media import wav
-from tests.support.vision_model import image_bytes, save_audio_model, save_vision_model
+from tests.support.vision_model import (
+    image_bytes,
+    save_audio_model,
+    save_qwen_model,
+    save_smol_model,
+    save_vision_model,
+)
 
 pytestmark = pytest.mark.torch
 
@@ -92,6 +98,23 @@ def test_an_image_is_answered_as_by_the_library(vision: HuggingFaceChatModel, im
         text = [{"type": "text", "text": word} for word in ("what is", "this")]
         path = {"type": "image", "path": str(images / f"{colour}.png")}
         assert answer == library_answer(vision, [text[0], path, text[1]])
+
+
+@pytest.mark.parametrize("save", [save_smol_model, save_qwen_model])
+def test_other_networks_answer_as_by_the_library(save: Callable[[Path], None], images: Path, tmp_path: Path) -> None:
+    from PIL import Image
+
+    if save is save_qwen_model:
+        pytest.importorskip("torchvision")
+    save(tmp_path)
+    model = HuggingFaceChatModel(str(tmp_path), max_out_len=8, batch_size=2)
+    assert "image" in model.media_kinds()
+    answers = texts(ask(model, [said("what is this", image(images / f"{colour}.png")) for colour in COLOURS]))
+    assert len(set(answers)) > 1
+    for colour, answer in zip(COLOURS, answers, strict=True):
+        picture = Image.open(images / f"{colour}.png").convert("RGB")
+        parts = [{"type": "text", "text": "what is this"}, {"type": "image", "image": picture}]
+        assert answer == library_answer(model, parts)
 
 
 def test_the_image_decides_the_answer(vision: HuggingFaceChatModel, images: Path) -> None:
