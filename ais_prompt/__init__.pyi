@@ -56,6 +56,11 @@ from ais_prompt.evaluators.structured import RegexEvaluator as RegexEvaluator
 from ais_prompt.evaluators.text_overlap import BleuEvaluator as BleuEvaluator
 from ais_prompt.evaluators.text_overlap import JiebaRougeEvaluator as JiebaRougeEvaluator
 from ais_prompt.evaluators.text_overlap import RougeEvaluator as RougeEvaluator
+from ais_prompt.evaluators.visual import AnlsEvaluator as AnlsEvaluator
+from ais_prompt.evaluators.visual import OcrBenchEvaluator as OcrBenchEvaluator
+from ais_prompt.evaluators.visual import RelaxedAccuracyEvaluator as RelaxedAccuracyEvaluator
+from ais_prompt.evaluators.visual import RoundedNumberEvaluator as RoundedNumberEvaluator
+from ais_prompt.evaluators.visual import VqaAccuracyEvaluator as VqaAccuracyEvaluator
 from ais_prompt.extensions.benchmarks.cards.dataset import CatalogDataset as CatalogDataset
 from ais_prompt.extensions.benchmarks.function_calls import ToolCallEvaluator as ToolCallEvaluator
 from ais_prompt.extensions.benchmarks.instructions import InstructionEvaluator as InstructionEvaluator

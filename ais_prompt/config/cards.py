@@ -6,7 +6,6 @@ standard library is imported, so that `aisprompt list` can show all cards at onc
 
 from __future__ import annotations
 
-import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
@@ -15,11 +14,9 @@ from typing import Any, Final
 
 from ais_prompt.config.locate import config_folders
 from ais_prompt.errors import ConfigError
+from ais_prompt.utils.data_root import data_root
 from ais_prompt.utils.places import place
 from ais_prompt.utils.text import advice
-
-DATA: Final = "AISPROMPT_DATA"
-"""Environment variable of the folder in which `aisprompt data get` keeps benchmarks."""
 
 CARD: Final = "card.toml"
 LOCK: Final = "data.lock"
@@ -54,6 +51,7 @@ class Files:
         lines: whether each line is an object, whatever the file is called; its values may differ from row to row.
         beside: a file in the folder of each file, ``{name}`` being the name, whose rows of the same ``id`` add columns.
         subsets: the subsets that are used; empty for all.
+        vlmeval: whether it is a TSV of VLMEvalKit: fields in quotes, and an image may be the index of another row.
     """
 
     about: str
@@ -64,6 +62,7 @@ class Files:
     lines: bool = False
     beside: str = ""
     subsets: tuple[str, ...] = ()
+    vlmeval: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +81,8 @@ class Card:
         version: which version of the data the card is about; `NOT_VERIFIED` if it was not seen.
         form: where repository, splits and columns were read.
         checked: what it was held against, and how that came out.
-        rows: name of the function in `ais_prompt.extensions.benchmarks.cards.rows` that makes our columns; empty if
-            the columns have our names already.
+        rows: name of the function in `ais_prompt.extensions.benchmarks.cards`, ``rows.py`` or ``media.py``, that makes
+            our columns; empty if the columns have our names already.
         rename: our column → the column of the publisher.
         hub: where it is on the hub; None if it is not there.
         files: other forms of it.
@@ -120,11 +119,6 @@ class Card:
     def is_here(self) -> bool:
         """Return whether its data are on this machine, or made here."""
         return self.made or (self.data / LOCK).is_file()
-
-
-def data_root() -> Path:
-    """Return the folder that holds the data of all benchmarks."""
-    return Path(os.environ.get(DATA) or "~/.cache/aisprompt/data").expanduser().absolute()
 
 
 def cards() -> dict[str, Card]:

@@ -42,6 +42,7 @@ from ais_prompt.registry import (
 from ais_prompt.retrievers import Retriever
 from ais_prompt.types import DatasetSpec, EvalSpec, JudgeSpec, ModelSpec, PartSpec
 from ais_prompt.types.shard import Partitioner
+from ais_prompt.utils.data_root import data_root
 from ais_prompt.utils.media import has_scheme, references
 
 Postprocessor = Callable[[Any], Any]
@@ -258,9 +259,14 @@ def _both(config_path: str, elsewhere: str) -> str:
 
 
 def _data_folders(args: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the folders that the reader's arguments name: ``path``, ``data_files``, and those like ``image_path``."""
+    """Yield the folders that the reader's arguments name: ``path``, ``data_files``, and those like ``image_path``.
+
+    A benchmark with a card has its media in the folder of all data.
+    """
     for key, value in args.items():
-        if isinstance(value, Mapping) and key != "data_files":  # arguments of a peer's loader
+        if key == "benchmark":
+            yield str(data_root())
+        elif isinstance(value, Mapping) and key != "data_files":  # arguments of a peer's loader
             yield from _data_folders(value)
         elif key in ("path", "data_files") or str(key).endswith("_path"):
             for text in _texts(value):

@@ -272,8 +272,16 @@ def _question(part: Mapping[str, Any]) -> str:
     template = part["template"]
     while not isinstance(template, str):
         turns = template.get("round", ())
-        template = next((turn["prompt"] for turn in turns if turn["role"] == "HUMAN"), next(iter(template.values())))
+        template = next((_text(turn) for turn in turns if turn["role"] == "HUMAN"), next(iter(template.values())))
     return template
+
+
+def _text(turn: Mapping[str, Any]) -> str:
+    """Return the text of a turn; of one with media, their kinds in brackets and the text."""
+    if "prompt_mm" not in turn:
+        return str(turn["prompt"])
+    kinds = [f"[{kind}] " for kind in turn["prompt_mm"] if kind != "text"]
+    return "".join(kinds) + str(turn["prompt_mm"].get("text", {}).get("text", ""))
 
 
 def _name(part: Mapping[str, Any] | None) -> str:

@@ -2,7 +2,7 @@
 
 A media part has OpenAI's form: a ``type``, and under that name a URL, ``{"url": ...}`` or, for ``input_audio``,
 ``{"data": ...}``. A URL that starts with ``file://`` or has no scheme is a local file; relative paths are
-looked up in the working directory.
+looked up in the working directory, then in the folder of benchmarks' data.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from msgspec import Struct
 
 from ais_prompt.errors import DataError
 from ais_prompt.types import Prompt
+from ais_prompt.utils.data_root import data_root
 from ais_prompt.utils.digest import file_digest
 from ais_prompt.utils.files import open_regular, read_regular
 
@@ -158,7 +159,10 @@ def media_path(reference: str) -> Path:
     name = reference[len(_FILE) :] if reference.lower().startswith(_FILE) else reference
     # Templates put a path after "file://" unquoted, but a URL may be quoted: the unquoted name is tried first.
     quoted = "%" in name and not os.path.exists(name)  # noqa: PTH110  # Path.exists raises an error for long names
-    return Path(unquote(name) if quoted else name)
+    path = Path(unquote(name) if quoted else name)
+    # Rows of a benchmark name its files below the folder of all data, so that they are the same on every machine.
+    of_benchmark = data_root() / path
+    return path if os.path.exists(path) or not os.path.exists(of_benchmark) else of_benchmark  # noqa: PTH110
 
 
 def check_part(part: Mapping[str, Any]) -> None:
@@ -256,7 +260,7 @@ def _unreadable(path: Path, error: Exception) -> DataError:
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
     return DataError(
         f"the media file {_shortened(str(path))!r} cannot be read: {reason}",
-        fix="relative paths are looked up in the working directory; full paths are the safe way",
+        fix="give a full path, or one that is relative to the working directory or to $AISPROMPT_DATA",
     )
 
 

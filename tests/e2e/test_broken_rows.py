@@ -108,6 +108,7 @@ LIKELY: Final = {"prompt_style": "text", "likelihoods": {"Oslo": 0.5, "": 1.0}}
 
 EVALUATED: Final[Mapping[str, Case]] = {
     "AccEvaluator": text_case("AccEvaluator"),
+    "AnlsEvaluator": text_case("AnlsEvaluator"),
     "AveragePPLEvaluator": Case(
         {"type": "AveragePPLEvaluator"}, "", {"gold": "x"}, {"inferencer": {"type": "PPLOnlyInferencer"}}, LIKELY
     ),
@@ -158,6 +159,7 @@ EVALUATED: Final[Mapping[str, Case]] = {
         "def f():\n    return 1\n",
         {"test_list": ["assert f() == 1"], "test_setup_code": ""},
     ),
+    "OcrBenchEvaluator": text_case("OcrBenchEvaluator"),
     "OptionOrTextEvaluator": text_case("OptionOrTextEvaluator", "B. Oslo"),
     "PairwiseEvaluator": Case(
         {"type": "PairwiseEvaluator", "baseline": {"column": "other"}, **JUDGED},
@@ -165,7 +167,9 @@ EVALUATED: Final[Mapping[str, Case]] = {
         {"gold": "Oslo", "other": "Rome"},
     ),
     "RegexEvaluator": text_case("RegexEvaluator", "O.*o"),
+    "RelaxedAccuracyEvaluator": text_case("RelaxedAccuracyEvaluator"),
     "RougeEvaluator": text_case("RougeEvaluator"),
+    "RoundedNumberEvaluator": text_case("RoundedNumberEvaluator", "42", "42"),
     "SquadEvaluator": text_case("SquadEvaluator"),
     "LoggedMatchEvaluator": text_case("LoggedMatchEvaluator"),
     "StringMatchEvaluator": text_case("StringMatchEvaluator"),
@@ -174,6 +178,7 @@ EVALUATED: Final[Mapping[str, Case]] = {
         '[{"name": "f", "arguments": {"x": 1}}]',
         {"functions": [FUNCTION], "answers": [{"f": {"x": [1]}}]},
     ),
+    "VqaAccuracyEvaluator": text_case("VqaAccuracyEvaluator", ["Oslo"] * 10),
 }
 OF_PEERS: Final = {"PeerCascadeEvaluator", "PeerEvaluator", "PeerJudgeEvaluator"}
 """Evaluators that run code of another program."""

@@ -10,6 +10,9 @@ A sample has ``rows``, ``CONFIGURATION/SPLIT`` of the hub → rows, or ``files``
 - ``baseline``: answers of a second model, with which those of the first are compared;
 - ``right``: for rows that a reader makes, how many get their gold as the answer. ``made`` has arguments for the reader
   then, in place of rows.
+- ``videos``: files below the folder of all data, which are written as the beginning of an MP4.
+
+A value ``{"colour": "red"}`` in the rows is an image of that colour, as the hub stores it.
 """
 
 from __future__ import annotations
@@ -23,6 +26,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ais_prompt.extensions.benchmarks.get import get
+from ais_prompt.utils.data_root import data_root
+from tests.support.media import MP4
+from tests.support.vision_model import image_bytes
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 NAMES = sorted(file.stem for file in FOLDER.glob("*.json"))
@@ -48,9 +54,21 @@ def bring(name: str, folder: Path) -> None:
     for place, rows in sample(name).get("rows", {}).items():
         file = folder / name / place / "0000.parquet"
         file.parent.mkdir(parents=True)
-        pq.write_table(pa.Table.from_pylist(rows), file)
+        pq.write_table(
+            pa.Table.from_pylist([dict(zip(row, map(_value, row.values()), strict=True)) for row in rows]), file
+        )
+    for place in sample(name).get("videos", ()):
+        file = data_root() / place
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(MP4)
     if "made" not in sample(name):
         get(name, folder / name)
+
+
+def _value(value: Any) -> Any:
+    """A value of a row; an image for its colour."""
+    is_image = isinstance(value, dict) and value.keys() == {"colour"}
+    return {"bytes": image_bytes(value["colour"]), "path": f"{value['colour']}.png"} if is_image else value
 
 
 CONFIGS = sorted((name, config) for name in NAMES for config in sample(name)["configs"])

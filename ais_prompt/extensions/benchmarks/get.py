@@ -27,6 +27,7 @@ from ais_prompt.extensions.benchmarks.cards.dataset import (
     read_lock,
     row_changes,
 )
+from ais_prompt.extensions.benchmarks.cards.media import changed_media
 from ais_prompt.extensions.benchmarks.cards.sources import fetch, find_files, forget
 from ais_prompt.extensions.benchmarks.cards.store import built, copied, install
 
@@ -145,7 +146,7 @@ def unpack(archive: Path, folder: Path, *, most_bytes: int = MOST_BYTES, most_fi
 
 def _changes(card: Card) -> list[str]:
     lock = read_lock(card)
-    found: list[str] = []
+    found = changed_media(card.data)
     for split in _changed_files(card, lock):
         try:
             rows = row_changes(card.data, lock, split)

@@ -14,6 +14,7 @@ from ais_prompt.registry import EVALUATORS
 
 OF_TEXTS = {
     "AccEvaluator": "Oslo",
+    "AnlsEvaluator": "Oslo",
     "BBHEvaluator": "Oslo",
     "BleuEvaluator": "Oslo lies by a fjord",
     "ContainedAnswerEvaluator": "Oslo",
@@ -24,7 +25,10 @@ OF_TEXTS = {
     "JiebaRougeEvaluator": "Oslo",
     "LambadaEvaluator": "Oslo",
     "MATHVerifyEvaluator": "42",
+    "OcrBenchEvaluator": "Oslo",
+    "RelaxedAccuracyEvaluator": "Oslo",
     "RougeEvaluator": "Oslo",
+    "RoundedNumberEvaluator": "42",
     "SquadEvaluator": "Oslo",
     "StringMatchEvaluator": "Oslo",
 }

@@ -15,12 +15,13 @@ from typing import Any, Final, TypeVar
 
 from msgspec import Struct
 
-from ais_prompt.config.cards import Card, Files, Hub, data_root
+from ais_prompt.config.cards import Card, Files, Hub
 from ais_prompt.errors import DataError
 from ais_prompt.extensions.benchmarks.layouts.layout import csv_records, json_whole, jsonl, tabbed_lines
 from ais_prompt.readers.formats import read_file
 from ais_prompt.readers.ranges import select
 from ais_prompt.readers.table import Row
+from ais_prompt.utils.data_root import data_root
 from ais_prompt.utils.digest import file_digest
 from ais_prompt.utils.hub import HUB, guard_hub
 from ais_prompt.utils.packages import require
@@ -134,6 +135,8 @@ def _values(found: FoundFile) -> Iterable[Mapping[str, Any]]:
     form = found.form
     if form is not None and form.lines:
         return _lines(found.path, form.beside)
+    if form is not None and form.vlmeval:
+        return _vlmeval_rows(found.path)
     if form is not None and form.header:
         read = tabbed_lines if found.path.suffix == ".tsv" else csv_records
         return (_headed(form.header, record, f"{found.path}:{line}") for line, record in read(found.path))
@@ -141,6 +144,29 @@ def _values(found: FoundFile) -> Iterable[Mapping[str, Any]]:
         [(_, whole)] = json_whole(found.path)
         return list(whole.get(form.key, ())) if isinstance(whole, dict) else []
     return read_file(found.path)
+
+
+_LONGEST_INDEX: Final = 64
+"""Characters of an image at most that is the index of another row, as in VLMEvalKit."""
+
+
+def _vlmeval_rows(file: Path) -> Iterator[Row]:
+    """Yield the rows of a TSV of VLMEvalKit, each with its image in base64; empty fields are left out.
+
+    Raises:
+        DataError: an image is the index of a row that is not there.
+    """
+    table = read_file(file, quotechar='"')
+    wanted = {row["image"] for row in table if len(row["image"]) <= _LONGEST_INDEX}
+    images = {row["index"]: row["image"] for row in table if row["index"] in wanted}
+    for number, row in enumerate(table):
+        image = row["image"]
+        if image in wanted and image not in images:
+            fix = "bring the whole file of the publisher"
+            raise DataError(
+                f"the image is that of row {image!r}, which is not there", where=f"{file}, row {number}", fix=fix
+            )
+        yield {**{name: value for name, value in row.items() if value}, "image": images.get(image, image)}
 
 
 def _lines(file: Path, beside: str) -> Iterator[Row]:

@@ -22,6 +22,7 @@ from ais_prompt.extensions.benchmarks.cards.dataset import (
     read_lock,
     split_file,
 )
+from ais_prompt.extensions.benchmarks.cards.media import FOLDER, MEDIA_ROWS, marked
 from ais_prompt.extensions.benchmarks.cards.rows import ROWS
 from ais_prompt.extensions.benchmarks.cards.sources import FoundFile, raw_rows
 from ais_prompt.readers.batches import rows_of
@@ -50,7 +51,7 @@ def built(
         splits = {}
         for split in dict.fromkeys(one.split for one in files):
             parts = [one for one in files if one.split == split]
-            table = Table.of_rows(_rows(card, parts), [part.name for part in parts])
+            table = Table.of_rows(_rows(card, parts, folder), [part.name for part in parts])
             if not len(table):
                 fix = f"bring the files again: {card.source}"
                 raise DataError(f"{card.name} has no rows in the split {split!r}", where=str(parts[0].path), fix=fix)
@@ -76,6 +77,8 @@ def copied(card: Card, source: Path) -> tuple[Path, DataLock]:
             shutil.copyfile(split_file(source, split), split_file(folder, split))
             if ids_file(source, split).is_file():
                 shutil.copyfile(ids_file(source, split), ids_file(folder, split))
+        if (source / FOLDER).is_dir():
+            shutil.copytree(source / FOLDER, folder / FOLDER)
         shutil.copyfile(source / LOCK, folder / LOCK)
     return folder, lock
 
@@ -112,14 +115,14 @@ def _stored(table: Table, folder: Path, split: str) -> SplitLock:
     return SplitLock(len(table), table.digest, file_digest(file))
 
 
-def _rows(card: Card, files: Sequence[FoundFile]) -> Iterator[Row]:
-    """Yield the rows of files with the columns of the card."""
+def _rows(card: Card, files: Sequence[FoundFile], folder: Path) -> Iterator[Row]:
+    """Yield the rows of files with the columns of the card; their images are written below the folder."""
     for file in files:
         row: Row = {}
         number = -1
         try:
             for number, row in enumerate(raw_rows(file)):  # noqa: B007  # read below
-                yield _row(card, row)
+                yield _row(card, row, folder)
         except AisPromptError:
             raise
         except MemoryError as error:
@@ -129,15 +132,17 @@ def _rows(card: Card, files: Sequence[FoundFile]) -> Iterator[Row]:
             raise _other_version(card, file, number, row, error) from error
 
 
-def _row(card: Card, row: Row) -> Row:
+def _row(card: Card, row: Row, folder: Path) -> Row:
     """Return a row with the columns of the card.
 
     Raises:
         _OtherValueError: a column has objects, which a template would show as Python writes them.
         KeyError: a column is missing.
     """
-    make = ROWS[card.rows] if card.rows else dict
+    make = {**ROWS, **MEDIA_ROWS}[card.rows] if card.rows else dict
     made = make({**row, **{ours: row[theirs] for ours, theirs in card.rename.items()}})
+    if card.rows in MEDIA_ROWS:
+        made["content"] = marked(made["content"], folder, card.name)
     found = {column: made[column] for column in card.columns}
     if objects := [column for column, value in found.items() if isinstance(value, Mapping)]:
         raise _OtherValueError(f"the column {objects[0]!r} has objects")

@@ -21,7 +21,7 @@ from ais_prompt.registry import READERS
 from tests.support.benchmark_samples import CONFIGS, NAMES, bring, sample
 from tests.support.cli import run_cli
 
-MOST_DATASETS = 2
+MOST_DATASETS = 5
 """Subjects of one config that are run."""
 SANDBOXED = {"humaneval", "humaneval_plus", "mbpp", "mbpp_plus"}
 PROCESSES = {"cmath", "math500", "aime24", "aime25", *SANDBOXED}
@@ -107,12 +107,10 @@ def some_datasets(name: str, datasets: list[dict[str, Any]]) -> list[dict[str, A
 
 def here(datasets: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The datasets whose rows the sample has."""
-    columns = {column for dataset in datasets for column in dataset["only"]}
-    assert len(columns) == 1
-    [column] = columns
     reader = CatalogDataset(datasets[0]["benchmark"])
-    values = {row[column] for split in reader.splits() for row in reader.read(split)}
-    return [dataset for dataset in datasets if dataset["only"][column] in values][:MOST_DATASETS]
+    rows = [row for split in reader.splits() for row in reader.read(split)]
+    found = [dataset for dataset in datasets if any(dataset["only"].items() <= row.items() for row in rows)]
+    return found[:MOST_DATASETS]
 
 
 def test_each_card_has_a_config_and_each_config_a_sample() -> None:
