@@ -37,7 +37,7 @@ _EPOCH: Final = re.compile(r"samples/(.*)_epoch_(\d+)\.json")
 _NOT_MAIN: Final = ("stderr", "var", "std")
 _NUMBER: Final = r"(?<![\w.])-?[$£€]?\d[\d,]*(?:\.\d+)?"
 _CHOICE: Final = r"(?i)ANSWER\s*:\s*([A-Za-z\d ,]+?)\s*(?:[^\w\s,]|\n|$)"
-"""What the scorer ``choice`` reads, as the solver ``multiple_choice`` asks for it."""
+"""What the scorers ``answer`` and, in earlier versions, ``choice`` read."""
 
 
 def _recognizes(file: LogFile) -> bool:
@@ -243,7 +243,12 @@ def _rules(scorer: str, options: Mapping[str, Any]) -> list[LogRule]:
         case "f1":
             return [LogRule(None, {"type": "LoggedMatchEvaluator", "match": "f1"})]
         case "choice":
-            return [LogRule({"type": "logged_regex", "pattern": _CHOICE}, {"type": "LoggedMatchEvaluator"})]
+            letters = {"type": "LoggedMatchEvaluator", "match": "letters"}
+            return [
+                LogRule({"type": "logged_letters"}, letters),
+                LogRule({"type": "logged_letters", "several": True}, letters),
+                LogRule({"type": "logged_regex", "pattern": _CHOICE}, {"type": "LoggedMatchEvaluator"}),
+            ]
         case "answer":
             return [LogRule({"type": "logged_regex", "pattern": _CHOICE}, text)]
         case "pattern" if isinstance(pattern, str):

@@ -203,7 +203,7 @@ def _rules(config: Mapping[str, Any], chosen: str) -> list[LogRule]:
     }
     reading: PartConfig | None = None
     for step in _steps(config, chosen):
-        if step.get("function") == "regex":
+        if step.get("function") in ("regex", "multi_choice_regex"):  # the latter has more for answers without a match
             reading = {
                 "type": "logged_regex",
                 "pattern": str(step.get("regex_pattern", r"#### (\-?[0-9\.\,]+)")),

@@ -3,7 +3,8 @@
 A log names its rule at best. It is taken as known only if our counterpart gives the log's own verdicts.
 
 Sources: ``lm_eval/filters/extraction.py`` and ``lm_eval/api/metrics.py`` (``exact_match``) of lm-evaluation-harness,
-``inspect_ai/scorer/_match.py`` and ``_common.py`` of inspect_ai, ``benchmark/metrics/evaluate_reference_metrics.py`` of
+``inspect_ai/scorer/_match.py``, ``_common.py``, ``_choice.py`` and ``inspect_ai/solver/_multiple_choice.py`` of
+inspect_ai, ``benchmark/metrics/evaluate_reference_metrics.py`` of
 HELM.
 """
 
@@ -15,7 +16,7 @@ from collections.abc import Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 from ais_prompt.errors import AisPromptError, PartError
-from ais_prompt.evaluators.base import Evaluator, MeanEvaluator, golds_of
+from ais_prompt.evaluators.base import Evaluator, MeanEvaluator, golds_of, letters_of
 from ais_prompt.extensions.formats.logs.patterns import apply_pattern, compiled
 from ais_prompt.extensions.formats.logs.record import LoggedAnswer, LogRule, PartConfig
 from ais_prompt.metrics.spans import exact_match, token_f1
@@ -27,10 +28,16 @@ AGREEMENT: Final = 0.99
 """Share of a log's verdicts that a rule must give."""
 LEAST_ANSWERS: Final = 20
 """Fewest answers by which a rule that the log does not name is found."""
-Match: TypeAlias = Literal["exact", "begin", "end", "any", "words", "f1"]
+Match: TypeAlias = Literal["exact", "begin", "end", "any", "words", "f1", "letters"]
 
 _ENDS: Final = string.whitespace + string.punctuation
 _NO_PUNCTUATION: Final = str.maketrans("", "", string.punctuation)
+_WRAPPED: Final = re.compile(r"(\$|\*\*)\s*([A-Za-z\d][A-Za-z\d ,]*?)\s*\1")
+_IN_PARENTHESES: Final = re.compile(r"(?i)((?:^|[:,])\s*)\(([A-Z\d])\)(?=\s*(?:[,.\n]|\Z))")
+_LETTERS: Final = (
+    re.compile(r"(?im)^ANSWER\s*:\s*([A-Z\d ,]+)\s*(?:$|\.)"),  # on a line of its own
+    re.compile(r"(?i)ANSWER\s*:\s*([A-Z\d ,]+)(?:\W|$)"),
+)
 _NO_NUMBER: Final = re.compile(r"[$£€%,*\s]+")
 _GENERAL: Final = (
     LogRule(None, {"type": "LoggedMatchEvaluator"}),
@@ -75,13 +82,36 @@ def logged_regex(text: str, pattern: str, which: int = 0) -> Extraction | None:
     return Extraction(answer, "regex", *match.span(groups[0])) if answer else None
 
 
+@POSTPROCESSORS.register_module()
+def logged_letters(text: str, several: bool = False) -> str | None:
+    """Return the chosen letters behind "ANSWER:" in order, as the solver ``multiple_choice`` of inspect_ai reads them.
+
+    Args:
+        text: the answer of the model; the last "ANSWER:" on a line of its own counts, else the last one anywhere.
+        several: whether several letters may be right: "A, C", "A and C" or "AC".
+
+    >>> logged_letters("Both fit.\\nANSWER: C and A", several=True)
+    'A, C'
+    """
+    text = _IN_PARENTHESES.sub(r"\1\2", _WRAPPED.sub(r"\2", text))
+    found = next((matches for pattern in _LETTERS if (matches := pattern.findall(text))), [""])[-1].strip().upper()
+    if several:
+        found = found.replace(" AND ", ",").replace(" ", "")
+    tokens = set(filter(None, found.split(",")))
+    if several and any(len(token) > 1 for token in tokens):
+        tokens = set(found)  # letters without commas
+    is_choice = tokens and all(len(token) == 1 and token.isalpha() for token in tokens)
+    return ", ".join(sorted(tokens)) if is_choice and (several or len(tokens) == 1) else None
+
+
 @EVALUATORS.register_module()
 class LoggedMatchEvaluator(MeanEvaluator):
     """Accuracy as other tools compute it: answer and gold are cleaned and compared; of several golds the best counts.
 
     Args:
         match: how they are compared: equal (``exact``); the answer begins, ends with or contains the gold; equal words
-            without case, punctuation and articles (``words``); or the F1 of these words (``f1``).
+            without case, punctuation and articles (``words``); the F1 of these words (``f1``); or the answer has all
+            letters of the gold and no other (``letters``), where several golds are right together.
         ignore_case: whether "Paris" equals "PARIS".
         ignore_punctuation: whether punctuation is left out: everywhere for ``exact``, else at both ends.
         numeric: whether numbers are compared by value. Of an answer with several, that at the end, or the beginning.
@@ -113,6 +143,8 @@ class LoggedMatchEvaluator(MeanEvaluator):
         Raises:
             DataError: there is no gold.
         """
+        if self.match == "letters":
+            return float(set(letters_of([answer])) == set(letters_of([gold])))
         return max(float(self._compared(answer, one)) for one in golds_of(gold))
 
     def _compared(self, answer: str, gold: str) -> float:

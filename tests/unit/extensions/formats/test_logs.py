@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from ais_prompt.checks.stored import stored_spec
 from ais_prompt.extensions.formats.logs import files
 from ais_prompt.extensions.formats.logs.import_log import ImportedLog, import_log
+from ais_prompt.extensions.formats.logs.rules import logged_letters
 from ais_prompt.report.stored import StoredTask, read_stored_results
 from ais_prompt.store.layout import RunFolder
 from tests.support.cli import run_cli
@@ -353,3 +354,41 @@ def test_one_log_in_both_forms_has_equal_records(tmp_path: Path) -> None:
     assert [list(task.samples()) for task in tasks_of(first).values()] == [
         list(task.samples()) for task in tasks_of(second).values()
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "single", "several"),
+    [
+        ("ANSWER: B", "B", "B"),
+        ("Think.\nanswer: b.", "B", "B"),
+        ("ANSWER: A\nNo.\nANSWER: C", "C", "C"),
+        ("ANSWER: $B$", "B", "B"),
+        ("ANSWER: (B)", "B", "B"),
+        ("ANSWER: A,", "A", "A"),
+        ("ANSWER: A, C", None, "A, C"),
+        ("ANSWER: C and A", None, "A, C"),
+        ("ANSWER: CA", None, "A, C"),
+        ("ANSWER: A C", None, "A, C"),
+        ("The answer is A.", None, None),
+        ("ANSWER: 1", None, None),
+    ],
+)
+def test_letters_are_read_as_inspect_ai_reads_them(text: str, single: str | None, several: str | None) -> None:
+    """The readings are those of `parse_answers` of inspect_ai 0.3.285 with 26 choices."""
+    assert (logged_letters(text), logged_letters(text, several=True)) == (single, several)
+
+
+def test_several_letters_are_right_together(tmp_path: Path) -> None:
+    """The rule of a log whose questions have several right choices gives its verdicts."""
+    header = inspect_header()
+    header["results"]["scores"][0].update(name="choice", scorer="choice")
+    samples = inspect_samples()
+    for sample, said, value in zip(samples, ("B and A", "A", "C, B, A"), "CIC", strict=True):
+        letters = sorted(set(said) & set("ABC"))
+        sample["output"]["choices"][0]["message"]["content"] = f"Thinking.\nANSWER: {said}"
+        sample["target"] = [*"AB"] if value == "C" and len(letters) == 2 else [*"ABC"]
+        sample["scores"] = {"choice": {"value": value, "answer": ", ".join(letters)}}
+    write_json(tmp_path / "log.json", {**header, "samples": samples})
+    scoring = stored_spec(imported(tmp_path / "log.json", tmp_path / "runs").folder).datasets[0].eval
+    parts = [(part.type, part.args) for part in (scoring.pred_postprocessor, scoring.evaluator) if part]
+    assert parts == [("logged_letters", {"several": True}), ("LoggedMatchEvaluator", {"match": "letters"})]
