@@ -30,6 +30,7 @@ from ais_prompt.checks.warnings import label_warnings, prompt_warnings
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, PartError, PromptError, without_index
 from ais_prompt.evaluators.base import AnswerBatch, DoubtsGolds, JudgedBatchEvaluator
 from ais_prompt.inferencers import (
+    CLPInferencer,
     DialogueInferencer,
     InferenceContext,
     Inferencer,
@@ -137,6 +138,7 @@ def _try_questions(
         warnings += _doubts(question)
         _note_refusals(refused.get(question.planned.spec.where, ()), len(models), question, faults)
         warnings += _ignored_examples(question)
+        warnings += _unread_probabilities(question)
     if not faults:
         for question in questions:
             warnings += _check_judge(question, [model.planned.spec.abbr for model in models], faults)
@@ -399,6 +401,26 @@ def _ignored_examples(question: _Question) -> list[PromptWarning]:
     what = f"{infer.inferencer.type} shows no in-context examples: ice_template is ignored"
     return [
         PromptWarning(what, infer.ice_template.where, "remove ice_template, and the retriever that chooses examples")
+    ]
+
+
+def _unread_probabilities(question: _Question) -> list[PromptWarning]:
+    """Warn of a shipped evaluator, which compares one answer, after an inferencer that predicts probabilities."""
+    planned, spec = question.planned, question.planned.spec.eval
+    if not isinstance(planned.inferencer, CLPInferencer) or spec.evaluator is None or spec.pred_postprocessor:
+        return []
+    try:
+        evaluator = planned.evaluator
+    except AisPromptError:  # `check_eval` says so
+        return []
+    if not is_shipped(type(evaluator)):
+        return []
+    return [
+        PromptWarning(
+            f"CLPInferencer predicts a list of probabilities, and {spec.evaluator.type} compares one answer",
+            spec.evaluator.where,
+            "use ChoicesInferencer, which predicts the likeliest choice, or an evaluator of your own for the list",
+        )
     ]
 
 

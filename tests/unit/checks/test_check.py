@@ -57,6 +57,18 @@ def test_more_stop_texts_than_a_server_takes(tmp_path: Path, kind: str, stops: s
     ] * warned
 
 
+@pytest.mark.parametrize(
+    ("inferencer", "warned"),
+    [(PartSpec("CLPInferencer", {"choices": ["1", "2"]}), True), (PartSpec("GenInferencer", {}), False)],
+)
+def test_an_evaluator_that_reads_no_probabilities(tmp_path: Path, inferencer: PartSpec, warned: bool) -> None:
+    spec = dataset_spec(write_rows(tmp_path / "rows.jsonl", [{"question": "1+1", "answer": "2"}]))
+    spec = replace(spec, infer=replace(spec.infer, inferencer=inferencer))
+    found = check_plan(Plan(RunSpec("run", (model_spec(),), (spec,), tmp_path, None, {})), lambda path: path)
+    assert found.faults == []
+    assert ["predicts a list of probabilities" in one.what for one in found.warnings] == [True] * warned
+
+
 def test_a_text_as_begin_of_an_api_model_is_a_fault(tmp_path: Path) -> None:
     found = findings(
         tmp_path, scripted({"begin": "Hi", "round": ROLES}), template={"round": [{"role": "HUMAN", "prompt": "x"}]}
