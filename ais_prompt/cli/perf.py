@@ -12,14 +12,19 @@ from ais_prompt.cli.options import shown_command
 from ais_prompt.cli.verb import hint, offer, report
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from rich.console import Console
 
     from ais_prompt.cli.gates import GateKeeper
+    from ais_prompt.errors import AisPromptError, Interrupted
+    from ais_prompt.perf.result import LoadResult
     from ais_prompt.perf.tools import ToolName
     from ais_prompt.plan.plan import Plan
     from ais_prompt.store.layout import RunFolder
     from ais_prompt.types import PerfSpec
     from ais_prompt.verbs.perf import PerfRun
+    from ais_prompt.verbs.sweep import Sweep
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 PERF_MODES: Final = ("perf", "perf_viz")
@@ -35,6 +40,9 @@ PERF_OPTIONS: Final = (
     "grace",
     "slos",
     "strict",
+    "sweep",
+    "find_rate",
+    "runs",
 )
 """The names of these options in a command."""
 SYNTHETIC: Final = "synthetic"
@@ -109,6 +117,19 @@ _OPTIONS = (
         metavar="GOAL",
         help="With -m perf: a goal for a latency: 'p99 ttft <= 2s', 'p90 tpot <= 50ms'; also for goodput.",
     ),
+    click.option(
+        "--sweep",
+        metavar="KEY=V,V…",
+        help="With -m perf: one load for each value of an option of the models: concurrency=1,4,16.",
+    ),
+    click.option(
+        "--find-rate",
+        is_flag=True,
+        help="With -m perf and --slo: search the largest request rate that meets every goal.",
+    ),
+    click.option(
+        "--runs", type=click.IntRange(1, 100), metavar="N", help="With -m perf: measure each load N times (default: 1)."
+    ),
     click.option("--strict", is_flag=True, help="With -m perf: exit code 1 if this machine was the limit."),
 )
 
@@ -171,6 +192,8 @@ def run_perf(ctx: click.Context, plan: Plan, keeper: GateKeeper, gate_values: di
 
     _refuse(ctx.params, gate_values)
     perf = _perf(plan, ctx.params)
+    if (sweep := _several(ctx, plan, perf)) is not None:
+        return _end_sweep(ctx, sweep, keeper)
     run = _measured(plan, perf) if _measures(ctx.params) else _shown(ctx, plan, perf)
     hint("")
     console = Console()
@@ -184,7 +207,68 @@ def run_perf(ctx: click.Context, plan: Plan, keeper: GateKeeper, gate_values: di
     rows = [row for result in run.results for row in result.rows]
     holds = keeper.hold_rows(rows, run.folder.root)
     _show_files(run.folder)
-    return _exit_code(ctx, run) or int(not holds)
+    return _exit_code(ctx, run.results, run.errors, run.stopped) or int(not holds)
+
+
+def _several(ctx: click.Context, plan: Plan, perf: PerfSpec) -> Sweep | None:
+    """Measure or show several loads; None if there is only one.
+
+    Raises:
+        ConfigError: the options exclude each other, or a value makes no sense.
+    """
+    from ais_prompt.errors import ConfigError
+    from ais_prompt.perf.points import read_sweep
+    from ais_prompt.verbs.run import find_or_make, open_run_folder, with_found_models
+    from ais_prompt.verbs.sweep import find_rate, measure_points, prepare_points, refuse_search, show_points
+
+    values = ctx.params
+    runs = values["runs"] or 1
+    if not _measures(values):
+        return show_points(plan, perf, find_or_make(plan, values["reuse"]))
+    if values["sweep"] is None and not values["find_rate"] and runs == 1:
+        return None
+    if values["sweep"] is not None and values["find_rate"]:
+        raise ConfigError("--find-rate chooses its own points", where="--sweep", fix="leave --sweep out")
+    if values["shown_as"] is not None:
+        what = "--as shows one load"
+        raise ConfigError(what, where="--as", fix="leave it out; then: -m perf_viz -r RUN_FOLDER/loads/NAME --as TOOL")
+    settings = [None] if values["sweep"] is None else read_sweep(values["sweep"])
+    plan = with_found_models(plan, "infer")
+    if values["find_rate"]:
+        refuse_search(plan, perf)
+    else:
+        prepare_points(plan, perf, settings)
+    folder = open_run_folder(plan, "infer")
+    hint(f"Run folder: {folder.root}", err=True)
+    if values["find_rate"]:
+        return find_rate(plan, perf, folder, shown_command(), runs)
+    return measure_points(plan, perf, folder, shown_command(), settings, runs)
+
+
+def _end_sweep(ctx: click.Context, sweep: Sweep, keeper: GateKeeper) -> int:
+    """Show several loads, and return the exit code."""
+    from rich.console import Console
+
+    from ais_prompt.report.sweep import print_sweep
+
+    hint("")
+    if sweep.loads and sweep.results:
+        print_sweep(sweep.results, sweep.best, sweep.not_reset, Console())
+    loads = [
+        {"model": row.model, "dataset": row.dataset, "point": point.point, "run": point.run, row.metric: row.score}
+        for point, result in sweep.results
+        for row in result.rows
+    ]
+    offer(folder=str(sweep.folder.root), loads=loads, best_rate=None if sweep.best is None else sweep.best.value)
+    holds = keeper.hold_rows(sweep.rows, sweep.folder.root)
+    hint(f"Run folder: {sweep.folder.root}")
+    hint("  summary/perf.csv  one row for each load")
+    hint("  loads/            each load, a run folder of its own")
+    results = [result for _, result in sweep.results]
+    if ctx.params["find_rate"]:  # that rates above the best one fail is how a search ends
+        errors = {} if sweep.best is not None else sweep.errors
+        return _exit_code(ctx, [], errors, sweep.stopped) or int(sweep.best is None or not holds)
+    return _exit_code(ctx, results, sweep.errors, sweep.stopped) or int(not holds)
 
 
 def preview_perf(plan: Plan, values: dict[str, Any]) -> None:
@@ -316,31 +400,33 @@ def _show_files(folder: RunFolder) -> None:
     hint("  journal/       every request with its times, from which -m perf_viz -r computes all of this again")
 
 
-def _exit_code(ctx: click.Context, run: PerfRun) -> int:
+def _exit_code(
+    ctx: click.Context,
+    results: Sequence[LoadResult],
+    failures: Mapping[str, AisPromptError],
+    stopped: Interrupted | None,
+) -> int:
     """Say why tasks have no result, or that too many requests failed, and return the exit code."""
     from ais_prompt.utils.text import counted
 
-    errors = list(run.errors.values())
+    errors = list(failures.values())
     if errors:
-        of = counted(len(run.results) + sum(name not in _names(run) for name in run.errors), "task")
+        names = {one.task.name for one in results}
+        of = counted(len(results) + sum(name not in names for name in failures), "task")
         click.echo(f"\n{len(errors)} of {of} failed; the first cause:", err=True)
         report(errors[0], debug=ctx.params["debug"])
-    if run.stopped is not None:
-        report(run.stopped, debug=ctx.params["debug"])
-        return run.stopped.exit_code
+    if stopped is not None:
+        report(stopped, debug=ctx.params["debug"])
+        return stopped.exit_code
     if errors:
         return errors[0].exit_code
-    failed = sum(result.total.failed for result in run.results)
-    asked = sum(result.total.requests for result in run.results)
+    failed = sum(result.total.failed for result in results)
+    asked = sum(result.total.requests for result in results)
     if not ctx.params["max_failures"].allows(failed, asked):
         click.echo(f"\n{failed} of {asked} requests failed; --max-failures is {ctx.params['max_failures']}", err=True)
         return 1
-    bound = [one.task.name for one in run.results if not all(it.holds for it in one.verdicts if it.name == "client")]
+    bound = [one.task.name for one in results if not all(it.holds for it in one.verdicts if it.name == "client")]
     if ctx.params["strict"] and bound:
         click.echo(f"\nthis machine was the limit for {', '.join(bound)} (--strict)", err=True)
         return 1
     return 0
-
-
-def _names(run: PerfRun) -> set[str]:
-    return {result.task.name for result in run.results}

@@ -81,6 +81,8 @@ FILES: Final = (
         "The requests of a load as a picture; `DATASET_rps_distribution_plot.html` has its rates.",
     ),
     FileKind("charts.json", "performances/MODEL/DATASET_charts.json", "The numbers of these pictures, thinned out."),
+    FileKind("loads.csv", "summary/perf.csv", "One row for each of several loads: `--sweep`, `--find-rate`, `--runs`."),
+    FileKind("loads", "loads/NN-KEY=VALUE/", "One of several loads: a run folder of its own."),
     FileKind("report.html", "report.html", "Scores and every sample, for a browser."),
     FileKind("run.log", "logs/run.log", "Messages and tracebacks. `logs/servers/MODEL.log` has the output of servers."),
     FileKind("partial", "partial/", "Scores of a run that is not finished: a run folder of its own."),

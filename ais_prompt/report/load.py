@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from rich.console import Console
@@ -38,19 +38,29 @@ def print_loads(results: Sequence[LoadResult], console: Console) -> None:
             print_load(result, console)
             console.print()
         return
-    _print_summaries(results, console)
+    print_summaries("load", [(one.task.name, summary_cells(one.total)) for one in results], console)
     console.print()
+    print_verdicts_of_many([(one.task.name, one) for one in results], console)
+
+
+def print_verdicts_of_many(results: Sequence[tuple[str, LoadResult]], console: Console) -> None:
+    """Print each verdict that does not hold once, and the names of those that hold everywhere.
+
+    Args:
+        results: of loads, each with its name.
+        console: where to.
+    """
     wrong: dict[str, list[tuple[str, str]]] = {}
-    for result in results:
+    for title, result in results:
         for verdict in result.verdicts:
             if not verdict.holds:
-                wrong.setdefault(verdict.name, []).append((result.task.name, verdict.text))
-    asked = {verdict.name for result in results for verdict in result.verdicts}
+                wrong.setdefault(verdict.name, []).append((title, verdict.text))
+    asked = {verdict.name for _, result in results for verdict in result.verdicts}
     right = [name for name in LOAD_VERDICTS if name in asked and name not in wrong]
     lines = [("ok", "", f"all {len(results)} loads: {', '.join(right)}")] if right else []
     for name, found in wrong.items():
-        task, text = found[0]
-        lines.append(("WARN", name, f"{len(found)} of {len(results)} loads, such as {task}: {text}"))
+        title, text = found[0]
+        lines.append(("WARN", name, f"{len(found)} of {len(results)} loads, such as {title}: {text}"))
     _print_verdicts(lines, console)
 
 
@@ -82,21 +92,26 @@ def print_load(result: LoadResult, console: Console) -> None:
         _say(f"no tables in the form of AISBench: {result.missing}", console, "dim")
 
 
-def _print_summaries(results: Sequence[LoadResult], console: Console) -> None:
-    """Print a line for each load, with as many columns as fit."""
-    cells = [(one.task.name, _summary(one.total)) for one in results]
-    names = list(cells[0][1])
+def print_summaries(title: str, rows: Sequence[tuple[str, Mapping[str, Cell]]], console: Console) -> None:
+    """Print a line for each load, with as many columns as fit.
+
+    Args:
+        title: of the column with the names.
+        rows: name and cells of each load, at least one; all have the same columns.
+        console: where to.
+    """
+    names = list(rows[0][1])
     for left_out in (None, *_LEFT_OUT):
         if left_out is not None:
             names.remove(left_out)
-        columns = [Column("load", is_name=True, right=False), *(Column(name) for name in names)]
-        rows = [[name, *(values[column] for column in names)] for name, values in cells]
-        if fits(columns, rows, console):
+        columns = [Column(title, is_name=True, right=False), *map(Column, names)]
+        lines = [[name, *(cells[column] for column in names)] for name, cells in rows]
+        if fits(columns, lines, console):
             break
-    print_table(columns, rows, console)
+    print_table(columns, lines, console)
 
 
-def _summary(table: LoadTable) -> dict[str, Cell]:
+def summary_cells(table: LoadTable) -> dict[str, Cell]:
     """Return title → cell of a load that is one line of many."""
 
     def percentile(metric: str, name: str) -> str:

@@ -80,6 +80,11 @@ class RunFolder(Struct, frozen=True):
         return self.root / "shards"
 
     @property
+    def loads(self) -> Path:
+        """The folders of several loads, each a run folder of its own."""
+        return self.root / "loads"
+
+    @property
     def shard_file(self) -> Path:
         """In the folder of a shard: the agreement of all shards of its run."""
         return self.root / "shard.json"

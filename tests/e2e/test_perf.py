@@ -292,6 +292,12 @@ def test_a_server_that_answers_nothing_is_one_error(
         ("", "perf = dict(slo=['p99 itl <= 1s'])", (), "perf.slo[0]: 'itl' is not ttft, tpot or e2el"),
         ("", "perf = dict(slo=3)", (), "slo cannot be 3"),
         ("", "perf = dict(duration=0)", (), "duration must be more than 0"),
+        ("", "", ("--sweep", "concurrency"), "'concurrency' is no sweep"),
+        ("", "", ("--sweep", "concurrency=1,0"), "max_concurrency must be at least 1, not 0"),
+        ("", "", ("--sweep", "concurency=1,2"), "concurency"),
+        ("", "", ("--find-rate",), "--find-rate searches a rate that meets goals"),
+        ("", "", ("--find-rate", "--sweep", "concurrency=1,2"), "--find-rate chooses its own points"),
+        ("", "", ("--runs", "2", "--as", "vllm"), "--as shows one load"),
     ],
 )
 def test_what_cannot_be_measured_is_refused(
@@ -460,3 +466,40 @@ def test_a_load_may_have_a_duration_and_is_cut_after_its_grace(project: Project,
     assert [
         line["completion"]["failure"]["kind"] for line in project.journal() if line["completion"].get("failure")
     ] == ["cut"]
+
+
+def test_a_sweep_is_a_load_for_each_point_and_shown_again(project: Project, server: MockServer) -> None:
+    perf_project(project, server)
+    server.follow({"latency": 0.02})
+    done = project.run("run", "eval.py", "-m", "perf", "--sweep", "concurrency=1,2,8", "--runs", "2")
+    assert done.returncode == 0, done.stderr
+    assert "fake/sums: 6 loads" in done.stdout
+    assert "fake has no /reset_prefix_cache" in done.stdout
+    rows = list(csv.DictReader((project.folder() / "summary" / "perf.csv").read_text().splitlines()))
+    assert [(row["model"], row["dataset"], row["point"], row["run"]) for row in rows] == [
+        ("fake", "sums", f"concurrency={number}", run) for number in (1, 2, 8) for run in ("1", "2")
+    ]
+    assert all(float(row["ttft_seconds_p50"]) >= 0.02 for row in rows)
+    folders = sorted((project.folder() / "loads").iterdir())
+    assert folders[0].name == "01-concurrency=1-run1"
+    asked = [json.loads((one / "run.json").read_text())["status"] for one in folders]
+    assert asked == ["finished"] * 6
+    heads = [read_lines(one / "performances" / "fake" / "sums_schedule.jsonl")[0] for one in folders]
+    assert [head["schedule"]["places"] for head in heads] == [1, 1, 2, 2, 8, 8]
+    assert len({head["seed"] for head in heads}) == 6
+    shutil.rmtree(project.folder() / "summary")
+    again = project.run("run", "eval.py", "-m", "perf_viz", "-r")
+    assert again.returncode == 0, again.stderr
+    assert list(csv.DictReader((project.folder() / "summary" / "perf.csv").read_text().splitlines())) == rows
+    one = project.run("run", "eval.py", "-m", "perf_viz", "-r", str(folders[2]), "--as", "vllm")
+    assert "Mean TTFT (ms):" in one.stdout, one.stderr
+
+
+def test_a_rate_is_searched_and_its_failures_are_its_result(project: Project, server: MockServer) -> None:
+    perf_project(project, server, ", request_rate=800")
+    done = project.run("run", "eval.py", "-m", "perf", "--find-rate", "--slo", "p50 e2el <= 0.001ms")
+    assert done.returncode == 1
+    assert "no rate passed" in done.stdout
+    rows = list(csv.DictReader((project.folder() / "summary" / "perf.csv").read_text().splitlines()))
+    assert [row["point"] for row in rows] == [f"request_rate={rate}" for rate in (800, 400, 200, 100, 50, 25)]
+    assert {row["slo"] for row in rows} == {"0.0"}

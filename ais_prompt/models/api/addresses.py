@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Final, NamedTuple, TypeAlias
 
@@ -16,7 +17,7 @@ from pydantic import AfterValidator
 from ais_prompt.catalog import PROVIDERS, Api, Provider
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.transport import Reply, Server, TransportSpec, check_environment, read_client, request_headers
-from ais_prompt.models.transport.credentials import DEFAULT_VARIABLE, read_key
+from ais_prompt.models.transport.credentials import DEFAULT_VARIABLE, read_key, resolve_address, resolve_headers
 from ais_prompt.models.transport.network import check_address, public_address, without_login
 from ais_prompt.types import Failure
 from ais_prompt.utils.text import advice, listed
@@ -140,7 +141,7 @@ def served_models(
     check_address(base_url)
     check_environment(base_url)
     where = f"{public_address(base_url)}/models"
-    reply, has_key = run_coroutine(_get_models(base_url, api_key, headers or {}, api))
+    reply, has_key = run_coroutine(_ask("GET", "models", base_url, api_key, headers or {}, api))
     if isinstance(reply, Failure):
         what, fix = f"the server does not answer: {reply.message}", "start the server, or correct its address"
         raise ModelError(what, where=where, fix=fix)
@@ -157,15 +158,33 @@ def served_models(
     return names
 
 
-async def _get_models(
-    base_url: str, api_key: str | None, headers: Mapping[str, str], api: Api
+def ask_root(
+    base_url: str, method: str, path: str, api_key: str | None, headers: Mapping[str, str], api: Api
+) -> Reply | Failure:
+    """Ask a server for something beside its API, such as ``GET /metrics``; nothing is raised if it does not answer.
+
+    Args:
+        base_url: address of the server up to its version, which is left out.
+        method, path: of the request, without a body.
+        api_key, headers, api: as in `served_models`; headers may name environment variables.
+
+    Raises:
+        ModelError: the address or key cannot be used.
+    """
+    root = re.sub(r"/v\d+/?$", "", resolve_address(base_url))
+    reply, _ = run_coroutine(_ask(method, path, root, api_key, resolve_headers(headers), api))
+    return reply
+
+
+async def _ask(
+    method: str, path: str, base_url: str, api_key: str | None, headers: Mapping[str, str], api: Api
 ) -> tuple[Reply | Failure, bool]:
-    """Return the reply to a request for the list of models, and whether a key was sent."""
+    """Return the reply to a request without a body, and whether a key was sent."""
     key = read_key(api_key, base_url)
     sent = request_headers(base_url, key, headers, api)
     server = Server(without_login(base_url), sent, key, "", TIMEOUT_SECONDS)
     transport = read_client("aiohttp").open(server)
     try:
-        return await transport.send("GET", "models", None, None), key is not None
+        return await transport.send(method, path, None, None), key is not None
     finally:
         await transport.close()

@@ -1,0 +1,312 @@
+"""Measure several loads one after the other: points of a sweep, repeated runs, or the search for the largest rate.
+
+Each load is a run folder of its own below ``loads/`` of the run (`ais_prompt.perf.points`). ``summary/perf.csv`` has
+one row for each of them. Before each load the prefix caches of the servers are reset, where a server can do that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ais_prompt.errors import AisPromptError, ConfigError, Interrupted
+from ais_prompt.models.api.addresses import ask_root
+from ais_prompt.models.api.model import ApiModel
+from ais_prompt.models.transport import Reply
+from ais_prompt.perf.points import PointRun, Setting, misses, runs_verdict, search_rate
+from ais_prompt.perf.prepare import served_model
+from ais_prompt.perf.result import LoadResult
+from ais_prompt.plan.plan import Plan, record_of
+from ais_prompt.report.summary import csv_lines
+from ais_prompt.scoring.rows import Row
+from ais_prompt.store.disk import replacing, writing
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.run_record import RunStatus, recorded
+from ais_prompt.store.writer_lock import hold_writer_lock
+from ais_prompt.types import ModelSpec, PerfSpec
+from ais_prompt.verbs.perf import PerfRun, measure_run, prepare_run, show_run
+from ais_prompt.verbs.run import model_addresses
+
+FIRST_COLUMNS: Final = ("model", "dataset", "point", "run")
+"""Columns of ``summary/perf.csv`` in front of the metrics."""
+
+
+class SweepLoad(Struct, frozen=True):
+    """One load of several.
+
+    Attributes:
+        point: which one.
+        run: its results, without their single requests.
+    """
+
+    point: PointRun
+    run: PerfRun
+
+
+class Sweep(Struct, frozen=True):
+    """Several loads.
+
+    Attributes:
+        folder: the run folder.
+        loads: in the order in which they were measured.
+        not_reset: why prefix caches may hold prompts of earlier loads; empty if they were reset, or not asked.
+    """
+
+    folder: RunFolder
+    loads: Sequence[SweepLoad]
+    not_reset: str = ""
+
+    @property
+    def results(self) -> list[tuple[PointRun, LoadResult]]:
+        """The result of each task in each load. Where loads are repeated they have the verdict ``runs``."""
+        found = [(load.point, result) for load in self.loads for result in load.run.results]
+        alike: dict[tuple[str, str], list[LoadResult]] = {}
+        for point, result in found:
+            alike.setdefault((point.point, result.task.name), []).append(result)
+        verdicts = {
+            key: runs_verdict([one.total for one in results]) for key, results in alike.items() if len(results) > 1
+        }
+
+        def with_runs(point: PointRun, result: LoadResult) -> LoadResult:
+            verdict = verdicts.get((point.point, result.task.name))
+            return result if verdict is None else replace(result, verdicts=[*result.verdicts, verdict])
+
+        return [(point, with_runs(point, result)) for point, result in found]
+
+    @property
+    def best(self) -> Setting | None:
+        """The largest ``request_rate`` at which every run met all goals; None if there is none."""
+        passed: dict[Setting, bool] = {}
+        for load in self.loads:
+            if load.point.setting is not None and load.point.setting.key == "request_rate":
+                passed[load.point.setting] = passed.get(load.point.setting, True) and meets_goals(load.run)
+        return max((one for one, is_met in passed.items() if is_met), key=lambda one: float(one.value), default=None)
+
+    @property
+    def rows(self) -> list[Row]:
+        """The numbers of all loads, for gates: each load must meet them."""
+        return [row for _, result in self.results for row in result.rows]
+
+    @property
+    def errors(self) -> Mapping[str, AisPromptError]:
+        """``load model/dataset`` → why there is no result."""
+        return {f"{load.point.title} {name}": error for load in self.loads for name, error in load.run.errors.items()}
+
+    @property
+    def stopped(self) -> Interrupted | None:
+        """Why the last load was stopped; None if it was not."""
+        return self.loads[-1].run.stopped if self.loads else None
+
+
+def meets_goals(run: PerfRun) -> bool:
+    """Return whether every task of a load has a result that passes (`misses`)."""
+    return bool(run.results) and not run.errors and not any(one.goodput is None or misses(one) for one in run.results)
+
+
+def plan_at(plan: Plan, setting: Setting | None) -> Plan:
+    """Return a plan in which every model has this option, wherever its config has it."""
+    if setting is None:
+        return plan
+
+    def with_option(args: Mapping[str, Any]) -> dict[str, Any]:
+        for name in ("limits", "sampling", "wire"):
+            if isinstance(group := args.get(name), Mapping) and setting.key in group:
+                return {**args, name: {**group, setting.key: setting.value}}
+        return {**args, setting.key: setting.value}
+
+    def changed(model: ModelSpec) -> ModelSpec:
+        return replace(model, part=replace(model.part, args=with_option(model.part.args)))
+
+    spec = plan.spec
+    resolved = {**spec.resolved, "models": [with_option(model) for model in spec.resolved.get("models", ())]}
+    return Plan(replace(spec, models=tuple(map(changed, spec.models)), resolved=resolved))
+
+
+def prepare_points(plan: Plan, perf: PerfSpec, settings: Sequence[Setting | None]) -> None:
+    """Check every load before anything is sent.
+
+    Raises:
+        ConfigFaults: a value makes no sense.
+    """
+    for setting in settings:
+        prepare_run(plan_at(plan, setting), perf)
+
+
+def refuse_search(plan: Plan, perf: PerfSpec) -> None:
+    """Check whether a rate can be searched.
+
+    Raises:
+        ConfigError: there are no goals, several tasks, or another load than a rate.
+        ConfigFaults: the load makes no sense.
+    """
+    if not perf.slo:
+        raise ConfigError("--find-rate searches a rate that meets goals", where="--find-rate", fix="add --slo GOAL")
+    if len(plan.tasks) != 1:
+        what = f"--find-rate searches the rate of one model on one dataset, and there are {len(plan.tasks)}"
+        raise ConfigError(what, where="--find-rate", fix="choose one with --models and --datasets")
+    if perf.load not in (None, "rate"):
+        raise ConfigError(
+            f"--find-rate needs a rate, and the load is {perf.load!r}", where="perf.load", fix="remove it"
+        )
+    prepare_points(plan, perf, [Setting("request_rate", f"{start_rate(plan):g}")])
+
+
+def start_rate(plan: Plan) -> float:
+    """Return the first rate of a search: the ``request_rate`` of the model, else 1 a second."""
+    return served_model(plan.tasks[0]).limits.request_rate or 1.0
+
+
+def sweep_points(settings: Sequence[Setting | None], runs: int) -> list[PointRun]:
+    """Return the loads of a sweep: every run of a point, then the next point."""
+    return [
+        PointRun(number, setting, run)
+        for number, setting in enumerate(settings, start=1)
+        for run in (range(1, runs + 1) if runs > 1 else (0,))
+    ]
+
+
+def measure_points(
+    plan: Plan, perf: PerfSpec, folder: RunFolder, command: str, settings: Sequence[Setting | None], runs: int
+) -> Sweep:
+    """Measure every point.
+
+    Args:
+        plan: of a checked config.
+        perf: how it is measured. Each load has a seed of its own, counted up from this one.
+        folder: a new run folder.
+        command: the command line without secrets.
+        settings: of the points; None for a load as the config has it.
+        runs: how often each point is measured.
+
+    Raises:
+        StoreError: the run folder cannot be used.
+    """
+    return _measured(plan, perf, folder, command, _each(sweep_points(settings, runs)))
+
+
+def find_rate(plan: Plan, perf: PerfSpec, folder: RunFolder, command: str, runs: int) -> Sweep:
+    """Search the largest request rate at which all goals are met (`search_rate`).
+
+    The arguments are those of `measure_points`; `refuse_search` was called before.
+
+    Raises:
+        StoreError: the run folder cannot be used.
+    """
+    return _measured(plan, replace(perf, load="rate"), folder, command, _searched(start_rate(plan), runs))
+
+
+def show_points(plan: Plan, perf: PerfSpec, folder: RunFolder) -> Sweep | None:
+    """Compute the results of several loads again; None if the run has only one load.
+
+    Raises:
+        StoreError: the run folder cannot be used.
+    """
+    found = [(point, path) for path in _load_folders(folder) if (point := PointRun.of_folder(path.root.name))]
+    if not found:
+        return None
+    loads = []
+    for point, path in found:
+        shown = show_run(plan.tasks, perf, path)
+        loads.append(SweepLoad(point, _without_requests(shown)))
+    with hold_writer_lock(folder):
+        return _written(Sweep(folder, loads))
+
+
+def _load_folders(folder: RunFolder) -> list[RunFolder]:
+    with suppress(OSError):
+        return [RunFolder(path) for path in sorted(folder.loads.iterdir()) if path.is_dir() and not path.is_symlink()]
+    return []
+
+
+Points: TypeAlias = Generator[PointRun, bool, None]
+"""Yields what to measure next, and takes whether it passes."""
+
+
+def _each(points: Sequence[PointRun]) -> Points:
+    for point in points:  # noqa: UP028  # whether it passes does not matter
+        yield point
+
+
+def _searched(start: float, runs: int) -> Points:
+    """Measure each rate of a search so often; it passes if every run does."""
+    rates = search_rate(start)
+    number, rate = 1, next(rates)
+    while True:
+        passes = True
+        for point in sweep_points([Setting("request_rate", f"{rate:.6g}")], runs):
+            passes = passes and (yield replace(point, number=number))
+            if not passes:
+                break
+        try:
+            number, rate = number + 1, rates.send(passes)
+        except StopIteration:
+            return
+
+
+def _measured(plan: Plan, perf: PerfSpec, folder: RunFolder, command: str, points: Points) -> Sweep:
+    sweep = Sweep(folder, [])
+    with hold_writer_lock(folder):
+        record = record_of(plan, folder, command, model_addresses(plan, "infer"), asks=True)
+        with recorded(record, folder):
+            point = next(points, None)
+            while point is not None:
+                here = plan_at(plan, point.setting)
+                sweep = replace(sweep, not_reset=sweep.not_reset or reset_caches(here))
+                its_perf = replace(perf, seed=perf.seed + len(sweep.loads))
+                its_folder = RunFolder(folder.loads / point.folder_name)
+                with writing(its_folder.root):
+                    its_folder.root.mkdir(parents=True)
+                run = measure_run(here, prepare_run(here, its_perf), its_perf, its_folder, command)
+                load = SweepLoad(point, _without_requests(run))
+                sweep = _written(replace(sweep, loads=[*sweep.loads, load]))
+                if run.stopped is not None:
+                    break
+                try:
+                    point = points.send(meets_goals(run))
+                except StopIteration:
+                    point = None
+            end: RunStatus = "failed" if sweep.errors else "finished"
+            end = "interrupted" if sweep.stopped is not None else end
+            record.finish(end)
+    return sweep
+
+
+def _without_requests(run: PerfRun) -> PerfRun:
+    """Return a run whose results have only their numbers, so that many loads need no more memory than one."""
+    return replace(run, results=[replace(one, load=replace(one.load, exchanges=())) for one in run.results])
+
+
+def _written(sweep: Sweep) -> Sweep:
+    """Write ``summary/perf.csv``: one row for each load of each task."""
+    lines: list[dict[str, Any]] = []
+    for point, result in sweep.results:
+        head = {"model": result.task.model.abbr, "dataset": result.task.dataset.abbr, "point": point.point}
+        values = {str(row.metric): row.score for row in result.rows}
+        lines.append({**head, "run": point.run or None, **values})
+    columns = list(dict.fromkeys([*FIRST_COLUMNS, *(name for line in lines for name in line)]))
+    with replacing(sweep.folder.summary_dir / "perf.csv") as stream:
+        stream.write(csv_lines(columns, lines).encode())
+    return sweep
+
+
+def reset_caches(plan: Plan) -> str:
+    """Let servers forget the prompts of earlier loads; return why one did not, or nothing.
+
+    Source of the path: vLLM and SGLang have ``POST /reset_prefix_cache`` or ``POST /flush_cache`` beside ``/v1``.
+    """
+    for planned in plan.models:
+        model = planned.model
+        if not isinstance(model, ApiModel) or model.server is not None:
+            continue
+        for base_url in model.base_urls:
+            replies = (
+                ask_root(base_url, "POST", path, model.api_key, model.headers, model.api)
+                for path in ("reset_prefix_cache", "flush_cache")
+            )
+            if not any(isinstance(reply, Reply) and reply.status == 200 for reply in replies):
+                return f"{planned.spec.abbr} has no /reset_prefix_cache: its cache may hold prompts of earlier loads"
+    return ""
