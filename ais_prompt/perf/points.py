@@ -27,6 +27,9 @@ CLOSE_ENOUGH: Final = 1.05
 MOST_HALVINGS: Final = 5
 """How often the first rate is halved until a search gives up."""
 LEAST_POINTS: Final = 3
+"""Fewest points that have a knee."""
+LATER: Final = 1.5
+"""How much larger a latency beyond the knee must be, so that the knee is not chance."""
 _FOLDER: Final = re.compile(r"(?P<number>\d+)(?:-(?P<setting>[^=]+=.*?))?(?:-run(?P<run>\d+))?")
 _SPREAD: Final = (
     ("ttft_seconds", "p50"),
@@ -124,23 +127,23 @@ def read_sweep(text: str) -> list[Setting]:
     return settings
 
 
-def knee(tables: Sequence[LoadTable]) -> int | None:
-    """Return the place of the point with the most throughput for its latency.
+def knee(rates: Sequence[float], latencies: Sequence[float]) -> int | None:
+    """Return the place of the point with the most throughput for its latency: more load costs more than it brings.
 
-    None of fewer than three points, and where that point has the most requests in flight: the knee is not reached.
-    It is the point with the largest tokens a second divided by the median E2EL: more load costs more latency than it
-    brings throughput. Source: Kleinrock 1979, "Power and Deterministic Rules of Thumb for Probabilistic Problems in
-    Computer Communications".
+    Source: Kleinrock 1979, "Power and Deterministic Rules of Thumb for Probabilistic Problems in Computer
+    Communications". None where the points do not show it: fewer than three of them, none whose latency is much larger,
+    or none with less throughput.
+
+    Args:
+        rates: throughput of each point.
+        latencies: latency of each point in the same order, infinite if nothing was answered.
     """
-    powers = []
-    for table in tables:
-        latency = table.distributions.get("e2el_seconds")
-        median = latency.percentiles["p50"] if latency else math.inf
-        powers.append(table.output_tokens_per_second / median if median else 0.0)
-    if len(tables) < LEAST_POINTS or not max(powers):
+    if len(rates) < LEAST_POINTS or not max(rates):
         return None
+    powers = [rate / latency if latency else 0.0 for rate, latency in zip(rates, latencies, strict=True)]
     found = max(range(len(powers)), key=powers.__getitem__)
-    return None if tables[found].concurrency >= max(table.concurrency for table in tables) else found
+    is_reached = max(latencies) >= LATER * latencies[found]
+    return found if is_reached and rates[found] > min(rates) else None
 
 
 def runs_verdict(tables: Sequence[LoadTable]) -> LoadVerdict:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import groupby
 
@@ -43,8 +44,10 @@ def print_sweep(
 
 def _cells(loads: Sequence[tuple[PointRun, LoadResult]]) -> list[tuple[str, dict[str, Cell]]]:
     """Return title and cells of each load; the last cells say which goals are missed, and mark the knee."""
-    first_runs = [place for place, (point, _) in enumerate(loads) if point.run <= 1]
-    found = knee([loads[place][1].total for place in first_runs])
+    tables = [result.total for _, result in loads]
+    latencies = [one.distributions.get("e2el_seconds") for one in tables]
+    medians = [math.inf if one is None else one.percentiles["p50"] for one in latencies]
+    at_knee = knee([one.output_tokens_per_second for one in tables], medians)
     rows = []
     for place, (point, result) in enumerate(loads):
         cells = summary_cells(result.total)
@@ -52,8 +55,8 @@ def _cells(loads: Sequence[tuple[PointRun, LoadResult]]) -> list[tuple[str, dict
             missed = misses(result)
             cells["goodput"] = f"{result.goodput.requests_per_second:.4g}"
             cells["goals"] = Text(f"misses {', '.join(missed)}" if missed else "met", "yellow" if missed else "green")
-        if found is not None:
-            cells[""] = Text("knee" if place == first_runs[found] else "", "bold")
+        if at_knee is not None:
+            cells[""] = Text("knee" if place == at_knee else "", "bold")
         rows.append((point.title, cells))
     return rows
 

@@ -22,6 +22,7 @@ from ais_prompt.perf.prepare import served_model
 from ais_prompt.perf.result import LoadResult
 from ais_prompt.plan.plan import Plan, record_of
 from ais_prompt.report.summary import csv_lines
+from ais_prompt.report.web import write_report
 from ais_prompt.scoring.rows import Row
 from ais_prompt.store.disk import replacing, writing
 from ais_prompt.store.layout import RunFolder
@@ -213,7 +214,9 @@ def show_points(plan: Plan, perf: PerfSpec, folder: RunFolder) -> Sweep | None:
         shown = show_run(plan.tasks, perf, path)
         loads.append(SweepLoad(point, _without_requests(shown)))
     with hold_writer_lock(folder):
-        return _written(Sweep(folder, loads))
+        sweep = _written(Sweep(folder, loads))
+        write_report(folder)
+    return sweep
 
 
 def _load_folders(folder: RunFolder) -> list[RunFolder]:
@@ -272,6 +275,7 @@ def _measured(plan: Plan, perf: PerfSpec, folder: RunFolder, command: str, point
             end: RunStatus = "failed" if sweep.errors else "finished"
             end = "interrupted" if sweep.stopped is not None else end
             record.finish(end)
+        write_report(folder)
     return sweep
 
 

@@ -474,6 +474,7 @@ def test_a_sweep_is_a_load_for_each_point_and_shown_again(project: Project, serv
     done = project.run("run", "eval.py", "-m", "perf", "--sweep", "concurrency=1,2,8", "--runs", "2")
     assert done.returncode == 0, done.stderr
     assert "fake/sums: 6 loads" in done.stdout
+    assert "concurrency=8" in (project.folder() / "report.html").read_text()
     assert "fake has no /reset_prefix_cache" in done.stdout
     rows = list(csv.DictReader((project.folder() / "summary" / "perf.csv").read_text().splitlines()))
     assert [(row["model"], row["dataset"], row["point"], row["run"]) for row in rows] == [

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ais_prompt.perf.metrics import METRICS
+from ais_prompt.perf.points import knee
 from ais_prompt.report.web.assets import finite_json
 from ais_prompt.report.web.load_page import read_charts
 from ais_prompt.report.web.run_files import load_files
@@ -21,8 +22,6 @@ FIX: Final = "write it again: the run's command with -m perf_viz -r"
 RATE: Final = "output_tokens_per_second"
 LATENCIES: Final = ("ttft_seconds_p50", "e2el_seconds_p50")
 """What a sweep is drawn by, from its throughput."""
-LEAST_POINTS: Final = 3
-"""Fewest points of a sweep that have a knee."""
 
 
 def numbers_of(folder: RunFolder) -> list[dict[str, Any]]:
@@ -75,28 +74,15 @@ def sweeps_of(folder: RunFolder) -> list[dict[str, Any]]:
             point = {"name": row["point"], **{name: float(row[name]) for name in (RATE, *LATENCIES)}}
             sweeps.setdefault((row["model"], row["dataset"]), []).append(point)
     return [
-        {"model": model, "dataset": dataset, "points": points, "knee": knee(points)}
+        {"model": model, "dataset": dataset, "points": points, "knee": _knee(points)}
         for (model, dataset), points in sweeps.items()
         if len(points) > 1
     ]
 
 
-def knee(points: Sequence[Mapping[str, Any]]) -> int | None:
-    """Return the place of the point from which on more load buys latency rather than throughput; None if there is none.
-
-    Throughput and median latency are scaled to 0 … 1; the knee is the point with the largest difference between them,
-    as long as throughput rises. Source: Satopaa et al. 2011, "Finding a 'Kneedle' in a Haystack".
-    """
+def _knee(points: Sequence[Mapping[str, Any]]) -> int | None:
     rates, latencies = ([point[name] for point in points] for name in (RATE, LATENCIES[-1]))
-    low, high = (min(rates), min(latencies)), (max(rates), max(latencies))
-    if len(points) < LEAST_POINTS or low[0] == high[0] or low[1] == high[1]:
-        return None
-    gains = [
-        (rate - low[0]) / (high[0] - low[0]) - (latency - low[1]) / (high[1] - low[1])
-        for rate, latency in zip(rates, latencies, strict=True)
-    ]
-    place = max(range(len(gains)), key=gains.__getitem__)
-    return place if gains[place] > 0 else None
+    return knee(rates, latencies)
 
 
 def _run(folder: RunFolder) -> RunFolder:

@@ -80,7 +80,8 @@ def time_of_summary(folder: RunFolder) -> int:
 def time_of_loads(folder: RunFolder) -> int:
     """Return when the numbers of the newest load were written, in nanoseconds since 1970; 0 if there are none."""
     with suppress(OSError):
-        return max((path.stat().st_mtime_ns for path in load_files(folder)), default=0)
+        several = [path for path in (folder.summary_dir / "perf.csv",) if path.exists()]
+        return max((path.stat().st_mtime_ns for path in (*load_files(folder), *several)), default=0)
     return 0
 
 

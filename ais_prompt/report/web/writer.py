@@ -15,7 +15,7 @@ from ais_prompt.report.web.index import line_starts
 from ais_prompt.report.web.loads import loads_json
 from ais_prompt.report.web.overview import COLUMNS, TaskTotals, overview, samples_of
 from ais_prompt.report.web.pages import REPORT_LIBRARIES, REPORT_SCRIPTS, page_pieces
-from ais_prompt.report.web.run_files import shown_tasks, summary_of, time_of_summary
+from ais_prompt.report.web.run_files import shown_tasks, summary_of, time_of_loads, time_of_summary
 from ais_prompt.report.web.run_prompts import prompts_part
 from ais_prompt.report.web.sample import judgement_places, read_judgements, sample_json
 from ais_prompt.store.disk import replacing, writing
@@ -44,7 +44,7 @@ def write_report(folder: RunFolder) -> None:
     """
     refuse_links(folder)
     loads = loads_json(folder)
-    rows = [] if loads["loads"] and not time_of_summary(folder) else summary_of(folder)
+    rows = [] if time_of_loads(folder) and not time_of_summary(folder) else summary_of(folder)
     tasks = [TaskTotals(task) for task in shown_tasks(folder, rows)]
     sizes = [sum(1 for _ in line_starts(folder.predictions(one.task.model, one.task.dataset))) for one in tasks]
     kept = min(1.0, MOST_SAMPLES / max(sum(sizes), 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 from ais_prompt.config.parse.run import parse_slo
 from ais_prompt.errors import ConfigError
 from ais_prompt.perf.goals import goodput
-from ais_prompt.perf.metrics import LoadTable, load_table
+from ais_prompt.perf.metrics import load_table
 from ais_prompt.perf.points import (
     CLOSE_ENOUGH,
     MOST_HALVINGS,
@@ -68,24 +69,22 @@ def test_other_folders_are_no_loads() -> None:
     assert RunFolder(Path("x")).loads == Path("x/loads")
 
 
-def table(tokens: float, latency: float, concurrency: float) -> LoadTable:
-    base = load_table(*at_20(40))
-    e2el = base.distributions["e2el_seconds"]
-    slower = replace(e2el, percentiles={**e2el.percentiles, "p50": latency})
-    return replace(
-        base,
-        output_tokens_per_second=tokens,
-        concurrency=concurrency,
-        distributions={**base.distributions, "e2el_seconds": slower},
-    )
-
-
-def test_the_knee_has_the_most_throughput_for_its_latency() -> None:
-    tables = [table(100, 1.0, 1), table(380, 1.1, 4), table(500, 3.2, 16)]
-    assert knee(tables) == 1
-    assert knee(tables[::-1]) == 1
-    assert knee(tables[:2]) is None, "two points have no knee"
-    assert knee([*tables[:2], table(1600, 1.2, 16)]) is None, "it is not reached yet"
+@pytest.mark.parametrize(
+    ("points", "place"),
+    [
+        ([(30, 0.30), (115, 0.31), (380, 0.40), (420, 0.75), (430, 1.60)], 2),
+        ([(430, 1.60), (380, 0.40), (30, 0.30)], 1),
+        ([(100, 1.0), (380, 1.1), (370, 3.2)], 1),
+        ([(30, 0.3), (60, 0.3), (120, 0.3)], None),
+        ([(100, 1.0), (380, 1.1), (1600, 1.2)], None),
+        ([(30, 0.3), (60, 0.6)], None),
+        ([(100, 0.3), (100, 0.6), (100, 1.2)], None),
+        ([(10, 1.0), (20, 2.0), (30, 3.0)], None),
+        ([(0, math.inf), (0, math.inf), (0, math.inf)], None),
+    ],
+)
+def test_the_knee_has_the_most_throughput_for_its_latency(points: list[tuple[float, float]], place: int | None) -> None:
+    assert knee([rate for rate, _ in points], [latency for _, latency in points]) == place
 
 
 def test_runs_that_differ_by_more_than_their_intervals_are_found() -> None:

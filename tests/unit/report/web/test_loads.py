@@ -4,32 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from ais_prompt.report.web.loads import knee, loads_json, sweeps_of
+from ais_prompt.report.web.loads import loads_json, sweeps_of
 from ais_prompt.store.layout import RunFolder
 
 HEADER = "model,dataset,point,ttft_seconds_p50,e2el_seconds_p50,output_tokens_per_second\n"
-
-
-def point(rate: float, latency: float) -> dict[str, float]:
-    return {"output_tokens_per_second": rate, "e2el_seconds_p50": latency}
-
-
-@pytest.mark.parametrize(
-    ("points", "place"),
-    [
-        ([point(30, 0.30), point(115, 0.31), point(380, 0.40), point(420, 0.75), point(430, 1.60)], 2),
-        ([point(30, 0.3), point(60, 0.3), point(120, 0.3)], None),
-        ([point(30, 0.3), point(60, 0.6)], None),
-        ([point(100, 0.3), point(100, 0.6), point(100, 1.2)], None),
-        ([point(10, 1.0), point(20, 2.0), point(30, 3.0)], None),
-    ],
-)
-def test_the_knee_is_where_latency_begins_to_grow_more_than_throughput(
-    points: list[dict[str, float]], place: int | None
-) -> None:
-    assert knee(points) == place
 
 
 def test_points_of_a_sweep_are_read_and_those_without_answers_left_out(tmp_path: Path) -> None:
