@@ -44,6 +44,7 @@ VERBS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "diff": ("ais_prompt.cli.lock.diff", "Compare prompts."),
         "compare": ("ais_prompt.cli.compare.compare", "Compare two runs: what changed, and why."),
         "explain": ("ais_prompt.cli.explain.explain", "Explain why two scores differ, of any tools."),
+        "same": ("ais_prompt.extensions.same.command.same", "Find out whether two models are the same."),
         "judge-check": ("ais_prompt.cli.compare.judge_check", "Measure a judge against labels of people."),
         "baseline": ("ais_prompt.cli.compare.baseline", "Write what later runs are held against."),
     },

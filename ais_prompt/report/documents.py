@@ -304,6 +304,27 @@ class BaselineDocument(Document, kw_only=True):
     advice: list[dict[str, Any]] = field(default_factory=list)
 
 
+class ModelDifferenceEntry(TypedDict):
+    """One comparison of two models: whether they differ, null if that is not known, and why."""
+
+    subject: Literal["likelihoods", "prompts", "answers"]
+    differs: bool | None
+    text: str
+    p: float | None
+    detectable: float | None
+
+
+class SameDocument(Document, kw_only=True):
+    """What ``same`` prints.
+
+    Attributes:
+        differences: one entry for each comparison.
+    """
+
+    kind: Literal["same"]
+    differences: list[ModelDifferenceEntry] = field(default_factory=list)
+
+
 class SealDocument(Document, kw_only=True):
     """What ``seal`` prints.
 
@@ -348,6 +369,7 @@ DOCUMENTS: Final[Mapping[str, type[Document]]] = {
     "compare": CompareDocument,
     "explain": ExplainDocument,
     "baseline": BaselineDocument,
+    "same": SameDocument,
     "seal": SealDocument,
     "verify": VerifyDocument,
 }

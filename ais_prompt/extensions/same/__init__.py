@@ -1,0 +1,1 @@
+"""Whether two models are the same: the same weights, behind the same template."""

@@ -1,0 +1,162 @@
+"""``aisprompt same``: whether two servers, weights or runs are the same model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from ais_prompt.cli.verb import Verb, hanging, json_option, offer, quiet_option, wants_json
+
+if TYPE_CHECKING:
+    from ais_prompt.extensions.same.compare import Answers, ModelFinding
+    from ais_prompt.store.layout import RunFolder
+
+_WORDS: Final = {True: "DIFFER", False: "equal", None: "not known"}
+
+
+@click.command(cls=Verb)
+@click.argument("first")
+@click.argument("second")
+@click.option(
+    "--prompts", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help="Ask these lines, not ours."
+)
+@click.option(
+    "--samples", type=click.IntRange(2), default=10, show_default=True, metavar="N", help="Answers to each prompt."
+)
+@click.option("--max-out-len", type=click.IntRange(1), default=50, show_default=True, metavar="N", help="Their tokens.")
+@click.option(
+    "--temperature", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True, help="Of the answers."
+)
+@click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
+@json_option
+@quiet_option
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def same(
+    first: str,
+    second: str,
+    prompts: str | None,
+    samples: int,
+    max_out_len: int,
+    temperature: float,
+    work_dir: str | None,
+    debug: bool,  # noqa: ARG001  # read by `Verb`
+) -> None:
+    """Find out whether two models are the same. Exit code 1 if they differ.
+
+    FIRST and SECOND are addresses (http://127.0.0.1:8000/v1, or …/v1#model), model configs, or folders or GGUF files
+    with weights. They are asked the same open questions several times, and the likelihoods of texts if both give them.
+    Or they are two runs of one config with `n` of 2 or more: then nothing is asked.
+
+    Without a difference it says how large a difference would have been found.
+    """
+    from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
+    from ais_prompt.config.paths import expand
+
+    runs = expand(work_dir or DEFAULT_WORK_DIR)
+    stored = [_run_or_none(runs, name) for name in (first, second)]
+    if None not in stored:
+        found = _of_runs(*stored)  # type: ignore[arg-type]  # none is None
+    else:
+        lines = [] if prompts is None else _lines(Path(prompts))
+        found = _of_models((first, second), lines, samples, max_out_len, temperature, work_dir or DEFAULT_WORK_DIR)
+    offer(
+        differences=[
+            {"subject": one.subject, "differs": one.differs, "text": one.text, "p": one.p, "detectable": one.detectable}
+            for one in found
+        ]
+    )
+    differs = any(one.differs for one in found)
+    if not wants_json():
+        for one in found:
+            click.echo(hanging(f"{one.subject:<11}  {_WORDS[one.differs]:<9}  ", one.text))
+        click.echo("They differ." if differs else "No difference is shown.")
+    if differs:
+        raise click.exceptions.Exit(1)
+
+
+def _of_models(
+    names: tuple[str, str],
+    prompts: list[str],
+    samples: int,
+    max_out_len: int,
+    temperature: float,
+    work_dir: str,
+) -> list[ModelFinding]:
+    """Ask two models, and compare what they answer."""
+    from ais_prompt.errors import AisPromptError
+    from ais_prompt.extensions.same.compare import (
+        ModelFinding,
+        compare_answers,
+        compare_likelihoods,
+        compare_prompts,
+    )
+    from ais_prompt.extensions.same.probe import ANSWERS, PROMPTS, SIDES, TEXTS, model_of, probe
+    from ais_prompt.verbs.api import run
+
+    models = [model_of(name) for name in names]
+    asked = prompts or list(PROMPTS)
+
+    def answered(*datasets: str, likelihoods: bool) -> list[list[Answers]]:
+        config = probe(models, asked, samples, max_out_len, temperature, likelihoods=likelihoods)
+        made = run(config, mode="infer", work_dir=work_dir)
+        made.raise_errors()
+        return [[_answers(made.path, side, dataset) for dataset in datasets] for side in SIDES]
+
+    [[first], [second]] = answered(ANSWERS, likelihoods=False)
+    found = [compare_prompts(first, second), compare_answers(first, second)]
+    try:
+        found.insert(0, compare_likelihoods(*answered(*TEXTS, likelihoods=True)))
+    except AisPromptError as error:
+        found.insert(0, ModelFinding("likelihoods", None, f"not given: {error.what}"))
+    return found
+
+
+def _of_runs(first: RunFolder, second: RunFolder) -> list[ModelFinding]:
+    """Compare the answers of two runs, dataset by dataset."""
+    from ais_prompt.checks.stored import stored_spec
+    from ais_prompt.errors import ConfigError
+    from ais_prompt.extensions.same.compare import compare_answers, compare_prompts
+
+    tasks = [{task.dataset.abbr: task.model.abbr for task in stored_spec(one).tasks} for one in (first, second)]
+    common = [name for name in tasks[0] if name in tasks[1]]
+    if not common:
+        raise ConfigError("the runs have no dataset in common", where=str(second.root), fix="name runs of one config")
+    sides: list[Answers] = [{}, {}]
+    for number, (folder, models) in enumerate(zip((first, second), tasks, strict=True)):
+        for name in common:
+            found = _answers(folder.root, models[name], name)
+            sides[number] = {**sides[number], **{f"{name}/{sample}": one for sample, one in found.items()}}
+    return [compare_prompts(*sides), compare_answers(*sides)]
+
+
+def _answers(root: Path, model: str, dataset: str) -> Answers:
+    from ais_prompt.extensions.same.compare import by_sample
+    from ais_prompt.store.layout import RunFolder
+    from ais_prompt.store.predictions import read_predictions
+
+    return by_sample(read_predictions(RunFolder(root).predictions(model, dataset), with_prompts=False))
+
+
+def _run_or_none(work_dir: Path, name: str) -> RunFolder | None:
+    from ais_prompt.errors import ConfigError
+    from ais_prompt.store.runs import locate_run
+
+    if name.startswith(("http://", "https://")) or name.endswith((".py", ".gguf")):
+        return None
+    try:
+        return locate_run(work_dir, name)
+    except ConfigError:
+        return None
+
+
+def _lines(path: Path) -> list[str]:
+    from ais_prompt.errors import DataError
+    from ais_prompt.store.disk import reading
+
+    with reading(path, fix="name a text file with a prompt a line"):
+        lines = list(dict.fromkeys(filter(None, map(str.strip, path.read_text("utf-8").splitlines()))))
+    if len(lines) < 2:
+        raise DataError("it has fewer than two prompts", where=str(path), fix="write one prompt a line")
+    return lines

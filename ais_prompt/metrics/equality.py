@@ -1,0 +1,151 @@
+"""Whether two sets of answers come from the same distribution: a two-sample test with a kernel for texts.
+
+For each prompt the answers of one side are compared with those of the other by the maximum mean discrepancy (Gretton et
+al. 2012, A Kernel Two-Sample Test), which is then added up over the prompts (Gao, Liang and Guestrin 2025, Model
+Equality Testing). If both sides are the same, chance decides which answer to a prompt belongs to which side:
+permutations of the sides within each prompt give an exact test, whatever the answers look like.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ais_prompt.metrics.paired import LEVEL, POWER
+
+PERMUTATIONS: Final = 999
+GRAMS: Final = (1, 2, 3, 4)
+"""Lengths of the runs of characters that texts have in common (spectrum kernel, Leslie, Eskin and Noble 2002)."""
+TRIALS: Final = 50
+SHARES: Final = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1.0)
+"""Shares of foreign answers that `detectable_share` tries."""
+_SEED: Final = 0
+_EQUAL: Final = 1e-9
+"""Distances below this are rounding."""
+
+Matrix = NDArray[np.float64]
+
+
+def answer_kernel(texts: Sequence[str], prompts: int) -> Matrix:
+    """Return how alike answers are: the Gaussian kernel of their distances by `text_kernel`, 1 for equal texts.
+
+    Its width is the median distance of answers to one prompt, as Gretton et al. choose it.
+
+    Args:
+        texts: those to one prompt together, as many to each prompt.
+        prompts: their number.
+    """
+    distances = np.maximum(1 - text_kernel(texts), 0.0)
+    within = blocks(distances, prompts)
+    apart = within[within > _EQUAL]
+    found: Matrix = np.exp(-distances / (np.median(apart) if apart.size else 1.0))
+    return found
+
+
+def blocks(kernel: Matrix, prompts: int) -> Matrix:
+    """Return the part of each prompt of a kernel over all answers (prompts × answers × answers)."""
+    places = np.arange(len(kernel)).reshape(prompts, -1)
+    found: Matrix = kernel[places[:, :, None], places[:, None, :]]
+    return found
+
+
+def text_kernel(texts: Sequence[str]) -> Matrix:
+    """Return how alike texts are: 1 for equal texts, 0 for texts without a common character."""
+    columns: dict[str, int] = {}
+    rows, places, values = [], [], []
+    for row, text in enumerate(texts):
+        grams = Counter(text[at : at + size] for size in GRAMS for at in range(len(text) - size + 1)) or Counter([""])
+        norm = math.sqrt(sum(count * count for count in grams.values()))
+        for gram, count in grams.items():
+            rows.append(row)
+            places.append(columns.setdefault(gram, len(columns)))
+            values.append(count / norm)
+    kernel = np.zeros((len(texts), len(texts)))
+    order = np.argsort(places, kind="stable")
+    by_row, by_value = np.array(rows)[order], np.array(values)[order]
+    ends = np.cumsum(np.bincount(places))
+    start = 0
+    for end in ends.tolist():
+        members, weights = by_row[start:end], by_value[start:end]
+        kernel[np.ix_(members, members)] += np.outer(weights, weights)
+        start = end
+    return kernel
+
+
+def number_kernel(values: Sequence[float], resolution: float) -> Matrix:
+    """Return how alike numbers are, as the negative distance (energy distance, Székely and Rizzo 2013).
+
+    Args:
+        values: such as log-likelihoods.
+        resolution: differences up to this are rounding.
+    """
+    numbers = np.asarray(values, np.float64)
+    return -np.maximum(np.abs(numbers[:, None] - numbers[None, :]) - resolution, 0.0)
+
+
+def discrepancy(kernels: Matrix, signs: Matrix) -> Matrix:
+    """Return the discrepancy of each assignment, summed over the prompts.
+
+    Args:
+        kernels: of the answers to each prompt (prompts × answers × answers).
+        signs: of each assignment: positive for one side and negative for the other, each side adding up to 1
+            (assignments × prompts × answers).
+    """
+    found: Matrix = np.einsum("apn,pnm,apm->a", signs, kernels, signs, optimize=True)
+    return found
+
+
+def same_test(kernels: Matrix, first: int, seed: int = _SEED, permutations: int = PERMUTATIONS) -> float:
+    """Return the p-value of the hypothesis that both sides are the same.
+
+    Args:
+        kernels: of the answers to each prompt (prompts × answers × answers), those of one side first.
+        first: how many answers are of that side.
+        seed: of the permutations.
+        permutations: their number.
+    """
+    prompts, answers = kernels.shape[:2]
+    weights = np.concatenate([np.full(first, 1 / first), np.full(answers - first, -1 / (answers - first))])
+    draw = np.random.default_rng(seed)
+    orders = draw.random((permutations, prompts, answers)).argsort(axis=2)
+    found = float(discrepancy(kernels, np.broadcast_to(weights, (1, prompts, answers)))[0])
+    others = discrepancy(kernels, weights[orders])
+    # Sums in another order differ by rounding; equal assignments must count as equal.
+    return float(1 + (others >= found - 1e-9 * max(abs(found), 1.0)).sum()) / (1 + permutations)
+
+
+def detectable_share(kernel: Matrix, prompts: int, first: int, level: float = LEVEL, seed: int = _SEED) -> float | None:
+    """Return the smallest share of foreign answers that the test finds in 80 % of trials; None if it finds none.
+
+    In a trial, the answers of both sides are mixed and divided at random, and a share of one side is replaced by
+    answers to other prompts.
+
+    Args:
+        kernel: of all answers to all prompts, those to one prompt together.
+        prompts: their number, at least two.
+        first: how many answers to each prompt are of the first side.
+        level: of the test.
+        seed: of the trials.
+    """
+    answers = len(kernel) // prompts
+    second = answers - first
+    draw = np.random.default_rng(seed)
+    places = np.arange(prompts * answers).reshape(prompts, answers)
+    for share in SHARES:
+        found = 0
+        for trial in range(TRIALS):
+            mixed = draw.permuted(places, axis=1)
+            foreign = draw.random((prompts, second)) < share
+            others = (np.arange(prompts)[:, None] + draw.integers(1, prompts, (prompts, second))) % prompts
+            theirs = places[others, draw.integers(0, answers, (prompts, second))]
+            mixed[:, first:] = np.where(foreign, theirs, mixed[:, first:])
+            kernels = kernel[mixed[:, :, None], mixed[:, None, :]]
+            found += same_test(kernels, first, seed=trial, permutations=199) <= level
+        if found >= POWER * TRIALS:
+            return share
+    return None

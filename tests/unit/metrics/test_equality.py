@@ -1,0 +1,64 @@
+"""The two-sample test of answers; `bench.same_model` measures its errors with real models."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ais_prompt.metrics.equality import answer_kernel, detectable_share, number_kernel, same_test, text_kernel
+
+
+@given(st.lists(st.text(max_size=12), min_size=1, max_size=8))
+def test_the_kernel_of_texts_is_symmetric_positive_and_1_for_equal_texts(texts: list[str]) -> None:
+    kernel = text_kernel(texts)
+    assert np.allclose(kernel, kernel.T)
+    assert np.allclose(np.diag(kernel), 1)
+    assert np.linalg.eigvalsh(kernel).min() > -1e-9
+    for one, first in enumerate(texts):
+        for other, second in enumerate(texts):
+            if first == second:
+                assert kernel[one, other] == pytest.approx(1)
+
+
+def test_texts_without_a_common_character_are_not_alike() -> None:
+    kernel = text_kernel(["abc", "xyz", "abd"])
+    assert kernel[0, 1] == 0
+    assert 0 < kernel[0, 2] < 1
+
+
+def test_rounding_is_no_difference() -> None:
+    assert number_kernel([1.0, 1.00005], 1e-4)[0, 1] == 0
+    assert number_kernel([1.0, 1.5], 1e-4)[0, 1] == pytest.approx(-0.4999)
+
+
+def kernels(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    return np.stack([number_kernel([*a, *b], 0.0) for a, b in zip(first, second, strict=True)])
+
+
+def test_the_level_holds_and_a_shift_is_found() -> None:
+    draw = np.random.default_rng(0)
+    alarms = [same_test(kernels(*draw.normal(size=(2, 5, 6))), 6, permutations=99) <= 0.05 for _ in range(300)]
+    assert np.mean(alarms) <= 0.08
+    shifted = [
+        same_test(kernels(draw.normal(size=(5, 6)), draw.normal(1.5, size=(5, 6))), 6, permutations=99) <= 0.05
+        for _ in range(50)
+    ]
+    assert np.mean(shifted) > 0.8
+
+
+def test_equal_answers_show_nothing_and_other_ones_everything() -> None:
+    equal = np.ones((10, 3))
+    assert same_test(kernels(equal, equal), 3) == 1
+    assert same_test(kernels(equal, 2 * equal), 3) == pytest.approx(1 / 1000)
+
+
+def test_the_share_that_is_found_falls_with_more_answers() -> None:
+    words = ["red", "blue", "green", "grey", "pink"]
+    few = detectable_share(answer_kernel([f"{words[p]} {words[p]}" for p in range(5) for _ in range(6)], 5), 5, 3)
+    many = detectable_share(answer_kernel([f"{words[p]} {words[p]}" for p in range(5) for _ in range(40)], 5), 5, 20)
+    assert few is not None
+    assert many is not None
+    assert many <= few
+    assert detectable_share(answer_kernel(["same"] * 8, 2), 2, 2) is None
