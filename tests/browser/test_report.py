@@ -69,6 +69,16 @@ def test_the_overview_shows_scores_intervals_and_states(page: Page) -> None:
     assert page.texts("#panel-speed .matrix tbody tr") == ["sums – 300"]
 
 
+def test_the_score_of_the_finished_answers_and_its_bounds_are_above_the_chart(page: Page) -> None:
+    page.value(
+        "Object.assign(data.scores[0], { finished: 0.75, truncated: 7, n: 219, bound_low: 0.5, bound_high: 0.625 })"
+    )
+    tab(page, "scores")
+    words = "small/sums: 7 of 219 answers truncated; 75.0 % without truncated answers, bounds 50.0–62.5"
+    assert page.texts(".notes li")[0] == words
+    assert "75.0 % without truncated answers" in page.value("document.querySelector('.matrix tbody .score').title")
+
+
 def test_numbers_are_rounded_as_in_a_terminal(page: Page) -> None:
     scores = [wrong / answers for answers in (7, 16, 40, 160, 320) for wrong in range(-answers, answers + 1)]
     assert page.value(f"{scores}.map((score) => scored(score, true))") == [percent(score) for score in scores]

@@ -7,7 +7,7 @@ function scoresParts(choose) {
   const measures = scoreMeasures(choose);
   const measure = measureOf("scores", measures);
   if (!measure) return [];
-  const notes = [...doubts(), ...data.precision.map((note) => el("li", {}, plain(note)))];
+  const notes = [...doubts(), ...truncatedNotes(), ...data.precision.map((note) => el("li", {}, plain(note)))];
   return [measureChoice("scores", measures, measure), matrix({ ...measure, corner: say("Dataset"), choose }), scoresLegend(), notes.length ? el("ul", { class: "soft notes" }, notes) : null, dotsChart(measure), ...longContextParts(), ...breakdownParts(choose), ...otherPostprocessors()];
 }
 
@@ -16,6 +16,17 @@ function doubts() {
   const tasks = data.tasks.filter((task) => task.doubt && passesTask(task));
   const groups = Map.groupBy(tasks, ({ doubt }) => doubt.slice(doubt.indexOf(": ")).replace(/[\d.]+( %)?$/, ""));
   return [...groups.values()].map(([{ model, dataset, doubt }, ...more]) => el("li", { class: "note" }, `${more.length ? `${counted(more.length + 1, "task")}, ` : ""}${plain(model)}/${plain(dataset)}: ${plain(doubt)}`));
+}
+
+/** Tasks with truncated answers, the worst first: the score of the finished answers, and the bounds. */
+function truncatedNotes() {
+  const lines = data.scores.filter((line) => line.finished != null && taskOf(line) && passesTask(taskOf(line))).sort((a, b) => b.truncated / b.n - a.truncated / a.n);
+  const notes = lines.slice(0, WORST).map((line) => {
+    const bounds = line.bound_high > line.bound_low ? `, ${say("bounds")} ${span(line.bound_low, line.bound_high, line.fraction)}` : "";
+    const words = say("{number} of {all} truncated; {score} without truncated answers", { number: count(line.truncated), all: counted(line.n, "answer"), score: scored(line.finished, line.fraction) });
+    return el("li", {}, `${plain(line.model)}/${plain(line.dataset)}: ${words}${bounds}`);
+  });
+  return lines.length > WORST ? [...notes, el("li", {}, say("{number} more tasks with truncated answers", { number: count(lines.length - WORST) }))] : notes;
 }
 
 function cell(kind, ...children) {
