@@ -163,7 +163,7 @@ class Division:
         """The cause of the changed answer of each sample; empty if neither answer nor value changed."""
         made = makers_that_differ(self._before, self._after)
         judged = self._judged_causes() if self._cannot_score else []
-        moved = (self._stored(False) != self._stored(True)).any(axis=1)
+        moved = (self._stored[0] != self._stored[1]).any(axis=1)
         return [self._label(number, made, judged, moved=bool(moved[number])) for number in range(len(self._ids))]
 
     def _judged_causes(self) -> list[str]:
@@ -202,22 +202,27 @@ class Division:
         corpus = (self._after if state.metric else self._before).corpus
         return rows, _mean_of(len(self._ids)) if corpus is None else corpus.statistic
 
-    def _stored(self, after: bool) -> Rows:
-        """Return the rows of a run as stored."""
-        task = self._after if after else self._before
+    @cached_property
+    def _stored(self) -> tuple[Rows, Rows]:
+        """The rows of the two runs as stored."""
+        first, second = map(self._stored_rows, (self._before, self._after))
+        return first, second
+
+    def _stored_rows(self, task: ScoredTask) -> Rows:
         if task.corpus is not None:
             return np.array([task.rows[name] for name in self._ids])
-        return np.array([[task.values[name]] for name in self._ids])
+        values = task.values
+        return np.array([[values[name]] for name in self._ids])
 
     def _scored(self, new: bool, state: _State) -> Rows:
         """Score the answers of one run as the state says; shape (samples, quantities)."""
         whole = _State(*(cause in self._undone for cause in _State._fields))
         if state == (whole if new else _State()):
-            return self._stored(new)
+            return self._stored[new]
         if (new, state) not in self._rows:
             found = self._score_again(new, state)
             # Where only one run can use the gold, the sample keeps the value of the other run.
-            other = self._stored(not new)
+            other = self._stored[not new]
             rows = [found.get(name, other[number]) for number, name in enumerate(self._ids)]
             self._rows[new, state] = np.array(rows)
         return self._rows[new, state]
