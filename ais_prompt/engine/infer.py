@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 from msgspec import Struct, field
@@ -24,7 +24,7 @@ from ais_prompt.engine.meters import GO_ON, SpeedMeter, Spending
 from ais_prompt.engine.session import OpenProgress, TaskSession, silent_progress
 from ais_prompt.errors import ModelError, StoreError
 from ais_prompt.inferencers import RunningConversation
-from ais_prompt.models.base import AsyncModel, Model, cache_identity, full_identity
+from ais_prompt.models.base import AsyncModel, Model, SendsBodies, cache_identity, full_identity
 from ais_prompt.models.scripted import ScriptedModel
 from ais_prompt.plan.cluster import check_cluster
 from ais_prompt.plan.plan import PlannedDataset, Task
@@ -33,6 +33,7 @@ from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import prediction_sorter
 from ais_prompt.store.request_keys import FormerKeys, RequestKeys
 from ais_prompt.types import Completion, Decoding, Portion, Prediction, Request, Sample, TaskFacts
+from ais_prompt.utils.text import cut_texts
 
 logger = logging.getLogger(__name__)
 ORDER_SEED: Final = 0
@@ -117,6 +118,7 @@ class TaskJob:
         self._shown = ExitStack()
         self._lock = threading.Lock()
         self._abandoned = False
+        self._first_body: Any = None
 
     @property
     def model(self) -> Model:
@@ -203,6 +205,8 @@ class TaskJob:
             AisPromptError: the disk does not take it, or the model cannot be used.
         """
         model = self.task.spec.model
+        if self._first_body is None and isinstance(self.model, SendsBodies) and isinstance(request.decoding, Decoding):
+            self._first_body = cut_texts(self.model.sent(request)[1])
         # The budget first: an answer that a used-up quota refused must not get into the journal, else it counts as
         # answered. The journal before all others: a failure that ends the task is kept as well.
         self._asking.spending.add(model.abbr, model.price, request, completion)
@@ -259,6 +263,7 @@ class TaskJob:
             self._meter.speed() if is_served else None,
             session.redacted,
             of=total if session.samples < total else None,
+            first_body=self._first_body,
         )
         self._release()
 

@@ -21,13 +21,12 @@ from ais_prompt.store.request_keys import RequestKeys
 from ais_prompt.types import ChatMessage, Completion, Decoding, Prediction, Prompt, Request
 from ais_prompt.utils.digest import digest
 from ais_prompt.utils.progress import tracking
+from ais_prompt.utils.text import cut_texts
 
 CHECKED_ANSWERS: Final = 200
 """Answers whose tokens are also counted with the model's tokenizer."""
 OF_A_ROW: Final = {"max_tokens", "max_completion_tokens", "max_new_tokens", "max_output_tokens", "seed"}
 """Fields of a body that may differ from row to row and from repeat to repeat, besides the prompt."""
-MOST_TEXT: Final = 2000
-"""Characters of a text in the first body that are kept."""
 
 
 class LoadAnswer(Struct, frozen=True):
@@ -119,7 +118,7 @@ class LoadWriter:
         )
         assert isinstance(request.decoding, Decoding)
         if self.first_body is None:
-            self.first_body = _cut(self._model.sent(request)[1])
+            self.first_body = cut_texts(self._model.sent(request)[1])
         return Exchange(
             request.sample_id,
             item.due - origin,
@@ -167,12 +166,3 @@ class LoadWriter:
         elif counted is not None:
             values["counted_tokens"] = counted
         return values
-
-
-def _cut(value: Any) -> Any:
-    """Return a body with long texts, such as those of media, cut."""
-    if isinstance(value, Mapping):
-        return {name: _cut(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_cut(inner) for inner in value]
-    return f"{value[:MOST_TEXT]}…" if isinstance(value, str) and len(value) > MOST_TEXT else value

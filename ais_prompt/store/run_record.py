@@ -114,7 +114,7 @@ class RunRecord:
         return self
 
     def add_task(self, task: TaskSpec, facts: TaskFacts, *, done: bool = True) -> None:
-        """Record the facts of a task. A session that sent no request keeps the speed of the one before.
+        """Record the facts of a task. A session that sent no request keeps the speed and body of the one before.
 
         Args:
             task: the task.
@@ -124,8 +124,8 @@ class RunRecord:
         if done:
             self._session.setdefault("done", []).append(task.name)
         before = self._values["tasks"].get(task.name, {})
-        speed = {"speed": before["speed"]} if "speed" in before else {}
-        self._values["tasks"][task.name] = speed | facts.to_json()
+        kept = {name: before[name] for name in ("speed", "first_body") if name in before}
+        self._values["tasks"][task.name] = kept | facts.to_json()
         self._write_at_times(at_once=facts.of is not None)
 
     def add_isolation(self, task: TaskSpec, isolation: str) -> None:

@@ -157,6 +157,7 @@ class TaskFacts(Struct, frozen=True):
         redacted: samples with an answer in which a secret was replaced.
         speed: the speed of a served model; None if nothing was asked, or the model runs in this process.
         of: number of samples in the dataset after its range, if not all were asked; else None.
+        first_body: of a served model, the body of the first request that was sent, with long texts cut; else None.
     """
 
     model: Mapping[str, Any] = field(default_factory=dict)
@@ -168,12 +169,15 @@ class TaskFacts(Struct, frozen=True):
     speed: Speed | None = None
     redacted: int = 0
     of: int | None = None
+    first_body: Mapping[str, Any] | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values; ``speed`` and ``of`` are left out if they are None."""
+        """Return plain JSON values; ``speed``, ``of`` and ``first_body`` are left out if they are None."""
         values = asdict(self)
         if self.of is None:
             del values["of"]
+        if self.first_body is None:
+            del values["first_body"]
         if self.speed is None:
             del values["speed"]
             return values

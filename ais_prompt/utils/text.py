@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from ais_prompt.utils.secrets import SECRETS
 
@@ -24,6 +24,9 @@ VARIES: Final = re.compile(
 
 An HTTP status and the host of a URL (group 1) stay. ``assets/run.js`` has the same expression.
 """
+
+MOST_TEXT: Final = 2000
+"""Characters of a text in the body of a request that `cut_texts` keeps."""
 
 MOST_NAMES: Final = 12
 """Number of names that an error shows."""
@@ -96,6 +99,15 @@ def escaped(text: str) -> str:
 def reviewable_json(text: str) -> str:
     """Return JSON with escapes for all invisible characters. It is read back as the same value."""
     return _UNREVIEWABLE.sub(_json_escape, text)
+
+
+def cut_texts(value: Any) -> Any:
+    """Return plain JSON values with long texts cut, such as the media in the body of a request."""
+    if isinstance(value, Mapping):
+        return {name: cut_texts(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [cut_texts(inner) for inner in value]
+    return f"{value[:MOST_TEXT]}…" if isinstance(value, str) and len(value) > MOST_TEXT else value
 
 
 def _json_escape(found: re.Match[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 
 import pytest
@@ -41,6 +42,10 @@ def test_a_server_is_evaluated(api: Project, server: MockServer, kind: str) -> N
     assert (row["score"], row["scored"]) == (1.0, 8)
     sent = {str(request["body"].get("messages", request["body"].get("prompt"))) for request in server.requests()}
     assert sent == {str(line["origin_prompt"]) for line in api.predictions()}
+    body = json.loads((api.folder() / "run.json").read_text())["tasks"]["fake/sums"]["first_body"]
+    assert body in [request["body"] for request in server.requests()]
+    assert api.run("run", "eval.py", "-r").returncode == 0  # nothing is asked, and the body stays
+    assert json.loads((api.folder() / "run.json").read_text())["tasks"]["fake/sums"]["first_body"] == body
     completion = api.predictions()[3]["completions"][0]
     assert completion["finish_reason"] == "stop"
     assert completion["usage"] == {"prompt_tokens": 2, "completion_tokens": 1}
