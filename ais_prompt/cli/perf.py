@@ -43,6 +43,7 @@ PERF_OPTIONS: Final = (
     "sweep",
     "find_rate",
     "runs",
+    "spec_decode",
 )
 """The names of these options in a command."""
 SYNTHETIC: Final = "synthetic"
@@ -129,6 +130,11 @@ _OPTIONS = (
     ),
     click.option(
         "--runs", type=click.IntRange(1, 100), metavar="N", help="With -m perf: measure each load N times (default: 1)."
+    ),
+    click.option(
+        "--spec-decode",
+        is_flag=True,
+        help="With -m perf and perf_viz: write what vLLM counts of speculative decoding, in the form of AISBench.",
     ),
     click.option("--strict", is_flag=True, help="With -m perf: exit code 1 if this machine was the limit."),
 )
@@ -341,6 +347,7 @@ def _perf(plan: Plan, values: dict[str, Any]) -> PerfSpec:
     given: dict[str, Any] = {"load": "pressure"} if values["pressure"] else {}
     given |= {"warmups": values["num_warmups"]} if values["num_warmups"] is not None else {}
     given |= {"pressure_seconds": values["pressure_time"]} if values["pressure_time"] is not None else {}
+    given |= {"spec_decode": True} if values["spec_decode"] else {}
     given |= {name: values[name] for name in ("duration", "grace") if values[name] is not None}
     given |= {"slo": tuple(parse_slo(text, "--slo") for text in values["slos"])} if values["slos"] else {}
     return replace(plan.spec.perf, **given)

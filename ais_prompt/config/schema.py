@@ -315,6 +315,7 @@ PERF: Final = KeyTable(
         Key("stats", "list of names", "`Average`, `Min`, `Max`, `Median`, `P1` to `P99`; at most 8", "seven of them"),
         Key("duration", "number", "no request starts after so many seconds; `--duration`", "each row is asked once"),
         Key("grace", "number", "seconds after `duration` until requests in flight are cut; `--grace`", "`30.0`"),
+        Key("spec_decode", "True or False", "write the counters of speculative decoding; `--spec-decode`", "`False`"),
         Key("slo", "list of texts", "goals for latencies, such as `'p99 ttft <= 2s'`; `--slo`", "none"),
     ),
 )

@@ -17,6 +17,7 @@ from msgspec import Struct, ValidationError, convert, to_builtins
 from msgspec.structs import replace
 
 from ais_prompt.errors import StoreError
+from ais_prompt.perf.counters import ServerCounters
 from ais_prompt.perf.driver import ClientFacts
 from ais_prompt.perf.exchange import Exchange
 from ais_prompt.perf.schedule import Schedule
@@ -67,12 +68,22 @@ class StoredLoad(Struct, frozen=True):
         exchanges: its requests, in the order in which they ended.
         client: what the client did; None if its process was killed.
         first_body: the body of the first request, with long texts cut; None if nothing was sent.
+        counters: what each server counted, as far as it says.
     """
 
     plan: LoadPlan
     exchanges: Sequence[Exchange]
     client: ClientFacts | None
     first_body: Any = None
+    counters: Sequence[ServerCounters] = ()
+
+
+class _End(Struct, frozen=True):
+    """The last line of a schedule."""
+
+    client: ClientFacts | None = None
+    first_body: Any = None
+    counters: Sequence[ServerCounters] = ()
 
 
 def write_plan(path: Path, plan: LoadPlan) -> None:
@@ -88,13 +99,13 @@ def write_plan(path: Path, plan: LoadPlan) -> None:
             stream.write(encode_plain({"due": None if due is None else round(due, 6), "sample_id": sample_id}))
 
 
-def add_client(path: Path, client: ClientFacts, first_body: Any) -> None:
-    """Add what the client did, and the body of the first request, to the schedule of a load that is over.
+def add_client(path: Path, client: ClientFacts, first_body: Any, counters: Sequence[ServerCounters]) -> None:
+    """Add what client and servers did, and the body of the first request, to the schedule of a load that is over.
 
     Raises:
         StoreError: the disk does not take it.
     """
-    line = encode_plain({"client": to_builtins(client), "first_body": first_body})
+    line = encode_plain({"client": to_builtins(client), "first_body": first_body, "counters": to_builtins(counters)})
     with writing(path), path.open("ab") as stream:
         stream.write(SECRETS.hide_in_json(line))
 
@@ -106,7 +117,7 @@ def read_load(schedule: Path, journal: Path) -> StoredLoad:
         ConfigError: the run has measured no such load.
         StoreError: a file cannot be read, or is broken.
     """
-    plan, client, first_body = _read_plan(schedule)
+    plan, rest = _read_plan(schedule)
     exchanges = []
     with reading(journal, fix=_FIX), open_regular(journal) as lines:
         for line in lines:
@@ -117,20 +128,20 @@ def read_load(schedule: Path, journal: Path) -> StoredLoad:
                 continue
             if exchange is not None:
                 exchanges.append(exchange)
-    return StoredLoad(plan, exchanges, client, first_body)
+    return StoredLoad(plan, exchanges, rest.client, rest.first_body, rest.counters)
 
 
-def _read_plan(path: Path) -> tuple[LoadPlan, ClientFacts | None, Any]:
+def _read_plan(path: Path) -> tuple[LoadPlan, _End]:
+    """Return the plan of a load, and what was added when it was over."""
     absent = "this run has measured no such load"
     with reading(path, fix="measure it: -m perf without -r", absent=absent), open_regular(path) as lines:
         try:
             values: list[dict[str, Any]] = [decode_own(line) for line in lines]
             head, rest = convert(values[0], LoadPlan), values[1:]
-            last = rest.pop() if rest and "client" in rest[-1] else {}
-            client = convert(last["client"], ClientFacts) if last else None
+            end = convert(rest.pop(), _End) if rest and "client" in rest[-1] else _End()
             due = [row["due"] for row in rest if row["due"] is not None]
             sample_ids = [row["sample_id"] for row in rest if row["sample_id"] is not None]
         except (ValueError, KeyError, TypeError, IndexError, ValidationError) as error:
             raise StoreError(f"the schedule cannot be read: {error}", where=str(path), fix=_FIX) from None
     plan = replace(head, schedule=replace(head.schedule, due=due), sample_ids=sample_ids)
-    return plan, client, last.get("first_body")
+    return plan, end

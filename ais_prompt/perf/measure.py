@@ -7,7 +7,7 @@ and writes the journal.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -22,6 +22,7 @@ from ais_prompt.models.api.model import ApiModel
 from ais_prompt.models.api.wire import StreamReader
 from ais_prompt.models.transport import allow_connections, forget_connections
 from ais_prompt.models.transport.moments import Moments
+from ais_prompt.perf.counters import ServerCounters, differences, read_counters
 from ais_prompt.perf.driver import ClientMeter, drive
 from ais_prompt.perf.files import add_client, write_plan
 from ais_prompt.perf.prepare import PreparedLoad, served_model
@@ -51,19 +52,21 @@ def measure(load: PreparedLoad, folder: RunFolder) -> TaskFacts:
     schedule = folder.load_file(spec.model.abbr, spec.dataset.abbr, "_schedule.jsonl")
     write_plan(schedule, load.plan)
     meter, is_over = ClientMeter(), False
+    counters: Sequence[ServerCounters] = ()
     with LoadWriter(load, folder) as writer:
         try:
-            run_coroutine(_measured(load, writer, meter))
+            counters = run_coroutine(_measured(load, writer, meter))
             is_over = True
         except ExceptionGroup as group:  # of a request; the others were cancelled
             raise group.exceptions[0] from None
         finally:
-            add_client(schedule, meter.facts(interrupted=not is_over), writer.first_body)
+            add_client(schedule, meter.facts(interrupted=not is_over), writer.first_body, counters)
     samples = len(load.ready) + len(load.over)
     return TaskFacts(load.task.model.identity(), data.digest, tuple(data.origins), samples, writer.failed)
 
 
-async def _measured(load: PreparedLoad, writer: LoadWriter, meter: ClientMeter) -> None:
+async def _measured(load: PreparedLoad, writer: LoadWriter, meter: ClientMeter) -> list[ServerCounters]:
+    """Warm up and send a load; return what its servers counted meanwhile."""
     model = served_model(load.task)
     await model.open()
     if load.plan.schedule.places is None:
@@ -73,9 +76,11 @@ async def _measured(load: PreparedLoad, writer: LoadWriter, meter: ClientMeter) 
     try:
         await model.start()
         await _warm_up(load, model)
+        before = await asyncio.to_thread(read_counters, model)
         with meter.measuring():
             asking = _Asking(load, model, writer)
             await drive(load.plan.schedule, asking.ask, asking.origin)
+        return differences(before, await asyncio.to_thread(read_counters, model))
     finally:
         await model.aclose()
 

@@ -134,6 +134,7 @@ def result_json(result: LoadResult) -> dict[str, Any]:
             "verdicts": to_builtins(result.verdicts),
             "client": None if result.load.client is None else to_builtins(result.load.client),
             "first_body": result.load.first_body,
+            "counters": to_builtins(result.load.counters),
         }
     )
     return values

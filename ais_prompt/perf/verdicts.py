@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 from msgspec import Struct, field
 
+from ais_prompt.perf.counters import cache_hit_rate
 from ais_prompt.perf.exchange import Exchange, Seconds
 from ais_prompt.perf.files import StoredLoad
 from ais_prompt.perf.goals import Goodput, SloResult, request_values
@@ -192,9 +193,11 @@ def cache_verdict(load: StoredLoad, table: LoadTable) -> LoadVerdict:  # noqa: A
     repeated = 1 - len(seen) / seen.total() if seen else 0.0
     told = [one for one in answered if one.cached_tokens is not None and one.input_tokens]
     cached = sum(one.cached_tokens or 0 for one in told) / sum(one.input_tokens or 0 for one in told) if told else 0.0
-    values = {"shared_prefix": plan.shared_prefix, "repeated": repeated, "cached": cached}
+    hits = cache_hit_rate(load.counters) or 0.0
+    values = {"shared_prefix": plan.shared_prefix, "repeated": repeated, "cached": cached, "hits": hits}
     found = {
         f"the server took {cached:.0%} of the prompts' tokens from its cache": cached,
+        f"its /metrics has {hits:.0%} of the prompts' tokens in the prefix cache": 0.0 if cached else hits,
         f"{repeated:.0%} of the prompts were sent before": 0.0 if plan.unique else repeated,
         f"{plan.shared_prefix:.0%} of the prompts' text is the beginning of earlier ones": plan.shared_prefix,
     }

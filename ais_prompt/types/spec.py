@@ -322,6 +322,7 @@ class PerfSpec(Struct, frozen=True):
         duration: no request starts after so many seconds, and rows are asked again until then; None asks each row once.
         grace: with ``duration``: seconds after it in which requests in flight may end; then they are cut, and failed.
         slo: goals for latencies.
+        spec_decode: write what the servers count of speculative decoding, in the form of AISBench.
     """
 
     load: Literal["closed", "users", "rate", "trace", "pressure"] | None = None
@@ -338,6 +339,7 @@ class PerfSpec(Struct, frozen=True):
     duration: float | None = None
     grace: float = 30.0
     slo: tuple[Slo, ...] = ()
+    spec_decode: bool = False
 
 
 class RunSpec(Struct, frozen=True):

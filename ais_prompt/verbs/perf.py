@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from ais_prompt.errors import AisPromptError, Interrupted, ModelError, Terminated, raise_all
 from ais_prompt.models.server.started import StartedServers
+from ais_prompt.perf.counters import ServerCounters, spec_decode_json
 from ais_prompt.perf.measure import measure
 from ais_prompt.perf.prepare import PreparedLoad, prepare_load
 from ais_prompt.perf.result import LoadResult, read_result
@@ -19,6 +21,7 @@ from ais_prompt.plan.plan import Plan, Task, record_of
 from ais_prompt.report.web import write_report
 from ais_prompt.report.web.load_page import write_load_pages
 from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.results import write_json_atomic
 from ais_prompt.store.run_record import RunStatus, recorded
 from ais_prompt.store.writer_lock import hold_writer_lock
 from ais_prompt.types import PerfSpec
@@ -102,6 +105,8 @@ def measure_run(plan: Plan, loads: Sequence[PreparedLoad], perf: PerfSpec, folde
             record.finish(end)
         if results:
             write_report(folder)
+        if perf.spec_decode:
+            _write_spec_decode(results, folder)
     return PerfRun(folder, results, errors, stopped)
 
 
@@ -118,7 +123,23 @@ def show_run(tasks: Sequence[Task], perf: PerfSpec, folder: RunFolder) -> PerfRu
             _compute(task, perf, folder, results, errors)
         if results:
             write_report(folder)
+        if perf.spec_decode:
+            _write_spec_decode(results, folder)
     return PerfRun(folder, results, errors)
+
+
+def _write_spec_decode(results: Sequence[LoadResult], folder: RunFolder) -> None:
+    """Write ``spec_decode_<host_port>.json`` of each server of a model: from its first load to the end of its last."""
+    servers: dict[tuple[str, str], ServerCounters] = {}
+    for result in results:
+        for one in result.load.counters:
+            key = result.task.model.abbr, one.address
+            known = servers.get(key, one)
+            servers[key] = ServerCounters(one.address, {**one.before, **known.before}, one.after, one.error)
+    for (model, address), counters in servers.items():
+        host = urlsplit(address).netloc.replace(":", "_")
+        path = folder.load_file(model, f"spec_decode_{host}", ".json")
+        write_json_atomic(path, spec_decode_json(counters))
 
 
 def _compute(

@@ -504,3 +504,16 @@ def test_a_rate_is_searched_and_its_failures_are_its_result(project: Project, se
     rows = list(csv.DictReader((project.folder() / "summary" / "perf.csv").read_text().splitlines()))
     assert [row["point"] for row in rows] == [f"request_rate={rate}" for rate in (800, 400, 200, 100, 50, 25)]
     assert {row["slo"] for row in rows} == {"0.0"}
+
+
+def test_a_server_without_counters_is_said_in_the_file_of_speculative_decoding(
+    project: Project, server: MockServer
+) -> None:
+    perf_project(project, server)
+    done = project.run("run", "eval.py", "-m", "perf", "--spec-decode")
+    assert done.returncode == 0, done.stderr
+    host = server.base_url.split("/")[2].replace(":", "_")
+    found = json.loads(performances(project)[f"spec_decode_{host}.json"])
+    assert (found["status"], found["error"]) == ("error", "GET /metrics: HTTP 404")
+    assert found["url"] == server.base_url.replace("/v1", "/metrics")
+    assert json.loads(performances(project)["sums_perf.json"])["counters"][0]["error"] == found["error"]
