@@ -11,36 +11,40 @@ from ais_prompt.cli.options import MODEL_AND_DATA, source, source_options
 from ais_prompt.cli.verb import Verb, hint, json_option, offer, quiet_option, repeat_mistakes
 
 
-@click.command(cls=Verb, first={**MODEL_AND_DATA, "Check": ("--gate", "--json", "-q", "-h")})
+@click.command(cls=Verb, first={**MODEL_AND_DATA, "Check": ("--gate", "--audit-scorers", "--json", "-q", "-h")})
 @source_options
 @json_option
 @quiet_option
 @click.option("--gate", "gates", multiple=True, metavar="CONDITION", help="Say how many samples its claim needs.")
-def check(gates: tuple[str, ...], **options: Any) -> None:
+@click.option("--audit-scorers", is_flag=True, help="Put answers that know nothing through each scorer.")
+def check(gates: tuple[str, ...], audit_scorers: bool, **options: Any) -> None:
     """Find every fault of a config without building or asking anything.
 
     Types, arguments, templates, data files and columns are checked, and one prompt is made for each model and
     dataset. All prompts are made again with other gold answers: where one changes, it tells the answer. The data is
     searched for golds in other columns, choices that look right, and questions that are copied (docs/leaks.md).
     Golds are put into ordinary phrasings to see whether the postprocessor finds them again.
+    --audit-scorers shows what an evaluator or a postprocessor gives to answers such as a list of all golds.
     Of gates with a claim, such as 'accuracy >= 70% @95%', it says how many samples they need.
     It ends with the number of requests to servers, about how many tokens they have, and their cost if models have
     a price.
     Exit code 2 if anything is wrong; warnings are about prompts that you may not expect.
     """
-    from ais_prompt.report.documents import remarks, trials
+    from ais_prompt.report.documents import audit_entries, remarks, trials
     from ais_prompt.report.extraction import describe
     from ais_prompt.report.gates import describe_claim
+    from ais_prompt.report.scorer_audit import describe_audits
     from ais_prompt.utils.text import printable
     from ais_prompt.verbs.check import check as check_config
 
-    found = check_config(source(**options), gates)
+    found = check_config(source(**options), gates, audit_scorers=audit_scorers)
     claims = [line for claim in found.claims for line in describe_claim(claim.gate, claim.dataset, claim.samples)]
     models, datasets = len(found.plan.models), len(found.plan.datasets)
     shown = remarks(found.warnings), trials(found.extractions)
-    offer(models=models, datasets=datasets, warnings=shown[0], extractions=shown[1], claims=claims)
+    audits = audit_entries(found.audits)
+    offer(models=models, datasets=datasets, warnings=shown[0], extractions=shown[1], claims=claims, audits=audits)
     lines = [f"{warning.label}: {warning}" for warning in found.warnings]
-    lines += describe(found.extractions)
+    lines += [*describe(found.extractions), *describe_audits(found.audits)]
     for line in [*lines, *claims]:
         hint(printable(line))
     show_estimate(found.plan, by_task=False)

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from ais_prompt.config.locate import config_folders
 from ais_prompt.errors import ConfigError
-from ais_prompt.utils.data_root import data_root
+from ais_prompt.utils.files import data_root
 from ais_prompt.utils.places import place
 from ais_prompt.utils.text import advice
 

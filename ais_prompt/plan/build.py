@@ -42,7 +42,7 @@ from ais_prompt.registry import (
 from ais_prompt.retrievers import Retriever
 from ais_prompt.types import DatasetSpec, EvalSpec, JudgeSpec, ModelSpec, PartSpec
 from ais_prompt.types.shard import Partitioner
-from ais_prompt.utils.data_root import data_root
+from ais_prompt.utils.files import data_root
 from ais_prompt.utils.media import has_scheme, references
 
 Postprocessor = Callable[[Any], Any]

@@ -11,6 +11,7 @@ from msgspec import Struct, field
 from ais_prompt import __version__
 from ais_prompt.checks.extraction import PHRASINGS, ExtractionTrial
 from ais_prompt.checks.prompt_warning import PromptWarning
+from ais_prompt.checks.scorer_audit import ScorerAudit
 from ais_prompt.comparison.gates import Verdict
 from ais_prompt.engine.conversations import RequestEstimate
 from ais_prompt.errors import AisPromptError, Paused, faults_of
@@ -139,6 +140,32 @@ class ExtractionEntry(Struct, frozen=True):
     lost: list[str]
 
 
+class FooledEntry(Struct, frozen=True):
+    """An answer that knows nothing and scores above chance: its name, text and score (0 to 1), and who read it."""
+
+    answer: str
+    text: str
+    score: float
+    rule: str
+
+
+class AuditEntry(Struct, frozen=True):
+    """The audit of the scorer of a dataset.
+
+    Attributes:
+        dataset, scorer: the dataset, and its postprocessor and evaluator.
+        samples: samples that were tried; 0 for a judge.
+        chance: score of the best answer that reads nothing, 0 to 1.
+        fooled: the answers that score above chance.
+    """
+
+    dataset: str
+    scorer: str
+    samples: int
+    chance: float
+    fooled: list[FooledEntry]
+
+
 class CheckDocument(Document, kw_only=True):
     """What ``check`` prints.
 
@@ -148,6 +175,7 @@ class CheckDocument(Document, kw_only=True):
         extractions: how well each postprocessor finds golds.
         claims: what gates with a confidence need, in words.
         estimates: what each task of a served model would ask.
+        audits: what scorers give to answers that know nothing, with ``--audit-scorers``.
     """
 
     kind: Literal["check"]
@@ -157,6 +185,7 @@ class CheckDocument(Document, kw_only=True):
     extractions: list[ExtractionEntry] = field(default_factory=list)
     claims: list[str] = field(default_factory=list)
     estimates: list[TaskEstimate] = field(default_factory=list)
+    audits: list[AuditEntry] = field(default_factory=list)
 
 
 class Named(Struct, frozen=True):
@@ -405,6 +434,20 @@ def trials(found: Sequence[ExtractionTrial]) -> list[ExtractionEntry]:
     return [
         ExtractionEntry(one.dataset, one.postprocessor, one.golds, len(PHRASINGS), [lost.phrasing for lost in one.lost])
         for one in found
+    ]
+
+
+def audit_entries(found: Sequence[ScorerAudit]) -> list[AuditEntry]:
+    """Return the audits of scorers."""
+    return [
+        AuditEntry(
+            audit.dataset,
+            audit.scorer,
+            audit.samples,
+            audit.chance,
+            [FooledEntry(one.answer, one.text, one.score, one.rule) for one in audit.fooled],
+        )
+        for audit in found
     ]
 
 

@@ -1,4 +1,4 @@
-"""Open files, and show the end of a log.
+"""Open files, show the end of a log, and name the folder of benchmarks' data.
 
 Of the paths that a user names only regular files are opened, because reading a pipe or device may never end.
 """
@@ -14,6 +14,9 @@ from typing import BinaryIO, Final
 
 from ais_prompt.utils.secrets import SECRETS
 
+DATA: Final = "AISPROMPT_DATA"
+"""Environment variable of the folder in which `aisprompt data get` keeps benchmarks."""
+
 _LAST_LINES: Final = 8
 _LAST_BYTES: Final = 20_000
 _LINE_LENGTH: Final = 200
@@ -24,6 +27,11 @@ _KINDS: Final = (
     (stat.S_ISBLK, "a device"),
     (stat.S_ISDIR, "a folder"),
 )
+
+
+def data_root() -> Path:
+    """Return the folder that holds the data of all benchmarks."""
+    return Path(os.environ.get(DATA) or "~/.cache/aisprompt/data").expanduser().absolute()
 
 
 def check_regular(path: Path) -> os.stat_result:

@@ -22,9 +22,8 @@ from msgspec import Struct
 
 from ais_prompt.errors import DataError
 from ais_prompt.types import Prompt
-from ais_prompt.utils.data_root import data_root
 from ais_prompt.utils.digest import file_digest
-from ais_prompt.utils.files import open_regular, read_regular
+from ais_prompt.utils.files import data_root, open_regular, read_regular
 
 KINDS: Final[Mapping[str, str]] = {
     "image_url": "image",

@@ -77,11 +77,14 @@ class ConfigOptions(TypedDict, total=False):
     allow_code_execution: bool | Literal["unsafe"]
 
 
-def check(config: Config | None = None, **options: Unpack[ConfigOptions]) -> CheckResult:
+def check(
+    config: Config | None = None, *, audit_scorers: bool = False, **options: Unpack[ConfigOptions]
+) -> CheckResult:
     """Find every fault of a config. No weights are loaded, no server is asked.
 
     Args:
         config: a path, the name of a shipped config, a dict, or a loaded config.
+        audit_scorers: put answers that know nothing through each scorer; ``audits`` has those above chance.
         options: as in `ConfigOptions`.
 
     Returns:
@@ -91,7 +94,7 @@ def check(config: Config | None = None, **options: Unpack[ConfigOptions]) -> Che
         ConfigFaults: everything that is wrong, each with its config path, file and line.
     """
     with public_errors():
-        return check_workflow.check(source_of(config, options))
+        return check_workflow.check(source_of(config, options), audit_scorers=audit_scorers)
 
 
 def run(

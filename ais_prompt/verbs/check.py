@@ -15,6 +15,7 @@ from msgspec import Struct
 from ais_prompt.checks.extraction import ExtractionTrial, try_extraction
 from ais_prompt.checks.gates import gate_faults
 from ais_prompt.checks.prompt_warning import PromptWarning
+from ais_prompt.checks.scorer_audit import ScorerAudit, audit_scorer
 from ais_prompt.checks.source import Source, checked
 from ais_prompt.config.parse.run import parse_gate
 from ais_prompt.errors import ConfigError, ConfigFaults
@@ -37,12 +38,14 @@ class CheckResult(Struct, frozen=True):
         warnings: of prompts, data and leaks.
         extractions: how well each postprocessor finds the golds of its dataset.
         claims: of the gates.
+        audits: of scorers, if they were asked for.
     """
 
     plan: Plan
     warnings: Sequence[PromptWarning]
     extractions: Sequence[ExtractionTrial]
     claims: Sequence[Claim]
+    audits: Sequence[ScorerAudit] = ()
 
 
 class Claim(Struct, frozen=True):
@@ -58,12 +61,13 @@ class Claim(Struct, frozen=True):
     samples: int
 
 
-def check(source: Source, gates: Sequence[str] = ()) -> CheckResult:
+def check(source: Source, gates: Sequence[str] = (), *, audit_scorers: bool = False) -> CheckResult:
     """Check a config without loading weights or asking a model.
 
     Args:
         source: where the config comes from.
         gates: further conditions, as on the command line.
+        audit_scorers: whether answers that know nothing go through each scorer.
 
     Raises:
         ConfigFaults: everything that is wrong, each with its config path, file and line.
@@ -71,7 +75,8 @@ def check(source: Source, gates: Sequence[str] = ()) -> CheckResult:
     plan, warnings = checked(source, thorough=True)
     conditions = _checked_gates(plan, gates, measures_load=None)
     extractions = [found for dataset in plan.datasets if (found := try_extraction(dataset))]
-    return CheckResult(plan, warnings, extractions, _claims(plan, conditions))
+    audits = [*filter(None, map(audit_scorer, plan.datasets))] if audit_scorers else []
+    return CheckResult(plan, warnings, extractions, _claims(plan, conditions), audits)
 
 
 class RunGates(Struct, frozen=True):

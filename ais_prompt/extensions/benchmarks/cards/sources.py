@@ -21,8 +21,8 @@ from ais_prompt.extensions.benchmarks.layouts.layout import csv_records, json_wh
 from ais_prompt.readers.formats import read_file
 from ais_prompt.readers.ranges import select
 from ais_prompt.readers.table import Row
-from ais_prompt.utils.data_root import data_root
 from ais_prompt.utils.digest import file_digest
+from ais_prompt.utils.files import data_root
 from ais_prompt.utils.hub import HUB, guard_hub
 from ais_prompt.utils.packages import require
 from ais_prompt.utils.progress import is_quiet
