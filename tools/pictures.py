@@ -2,6 +2,8 @@
 
 ``terminal.svg`` shows what ``aisprompt run configs/eval.py`` prints. In a headless Chromium, ``prompts.png`` shows its
 prompts, and ``scores.png`` and ``sample.png`` the report of that run: its top, and a wrong answer.
+``python -m tools.pictures real`` draws ``real-scores.png`` and ``real-sample.png`` from ``configs/eval_real.py``, which
+takes minutes.
 """
 
 from __future__ import annotations
@@ -33,11 +35,11 @@ MARGIN: Final = 24
 """Of the pictures of the report, in pixels."""
 
 
-def run_demo(folder: Path) -> str:
-    """Run the command in an empty folder; return what it prints on a terminal, colours included."""
+def run_demo(folder: Path, command: str = COMMAND) -> str:
+    """Run a command in an empty folder; return what it prints on a terminal, colours included."""
     (folder / "configs").symlink_to(ROOT / "configs")
     terminal = {"FORCE_COLOR": "1", "TERM": "xterm-256color", "COLUMNS": str(COLUMNS), "PYTHONPATH": str(ROOT)}
-    argv = [sys.executable, "-m", "ais_prompt", *shlex.split(COMMAND)[1:]]
+    argv = [sys.executable, "-m", "ais_prompt", *shlex.split(command)[1:]]
     done = subprocess.run(argv, cwd=folder, env=os.environ | terminal, stdout=subprocess.PIPE, text=True, check=True)
     return done.stdout
 
@@ -64,14 +66,14 @@ def draw_prompts(folder: Path, profile: Path) -> None:
         page.screenshot(PICTURES / "prompts.png")
 
 
-def draw_report(report: Path, profile: Path) -> None:
-    """Write the pictures of the top, and of a wrong answer with its prompt."""
+def draw_report(report: Path, profile: Path, prefix: str = "") -> None:
+    """Write the pictures of the top, and of a wrong answer with its prompt; their names begin with the prefix."""
     with browser(profile) as page:
         page.call("Emulation.setScrollbarsHidden", hidden=True)
         page.resize(WIDTH, SAMPLE_HEIGHT)
         page.open(report.as_uri())
         page.wait_for("document.querySelector('#rows .row')")
-        page.screenshot(PICTURES / "scores.png")
+        page.screenshot(PICTURES / f"{prefix}scores.png")
 
         page.resize(WIDTH, SAMPLE_HEIGHT)
         page.click("#tab-samples")
@@ -79,14 +81,19 @@ def draw_report(report: Path, profile: Path) -> None:
         page.click("#rows .row", 2)
         page.wait_for("!document.querySelector('#sample').hidden && document.querySelector('#sample h3')")
         page.value(f"scrollTo(0, document.querySelector('#panel-samples').offsetTop - {MARGIN})")
-        page.screenshot(PICTURES / "sample.png")
+        page.screenshot(PICTURES / f"{prefix}sample.png")
 
 
 def main() -> None:
-    """Run the demo and draw all pictures."""
+    """Run the demo, or the real model, and draw all pictures of it."""
     PICTURES.mkdir(exist_ok=True)
     with TemporaryDirectory() as name:
         folder = Path(name)
+        if sys.argv[1:] == ["real"]:
+            run_demo(folder, "aisprompt run configs/eval_real.py")
+            [report] = folder.glob("outputs/eval_real/*/report.html")
+            draw_report(report, folder / "profile", "real-")
+            return
         TERMINAL.write_text(draw_terminal(run_demo(folder)), "utf-8")
         [report] = folder.glob("outputs/eval/*/report.html")
         draw_prompts(folder, folder / "profile")

