@@ -132,6 +132,7 @@ class _Asking:
         while requests := conversation.open_requests():
             sent = self._as_sent(requests[0], number)
             taken, moments = self._clock(), Moments(self._clock)
+            self._writer.counter.sent()
             completion, reader = await self._completed(sent, moments)
             end = self._clock()
             conversation.answer(requests[0], completion)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
-from queue import SimpleQueue
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from queue import Empty, SimpleQueue
 from typing import Any, Final
 
 from msgspec import Struct
@@ -13,6 +14,7 @@ from msgspec.structs import replace
 from ais_prompt.models.tokenizer import approximate_tokens
 from ais_prompt.models.transport.moments import Moments
 from ais_prompt.perf.exchange import Exchange, offsets_of
+from ais_prompt.perf.live import ENDING, LoadCounter
 from ais_prompt.perf.prepare import PreparedLoad, served_model
 from ais_prompt.store.journal import Journal
 from ais_prompt.store.layout import RunFolder
@@ -20,7 +22,7 @@ from ais_prompt.store.predictions import prediction_sorter
 from ais_prompt.store.request_keys import RequestKeys
 from ais_prompt.types import ChatMessage, Completion, Decoding, Prediction, Prompt, Request
 from ais_prompt.utils.digest import digest
-from ais_prompt.utils.progress import tracking
+from ais_prompt.utils.progress import Advance, tracking
 from ais_prompt.utils.text import cut_texts
 
 CHECKED_ANSWERS: Final = 200
@@ -49,6 +51,7 @@ class LoadWriter:
     Attributes:
         origin: the beginning of the load, on the clock of its loop.
         failed: predictions without an answer.
+        counter: counts requests, to follow the load.
         first_body: the body of the first request, with long texts cut; None before it.
     """
 
@@ -60,6 +63,8 @@ class LoadWriter:
         self._model = served_model(load.task)
         names = load.task.spec.model.abbr, load.task.spec.dataset.abbr
         self._journal, self._predictions = folder.journal(*names), folder.predictions(*names)
+        name, planned = load.task.spec.name, load.plan.schedule.requests
+        self.counter = LoadCounter(folder.load_file(*names, ENDING), name, planned)
         self._key_of = RequestKeys(self._model.identity())
         self._to_check = CHECKED_ANSWERS
         self._queue: SimpleQueue[LoadAnswer | Prediction | None] = SimpleQueue()
@@ -96,19 +101,36 @@ class LoadWriter:
         with (
             Journal.open(self._journal) as journal,
             prediction_sorter(self._predictions) as predictions,
-            tracking(f"load {self._load.task.name}", self._load.plan.schedule.requests, "requests") as advance,
+            closing(self.counter) as counter,
+            tracking(counter.progress.task, counter.progress.requests, "requests", self._facts) as advance,
         ):
             for prediction in self._load.over:
                 predictions.add(prediction)
-            while (item := self._queue.get()) is not None:
+            for item in self._items(advance):
                 if isinstance(item, Prediction):
                     predictions.add(item)
-                    continue
-                times = self._exchange(item).times_to_json()
-                journal.append(self._key_of(item.request), item.request, item.completion, times=times)
-                advance(item.request.turn == 0)
+                else:
+                    times = self._exchange(item).times_to_json()
+                    journal.append(self._key_of(item.request), item.request, item.completion, times=times)
+                    counter.ended(failed=item.completion.failure is not None)
+                    if item.request.turn == 0:
+                        advance(1)
             predictions.write(self._predictions)
             self.failed = predictions.failed
+
+    def _items(self, advance: Advance) -> Iterator[LoadAnswer | Prediction]:
+        """Yield what is added until the end, and show the counts when they are due."""
+        while True:
+            if not self.counter.wait:
+                self.counter.write()
+                advance(0)
+            with suppress(Empty):
+                if (item := self._queue.get(timeout=self.counter.wait)) is None:
+                    return
+                yield item
+
+    def _facts(self) -> str:
+        return str(self.counter.progress)
 
     def _exchange(self, item: LoadAnswer) -> Exchange:
         request, completion, moments, origin = item.request, item.completion, item.moments, self.origin

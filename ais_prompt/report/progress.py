@@ -21,7 +21,7 @@ from rich.text import Text
 from ais_prompt.engine.session import Progress
 from ais_prompt.report.tally import RunTally, Tally
 from ais_prompt.utils.log import Alike
-from ais_prompt.utils.progress import Advance, in_notebook, is_quiet, shown_on, tracking
+from ais_prompt.utils.progress import Advance, Facts, in_notebook, is_quiet, shown_on, tracking
 from ais_prompt.utils.text import counted, printable
 
 logger = logging.getLogger(__name__)
@@ -198,9 +198,9 @@ class Board(rich.progress.Progress):
             self.remove_task(bar)
 
     @contextmanager
-    def work(self, description: str, total: int | None, unit: str) -> Iterator[Advance]:
+    def work(self, description: str, total: int | None, unit: str, facts: Facts | None = None) -> Iterator[Advance]:
         """Show work beside the tasks, such as scoring; see `ais_prompt.utils.progress.tracking`."""
-        bar = self.add_task(description, total=total, unit=unit)
+        bar = self.add_task(description, total=total, unit=unit, facts=facts)
         try:
             yield partial(self.advance, bar)
         finally:
@@ -217,7 +217,8 @@ class Board(rich.progress.Progress):
             self.update(bar.id, completed=tally.done, counts=tally.counts())
         for bar in work:
             of = "" if bar.total is None else f" of {bar.total:,}"
-            self.update(bar.id, counts=f"{bar.completed:,}{of} {bar.fields['unit']}")
+            facts = f" · {bar.fields['facts']()}" if bar.fields["facts"] else ""
+            self.update(bar.id, counts=f"{bar.completed:,}{of} {bar.fields['unit']}{facts}")
         if not run.running:
             return [self.make_tasks_table(work)]
         if not (tasks or run.over):

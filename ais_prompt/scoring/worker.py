@@ -22,7 +22,7 @@ from ais_prompt.scoring.score import isolation_of, score
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import Prediction, Score, TaskSpec
 from ais_prompt.utils.log import ROOT, OnceFilter
-from ais_prompt.utils.progress import Advance, shown_on
+from ais_prompt.utils.progress import Advance, Facts, shown_on
 from ais_prompt.utils.worker import serve
 
 logger = logging.getLogger(__name__)
@@ -214,7 +214,7 @@ def _score(call: ScoreCall) -> Scored:
 
 
 @contextmanager
-def _hidden(description: str, total: int | None, unit: str) -> Iterator[Advance]:  # noqa: ARG001
+def _hidden(description: str, total: int | None, unit: str, facts: Facts | None = None) -> Iterator[Advance]:  # noqa: ARG001
     """Show no progress: the terminal belongs to the parent."""
     yield lambda _count: None
 

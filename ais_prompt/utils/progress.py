@@ -20,7 +20,9 @@ from ais_prompt.utils.text import printable
 
 T = TypeVar("T")
 Advance: TypeAlias = Callable[[int], None]
-"""Count this many more units as done."""
+"""Count this many more units as done; 0 shows new facts."""
+Facts: TypeAlias = Callable[[], str]
+"""Returns what is shown instead of the count, or beside it."""
 DELAY = 1.0
 """Seconds until a bar appears. Shorter work shows none."""
 LOG_INTERVAL = 10.0
@@ -40,7 +42,9 @@ _levels: Final = [NORMAL]
 class Display(Protocol):
     """Shows the progress of one piece of work while a context is open."""
 
-    def __call__(self, description: str, total: int | None, unit: str) -> AbstractContextManager[Advance]: ...
+    def __call__(
+        self, description: str, total: int | None, unit: str, facts: Facts | None = None
+    ) -> AbstractContextManager[Advance]: ...
 
 
 def tracked(items: Iterable[T], description: str, total: int | None = None, unit: str = "rows") -> Iterator[T]:
@@ -60,18 +64,21 @@ def tracked(items: Iterable[T], description: str, total: int | None = None, unit
             advance(1)
 
 
-def tracking(description: str, total: int | None, unit: str) -> AbstractContextManager[Advance]:
+def tracking(
+    description: str, total: int | None, unit: str, facts: Facts | None = None
+) -> AbstractContextManager[Advance]:
     """Show the progress of work that is not a loop over items; yield the function that counts.
 
     Args:
         description: the work, such as ``reading train.jsonl``.
         total: how many units there are; None if unknown.
         unit: name of a unit, in the plural; ``B`` for bytes.
+        facts: returns what is shown instead of the count, or beside it.
     """
     if is_quiet():
         return nullcontext(lambda _count: None)
     display = _displays[-1] if _displays else _bar
-    return display(printable(description), total, unit)
+    return display(printable(description), total, unit, facts)
 
 
 @contextmanager
@@ -157,7 +164,8 @@ class _Bar:
     Without a terminal or notebook it is a line of text at each interval.
     """
 
-    def __init__(self, description: str, total: int | None, unit: str) -> None:
+    def __init__(self, description: str, total: int | None, unit: str, facts: Facts | None) -> None:
+        self._facts = facts
         self._drawn = sys.stderr.isatty() or in_notebook()
         self._what = {"desc": description, "total": total, "unit": unit if unit == "B" else f" {unit}"}
         self._start = time.monotonic()
@@ -167,7 +175,10 @@ class _Bar:
     def advance(self, count: int) -> None:
         """Count more units as done."""
         if self._tqdm is not None:
+            self._note_facts()
             self._tqdm.update(count)
+            if not count:
+                self.refresh()
             return
         self._done += count
         waited = time.monotonic() - self._start
@@ -176,7 +187,12 @@ class _Bar:
             if not self._tqdm.disable:  # by the environment variable TQDM_DISABLE
                 self._tqdm.start_t -= waited
                 self._tqdm.n = self._done
+                self._note_facts()
                 self._tqdm.refresh()
+
+    def _note_facts(self) -> None:
+        if self._facts is not None:
+            self._tqdm.set_description_str(f"{self._facts()} · {self._what['desc']}", refresh=False)
 
     def _make(self) -> Any:
         how: dict[str, Any] = {"mininterval": 0.2, "dynamic_ncols": True}
@@ -185,6 +201,10 @@ class _Bar:
         elif sys.stderr.isatty() and 0 in (size := os.get_terminal_size(sys.stderr.fileno())):
             # tqdm shows nothing if the terminal does not report its size.
             how = {"mininterval": 0.2, "ncols": (size.columns or 80) - 1, "nrows": 24}
+        if self._facts is not None and self._drawn:
+            how["bar_format"] = "{desc} [{elapsed}] {bar}"
+        elif self._facts is not None:
+            how |= {"bar_format": "{desc} [{elapsed}]", "ncols": None}  # with 0 columns tqdm ignores the format
         # delay: do not draw before anything is counted. miniters: look at the clock at each count, because work that
         # becomes slower would look as if it were stuck. smoothing: show the mean rate since the start.
         return _tqdm(in_notebook())(
@@ -219,8 +239,8 @@ class _Lines:
 
 
 @contextmanager
-def _bar(description: str, total: int | None, unit: str) -> Iterator[Advance]:
-    bar = _Bar(description, total, unit)
+def _bar(description: str, total: int | None, unit: str, facts: Facts | None = None) -> Iterator[Advance]:
+    bar = _Bar(description, total, unit, facts)
     _bars.append(bar)
     try:
         yield bar.advance

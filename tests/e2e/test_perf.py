@@ -15,6 +15,9 @@ from typing import Any
 
 import pytest
 
+from ais_prompt.report.web.pages import runs_page
+from ais_prompt.report.web.run_files import LiveRun
+from ais_prompt.store.layout import RunFolder
 from tests.e2e.project import DATASET, Project, read_lines
 from tests.support.servers import MockServer
 from tests.support.waiting import WATCHDOG_SECONDS
@@ -69,6 +72,9 @@ def test_a_load_is_measured_shown_again_and_scored(project: Project, server: Moc
         assert data_of(files[page].decode())["charts"] == json.loads(files["sums_charts.json"])
     report = data_of((project.folder() / "report.html").read_text("utf-8"))
     assert (report["status"], report["tasks"], report["scores"]) == ("finished", [], [])
+    [listed] = data_of(runs_page(project.folder().parent, {"/eval": RunFolder(project.folder())}))["runs"]
+    assert (listed["answers"], listed["datasets"], listed["trouble"], listed["scores"]) == (8, ["sums"], "", [])
+    assert [(load["model"], load["answered"], load["failed"]) for load in listed["loads"]] == [("fake", 8, 0)]
     charts = json.loads(files["sums_charts.json"])
     assert report["loads"] == [{**json.loads(files["sums_perf.json"]), "charts": charts}]
 
@@ -361,11 +367,19 @@ def test_an_interrupted_load_keeps_what_is_there(project: Project, server: MockS
     while len(server.requests()) < 9:
         assert time.monotonic() < deadline
         time.sleep(0.05)
+    live = LiveRun(RunFolder(project.folder()), rescore=lambda _: None)
+    while not ((state := live.state()).load and state.load["answered"] == 4):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    counts = {"sent": 8, "in_flight": 4, "answered": 4, "failed": 0}
+    assert {name: state.load[name] for name in counts} == counts
+    assert not state.is_due, "scoring would slow the load down"
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=WATCHDOG_SECONDS)
     assert process.returncode == 130
     assert "interrupted after 4 of 8" in out
     assert "stopped; the load so far is measured" in err
+    assert live.state().load is None
     assert json.loads((project.folder() / "run.json").read_text())["status"] == "interrupted"
     assert Path(project.folder() / "performances" / "fake" / "sums.csv").exists()
 

@@ -5,13 +5,13 @@ in flight, and ``<dataset>_rps_distribution_plot.html``, its rates. AISBench has
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
+from ais_prompt.report.web.loads import read_charts
 from ais_prompt.report.web.pages import page_pieces
-from ais_prompt.store.disk import reading, replacing
+from ais_prompt.store.disk import replacing
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import TaskSpec
-from ais_prompt.utils.jsonl import decode_own
 
 SCRIPTS: Final = ("dom.js", "words.js", "text.js", "data.js", "plots.js", "charts.js", "load.js", "load_page.js")
 PAGES: Final[Mapping[str, str]] = {"requests": "_plot.html", "rates": "_rps_distribution_plot.html"}
@@ -30,14 +30,3 @@ def write_load_pages(task: TaskSpec, folder: RunFolder) -> None:
         data = {"name": task.name, "kind": kind, "charts": charts}
         with replacing(folder.load_file(*names, ending)) as stream:
             stream.writelines(map(str.encode, page_pieces(task.name, "load_page.html", SCRIPTS, data)))
-
-
-def read_charts(model: str, dataset: str, folder: RunFolder) -> Any:
-    """Return the content of the ``_charts.json`` of a load.
-
-    Raises:
-        StoreError: it cannot be read.
-    """
-    path = folder.load_file(model, dataset, "_charts.json")
-    with reading(path, fix="write it again: run's command with -m perf_viz -r"):
-        return decode_own(path.read_bytes())

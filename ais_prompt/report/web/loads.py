@@ -12,8 +12,7 @@ from typing import Any, Final
 from ais_prompt.perf.metrics import METRICS
 from ais_prompt.perf.points import knee
 from ais_prompt.report.web.assets import finite_json
-from ais_prompt.report.web.load_page import read_charts
-from ais_prompt.report.web.run_files import load_files
+from ais_prompt.report.web.run_files import is_load, load_files
 from ais_prompt.store.disk import reading
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.utils.jsonl import decode_own
@@ -37,8 +36,9 @@ def loads_json(folder: RunFolder) -> dict[str, Any]:
     """Return what the report shows of loads, as JSON values with finite numbers.
 
     Returns:
-        ``loads``: the content of each ``_perf.json``, with that of ``_charts.json`` as ``charts`` (None for loads of
-        earlier versions); ``sweeps``: see `sweeps_of`; ``metrics``: titles of metrics.
+        ``is_load``: whether the run measures performance; ``loads``: the content of each ``_perf.json``, with that of
+        ``_charts.json`` as ``charts`` (None for loads of earlier versions); ``sweeps``: see `sweeps_of`; ``metrics``:
+        titles of metrics.
 
     Raises:
         StoreError: a file cannot be read.
@@ -47,10 +47,19 @@ def loads_json(folder: RunFolder) -> dict[str, Any]:
     for one in numbers_of(folder):
         names = one["model"], one["dataset"]
         is_known = _run(folder).load_file(*names, "_charts.json").exists()
-        loads.append({**one, "charts": read_charts(*names, _run(folder)) if is_known else None})
-    values = {"loads": loads, "sweeps": sweeps_of(folder), "metrics": METRICS}
+        loads.append({**one, "charts": read_charts(*names, folder) if is_known else None})
+    values = {"is_load": is_load(_run(folder)), "loads": loads, "sweeps": sweeps_of(folder), "metrics": METRICS}
     found: dict[str, Any] = finite_json(values)
     return found
+
+
+def read_charts(model: str, dataset: str, folder: RunFolder) -> Any:
+    """Return the content of the ``_charts.json`` of a load.
+
+    Raises:
+        StoreError: it cannot be read.
+    """
+    return _json(_run(folder).load_file(model, dataset, "_charts.json"))
 
 
 def sweeps_of(folder: RunFolder) -> list[dict[str, Any]]:

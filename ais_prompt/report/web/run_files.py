@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from msgspec import Struct
 
 from ais_prompt.checks.stored import stored_spec
 from ais_prompt.errors import AisPromptError, ConfigError, StoreError
+from ais_prompt.perf.live import ENDING
 from ais_prompt.scoring.rows import Row
 from ais_prompt.store.disk import reading
 from ais_prompt.store.layout import RunFolder
@@ -22,7 +24,7 @@ from ais_prompt.store.runs import read_run_file
 from ais_prompt.store.writer_lock import try_file_lock
 from ais_prompt.types import SampleScore
 from ais_prompt.types.score import Sensitivity
-from ais_prompt.utils.jsonl import decode
+from ais_prompt.utils.jsonl import decode, decode_own
 
 FIX: Final = "make the summary again: give the run's command again with -m viz -r"
 SHORTEST_PAUSE: Final = 2.0
@@ -83,6 +85,17 @@ def time_of_loads(folder: RunFolder) -> int:
         several = [path for path in (folder.summary_dir / "perf.csv",) if path.exists()]
         return max((path.stat().st_mtime_ns for path in (*load_files(folder), *several)), default=0)
     return 0
+
+
+def is_load(folder: RunFolder) -> bool:
+    """Return whether a run measures performance: at least one load has begun."""
+    return any(_performances(folder, "_schedule.jsonl"))
+
+
+def _performances(folder: RunFolder, ending: str) -> Iterator[Path]:
+    """Yield files about loads: those of the run, and those of its points, which have folders of their own."""
+    patterns = (f"performances/*/*{ending}", f"loads/*/performances/*/*{ending}")
+    return chain.from_iterable(map(folder.root.glob, patterns))
 
 
 def load_files(folder: RunFolder) -> Iterator[Path]:
@@ -209,7 +222,9 @@ class RunState(Struct, frozen=True):
         requests: requests answered so far.
         version: changes with the scores and the loads.
         pending: why a run that is running is not scored; else empty.
-        is_due: whether a run that is running has answers to score; the page asks for that.
+        is_due: whether a run that is running has answers to score; the page asks for that. A load has none before its
+            end: scoring would slow it down.
+        load: what the load that is running has done so far (`ais_prompt.perf.live.LoadProgress`); None if none runs.
     """
 
     status: str
@@ -219,6 +234,7 @@ class RunState(Struct, frozen=True):
     version: int
     pending: str = ""
     is_due: bool = False
+    load: Mapping[str, Any] | None = None
 
 
 class LiveRun:
@@ -247,14 +263,15 @@ class LiveRun:
         status = status_of(self.folder, record)
         requests = self._requests()
         pending, is_due = "", False
-        if status == "running" and self._rescore:
+        if status == "running" and self._rescore and not is_load(self.folder):
             if self._needs_judge:
                 pending = f"a judge has to be asked for the scores: aisprompt score {self.folder.root}"
             else:
                 is_due = requests != self._scored_requests and time.monotonic() >= self._next_scoring
         answered, samples = _progress(self.folder)
         version = time_of_summary(newest_scores(self.folder)) + time_of_loads(self.folder)
-        return RunState(status, answered, samples, requests, version, pending, is_due)
+        load = self._load() if status == "running" else None
+        return RunState(status, answered, samples, requests, version, pending, is_due, load)
 
     def score(self) -> None:
         """Score what the run has answered so far, and return when that is done, or at once if it is being done."""
@@ -274,6 +291,14 @@ class LiveRun:
         with suppress(ConfigError):  # a config that cannot be read is not scored either
             return any(dataset.eval.judge for dataset in stored_spec(self.folder, as_of_others=True).datasets)
         return False
+
+    def _load(self) -> Mapping[str, Any] | None:
+        """Return the counts of the load that is running; None if none is, or if it has just begun."""
+        for path in _performances(self.folder, ENDING):
+            with suppress(OSError, ValueError):  # it has just ended
+                counts: Mapping[str, Any] = decode_own(path.read_bytes())
+                return counts
+        return None
 
     def _requests(self) -> int:
         """Count the lines of the journals; only what was added is read."""

@@ -18,7 +18,7 @@ import pytest
 
 from ais_prompt.utils import progress
 from ais_prompt.utils.log import logging_to
-from ais_prompt.utils.progress import Advance, close_bars, shown_on, tracked, tracking
+from ais_prompt.utils.progress import Advance, Facts, close_bars, shown_on, tracked, tracking
 from tests.support.terminal import in_terminal, screen
 
 INTERRUPTED = """
@@ -110,7 +110,7 @@ def test_a_display_that_owns_the_terminal_shows_all_work(capsys: pytest.CaptureF
     shown: list[object] = []
 
     @contextmanager
-    def display(description: str, total: int | None, unit: str) -> Iterator[Advance]:
+    def display(description: str, total: int | None, unit: str, facts: Facts | None = None) -> Iterator[Advance]:
         shown.append((description, total, unit))
         yield shown.append
 
@@ -184,3 +184,13 @@ assert threading.active_count() == 1
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     assert "reading" in ended.stderr
+
+
+@pytest.mark.usefixtures("at_once")
+def test_facts_take_the_place_of_the_count_in_a_log(capfd: pytest.CaptureFixture[str]) -> None:
+    done = 0
+    with tracking("m/d", 3, "requests", lambda: f"{done} answered · {3 - done} in flight") as advance:
+        for _ in range(3):
+            done += 1
+            advance(1)
+    assert re.search(r"3 answered · 0 in flight · m/d \[\d+:\d+\]", capfd.readouterr().err)

@@ -49,7 +49,13 @@ function loadDetails(load) {
   const lines = verdicts.map(({ name, holds, text }) => el("li", { class: holds ? "soft" : "note" }, el("b", {}, holds ? say("ok") : "WARN"), ` ${plain(name)}: ${plain(text)}`));
   const pictures = charts ? [latenciesPicture(charts), inFlightPicture(charts, { height: 170 }), loadDistributions(charts), ratesPicture(charts)].filter(Boolean) : [];
   const [total, ...others] = Object.values(stages).map(stageTable);
-  return [total, el("ul", { class: "verdicts" }, lines), el("div", { class: "charts" }, pictures), ...others];
+  return [total, load.goodput ? goodputPart(load.goodput) : null, el("ul", { class: "verdicts" }, lines), el("div", { class: "charts" }, pictures), ...others].filter(Boolean);
+}
+
+/** The requests that meet all goals, and each goal. */
+function goodputPart({ requests_per_second, share, slos }) {
+  const goals = slos.map(({ text, value, met, share: within }) => el("li", { class: met ? "soft" : "note" }, el("b", {}, say(met ? "met" : "missed")), ` ${plain(text)}: ${value == null ? "–" : seconds(value)}, ${say("{share} of the requests are within the limit", { share: percent(within) })}`));
+  return el("ul", { class: "verdicts" }, el("li", {}, el("b", {}, say("Goodput")), ` ${figure(requests_per_second)} ${say("requests/s")} (${percent(share)})`), goals);
 }
 
 /** The numbers of a stage; 95 % intervals below them. */
@@ -62,7 +68,8 @@ function stageTable(stage) {
     return el("tr", {}, el("th", { scope: "row" }, data.metrics[name]), cell(found.mean, found.intervals.mean), quantiles, cell(found.most), el("td", { class: "number" }, count(found.n)));
   });
   const head = [say(stage.stage), say("mean"), ...SHOWN_PERCENTILES, say("largest"), "n"].map((text, place) => el("th", { scope: "col", class: place ? "number" : "" }, text));
-  const facts = [say("{done} of {all} answered in {time}", { done: count(stage.answered), all: count(stage.requests), time: seconds(stage.seconds) }), `${figure(stage.requests_per_second)} ${say("requests/s")}`, `${figure(stage.input_tokens_per_second)} ${say("tokens in/s")}`, `${figure(stage.output_tokens_per_second)} ${say("tokens out/s")}`, say("{number} in flight, at most {most}", { number: figure(stage.concurrency), most: count(stage.peak_concurrency) })];
+  const rate = (name, unit) => `${figure(stage[name])} ${stage.intervals?.[name] ? `(${stage.intervals[name].map((end) => figure(end)).join(" – ")}) ` : ""}${unit}`;
+  const facts = [say("{done} of {all} answered in {time}", { done: count(stage.answered), all: count(stage.requests), time: seconds(stage.seconds) }), rate("requests_per_second", say("requests/s")), rate("input_tokens_per_second", say("tokens in/s")), rate("output_tokens_per_second", say("tokens out/s")), say("{number} in flight, at most {most}", { number: figure(stage.concurrency), most: count(stage.peak_concurrency) })];
   return el("div", {}, el("div", { class: "scroll", tabindex: "0" }, el("table", { class: "speeds load-numbers" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows))), el("p", { class: "load-facts" }, facts.join(" · ")));
 }
 

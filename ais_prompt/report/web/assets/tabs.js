@@ -3,7 +3,7 @@
 const TABS = { scores: "Scores", loads: "Performance", samples: "Samples", models: "Models side by side", answers: "Distributions", prompts: "Prompts", speed: "Speed", run: "Run and config" };
 
 /** Whether there is something to show in a tab. */
-const HAS = { scores: () => data.scores.length, loads: () => data.loads.length + data.sweeps.length, samples: () => data.tasks.length || !HAS.loads(), models: () => names("model").length > 1, answers: () => data.tasks.length, speed: () => Object.keys(data.speeds).length, prompts: () => byId("panel-prompts").childElementCount };
+const HAS = { scores: () => data.scores.length, loads: () => data.loads.length + data.sweeps.length, samples: () => data.tasks.length || !(data.is_load || HAS.loads()), models: () => names("model").length > 1, answers: () => data.tasks.length, speed: () => Object.keys(data.speeds).length, prompts: () => byId("panel-prompts").childElementCount };
 
 function drawTabs() {
   const present = Object.keys(TABS).filter((name) => HAS[name]?.() ?? true);
@@ -21,7 +21,7 @@ function drawTabs() {
 }
 
 function showTab(name) {
-  if (!byId(`tab-${name}`)) name = HAS.samples() ? "samples" : "loads";
+  if (!byId(`tab-${name}`)) name = HAS.samples() ? "samples" : HAS.loads() ? "loads" : "run";
   for (const tab of byId("tabs").children) {
     const shown = tab.id === `tab-${name}`;
     tab.setAttribute("aria-selected", shown);

@@ -12,7 +12,7 @@ import pytest
 from ais_prompt.models.server import started as announced
 from ais_prompt.models.server.options import read_server
 from ais_prompt.models.server.started import AnnouncedServer, SharedServers, StartedServers
-from ais_prompt.utils.progress import Advance, shown_on
+from ais_prompt.utils.progress import Advance, Facts, shown_on
 from tests.support.waiting import WATCHDOG_SECONDS
 
 SERVER = read_server({"command": "serve {port}", "shared": True, "host": "node7"}, "org/model", None)
@@ -55,7 +55,7 @@ def test_what_is_waited_for_is_shown_until_it_is_there(
     lines: list[str] = []
 
     @contextmanager
-    def display(description: str, total: int | None, unit: str) -> Iterator[Advance]:
+    def display(description: str, total: int | None, unit: str, facts: Facts | None = None) -> Iterator[Advance]:
         assert (total, unit) == (None, "seconds")
         lines.append(description)
         yield lambda _: None
