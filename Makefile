@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo demo-real gate quick test test-lowest slow coverage search real lint docs dist clean
+.PHONY: demo demo-real gate quick test test-lowest slow coverage search real real-servers lint docs dist clean
 
 demo: .venv/installed
 	$(BIN)/aisprompt run configs/eval.py
@@ -56,6 +56,10 @@ real: .venv/installed-peers .venv/installed-real
 	$(BIN)/python -m pytest -m real tests/e2e/test_real_model.py
 	$(BIN)/python -m tools.real.lm_eval
 	$(BIN)/python -m tools.real
+
+# Real servers of a small model on the CPU: llama.cpp, LiteLLM, transformers serve, vLLM. Installed below ~/.cache once.
+real-servers: .venv/installed-peers
+	$(BIN)/python -m tools.real.servers
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .

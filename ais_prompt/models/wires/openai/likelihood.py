@@ -148,8 +148,9 @@ class LikelihoodClient:
         contents = [message.content for message in prompt]
         if not all(isinstance(content, str) for content in contents):
             return Completion(failure=Failure("cannot_score", "the prompt has images or other media", fatal=True))
-        # The text that the server puts around the messages is unknown here.
-        return whole("".join(map(str, contents)), await self._log_probs(asking, prompt))
+        probs = await self._log_probs(asking, prompt)
+        # The server puts text around the messages, which only its tokens tell.
+        return whole("".join(map(str, contents)) if probs.text is None else probs.text, probs)
 
     async def _choices(self, asking: _Asking, prompt: str, choices: Sequence[str]) -> Completion:
         """Ask for all choices in one request if they are among the likeliest next tokens, else for each alone."""

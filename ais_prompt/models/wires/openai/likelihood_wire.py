@@ -20,6 +20,7 @@ from math import fsum
 from typing import Any, Final, TypeGuard, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.api.wire import BadBody, http_failure, read_json
@@ -76,8 +77,11 @@ def prompt_log_probs(entries: Any) -> TokenLogProbs:
     """
     if not isinstance(entries, list) or not entries:
         raise NoLogProbs("the reply has no prompt_logprobs")
-    pairs = [("", None) if entry is None else _first_of(entry) for entry in entries]
-    return _checked([token for token, _ in pairs], [value for _, value in pairs])
+    found = [("", {}) if entry is None else _first_of(entry) for entry in entries]
+    checked = _checked([token for token, _ in found], [fields.get("logprob") for _, fields in found])
+    # vLLM tells a character whose bytes are several tokens with the last of them.
+    texts = [text for _, fields in found[1:] if isinstance(text := fields.get("decoded_token"), str)]
+    return replace(checked, text="".join(texts)) if len(texts) == len(found) - 1 else checked
 
 
 def _read_prompt_logprobs(reply: Any, _prompt: Any) -> TokenLogProbs:
@@ -153,12 +157,12 @@ def _checked(tokens: list[str], values: list[Any]) -> TokenLogProbs:
     return TokenLogProbs(tuple(tokens), tuple(values))
 
 
-def _first_of(entry: Any) -> tuple[str, Any]:
-    """Return the token of the prompt and its log-probability."""
+def _first_of(entry: Any) -> tuple[str, Mapping[str, Any]]:
+    """Return the token of the prompt, and the fields that describe it."""
     token, found = next(iter(entry.items()), ("", None)) if isinstance(entry, dict) else ("", None)
     if not isinstance(found, dict):
         raise NoLogProbs("prompt_logprobs is not a list of {token: {logprob: ...}}")
-    return token, found.get("logprob")
+    return token, found
 
 
 def _top(reply: Any) -> Mapping[str, float]:
@@ -209,10 +213,12 @@ class TokenLogProbs(Struct, frozen=True):
     Attributes:
         tokens: id or text of each token, to compare the tokens of two texts; "" if unknown.
         log_probs: log-probability of each token in nats, as returned; None for the first. Unchecked, see `is_log_prob`.
+        text: that of all tokens but the first; None if unknown.
     """
 
     tokens: tuple[str, ...]
     log_probs: tuple[Any, ...]
+    text: str | None = None
 
 
 EMPTY: Final = TokenLogProbs((), ())

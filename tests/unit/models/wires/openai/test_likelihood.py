@@ -306,7 +306,8 @@ def test_the_log_likelihood_of_messages_is_that_of_their_text(server: MockServer
     text = "user: Is it so?\nassistant: It is so: A\n"
     found = likelihood(chat(server), MESSAGES)
     tokens = len(LETTERS.read(text))
-    assert found == Likelihood(pytest.approx(nll(text)), tokens - 1, tokens, len("Is it so?It is so: A"))
+    without_first = text.removeprefix(LETTERS.read(text)[0].text)
+    assert found == Likelihood(pytest.approx(nll(text)), tokens - 1, tokens, len(without_first))
     bodies = [request["body"] for request in server.requests()]
     assert all(body["add_generation_prompt"] is False for body in bodies)
     assert [body["messages"][0]["content"] for body in bodies] == [PROBE, "Is it so?"]
