@@ -91,9 +91,9 @@ def encode(tokenizer: Any, text: str, *, add_special_tokens: bool) -> list[int]:
     return ids
 
 
-def decode(tokenizer: Any, ids: Sequence[int]) -> str:
-    """Return the text of tokens without special tokens, with all spaces of the tokens."""
-    text: str = tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+def decode(tokenizer: Any, ids: Sequence[int], *, skip_special_tokens: bool = True) -> str:
+    """Return the text of tokens, with all spaces of the tokens, and without special tokens unless they are wanted."""
+    text: str = tokenizer.decode(ids, skip_special_tokens=skip_special_tokens, clean_up_tokenization_spaces=False)
     return text
 
 

@@ -86,7 +86,8 @@ def query_row(prompt: str, query: LikelihoodQuery, tokenizer: Any, encode_prompt
         return _choice_row(encode_prompt(prompt), query.choices, tokenizer)
     if query.continuation is None:
         tokens = encode_prompt(prompt)
-        return _text_row(tokens, 1, len(tokens), measured_bytes(prompt, decode(tokenizer, tokens[:1])))
+        first = decode(tokenizer, tokens[:1], skip_special_tokens=False)  # a chat template writes one at the beginning
+        return _text_row(tokens, 1, len(tokens), measured_bytes(prompt, first))
     before, tokens = encode_prompt(prompt), encode_prompt(prompt + query.continuation)
     # A tokenizer may merge the end of the prompt and the beginning of the continuation into one token. All tokens after
     # those that both texts have in common count then, so that no token of the continuation is lost.

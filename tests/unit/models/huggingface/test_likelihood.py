@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import ais_prompt.models.huggingface.likelihood as hf_prefixes
 from ais_prompt.models.base import LikelihoodModel
 from ais_prompt.models.huggingface.likelihood import LikelihoodComputer, TokenRow, log_probs_of_batch, log_probs_of_tree
-from ais_prompt.models.huggingface.model import HuggingFaceBaseModel
+from ais_prompt.models.huggingface.model import HuggingFaceBaseModel, HuggingFaceChatModel
 from ais_prompt.models.tokenizer import decode
 from ais_prompt.types import Completion, Likelihood, LikelihoodQuery, Request
 
@@ -229,6 +229,12 @@ def test_a_row_that_breaks_the_network_fails_alone(network: Any, caplog: pytest.
 
 def test_it_is_a_likelihood_model(model: HuggingFaceBaseModel) -> None:
     assert isinstance(model, LikelihoodModel)
+
+
+def test_the_special_token_that_a_chat_template_writes_first_is_not_counted(folder: Path) -> None:
+    chat = HuggingFaceChatModel(str(folder))
+    [likelihood] = likelihoods(ask(chat, ("<s>one plus two", LikelihoodQuery())))
+    assert likelihood.bytes == len("one plus two")
 
 
 def test_a_whole_prompt(model: HuggingFaceBaseModel) -> None:
