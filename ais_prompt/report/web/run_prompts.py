@@ -123,6 +123,8 @@ def _is_empty(value: Any) -> bool:
 
 def _stored(folder: RunFolder) -> list[tuple[PromptView, bool]]:
     """Return the prompts that a run has kept, each with whether its row has an empty value; none if they are broken."""
+    if not _file(folder).exists():  # a load has none
+        return []
     try:
         stored = convert(decode_own(read_regular(_file(folder))), list[_StoredPrompt])
         return [(_view(one), one.has_empty) for one in stored]
