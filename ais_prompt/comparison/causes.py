@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from ais_prompt.comparison.scored_task import ScoredTask, clusters_of
 from ais_prompt.comparison.settings import LENGTHS, decoding, differing_decoding, has_rule, model_name, same_prompt
 from ais_prompt.errors import AisPromptError
-from ais_prompt.evaluators.base import BatchEvaluator, best_of, golds_of
+from ais_prompt.evaluators.base import BatchEvaluator, Evaluator, best_of, golds_of
 from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.metrics.aggregate import exact_mean
 from ais_prompt.metrics.bootstrap import bootstrap
@@ -32,7 +32,7 @@ from ais_prompt.metrics.difference import mean_difference
 from ais_prompt.metrics.distributions import t_quantile
 from ais_prompt.metrics.interval import spread_of
 from ais_prompt.models.flat_options import as_flat
-from ais_prompt.plan.plan import PlannedDataset, Task
+from ais_prompt.plan.plan import Task
 from ais_prompt.scoring.score import sample_scores
 from ais_prompt.types import DatasetSpec, EvalSpec, ModelSpec, PartSpec, Prediction, SampleScore, TaskSpec
 
@@ -154,9 +154,17 @@ class Division:
     @cached_property
     def _same_golds(self) -> list[bool]:
         """Whether the golds of each pair are the same answer, if not in the same notation, as "18" and "#### 18"."""
-        rules = [Task.of(task.spec).dataset for task in (self._before, self._after) if has_rule(task)]
-        pairs = ((old.gold, new.gold) for old, new in zip(self._old, self._new, strict=True))
-        return [old == new or any(_takes_both(rule, old, new) for rule in rules) for old, new in pairs]
+        rules = [Task.of(task.spec).dataset.evaluator for task in (self._before, self._after) if has_rule(task)]
+        return [
+            old.gold == new.gold or one == other or any(_takes_both(rule, one, other) for rule in rules)
+            for old, new, one, other in zip(self._old, self._new, *self._read_golds, strict=True)
+        ]
+
+    @cached_property
+    def _read_golds(self) -> tuple[list[Any], list[Any]]:
+        """The golds of the two runs, each read by the ``dataset_postprocessor`` of its own run."""
+        first, second = _read_golds(self._before, self._old), _read_golds(self._after, self._new)
+        return first, second
 
     @cached_property
     def _labels(self) -> list[str]:
@@ -245,7 +253,7 @@ class Division:
     def _golds(self, state: _State) -> list[Any]:
         """Return the golds as the state says; of two notations of a gold that of the run whose metric compares."""
         ways = [state.metric if same else state.data for same in self._same_golds]
-        return [(new if way else old).gold for way, old, new in zip(ways, self._old, self._new, strict=True)]
+        return [new if way else old for way, old, new in zip(ways, *self._read_golds, strict=True)]
 
     def _eval_spec(self, state: _State) -> EvalSpec:
         before, after = self._before.spec.dataset.eval, self._after.spec.dataset.eval
@@ -253,6 +261,7 @@ class Division:
         return replace(
             metric,
             pred_postprocessor=reading.pred_postprocessor,
+            dataset_postprocessor=None,  # the golds are read
             k=(),
             cluster=None,
         )
@@ -281,13 +290,25 @@ class Division:
         return Share(cause, effect(stacked.sum(axis=0)), samples, spread and spread[1])
 
 
-def _takes_both(rule: PlannedDataset, one: Any, other: Any) -> bool:
-    """Return whether a rule takes each of two golds, as an answer, for the other one."""
-    evaluator = rule.evaluator
+def _read_golds(task: ScoredTask, predictions: Sequence[Prediction]) -> list[Any]:
+    """Return the golds of a task as its rule reads them; one that it cannot read as it is."""
+    if not has_rule(task) or task.spec.dataset.eval.dataset_postprocessor is None:
+        return [one.gold for one in predictions]
+    read, golds = Task.of(task.spec).dataset.gold_of, []
+    for one in predictions:
+        try:
+            golds.append(read(one.gold))
+        except AisPromptError:
+            golds.append(one.gold)
+    return golds
+
+
+def _takes_both(evaluator: Evaluator | None, one: Any, other: Any) -> bool:
+    """Return whether an evaluator takes each of two golds, as an answer, for the other one."""
     if evaluator is None or isinstance(evaluator, BatchEvaluator | JudgeEvaluator):
         return False
     try:
-        first, second = ([rule.gold_of(text) for text in golds_of(gold)] for gold in (one, other))
+        first, second = golds_of(one), golds_of(other)
         return all(
             next(iter(evaluator.score(answer, golds).values())) >= best_of(evaluator)
             for answers, golds in ((first, second), (second, first))

@@ -241,10 +241,13 @@ def sorted_popularity() -> list[str]:
     return sorted(path.name for path in (LOGS / "inspect_ai").glob("2025-02*.eval"))
 
 
-def test_a_run_of_ours_is_compared_with_a_log(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("start", "reading"), [("", ""), ("So. #### ", ", dataset_postprocessor=dict(type='gsm8k_dataset_postprocess')")]
+)
+def test_a_run_of_ours_is_compared_with_a_log(tmp_path: Path, start: str, reading: str) -> None:
     first, _ = places(tmp_path)
     log = str(write_inspect(first, BASE))
-    rows = [{"question": one.question, "answer": one.gold} for one in BASE]
+    rows = [{"question": one.question, "answer": f"{start}{one.gold}"} for one in BASE]
     (tmp_path / "sums.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     answers = {one.question.replace("?", r"\?"): one.answer for one in BASE}
     (tmp_path / "eval.py").write_text(
@@ -256,7 +259,8 @@ datasets = [dict(
     infer_cfg=dict(
         prompt_template=dict(type='PromptTemplate', template='Sum. {{question}}'),
         retriever=dict(type='ZeroRetriever'), inferencer=dict(type='GenInferencer')),
-    eval_cfg=dict(evaluator=dict(type='AccEvaluator'), pred_postprocessor=dict(type='first_number_postprocess')))]
+    eval_cfg=dict(
+        evaluator=dict(type='AccEvaluator'), pred_postprocessor=dict(type='first_number_postprocess'){reading}))]
 """
     )
     assert run_cli("run", "eval.py", folder=tmp_path).returncode == 0
@@ -264,6 +268,8 @@ datasets = [dict(
         done = run_cli(verb, "eval", log, folder=tmp_path)
         assert done.returncode == 0, done.stderr
         assert "80.0 %" in done.stdout
+    [found] = json.loads(run_cli("explain", "eval", log, "--json", folder=tmp_path).stdout)["explanations"]
+    assert "data" not in [step["cause"] for step in found["steps"]]
 
 
 def test_logs_of_two_tools_are_compared_directly(tmp_path: Path) -> None:

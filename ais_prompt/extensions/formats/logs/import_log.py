@@ -114,7 +114,8 @@ def import_log(path: Path, work_dir: Path, command: str) -> ImportedLog:
 def open_log(path: Path) -> RunFolder | None:
     """Return a scored run folder of a log that is removed when the process ends; None if the path holds no log.
 
-    A run of OpenCompass or AISBench is scored by the counterparts of its config; its own verdicts are not in it.
+    A run of OpenCompass or AISBench is scored by the rules of its config: exactly as there, or by their counterparts
+    where that needs its code. Its own verdicts are not read.
 
     Raises:
         AisPromptError: as `import_log`, or as the import and the scoring of such a run.
@@ -127,7 +128,9 @@ def open_log(path: Path) -> RunFolder | None:
     command = "a log that was only read"
     if known:
         return import_log(path, place, command).folder
-    imported = import_run(path, Source(work_dir=str(place)), command)
+    imported = import_run(path, Source(work_dir=str(place), peer_scores=True), command)
+    if not all(task.spec.is_scored for task in imported.plan.tasks):  # its rules need its own code
+        imported = import_run(path, Source(work_dir=str(place)), command)
     names = {one.name for one in imported.tasks}
     for task in imported.plan.tasks:
         if task.name in names:
