@@ -287,15 +287,20 @@ def preview_perf(plan: Plan, values: dict[str, Any]) -> None:
     Raises:
         ConfigError: a task cannot be measured.
     """
+    from ais_prompt.perf.points import read_sweep
     from ais_prompt.report.load import plan_words
     from ais_prompt.verbs.perf import prepare_run
+    from ais_prompt.verbs.sweep import plan_at
 
-    for load in prepare_run(plan, _perf(plan, values)):
-        schedule = load.plan.schedule
-        words = plan_words(schedule, schedule.requests)
-        seconds = f", in {schedule.due[-1]:.4g} s" if schedule.rate else ""
-        shared = f"; {load.plan.shared_prefix:.0%} of the prompts' text is the beginning of earlier prompts"
-        hint(f"{load.task.name}: {words}{seconds}{shared}")
+    perf = _perf(plan, values)
+    for setting in [None] if values["sweep"] is None else read_sweep(values["sweep"]):
+        point = "" if setting is None else f"{setting}: "
+        for load in prepare_run(plan_at(plan, setting), perf):
+            schedule = load.plan.schedule
+            words = plan_words(schedule, schedule.requests)
+            seconds = f", in {schedule.due[-1]:.4g} s" if schedule.rate else ""
+            shared = f"; {load.plan.shared_prefix:.0%} of the prompts' text is the beginning of earlier prompts"
+            hint(f"{point}{load.task.name}: {words}{seconds}{shared}")
 
 
 def _measures(values: dict[str, Any]) -> bool:
@@ -330,6 +335,11 @@ def _refuse(values: dict[str, Any], gate_values: dict[str, Any]) -> None:
         raise ConfigError("--pressure-time needs --pressure", where="--pressure-time", fix="add --pressure")
     if values["duration"] is not None and values["pressure_time"] is not None:
         raise ConfigError("--duration and --pressure-time say the same", where="--duration", fix="give one of them")
+    if values["grace"] is not None and values["duration"] is None:
+        raise ConfigError("--grace needs --duration", where="--grace", fix="add --duration SECONDS")
+    asks = [f"--{name.replace('_', '-')}" for name in ("sweep", "find_rate", "runs", "duration") if values[name]]
+    if asks and not _measures(values):
+        raise ConfigError(f"{asks[0]} measures, and a stored run is shown", where=asks[0], fix="leave it or -r out")
     if values["mode"] == "perf_viz" and values["reuse"] is None:
         raise ConfigError("-m perf_viz shows a run that is there already", fix="add -r, or -r TIMESTAMP")
 

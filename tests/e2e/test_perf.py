@@ -304,6 +304,8 @@ def test_a_server_that_answers_nothing_is_one_error(
         ("", "", ("--find-rate",), "--find-rate searches a rate that meets goals"),
         ("", "", ("--find-rate", "--sweep", "concurrency=1,2"), "--find-rate chooses its own points"),
         ("", "", ("--runs", "2", "--as", "vllm"), "--as shows one load"),
+        ("", "", ("--grace", "3"), "--grace needs --duration"),
+        ("", "", ("-r", "--sweep", "concurrency=1,2"), "--sweep measures, and a stored run is shown"),
     ],
 )
 def test_what_cannot_be_measured_is_refused(
@@ -485,6 +487,8 @@ def test_a_load_may_have_a_duration_and_is_cut_after_its_grace(project: Project,
 def test_a_sweep_is_a_load_for_each_point_and_shown_again(project: Project, server: MockServer) -> None:
     perf_project(project, server)
     server.follow({"latency": 0.02})
+    dry = project.run("run", "eval.py", "-m", "perf", "--sweep", "concurrency=1,2,8", "--dry-run")
+    assert "concurrency=8: fake/sums: 8 requests from 8 clients" in dry.stdout
     done = project.run("run", "eval.py", "-m", "perf", "--sweep", "concurrency=1,2,8", "--runs", "2")
     assert done.returncode == 0, done.stderr
     assert "fake/sums: 6 loads" in done.stdout

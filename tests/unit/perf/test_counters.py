@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +19,9 @@ from ais_prompt.perf.counters import (
     read_counters,
     spec_decode_json,
 )
+from ais_prompt.plan.plan import Plan
+from ais_prompt.types import ModelSpec, PartSpec, RunSpec
+from ais_prompt.verbs.sweep import reset_caches
 
 TEXT = """\
 # HELP vllm:num_preemptions_total Cumulative number of preemptions.
@@ -95,6 +99,10 @@ def serving(text: str | None) -> Iterator[str]:
     """Serve a text at ``/metrics`` beside ``/v1``; without one there is no such page."""
 
     class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.send_response(200 if self.path == "/reset_prefix_cache" and text is not None else 404)
+            self.end_headers()
+
         def do_GET(self) -> None:
             is_there = text is not None and self.path == "/metrics"
             self.send_response(200 if is_there else 404)
@@ -119,3 +127,12 @@ def test_counters_are_beside_the_api(text: str | None, expected: object) -> None
     with serving(text) as url:
         model = OpenAIChatModel("m", url, api_key=None)
         assert read_counters(model) == {url: expected}
+
+
+@pytest.mark.parametrize(("text", "words"), [("a_total 3\n", ""), (None, "m has no /reset_prefix_cache")])
+def test_prefix_caches_are_reset_where_a_server_can_do_that(text: str | None, words: str) -> None:
+    with serving(text) as url:
+        part = PartSpec("OpenAIChatModel", {"model": "m", "base_url": url, "api_key": None})
+        plan = Plan(RunSpec("x", (ModelSpec("m", part),), (), Path("x"), None, {}))
+        found = reset_caches(plan)
+        assert found.startswith(words) if words else not found
