@@ -61,8 +61,9 @@ def run_coroutine(work: Coroutine[Any, Any, T]) -> T:
         except BaseException as error:
             outcome.set_exception(error)
 
-    threading.Thread(target=run, name="aisprompt-loop", daemon=True).start()
+    thread = threading.Thread(target=run, name="aisprompt-loop", daemon=True)
     try:
+        thread.start()  # Ctrl-C may come before it returns
         return outcome.result()
     except KeyboardInterrupt:
         running = task.result()

@@ -172,7 +172,7 @@ def _signed(statement: Path, key: Path) -> Path:
 
 
 def signer_of(folder: Path, public_key: Path | None) -> str | None:
-    """Return who signed an unpacked seal, as OpenSSH names the key; None if nobody did.
+    """Return who signed an unpacked seal, as OpenSSH names the key; None if it has no signature.
 
     Args:
         folder: with the files of the seal.

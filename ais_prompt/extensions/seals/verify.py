@@ -75,7 +75,7 @@ def verify_content(seal: Seal, folder: Path, root: str | None, public_key: Path 
         yield Finding("signature", False, error.what)
     else:
         if signer is None:
-            yield Finding("signature", None if public_key is None else False, "nobody signed it")
+            yield Finding("signature", None if public_key is None else False, "it has no signature")
         else:
             whose = "a key that you did not name with --signer" if public_key is None else "the key that you named"
             yield Finding("signature", None if public_key is None else True, f"signed by {signer}, {whose}")

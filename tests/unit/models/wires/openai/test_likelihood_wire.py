@@ -38,7 +38,7 @@ def kind(outcome: Any) -> tuple[str, str]:
 def test_prompt_logprobs_name_tokens_by_their_ids(place: str) -> None:
     count = {"prompt_logprobs": [None, entry(7, -1.5), entry(9, -2.0, **entry(3, -0.1))]}
     reply = {"choices": [count if place == "choice" else {}], **(count if place == "reply" else {})}
-    assert read(PROMPT_LOGPROBS, reply) == TokenLogProbs(("", "7", "9"), (None, -1.5, -2.0))
+    assert read(PROMPT_LOGPROBS, reply) == TokenLogProbs(("", "7", "9"), (None, -1.5, -2.0), "xx")
 
 
 def test_echo_gives_the_tokens_before_the_answer() -> None:
