@@ -26,6 +26,7 @@ from ais_prompt.utils.secrets import (
     secrets_in_url,
     secrets_in_urls,
 )
+from ais_prompt.utils.text import cut_texts
 
 VISIBLE_HEADERS: Final = {"accept", "api-version", "content-type", "user-agent"}
 """Headers whose values are no secrets."""
@@ -134,6 +135,11 @@ def redacted(value: Any, key: str) -> Any:
     environment variable, what looks like a well-known kind of key itself, and the login and query of a URL.
     """
     return Redaction().of(value, _below("open", key))
+
+
+def shown_body(body: Mapping[str, Any]) -> Any:
+    """Return the body of a request as files show it: with ``***`` in place of every secret, and long texts cut."""
+    return cut_texts(redacted(dict(body), "body"))
 
 
 def redacted_at(path: str, value: Any) -> Any:

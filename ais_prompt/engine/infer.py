@@ -18,6 +18,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ais_prompt.checks.rows import check_media, taken_kinds
+from ais_prompt.config.redact import shown_body
 from ais_prompt.engine.conversations import conversations, former_keys_of
 from ais_prompt.engine.failures import FailureWatch
 from ais_prompt.engine.meters import GO_ON, SpeedMeter, Spending
@@ -33,7 +34,6 @@ from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import prediction_sorter
 from ais_prompt.store.request_keys import FormerKeys, RequestKeys
 from ais_prompt.types import Completion, Decoding, Portion, Prediction, Request, Sample, TaskFacts
-from ais_prompt.utils.text import cut_texts
 
 logger = logging.getLogger(__name__)
 ORDER_SEED: Final = 0
@@ -206,7 +206,7 @@ class TaskJob:
         """
         model = self.task.spec.model
         if self._first_body is None and isinstance(self.model, SendsBodies) and isinstance(request.decoding, Decoding):
-            self._first_body = cut_texts(self.model.sent(request)[1])
+            self._first_body = shown_body(self.model.sent(request)[1])
         # The budget first: an answer that a used-up quota refused must not get into the journal, else it counts as
         # answered. The journal before all others: a failure that ends the task is kept as well.
         self._asking.spending.add(model.abbr, model.price, request, completion)

@@ -11,6 +11,7 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ais_prompt.config.redact import shown_body
 from ais_prompt.models.tokenizer import approximate_tokens
 from ais_prompt.models.transport.moments import Moments
 from ais_prompt.perf.exchange import Exchange, offsets_of
@@ -23,7 +24,6 @@ from ais_prompt.store.request_keys import RequestKeys
 from ais_prompt.types import ChatMessage, Completion, Decoding, Prediction, Prompt, Request
 from ais_prompt.utils.digest import digest
 from ais_prompt.utils.progress import Advance, tracking
-from ais_prompt.utils.text import cut_texts
 
 CHECKED_ANSWERS: Final = 200
 """Answers whose tokens are also counted with the model's tokenizer."""
@@ -140,7 +140,7 @@ class LoadWriter:
         )
         assert isinstance(request.decoding, Decoding)
         if self.first_body is None:
-            self.first_body = cut_texts(self._model.sent(request)[1])
+            self.first_body = shown_body(self._model.sent(request)[1])
         return Exchange(
             request.sample_id,
             item.due - origin,

@@ -51,7 +51,7 @@ OUR_OWN = {
     *("ChecksArguments", "ComparesTexts", "KeepsShots", "KnowsStopTokens", "SendsFields"),  # members of shipped parts
     "SendsBodies",  # what a prompt viewer shows of shipped models
     *("HasTokenizerPath", "ServedModel", "StartsServer"),  # attributes of models that are shown, or are part of a key
-    "ChecksRequests",  # of shipped models, before anything is asked
+    *("ChecksRequests", "LimitsStops"),  # of shipped models, before anything is asked
     "HasAccount",  # separates limits
     "RangedEvaluator",  # an attribute that shipped evaluators have
     "ScaledEvaluator",  # the same

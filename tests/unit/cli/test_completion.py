@@ -43,7 +43,12 @@ def completed(line: str) -> list[str]:
 
 @pytest.mark.parametrize("verb", ["run", "check", "view-prompt", "lock"])
 def test_a_config_is_a_shipped_name_or_a_path(verb: str) -> None:
-    assert completed(f"aisprompt {verb} ev") == ["plain,eval", "plain,evaluations/", "plain,evening.py"]
+    assert completed(f"aisprompt {verb} ev") == [
+        "plain,eval",
+        "plain,eval_real",
+        "plain,evaluations/",
+        "plain,evening.py",
+    ]
     assert completed(f"aisprompt {verb} evaluations/fi") == ["file,evaluations/fi"]
     assert completed(f"aisprompt {verb} ../") == ["file,../"]
 
