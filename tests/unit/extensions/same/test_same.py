@@ -12,17 +12,29 @@ from ais_prompt.types import Completion, Likelihood, Prediction, Usage
 from tests.support.cli import run_cli
 
 PARTS = """
-import random
+import threading
+from collections import Counter
+
+lock, calls = threading.Lock(), Counter()
+
+def answer(name, prompt, letters):
+    with lock:  # each model gives each answer equally often
+        number = calls[name, prompt]
+        calls[name, prompt] += 1
+    words = prompt.split()
+    return f'{words[number % len(words)]} {letters[number % 3]}'
 
 def few(prompt):
-    return random.choice(prompt.split()) + ' ' + random.choice('abc')
+    return answer('few', prompt, 'abc')
+
+def few2(prompt):
+    return answer('few2', prompt, 'abc')
 
 def other(prompt):
-    return random.choice(prompt.split()) + ' ' + random.choice('xyz')
+    return answer('other', prompt[::-1].upper(), 'xyz')
 """
 CONFIG = """
-models = [dict(type='FunctionModel', abbr=name, function='parts.' + name.rstrip('2'))
-          for name in ('few', 'few2', 'other')]
+models = [dict(type='FunctionModel', abbr=name, function='parts.' + name) for name in ('few', 'few2', 'other')]
 datasets = [dict(type='LocalDataset', abbr='words', rows=[dict(q='one two'), dict(q='three four'), dict(q='five six')],
     reader_cfg=dict(input_columns=['q'], output_column=None),
     infer_cfg=dict(prompt_template=dict(type='PromptTemplate', template='{q}'),
