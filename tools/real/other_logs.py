@@ -74,7 +74,7 @@ def main(answers: Path, keep: Path | None, chosen: str) -> None:
 
 @contextmanager
 def recorded_answers(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Serve the answers of these rows to whoever asks their questions; yield the base URL.
+    """Serve the recorded answer to each question; yield the base URL.
 
     ``max_tokens`` and ``stop`` cut an answer; a word counts as a token.
     """
