@@ -25,8 +25,8 @@ from ais_prompt.prompts.chat_formats import ChatFormat, make_chat_format
 from ais_prompt.prompts.media import LocalFilesFormat, MediaRoots
 from ais_prompt.prompts.text_format import MediaKinds
 from ais_prompt.readers.base import Dataset, Reader, load_dataset
-from ais_prompt.readers.control import spoiled
 from ais_prompt.readers.data_path import find_data
+from ais_prompt.readers.spoiled import spoiled
 from ais_prompt.registry import (
     EVALUATORS,
     INFERENCERS,

@@ -1,4 +1,4 @@
-"""What the score of spoiled questions (`ais_prompt.readers.control`) says about the data."""
+"""What the score of spoiled questions (`ais_prompt.readers.spoiled`) says about the data."""
 
 from __future__ import annotations
 

@@ -53,6 +53,10 @@ class Finding(Struct, frozen=True):
     text: str
 
 
+class _DiffersError(Exception):
+    """What was found is not as sealed."""
+
+
 def verify_content(seal: Seal, folder: Path, root: str | None, public_key: Path | None) -> Iterator[Finding]:
     """Verify the bytes of an unpacked seal, and its signature.
 
@@ -98,11 +102,17 @@ def verify_run(folder: RunFolder, source: Source) -> Iterator[Finding]:
     except AisPromptError as error:
         yield Finding("prompts", None, f"{error.what}: give the config that you trust with --config")
         return
-    yield _of_tasks("data", tasks, lambda task: _data(task, facts[task.name]))
-    yield _of_tasks("prompts", tasks, lambda task: _prompts(task, folder, facts[task.name]))
+    yield _of_tasks("data", tasks, lambda task: _data(task, facts[task.name]), "task", "with the data of the run")
+    yield _of_tasks(
+        "prompts",
+        tasks,
+        lambda task: _prompts(task, folder, facts[task.name]),
+        "prompt",
+        "made again as sent",
+    )
     if source.config is None and (lock := folder.root / LOCK).exists():
         yield _lock(plan, lock)
-    yield _of_tasks("scores", tasks, lambda task: _scores(task, folder))
+    yield _of_tasks("scores", tasks, lambda task: _scores(task, folder), "answer", "scored again as sealed")
 
 
 def ask_again(folder: RunFolder, source: Source, count: int, command: str) -> Finding:
@@ -153,37 +163,45 @@ def ask_again(folder: RunFolder, source: Source, count: int, command: str) -> Fi
     return Finding("model", True, f"{text}; if {share:.1%} or more were forged, {CONFIDENCE:.0%} sure to be found")
 
 
-def _of_tasks(subject: Subject, tasks: list[Task], verify: Callable[[Task], str]) -> Finding:
-    """Return one finding about all tasks. ``verify`` says what holds of a task, or raises `_Differs`."""
-    said = []
+def _of_tasks(subject: Subject, tasks: list[Task], verify: Callable[[Task], int], noun: str, words: str) -> Finding:
+    """Return one finding about all tasks.
+
+    Args:
+        subject: which side.
+        tasks: those of the seal.
+        verify: returns how much of a task holds, or raises `_DiffersError`.
+        noun, words: what is counted, and what holds of it.
+    """
+    holds, unknown = 0, []
     for task in tasks:
         try:
-            said.append(verify(task))
+            holds += verify(task)
         except _DiffersError as found:
             return Finding(subject, False, f"{task.name}: {found}")
         except AisPromptError as error:
-            return Finding(subject, None, f"{task.name}: {error.what}")
+            unknown.append(f"{task.name}: {error.what}")
         finally:
             task.release()
-    return Finding(subject, True, "; ".join(dict.fromkeys(said)) if len(set(said)) == 1 else _joined(tasks, said))
+    held = f"{counted(holds, noun)} {words}"
+    if not unknown:
+        return Finding(subject, True, held)
+    others = f"; {counted(len(unknown) - 1, 'other task')} likewise" if len(unknown) > 1 else ""
+    return Finding(subject, None, f"{unknown[0]}{others}; of the rest, {held}")
 
 
-class _DiffersError(Exception):
-    """What was found is not as sealed."""
-
-
-def _joined(tasks: list[Task], said: list[str]) -> str:
-    return "; ".join(f"{task.name}: {text}" for task, text in zip(tasks, said, strict=True))
-
-
-def _data(task: Task, facts: Mapping[str, Any]) -> str:
+def _data(task: Task, facts: Mapping[str, Any]) -> int:
+    """Compare the digest of all rows; return 1 if it is that of the run."""
     if task.data.digest != facts["data_digest"]:
         raise _DiffersError(f"the data have digest {task.data.digest}, and the run had {facts['data_digest']}")
-    return "the data are those of the run"
+    return 1
 
 
-def _prompts(task: Task, folder: RunFolder, facts: Mapping[str, Any]) -> str:
-    """Make every request again, and take the answers of the journal: the sealed predictions must come out."""
+def _prompts(task: Task, folder: RunFolder, facts: Mapping[str, Any]) -> int:
+    """Make every request again, and take the answers of the journal: the sealed predictions must come out.
+
+    Returns:
+        The number of samples.
+    """
     names = task.spec.model.abbr, task.spec.dataset.abbr
     journal = folder.journal(*names)
     if not journal.exists():
@@ -198,7 +216,7 @@ def _prompts(task: Task, folder: RunFolder, facts: Mapping[str, Any]) -> str:
     if different or made:
         found = f"{counted(len(different), 'sample')} of {total} do not come out of the data and the journal"
         raise _DiffersError(f"{found}: {listed((different or list(made))[:_NAMED])}")
-    return f"{counted(total, 'prompt')} made again are those that were sent"
+    return total
 
 
 def _lock(plan: Plan, path: Path) -> Finding:
@@ -211,10 +229,11 @@ def _lock(plan: Plan, path: Path) -> Finding:
     return Finding("prompts", False, f"{LOCK}: to see what changed, unpack it: aisprompt lock CONFIG --check")
 
 
-def _scores(task: Task, folder: RunFolder) -> str:
+def _scores(task: Task, folder: RunFolder) -> int:
+    """Extract and score the answers again; return their number, 0 if they were not scored."""
     path = folder.results(task.spec.model.abbr, task.spec.dataset.abbr)
     if not path.exists():
-        return "not scored"
+        return 0
     scores, samples = read_results(path)
     if task.spec.dataset.keeps_scores:
         what = "the scores are of another tool, whose rule is not known"
@@ -231,7 +250,7 @@ def _scores(task: Task, folder: RunFolder) -> str:
         raise _DiffersError(f"{what}: {listed(different[:_NAMED])}")
     if [one.to_json() for one in scores] != [one.to_json() for one in again]:
         raise _DiffersError("the scores are not those of their answers")
-    return f"{counted(len(samples), 'answer')} extracted and scored again as sealed"
+    return len(samples)
 
 
 def _is_same(identity: Mapping[str, Any], sealed: Mapping[str, Any]) -> bool:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import DataError
-from ais_prompt.readers.control import spoiled
+from ais_prompt.readers.spoiled import spoiled
 from ais_prompt.types import ControlSpec, ReaderSpec, Sample
 from tests.support.cli import run_cli
 
