@@ -16,6 +16,7 @@ from ais_prompt.catalog import HOOKS, PROVIDERS, import_object
 from ais_prompt.checks.check import check_plan
 from ais_prompt.checks.control import with_control
 from ais_prompt.checks.data_file import DataFile, describe_file
+from ais_prompt.checks.draw import SampleOption, with_sample
 from ais_prompt.checks.faults import check_scoring
 from ais_prompt.checks.prompt_warning import PromptWarning, translation_notes
 from ais_prompt.config.compose import compose, with_summarizer
@@ -64,6 +65,7 @@ class Source(Struct, frozen=True):
         stand_in: the model of a source that names none, for verbs that ask no model; None refuses such a source.
         ignores_runner: leave out the runner of the config, which a shard does not use.
         control: spoil the questions, as `with_control` says.
+        sample: draw questions at random, as `with_sample` says.
     """
 
     config: str | None = None
@@ -93,6 +95,7 @@ class Source(Struct, frozen=True):
     stand_in: Mapping[str, Any] | None = None
     ignores_runner: bool = False
     control: str | None = None
+    sample: SampleOption | None = None
 
     @property
     def names_model(self) -> bool:
@@ -199,6 +202,9 @@ def read_spec(source: Source) -> ReadConfig:
         values, notes = {**values, "models": served}, (*notes, *dropped)
     if source.control is not None:
         values = with_control(values, source.control, loaded.name)
+    if source.sample is not None:
+        whole = parse_run(replace(loaded, values=values), work_dir=source.work_dir, budget=source.budget)
+        values = with_sample(values, whole, source.sample, source.num_prompts)
     loaded = replace(loaded, values=values)
     spec = parse_run(loaded, work_dir=source.work_dir, budget=source.budget)
     return ReadConfig(loaded, _with_named_options(spec, source), notes)

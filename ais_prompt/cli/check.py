@@ -7,12 +7,13 @@ from typing import Any
 import click
 
 from ais_prompt.cli.limits import show_estimate
-from ais_prompt.cli.options import MODEL_AND_DATA, source, source_options
+from ais_prompt.cli.options import MODEL_AND_DATA, sample_options, source, source_options
 from ais_prompt.cli.verb import Verb, hint, json_option, offer, quiet_option, repeat_mistakes
 
 
 @click.command(cls=Verb, first={**MODEL_AND_DATA, "Check": ("--gate", "--audit-scorers", "--json", "-q", "-h")})
 @source_options
+@sample_options
 @json_option
 @quiet_option
 @click.option("--gate", "gates", multiple=True, metavar="CONDITION", help="Say how many samples its claim needs.")

@@ -19,6 +19,7 @@ from ais_prompt.cli.verb import CONFIG_DIR, GIVEN, PEER_PATH, SPREAD
 
 if TYPE_CHECKING:
     from ais_prompt.checks.data_file import DataFile
+    from ais_prompt.checks.draw import SampleOption
     from ais_prompt.checks.source import HfType, Source
 
 PEER_SCORES: Final = click.option(
@@ -150,11 +151,36 @@ _RUN_OPTIONS = (
         "num_prompts",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Only the first N questions of each.",
+        help="Only the first N questions of each, which are no random sample: see --sample.",
     ),
     click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are made (default: the config's)."),
     CODE_EXECUTION,
 )
+
+
+_SAMPLE_OPTIONS: Final = (
+    click.option(
+        "--sample",
+        "sample_size",
+        metavar="N|±POINTS",
+        help="Draw N questions at random, or as many as an interval of ±POINTS needs. ± is then that of all questions.",
+    ),
+    click.option(
+        "--sample-by",
+        metavar="COLUMN",
+        help="With --sample: each value of the column gets its part of the questions, and at least one.",
+    ),
+    click.option(
+        "--sample-seed", type=click.IntRange(min=0), metavar="N", help="With --sample: other questions (default: 0)."
+    ),
+)
+SAMPLE_NAMES: Final = ("sample_size", "sample_by", "sample_seed")
+"""The names of these options in a command."""
+
+
+def sample_options(command: Command) -> Command:
+    """Add the options of a random sample to a command that asks questions; `source` reads them."""
+    return _with(_SAMPLE_OPTIONS, command)
 
 
 def source_options(command: Command) -> Command:
@@ -189,13 +215,15 @@ def source(
     cache: str | None = None,
     **others: Any,
 ) -> Source:
-    """Return the source that the options name; ``others`` are those of `DATA_NAMES` and `PEER_NAMES`.
+    """Return the source that the options name; ``others`` are those of `DATA_NAMES`, `SAMPLE_NAMES`
+    and `PEER_NAMES`.
 
     Raises:
-        ConfigError: an option describes the file of ``--data``, which is not given.
+        ConfigError: an option describes the file of ``--data`` or the draw of ``--sample``, which is not given.
     """
     from ais_prompt.checks.source import Source
 
+    drawn = [others.pop(name, None) for name in SAMPLE_NAMES]
     return Source(
         config,
         models,
@@ -210,6 +238,7 @@ def source(
         hf_path=hf_path,
         hf_type=hf_type,
         data=_data_file({name: others.pop(name) for name in DATA_NAMES}),
+        sample=_sample(*drawn),
         **others,
     )
 
@@ -227,6 +256,19 @@ def _data_file(values: Mapping[str, Any]) -> DataFile | None:
         option = f"--{next(iter(given)).replace('_', '-')}"
         fix = "add --data FILE; in a config it is in infer_cfg or eval_cfg of the dataset"
         raise ConfigError(f"{option} describes the file of --data", where=option, fix=fix)
+    return None
+
+
+def _sample(size: str | None, by: str | None, seed: int | None) -> SampleOption | None:
+    """Return what ``--sample`` says; None without it."""
+    from ais_prompt.checks.draw import SampleOption
+    from ais_prompt.errors import ConfigError
+
+    if size is not None:
+        return SampleOption(size, by, seed or 0)
+    if by is not None or seed is not None:
+        option = "--sample-by" if by is not None else "--sample-seed"
+        raise ConfigError(f"{option} is about the questions that --sample draws", where=option, fix="add --sample N")
     return None
 
 

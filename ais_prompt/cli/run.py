@@ -21,7 +21,16 @@ from ais_prompt.cli.limits import (
     show_estimate,
 )
 from ais_prompt.cli.lock import lock_command, show_drift, tell_drift
-from ais_prompt.cli.options import MODEL_AND_DATA, SOURCE_NAMES, given_words, shown_command, source, source_options
+from ais_prompt.cli.options import (
+    MODEL_AND_DATA,
+    SAMPLE_NAMES,
+    SOURCE_NAMES,
+    given_words,
+    sample_options,
+    shown_command,
+    source,
+    source_options,
+)
 from ais_prompt.cli.peer_flags import Mode
 from ais_prompt.cli.perf import PERF_MODES, PERF_OPTIONS, perf_options, preview_perf, run_perf, with_load
 from ais_prompt.cli.runner import preview_shards, run_by_runner, runner_option, with_runner
@@ -52,9 +61,11 @@ _SESSION = {"cache", "max_num_workers", *BUDGET_OPTIONS}
 
 
 @click.command(
-    cls=Verb, first={**MODEL_AND_DATA, "Run": ("--num-prompts", "-r", "-w", "--dry-run", "--save-config", "-h")}
+    cls=Verb,
+    first={**MODEL_AND_DATA, "Run": ("--num-prompts", "--sample", "-r", "-w", "--dry-run", "--save-config", "-h")},
 )
 @source_options
+@sample_options
 @click.option(
     "-m",
     "--mode",
@@ -296,7 +307,7 @@ def _show_next(ctx: click.Context, result: RunResult, root: Path, larger_limit: 
     from ais_prompt.scoring.scorer import UNUSABLE_GOLD
 
     limit = ctx.params["max_failures"]
-    words = ["run", *given_words(ctx, {*SOURCE_NAMES, *_SESSION}), "-r", root.name]
+    words = ["run", *given_words(ctx, {*SOURCE_NAMES, *SAMPLE_NAMES, *_SESSION}), "-r", root.name]
     again = shown_command([*words, *given_words(ctx, {"retry_truncated"})])
     longer = shown_command([*words, "--retry-truncated", f"max_out_len={larger_limit}"])
     paused, failed = bool(result.paused), result.failed

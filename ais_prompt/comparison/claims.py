@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -11,7 +12,7 @@ from ais_prompt.comparison.baseline import ENOUGH, HeldPair, paired
 from ais_prompt.comparison.gates import Verdict
 from ais_prompt.comparison.runs import StoredRun
 from ais_prompt.comparison.scored_task import ScoredTask
-from ais_prompt.metrics.aggregate import exact
+from ais_prompt.metrics.aggregate import exact, exact_mean
 from ais_prompt.metrics.claims import low_end
 from ais_prompt.store.baseline_file import Baseline
 from ais_prompt.store.results import read_details, read_questions, read_scores
@@ -67,6 +68,8 @@ def _of_score(gate: Gate, task: ScoredTask, status: str) -> Iterator[Verdict]:
     questions = list(read_questions(path, gate.name))
     if len(questions) < ENOUGH * task.size:
         yield _verdict(gate, task.name, f"only {len(questions)} of {task.size} samples have a value")
+    elif not math.isclose(score.value or 0.0, exact_mean([value for _, value in questions]), abs_tol=1e-9):
+        yield _verdict(gate, task.name, "the drawn questions weigh differently: draw without sample_by")
     else:
         yield _of_questions(gate, task.name, score, questions)
 

@@ -211,6 +211,7 @@ READER: Final = KeyTable(
         Key("media_roots", "list of folders and URLs", "from where else rows may take media", "the data folder only"),
         Key("allow_missing", "bool", "leave out input columns that the data do not have, with a warning", "`False`"),
         Key("control", "dict(type='blank', 'swap' or 'shuffle', columns=[…], seed=0)", "spoil the questions", "`None`"),
+        Key("sample", "number, '±points', or dict(size=…, by='column', seed=0)", "draw questions at random", "all"),
     ),
 )
 

@@ -225,6 +225,7 @@ def _conversation(task: Task, sample: Sample, openings: Occurrences, cluster: st
         row_id=sample.row_id,
         cluster=cluster_of(sample, cluster),
         columns=columns_of(sample, task.spec.dataset.reader.output_column),
+        stratum=sample.stratum,
     )
 
 

@@ -14,7 +14,10 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from ais_prompt.metrics.interval import Z, largest_variance, mean_interval, spread_of, wilson_interval
+from ais_prompt.metrics.strata import drawn_spread, stratum_weights
 from ais_prompt.types import STATUSES, SampleScore, Score, Spread, Status
+
+_ROUNDING: Final = 1e-9
 
 
 class Estimate(NamedTuple):
@@ -111,8 +114,9 @@ def estimated_means(
 ) -> list[Score]:
     """Return the mean over questions, with a standard error that is clustered by question (Miller 2024).
 
-    Repeats of a question are one unit, and so are questions of one cluster. The questions are read once, and a few
-    numbers of each are kept.
+    Repeats of a question are one unit, and so are questions of one cluster. Where questions were drawn, mean, error and
+    interval are about all questions of their strata (`ais_prompt.metrics.strata`). The questions are read once, and a
+    few numbers of each are kept.
 
     Args:
         metrics: their names.
@@ -125,7 +129,7 @@ def estimated_means(
     for score in scores:
         counts.add(score)
         for column, estimate in zip(columns, estimates_of(score), strict=True):
-            column.add(estimate, score.cluster)
+            column.add(estimate, score)
     return [_mean(metric, column, counts, best) for metric, column in zip(metrics, columns, strict=True)]
 
 
@@ -224,22 +228,37 @@ class _Column:
         self.values, self.lows, self.highs = array("d"), array("d"), array("d")
         self.weights, self.all_weights = array("d"), array("d")  # of the values, and of lows and highs
         self.units: list[str] = []  # the cluster of each value, where there are clusters
-        self.is_weighted = False
+        self.strata: list[str] = []  # the stratum of each value, where questions were drawn
+        self.all_strata: list[str] = []
+        self.sizes: dict[str, int] = {}  # stratum → questions in it, drawn or not
+        self.is_weighted = self.is_ratio = False  # questions weigh differently, for any reason or of themselves
         self._noise = 0.0
 
-    def add(self, estimate: Estimate, cluster: str | None) -> None:
+    def add(self, estimate: Estimate, score: SampleScore) -> None:
         if not estimate.weight:
             return
-        self.is_weighted = self.is_weighted or estimate.weight != 1.0
+        self.is_weighted = self.is_ratio = self.is_ratio or estimate.weight != 1.0
         if estimate.value is not None:
             self.values.append(estimate.value - self.worst)
             self.weights.append(estimate.weight)
             self._noise += estimate.weight**2 * estimate.noise
-            if cluster is not None:
-                self.units.append(cluster)
+            if score.cluster is not None:
+                self.units.append(score.cluster)
+            if score.stratum is not None:
+                self.strata.append(score.stratum.name)
         self.lows.append(estimate.low)
         self.highs.append(estimate.high)
         self.all_weights.append(estimate.weight)
+        if score.stratum is not None:
+            self.all_strata.append(score.stratum.name)
+            self.sizes[score.stratum.name] = score.stratum.size
+
+    def weigh_strata(self) -> None:
+        """Let each question count as many times as there are questions in the whole set for each that was drawn."""
+        for weights, strata in ((self.weights, self.strata), (self.all_weights, self.all_strata)):
+            if represented := stratum_weights(strata, self.sizes):
+                self.is_weighted = True
+                weights[:] = array("d", map(mul, weights, represented))
 
     @property
     def is_clustered(self) -> bool:
@@ -264,6 +283,8 @@ class _Column:
 
 
 def _mean(metric: str, column: _Column, counts: AnswerCounts, best: float | None) -> Score:
+    if column.sizes:
+        column.weigh_strata()
     mean = column.mean()
     spread, interval = (None, None) if mean is None else _uncertainty(column, mean, best)
     if interval is not None:
@@ -280,6 +301,7 @@ def _mean(metric: str, column: _Column, counts: AnswerCounts, best: float | None
         fraction=best == 1.0,
         is_mean=best == 1.0,
         questions=len(column.values),
+        population=sum(column.sizes.values()) or None,
     )
 
 
@@ -288,12 +310,34 @@ def _uncertainty(column: _Column, mean: float, best: float | None) -> tuple[Spre
     values = column.values
     mean -= column.worst
     best = None if best is None else best - column.worst
+    if column.sizes:
+        return _uncertainty_of_drawn(column, mean, best)
     units_differ = column.is_clustered or column.is_weighted
     if best is None or units_differ or any(value not in (0.0, best) for value in values):
         spread = _spread(column, mean, best, binary=False)
         return spread, None if spread is None else mean_interval(mean, spread, best)
     low, high = wilson_interval(math.fsum(values) / best, len(values))
     return _spread(column, mean, best, binary=True), (low * best, high * best)
+
+
+def _uncertainty_of_drawn(
+    column: _Column, mean: float, best: float | None
+) -> tuple[Spread | None, tuple[float, float] | None]:
+    """Return the spread and the interval of a mean over drawn questions, about the mean over the whole set."""
+    total = math.fsum(column.weights)
+    deviations = [w * (value - mean) / total for w, value in zip(column.weights, column.values, strict=True)]
+    largest = largest_variance(mean, best, (weight / total for weight in column.weights))
+    binary = best is not None and not column.is_ratio and all(value in (0.0, best) for value in column.values)
+    spread = drawn_spread(deviations, column.strata, column.sizes, binary=binary, largest=largest)
+    if spread is None:
+        return None, None
+    low, high = mean_interval(mean, spread, best)
+    if binary and best is not None:
+        # So many of the questions are right: an interval between two whole numbers would hold no possible score.
+        size = sum(column.sizes.values())
+        low = math.floor(low / best * size + _ROUNDING) / size * best
+        high = math.ceil(high / best * size - _ROUNDING) / size * best
+    return spread, (low, high)
 
 
 def _spread(column: _Column, mean: float, best: float | None, *, binary: bool) -> Spread | None:

@@ -26,6 +26,7 @@ from ais_prompt.prompts.media import LocalFilesFormat, MediaRoots
 from ais_prompt.prompts.text_format import MediaKinds
 from ais_prompt.readers.base import Dataset, Reader, load_dataset
 from ais_prompt.readers.data_path import find_data
+from ais_prompt.readers.draw import drawn
 from ais_prompt.readers.spoiled import spoiled
 from ais_prompt.registry import (
     EVALUATORS,
@@ -102,7 +103,7 @@ def build_chat_format(
 
 
 def read_dataset(spec: DatasetSpec) -> Dataset:
-    """Read a dataset and cut it to its ranges."""
+    """Read a dataset, cut it to its ranges, draw from it and spoil it, in this order, as far as its spec says so."""
     reader: Reader = build_part(READERS, spec.source)
     try:
         data = load_dataset(reader, spec.reader)
@@ -110,6 +111,8 @@ def read_dataset(spec: DatasetSpec) -> Dataset:
         error.where = error.where or spec.reader.where
         raise
     test = data.test if spec.reader.limit is None else data.test[: spec.reader.limit]
+    if spec.reader.sample is not None:
+        test = drawn(test, data.columns, spec.reader)
     return replace(data, test=test if spec.reader.control is None else spoiled(test, data.columns, spec.reader))
 
 

@@ -11,11 +11,12 @@ from typing import Final
 
 from msgspec import Struct
 
-from ais_prompt.scoring.rows import Row, TaskOutcome, plain, span, value
+from ais_prompt.scoring.rows import Row, TaskOutcome, half_width, plain, span, value
 from ais_prompt.types import STATUSES
 from ais_prompt.utils.text import counted, listed
 
 NOT_ALL_ASKED: Final = "Not every sample was asked, so there is no interval; in brackets the possible final scores:"
+DRAWN: Final = "Drawn at random; ± is about the score of all questions of the set:"
 LEGEND: Final = "Not every answer was scored{star}; in brackets the score if all others were wrong – were right:"
 NAMED: Final = 3
 """Notes of a kind that a screen shows; of more, so many of the worst."""
@@ -112,6 +113,7 @@ def _kinds(rows: Sequence[Row], *, starred: bool) -> list[Notes]:
         first.setdefault((row.model, row.dataset), row)
     tasks = first.values()
     partly = [row for row in tasks if row.unscored and row.score is not None and not row.of]
+    drawn = [row for row in tasks if row.population and row.score is not None and not row.of]
     several = {row.dataset: row.repeats for row in rows if row.repeats > 1}
     return [
         Notes(
@@ -120,6 +122,7 @@ def _kinds(rows: Sequence[Row], *, starred: bool) -> list[Notes]:
             _total(partly, list(tasks), starred=starred),
         ),
         Notes(NOT_ALL_ASKED, [(row.of / row.n, f"{_name(row)}: {_asked(row)}") for row in tasks if row.of and row.n]),
+        Notes(DRAWN, [((row.population or 0) / (row.n or 1), f"{_name(row)}: {_drawn(row)}") for row in drawn]),
         Notes("", [(row.refused, f"{_name(row)}: {_refused(row)}") for row in tasks if row.refused], "Refusals:"),
         Notes(
             "",
@@ -182,6 +185,11 @@ def _width(width: float, *, fraction: bool) -> str:
 def _asked(row: Row) -> str:
     bounds = span(row.bound_low, row.bound_high, fraction=row.fraction)
     return row.size + (f"  [{bounds}]" if bounds else "") + (f"; not scored: {row.unscored}" if row.unscored else "")
+
+
+def _drawn(row: Row) -> str:
+    width = half_width(row)
+    return row.size + (f", ±{width} for the whole set" if width else ", too few for an interval")
 
 
 def _refused(row: Row) -> str:

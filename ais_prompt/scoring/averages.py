@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from ais_prompt.metrics.aggregate import spread_of_questions, standard_error
 from ais_prompt.metrics.interval import Part, group_spread, mean_interval
+from ais_prompt.metrics.strata import stratum_spread
 from ais_prompt.scoring.rows import Row, models_of
 from ais_prompt.types import AVERAGES, STATUSES, GroupKind, Spread, SummaryEntry, SummaryGroup
 from ais_prompt.utils.arithmetic import evaluate
@@ -158,7 +159,9 @@ def _weights(group: SummaryGroup, rows: Sequence[Row]) -> list[float]:
     if weights is None:
         return [1.0] * len(rows)
     if isinstance(weights, str):  # by the number of questions: a mean over all questions
-        return [(row.of / row.repeats if row.of else row.questions) or float(row.n or 0) for row in rows]
+        return [
+            row.population or (row.of / row.repeats if row.of else row.questions) or float(row.n or 0) for row in rows
+        ]
     keys = [entry.key if entry.key in weights else entry.name for entry in group.subsets]
     return [weights[key] for key in keys]
 
@@ -198,6 +201,9 @@ def _row_of(name: str, metric: str, rows: Sequence[Row], **values: Any) -> Row:
         n=_total(rows, "n"),
         of=sum(row.of or row.n or 0 for row in rows) if _total(rows, "of") else None,
         questions=_total(rows, "questions"),
+        population=sum(row.population or row.questions or row.n or 0 for row in rows)
+        if _total(rows, "population")
+        else None,
         unscored=", ".join(f"{counts[status]} {status}" for status in STATUSES[1:] if counts[status]),
     )
 
@@ -210,19 +216,36 @@ def _spread(shares: Mapping[Row, float], questions_of: QuestionsOf) -> Spread | 
     """Return the spread of an average; None if that of a part is not known, or not all of it was asked."""
     if any(row.of is not None for row in shares):
         return None
-    parts = [_part(row, share, questions_of(row) if row.questions else ()) for row, share in shares.items()]
+    mean = _mean(shares, [row.score for row in shares])
+    parts = [_part(row, share, questions_of(row) if row.questions else (), mean) for row, share in shares.items()]
     known = [part for part in parts if part is not None]
     return group_spread(known) if len(known) == len(parts) else None
 
 
-def _part(row: Row, share: float, questions: Sequence[tuple[str, float]]) -> Part | None:
+def _part(row: Row, share: float, questions: Sequence[tuple[str, float]], average: float | None) -> Part | None:
     """Return a dataset as a part of an average; None if its score or spread is not known."""
     if row.score is None:
         return None
+    if row.population is not None:
+        spread = _spread_of_drawn(row, questions, average)
+        return None if spread is None else Part(share, row.score, spread, questions)
     spread = spread_of_questions(questions, row.score) if questions else None
     if spread is None and row.stderr is not None:  # a score that is no mean, such as BLEU
         spread = Spread(row.stderr**2, row.n or 1)
     return None if spread is None else Part(share, row.score, spread, questions)
+
+
+def _spread_of_drawn(row: Row, questions: Sequence[tuple[str, float]], average: float | None) -> Spread | None:
+    """Return the spread of a dataset, a stratum of its group, about all of its questions; None if it is not known."""
+    assert row.population is not None
+    n = len(questions) or row.n or 1
+    left = max(1 - n / row.population, 0.0)
+    # The error of equal values is that of their interval; among other datasets it is none.
+    varies = len({value for _, value in questions}) != 1 and left and row.stderr is not None
+    own = row.stderr**2 * n / left if varies and row.stderr is not None else 0.0
+    if row.fraction and average is not None and 0 <= average <= 1:
+        return stratum_spread(own, n, row.population, average * (1 - average))
+    return None if row.stderr is None else Spread(row.stderr**2, n, max(n - 1, 1))
 
 
 def _mean(shares: Mapping[Row, float], values: Sequence[float | None]) -> float | None:

@@ -69,7 +69,7 @@ class GateWatch:
 
     These are never decided early, so every sample is asked: a gate on a metric that is not a mean of values from 0 to
     1 (BLEU), a gate on a group that the dataset belongs to, any gate if a judge scores the answers,
-    a claim (``@95%``).
+    a claim (``@95%``), any gate if questions are drawn from strata, which may weigh differently.
 
     Args:
         gates: all gates of the run; without any that concerns the task it asks every sample.
@@ -86,7 +86,9 @@ class GateWatch:
     def __init__(self, gates: Sequence[Gate], groups: Sequence[SummaryGroup], task: Task, total: int) -> None:
         self.decided = False
         self._gates = [gate for gate in gates if gate.concerns(task.spec.model.abbr, task.spec.dataset.abbr)]
-        self.possible = bool(self._gates) and not _concern_groups(gates, groups, task)
+        draw = task.spec.dataset.reader.sample
+        is_weighted = draw is not None and draw.by is not None
+        self.possible = bool(self._gates) and not is_weighted and not _concern_groups(gates, groups, task)
         self.task = task
         self._left = total
         self._total = total

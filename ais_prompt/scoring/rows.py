@@ -72,6 +72,8 @@ class Row(Struct, frozen=True):
         target_half_width: the next round half width below it.
         repeats_needed: answers to each question that ``target_half_width`` needs; None if only more questions help.
         finished: the score without truncated answers, for the main metric; None if no answer was truncated.
+        population: questions of the whole set, if those that were asked were drawn from it; ``stderr`` and the interval
+            are about the whole set then. None if nothing was drawn.
         unscored: which answers are not scored and why, in words; empty if all are.
         note: why there is no score; empty if there is one.
     """
@@ -99,6 +101,7 @@ class Row(Struct, frozen=True):
     target_half_width: float | None = None
     repeats_needed: int | None = None
     finished: float | None = None
+    population: int | None = None
     unscored: str = ""
     note: str = ""
 
@@ -117,9 +120,11 @@ class Row(Struct, frozen=True):
 
     @property
     def size(self) -> str:
-        """``n`` for people: ``57 of 100`` if not every sample was asked; empty if it was not scored."""
+        """``n`` for people: ``57 of 100`` if not every sample was asked, ``200 of 14,042 drawn``; or empty."""
         if self.n is None:
             return ""
+        if self.of is None and self.population is not None:
+            return f"{self.n:,} of {self.population * self.repeats:,} drawn"
         return str(self.n) if self.of is None else f"{self.n} of {self.of}"
 
 
@@ -153,6 +158,7 @@ def score_row(dataset: str, model: str, score: Score) -> Row:
         target_half_width=None if precision is None else precision.target,
         repeats_needed=None if precision is None else precision.repeats,
         finished=score.finished,
+        population=score.population,
         unscored=_unscored(score),
         note=_why_none(score),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import math
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ from ais_prompt.evaluators.code.evaluator import CodeEvaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.metrics.aggregate import without_truncated
 from ais_prompt.metrics.repeated import Repeatability
+from ais_prompt.metrics.strata import of_whole_set
 from ais_prompt.plan.build import build_postprocessor
 from ais_prompt.plan.cluster import Clusters
 from ais_prompt.plan.plan import PlannedDataset, Task
@@ -152,6 +154,8 @@ def _aggregated(
     if len(judges) > 1 and isinstance(dataset.evaluator, JudgeEvaluator):
         scores += scores_of_judges(dataset.evaluator, judges, samples)
     scores = [replace(score, reasons=samples.reasons, failed_samples=samples.failed) for score in scores]
+    if samples.population is not None:
+        scores = [_of_whole_set(score, len(samples), samples.population) for score in scores]
     if len(judges) > 1:
         scores.append(agreement_of_judges(len(judges), samples, scores[0]))
     if stopped_of is not None:
@@ -159,9 +163,18 @@ def _aggregated(
     if scores[0].counts["truncated"] and scores[0].is_mean:
         finished = SampleScores(without_truncated(samples))
         scores[0] = replace(scores[0], finished=scorer.aggregate(finished)[0].value if len(finished) else None)
-    if repeated and scores[0].interval and scores[0].questions:
+    if repeated and scores[0].interval and scores[0].questions and samples.population is None:
         scores[0] = replace(scores[0], precision=repeated.precision(scores[0].repeats))
     return scores
+
+
+def _of_whole_set(score: Score, drawn: int, population: int) -> Score:
+    """Return the score of a metric of drawn questions about the whole set; means are about it already."""
+    if score.population is not None or score.value is None:
+        return score
+    interval = of_whole_set(score.interval, score.value, drawn, population)
+    stderr = None if score.stderr is None else score.stderr * math.sqrt(1 - drawn / population)
+    return replace(score, interval=interval, stderr=stderr, population=population)
 
 
 def _head(task: Task, evaluator: Evaluator, scores: Sequence[Score]) -> dict[str, Any]:
@@ -388,7 +401,10 @@ def _sample_scores(name: str, scorer: AnyScorer, predictions: Iterable[Predictio
         except PartError as error:
             parts.add(error)
             result = scorer.failed(prediction, f"{NOT_SCORED}: {error.what}")
-        yield replace(result, cluster=prediction.cluster[1]) if prediction.cluster else result
+        if prediction.cluster or prediction.stratum:
+            cluster = prediction.cluster[1] if prediction.cluster else None
+            result = replace(result, cluster=cluster, stratum=prediction.stratum)
+        yield result
     for unscored in (parts, golds):
         unscored.tell(name, scored + missing, scored + golds.count + parts.count)
 
@@ -450,6 +466,7 @@ class SampleScores(Spilled[SampleScore]):
         self.failed = 0
         self._reasons: Counter[str] = Counter()
         self._hashes = array("q")
+        self._strata: dict[str, int] = {}
         super().__init__(samples)
 
     def append(self, sample: SampleScore) -> None:
@@ -460,10 +477,17 @@ class SampleScores(Spilled[SampleScore]):
         """
         super().append(sample)
         self._hashes.append(hash(sample.sample_id))
+        if sample.stratum is not None:
+            self._strata[sample.stratum.name] = sample.stratum.size
         self.failed += any(answer.status == "failed" for answer in sample.repeats or (sample,))
         for answer in sample.repeats or (sample,):
             if answer.reason:
                 self._reasons[f"{answer.status}: {answer.reason.partition(':')[0]}"] += 1
+
+    @property
+    def population(self) -> int | None:
+        """Number of questions in the set that they were drawn from; None if nothing was drawn."""
+        return sum(self._strata.values()) or None
 
     @property
     def reasons(self) -> Mapping[str, int]:

@@ -30,12 +30,14 @@ from ais_prompt.types.score import (
     Score,
     Spread,
     Status,
+    Stratum,
 )
 from ais_prompt.types.shard import Partition, Portion, Shard
 from ais_prompt.types.spec import (
     AVERAGES,
     ControlSpec,
     DatasetSpec,
+    DrawSpec,
     EvalSpec,
     GroupKind,
     InferSpec,
@@ -66,6 +68,7 @@ __all__ = [
     "ControlSpec",
     "DatasetSpec",
     "Decoding",
+    "DrawSpec",
     "EvalSpec",
     "Extraction",
     "Failure",
@@ -102,6 +105,7 @@ __all__ = [
     "Speed",
     "Spread",
     "Status",
+    "Stratum",
     "SummaryEntry",
     "SummaryGroup",
     "SummarySpec",

@@ -11,6 +11,7 @@ from msgspec.json import Decoder, decode
 from msgspec.structs import asdict
 
 from ais_prompt.types.request import ChatMessage, Completion, Prompts, prompts_from_json, prompts_to_json
+from ais_prompt.types.score import Stratum
 
 
 class Sample(Struct, frozen=True):
@@ -23,6 +24,7 @@ class Sample(Struct, frozen=True):
         fields: all columns of the row, whether a template uses them or not.
         gold: the value of the output column; None if the dataset has none.
         row_id: an id of the same form, made from all columns. Run folders of version 1 identify samples by it.
+        stratum: what it was drawn from (``sample`` of ``reader_cfg``); None if all samples are asked.
     """
 
     id: str
@@ -30,6 +32,7 @@ class Sample(Struct, frozen=True):
     fields: Mapping[str, Any]
     gold: Any = None
     row_id: str = ""
+    stratum: Stratum | None = None
 
 
 class Prediction(Struct, frozen=True):
@@ -51,6 +54,7 @@ class Prediction(Struct, frozen=True):
         cluster: column and value that the question shares with others (``eval_cfg.cluster``); None without one.
         columns: numbers and short texts of the row, such as subject and level; empty in earlier run folders.
         earlier: while one turn of a dialogue is scored, the answers before it; it is not stored.
+        stratum: as in `Sample`.
     """
 
     sample_id: str
@@ -66,6 +70,7 @@ class Prediction(Struct, frozen=True):
     cluster: tuple[str, str] | None = None
     columns: Mapping[str, Any] = field(default_factory=dict)
     earlier: tuple[Any, ...] = ()
+    stratum: Stratum | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values, in a readable order."""
@@ -80,6 +85,7 @@ class Prediction(Struct, frozen=True):
             "shots_used": self.shots_used,
             **({"cluster": self.cluster} if self.cluster else {}),
             **({"columns": dict(self.columns)} if self.columns else {}),
+            **({"stratum": asdict(self.stratum)} if self.stratum else {}),
             "completions": [completion.to_json() for completion in self.completions],
         }
         return values if self.failed_turn is None else {**values, "failed_turn": self.failed_turn}
@@ -121,6 +127,7 @@ class Prediction(Struct, frozen=True):
             line.row,
             line.cluster,
             line.columns,
+            stratum=line.stratum,
         )
 
     @property
@@ -292,6 +299,7 @@ class _Line(Struct):
     row: str = ""
     cluster: tuple[str, str] | None = None
     columns: Mapping[str, Any] = field(default_factory=dict)
+    stratum: Stratum | None = None
 
 
 class _WholeLine(_Line, kw_only=True):

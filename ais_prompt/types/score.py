@@ -48,6 +48,18 @@ class Extraction(str):
         return made
 
 
+class Stratum(Struct, frozen=True):
+    """A part of a whole set of questions, of which some were drawn at random.
+
+    Attributes:
+        name: its value in the column by which the set is divided; empty if it is not divided.
+        size: number of questions in it, drawn or not.
+    """
+
+    name: str
+    size: int
+
+
 Status: TypeAlias = Literal["scored", "unparsed", "truncated", "failed"]
 STATUSES: tuple[Status, ...] = ("scored", "unparsed", "truncated", "failed")
 REFUSAL: Final = "refusal"
@@ -92,6 +104,7 @@ class SampleScore(Struct, frozen=True):
         cluster: a value that the question shares with others, such as its passage; None if all questions are
             independent.
         verdicts: the verdict of each judge, for each turn of a dialogue; empty if one judge was asked one question.
+        stratum: what the question was drawn from; None if all questions were asked.
     """
 
     sample_id: str
@@ -104,6 +117,7 @@ class SampleScore(Struct, frozen=True):
     readings: tuple[Reading | None, ...] = ()
     cluster: str | None = None
     verdicts: tuple[JudgeVerdict, ...] = ()
+    stratum: Stratum | None = None
 
     @property
     def is_read(self) -> bool:
@@ -116,7 +130,7 @@ class SampleScore(Struct, frozen=True):
         return None not in (self.extracted if isinstance(self.extracted, list) else [self.extracted])
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values; ``reason``, ``repeats``, ``readings``, ``cluster`` and ``verdicts`` only if set."""
+        """Return plain JSON values; those that are empty only if they are always there."""
         return {
             "sample_id": self.sample_id,
             "status": self.status,
@@ -128,6 +142,7 @@ class SampleScore(Struct, frozen=True):
             **({"readings": [one and asdict(one) for one in self.readings]} if any(self.readings) else {}),
             **({} if self.cluster is None else {"cluster": self.cluster}),
             **({"verdicts": [asdict(one) for one in self.verdicts]} if self.verdicts else {}),
+            **({"stratum": asdict(self.stratum)} if self.stratum else {}),
         }
 
     @classmethod
@@ -197,6 +212,8 @@ class Score(Struct, frozen=True):
         precision: how many answers a narrower interval needs; None unless the questions were asked several times, and
             for all metrics but the main one.
         finished: the value without truncated answers; None unless there are some, and for all metrics but the main one.
+        population: number of questions in the whole set, if those of the score were drawn from it; then ``stderr`` and
+            ``interval`` are those of the score that the whole set would have. None if nothing was drawn.
     """
 
     metric: str
@@ -215,6 +232,7 @@ class Score(Struct, frozen=True):
     questions: int | None = None
     precision: Precision | None = None
     finished: float | None = None
+    population: int | None = None
 
     @property
     def refused(self) -> int:
@@ -222,9 +240,9 @@ class Score(Struct, frozen=True):
         return sum(number for reason, number in self.reasons.items() if reason.partition(": ")[2].startswith(REFUSAL))
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values; ``of``, ``precision`` and ``finished`` are left out if they are None."""
+        """Return plain JSON values; ``of``, ``precision``, ``finished`` and ``population`` only if known."""
         values = asdict(self)
-        for name in ("of", "finished"):
+        for name in ("of", "finished", "population"):
             if values[name] is None:
                 del values[name]
         del values["precision"]

@@ -52,6 +52,23 @@ class ControlSpec(Struct, frozen=True):
     seed: int = 0
 
 
+class DrawSpec(Struct, frozen=True):
+    """``sample`` of ``reader_cfg``: how many questions are drawn at random from all of them.
+
+    Attributes:
+        size: number of questions; None if ``points`` says how many.
+        points: half of the 95 % interval of a share of right answers, in points of percentage: as many questions are
+            drawn as it needs where half of them are right, which takes the most.
+        by: the column whose values each get their part of the questions, and at least one; None divides nothing.
+        seed: other questions for another seed.
+    """
+
+    size: int | None = None
+    points: float | None = None
+    by: str | None = None
+    seed: int = 0
+
+
 class ReaderSpec(Struct, frozen=True):
     """``reader_cfg`` of a dataset.
 
@@ -68,6 +85,7 @@ class ReaderSpec(Struct, frozen=True):
         media_roots: folders and URLs outside of the data folder from which rows may take media.
         where: config path.
         control: how the questions are spoiled; None leaves them as they are.
+        sample: how many questions are drawn, after range and limit; None asks all.
     """
 
     input_columns: tuple[str, ...]
@@ -83,6 +101,7 @@ class ReaderSpec(Struct, frozen=True):
     allow_missing: bool = False
     media_roots: tuple[str, ...] = ()
     control: ControlSpec | None = None
+    sample: DrawSpec | None = None
 
 
 class InferSpec(Struct, frozen=True):

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, TypedDict, Unpack
 
+from ais_prompt.checks.draw import SampleOption
 from ais_prompt.checks.source import Source, checked
 from ais_prompt.comparison.locks.drift import Drift
 from ais_prompt.comparison.locks.file import write_prompt_lock
@@ -56,6 +57,9 @@ class ConfigOptions(TypedDict, total=False):
         hf_type: whether that model is a chat model or a base model (``--hf-type``).
         overrides: changes of single values, ``{'models.0.max_out_len': 64}``, or texts as for ``--set``.
         num_prompts: only the first so many questions of each dataset (``--num-prompts``).
+        sample: draw so many questions at random, or ``'±2'`` as many as such an interval needs (``--sample``).
+        sample_by: the column whose values each get their part of the questions (``--sample-by``).
+        sample_seed: other questions for another seed (``--sample-seed``).
         control: spoil the questions: ``blank``, ``swap`` or ``shuffle``, or ``blank=question`` (``--control``).
         work_dir: where run folders are made (``-w``).
         cache: folder of answers that runs share (``--cache``).
@@ -71,6 +75,9 @@ class ConfigOptions(TypedDict, total=False):
     hf_type: Literal["chat", "base"]
     overrides: Mapping[str, Any] | Sequence[str]
     num_prompts: int
+    sample: int | str
+    sample_by: str
+    sample_seed: int
     control: str
     work_dir: str | os.PathLike[str]
     cache: str | os.PathLike[str]
@@ -295,6 +302,9 @@ def source_of(config: Config | None, options: ConfigOptions) -> Source:
     known = ConfigOptions.__annotations__
     if unknown := options.keys() - known:
         raise ConfigError(f"there is no option {listed(sorted(unknown))}", fix=f"options: {listed(known)}")
+    sample = options.get("sample")
+    if sample is None and options.keys() & {"sample_by", "sample_seed"}:
+        raise ConfigError("sample_by and sample_seed are about the questions of sample", fix="add sample=N")
     url = options.get("url", ())
     overrides = options.get("overrides", ())
     models, datasets = _names(options.get("models", ()), "models"), _names(options.get("datasets", ()), "datasets")
@@ -315,6 +325,9 @@ def source_of(config: Config | None, options: ConfigOptions) -> Source:
         hf_type=options.get("hf_type", "chat"),
         work_dir=_text(options.get("work_dir")),
         num_prompts=options.get("num_prompts"),
+        sample=None
+        if sample is None
+        else SampleOption(str(sample), options.get("sample_by"), options.get("sample_seed", 0)),
         control=options.get("control"),
         cache=_text(options.get("cache")),
         allow_code_execution=options.get("allow_code_execution", False),

@@ -81,7 +81,7 @@ def prompt_lock_path(spec: RunSpec, lock_file: str | None, config: str | None) -
 
 
 def make_prompt_lock(plan: Plan) -> PromptLock:
-    """Render all prompts of a config for a lock. ``--num-prompts`` is ignored: a lock covers all questions.
+    """Render all prompts of a config for a lock, which covers all questions, whatever is limited or drawn.
 
     Raises:
         AisPromptError: a prompt cannot be built.
@@ -134,10 +134,11 @@ def _made_with() -> dict[str, str]:
 
 
 def _without_limit(plan: Plan) -> Plan:
-    """Return the plan of all questions: the same plan, unless ``--num-prompts`` limits it."""
-    if all(dataset.spec.reader.limit is None for dataset in plan.datasets):
+    """Return the plan of all questions: the same plan, unless ``--num-prompts`` or ``sample`` leaves some out."""
+    if all(dataset.spec.reader.limit is None and dataset.spec.reader.sample is None for dataset in plan.datasets):
         return plan
-    datasets = (replace(dataset, reader=replace(dataset.reader, limit=None)) for dataset in plan.spec.datasets)
+    whole = {"limit": None, "sample": None}
+    datasets = (replace(dataset, reader=replace(dataset.reader, **whole)) for dataset in plan.spec.datasets)
     return Plan(replace(plan.spec, datasets=tuple(datasets)))
 
 

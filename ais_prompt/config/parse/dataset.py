@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import ValidationError, convert
 from msgspec.structs import replace
 
+from ais_prompt.config.parse.draw import EXAMPLES, parse_draw
 from ais_prompt.config.parse.model import parse_model
 from ais_prompt.config.parse.section import REQUIRED, ConfigSection, derived_abbr, parse_abbr, refuse_duplicates, shown
 from ais_prompt.config.paths import expand, replace_paths
@@ -19,6 +20,7 @@ from ais_prompt.config.schema import DATASET, EVAL, INFER, READER, REFERENCE_ANS
 from ais_prompt.types import (
     ControlSpec,
     DatasetSpec,
+    DrawSpec,
     EvalSpec,
     InferSpec,
     JudgeSpec,
@@ -84,6 +86,7 @@ def parse_reader(section: ConfigSection) -> ReaderSpec | None:
         allow_missing=allow_missing is True,
         media_roots=_parse_media_roots(section),
         control=_parse_control(section),
+        sample=_parse_sample(section),
     )
 
 
@@ -147,6 +150,17 @@ def _parse_control(section: ConfigSection) -> ControlSpec | None:
     if not control.columns:
         section.fault("control", f"{section.at('control')} names no columns", "name the columns that it spoils")
     return control
+
+
+def _parse_sample(section: ConfigSection) -> DrawSpec | None:
+    """Parse ``sample`` of ``reader_cfg``; None without it, or after a fault."""
+    if (value := section.values.get("sample")) is None:
+        return None
+    try:
+        return parse_draw(value)
+    except ValueError as error:
+        section.fault("sample", f"{section.at('sample')} cannot be {shown(value)}: {error}", f"write {EXAMPLES}")
+        return None
 
 
 def _parse_media_roots(section: ConfigSection) -> tuple[str, ...]:

@@ -61,6 +61,7 @@ def test_csv_and_json_hold_full_precision_and_agree(tmp_path: Path) -> None:
         "target_half_width": None,
         "repeats_needed": None,
         "finished": None,
+        "population": None,
         "unscored": "3 unparsed, 1 truncated, 1 failed",
         "note": "",
     }

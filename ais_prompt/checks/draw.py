@@ -1,0 +1,100 @@
+"""``--sample``: the same config with questions drawn at random, for all of its datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ais_prompt.config.parse.draw import EXAMPLES, parse_draw
+from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.plan.build import read_dataset
+from ais_prompt.readers.draw import allot, number_drawn
+from ais_prompt.types import DatasetSpec, DrawSpec, RunSpec, SummaryGroup
+from ais_prompt.utils.text import listed
+
+
+class SampleOption(Struct, frozen=True):
+    """``--sample`` and what belongs to it.
+
+    Attributes:
+        size: as in the config: ``200`` or ``±2``.
+        by, seed: as in `DrawSpec`.
+    """
+
+    size: str
+    by: str | None = None
+    seed: int = 0
+
+
+def with_sample(values: Mapping[str, Any], spec: RunSpec, option: SampleOption, limit: int | None) -> dict[str, Any]:
+    """Return the values of a config with ``sample`` in the ``reader_cfg`` of each dataset.
+
+    Datasets of one group of the summary divide the number of questions in proportion to their sizes, at least one each.
+    Any other dataset has the number for itself.
+
+    Args:
+        values: of the config, in terms of this program.
+        spec: parsed from the values.
+        option: what is asked for.
+        limit: only the first so many questions of each dataset are drawn from.
+
+    Raises:
+        ConfigError: the option says no number of questions, or less than one for each dataset of a group.
+    """
+    try:
+        draw = parse_draw({"size": option.size})
+    except ValueError as error:
+        what = f"--sample cannot be {option.size!r}: {error}"
+        raise ConfigError(what, where="--sample", fix=f"give {EXAMPLES}") from None
+    sizes: dict[str, int | str] = {}
+    for datasets in _units(spec.datasets, spec.summary.groups):
+        shares = _shares(datasets, draw, limit) if len(datasets) > 1 else None
+        sizes |= [(one.abbr, option.size) for one in datasets] if shares is None else shares
+    more = {"seed": option.seed, **({"by": option.by} if option.by else {})}
+    drawn = [
+        {**dataset, "reader_cfg": {**dataset["reader_cfg"], "sample": {"size": sizes[one.abbr], **more}}}
+        for dataset, one in zip(values["datasets"], spec.datasets, strict=True)
+    ]
+    return {**values, "datasets": drawn}
+
+
+def _units(datasets: Sequence[DatasetSpec], groups: Sequence[SummaryGroup]) -> list[list[DatasetSpec]]:
+    """Return the datasets, together those that groups connect."""
+    members: dict[str, set[str]] = {dataset.abbr: {dataset.abbr} for dataset in datasets}
+    of_group: dict[str, set[str]] = {}
+    for group in groups:  # each after the groups that it is made of
+        named = [of_group.get(entry.name) or members.get(entry.name, set()) for entry in group.subsets]
+        joined = of_group[group.name] = set().union(*named)
+        for abbr in list(joined):
+            joined |= members[abbr]
+        members |= dict.fromkeys(joined, joined)
+    units: dict[int, list[DatasetSpec]] = {}
+    for dataset in datasets:
+        units.setdefault(id(members[dataset.abbr]), []).append(dataset)
+    return list(units.values())
+
+
+def _shares(datasets: Sequence[DatasetSpec], draw: DrawSpec, limit: int | None) -> dict[str, int] | None:
+    """Return the number of questions of each dataset of a group; None if one cannot be read, as the check will say.
+
+    Raises:
+        ConfigError: there are more datasets than questions.
+    """
+    whole = [replace(dataset, reader=replace(dataset.reader, sample=None)) for dataset in datasets]
+    try:
+        rows = [len(read_dataset(dataset).test[:limit]) for dataset in whole]
+    except AisPromptError:
+        return None
+    if 0 in rows:
+        return None
+    total = number_drawn(draw, sum(rows))
+    try:
+        counts = allot(total, rows)
+    except ValueError as error:
+        names = listed([dataset.abbr for dataset in datasets], 3)
+        what = f"{error}: datasets of a group divide the questions ({names})"
+        raise ConfigError(what, where="--sample", fix=f"draw {len(rows)} or more") from None
+    return {dataset.abbr: count for dataset, count in zip(datasets, counts, strict=True)}
