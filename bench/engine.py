@@ -1,6 +1,6 @@
 """How fast the whole command asks a server, what it costs, and how much memory it takes.
 
-    python -m bench.engine                 # everything; --only latency, rate, memory or long for a part
+    python -m bench.engine                 # everything; --only latency, rate, memory, long, resume or storm for a part
     python -m bench.engine --clients aiohttp openai       # both transports side by side
 
 Server and client share the machine, the server in its own process (`bench.lean_server`). Beside the command
@@ -27,6 +27,9 @@ from typing import Any, Final
 from urllib.request import urlopen
 
 ROOT: Final = Path(__file__).parents[1]
+RUN: Final = (sys.executable, "-m", "ais_prompt", "run", "eval.py")
+PAUSED: Final = 4
+"""The exit code of a run that has used up its budget."""
 CONFIG: Final = """
 models = [
     dict(
@@ -72,10 +75,10 @@ class Cost:
 
 
 @contextmanager
-def lean_server(latency: float, sigma: float = 0.0, port: int = 0) -> Iterator[str]:
+def lean_server(latency: float, sigma: float = 0.0, port: int = 0, failures: int = 0) -> Iterator[str]:
     """A server as long as the block lasts; its base URL."""
     command = [sys.executable, "-m", "bench.lean_server", "--latency", str(latency), "--sigma", str(sigma)]
-    command += ["--port", str(port)]
+    command += ["--port", str(port), "--failures", str(failures)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout
@@ -84,8 +87,14 @@ def lean_server(latency: float, sigma: float = 0.0, port: int = 0) -> Iterator[s
             process.kill()
 
 
-def run_command(command: Sequence[str], folder: Path, url: str, variables: Mapping[str, str] | None = None) -> Cost:
-    """Run a command to its end and measure it, with further environment variables."""
+def run_command(
+    command: Sequence[str], folder: Path, url: str, variables: Mapping[str, str] | None = None, code: int = 0
+) -> Cost:
+    """Run a command to its end and measure it, with further environment variables.
+
+    Raises:
+        SystemExit: it does not end with ``code``.
+    """
     environment = {**os.environ, "PYTHONPATH": str(ROOT), **(variables or {})}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program is not compiled at each start
     started = time.perf_counter()
@@ -94,7 +103,7 @@ def run_command(command: Sequence[str], folder: Path, url: str, variables: Mappi
         _, status, usage = os.wait4(process.pid, 0)
     wall = time.perf_counter() - started
     process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
+    if process.returncode != code:
         raise SystemExit((folder / "output.txt").read_text())
     return Cost(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, take_stats(url))
 
@@ -110,13 +119,18 @@ def evaluate(samples: int, concurrency: int, url: str, more: str = "", client: s
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        with (folder / "questions.jsonl").open("w") as lines:
-            rows = ({"question": _question(n) + more, "answer": "ok"} for n in range(samples))
-            lines.writelines(json.dumps(row) + "\n" for row in rows)
-        (folder / "eval.py").write_text(CONFIG.format(url=url, concurrency=concurrency, client=client))
-        cost = run_command([sys.executable, "-m", "ais_prompt", "run", "eval.py"], folder, url)
+        _write(folder, samples, concurrency, url, more, client)
+        cost = run_command(RUN, folder, url)
         _check_summary(folder, samples)
         return cost
+
+
+def _write(folder: Path, samples: int, concurrency: int, url: str, more: str = "", client: str = "aiohttp") -> None:
+    """Write config and questions; the arguments are those of `evaluate`."""
+    with (folder / "questions.jsonl").open("w") as lines:
+        rows = ({"question": _question(n) + more, "answer": "ok"} for n in range(samples))
+        lines.writelines(json.dumps(row) + "\n" for row in rows)
+    (folder / "eval.py").write_text(CONFIG.format(url=url, concurrency=concurrency, client=client))
 
 
 def _check_summary(folder: Path, samples: int) -> None:
@@ -195,6 +209,36 @@ def report_long(samples: int = 10_000) -> None:
         )
 
 
+def report_resume(samples: int = 200_000, left: int = 1_000) -> None:
+    """Resume a large run of which nearly everything is answered: how long until the first request."""
+    with lean_server(0.0) as url, tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        _write(folder, samples, 256, url)
+        run_command([*RUN, "--max-requests", str(samples - left)], folder, url, code=PAUSED)
+        started = time.perf_counter()
+        cost = run_command([*RUN, "-r"], folder, url)
+        _check_summary(folder, samples)
+    if cost.stats["requests"] != left:
+        raise SystemExit(f"{cost.stats['requests']} requests were sent, and {left} were open")
+    first = cost.stats["first"] - started
+    print(f"{samples:,} samples, {left:,} open: the first request after {first:.1f} s; {cost.wall:.1f} s to the scores")
+
+
+def report_storm(samples: int = 10_000, rounds: int = 1) -> None:
+    """Let each request fail once with status 503: what the failures cost beside the same run without any."""
+    for _ in range(rounds):
+        with lean_server(0.0) as url:
+            calm = evaluate(samples, 64, url)
+        with lean_server(0.0, failures=1) as url:
+            storm = evaluate(samples, 64, url)
+        failures = storm.stats["requests"] - samples
+        print(
+            f"{failures:,} failures of {samples:,} samples: {storm.processor - calm.processor:.1f} s of processor more "
+            f"({calm.processor:.1f} without), {storm.wall:.0f} s ({calm.wall:.0f} without)",
+            flush=True,
+        )
+
+
 def _figures(cost: Cost) -> str:
     return f"{cost.rate:,.0f} /s and {1e3 * cost.processor / cost.stats['requests']:.3f} ms a request"
 
@@ -212,7 +256,7 @@ def take_stats(url: str) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=["latency", "rate", "memory", "long"])
+    parser.add_argument("--only", choices=["latency", "rate", "memory", "long", "resume", "storm"])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--clients", nargs="+", default=["aiohttp"], help="transports, for latency and rate")
     parser.add_argument("--bare", nargs=3, help=argparse.SUPPRESS)
@@ -229,6 +273,10 @@ def main() -> None:
         report_memory()
     if options.only in (None, "long"):
         report_long()
+    if options.only in (None, "resume"):
+        report_resume()
+    if options.only in (None, "storm"):
+        report_storm()
 
 
 if __name__ == "__main__":

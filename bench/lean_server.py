@@ -3,10 +3,12 @@
     python -m bench.lean_server --latency 0.2                # prints its base URL
     python -m bench.lean_server --latency 1 --sigma 1        # log-normal with this mean
     python -m bench.lean_server --port 8000                  # a certain port instead of a free one
+    python -m bench.lean_server --failures 1                 # answers each prompt with status 503 the first time
 
 `ais_prompt.testing.server` does more for each request than a fast client, so it would be what is measured.
 ``GET /stats`` tells how many requests there were, the seconds from the first to the last, how many were in flight at
-most, and the processor time that the server has taken.
+most, the processor time that the server has taken, and when the first request came, on the clock of
+`time.perf_counter`, which the processes of a machine share.
 
 With ``--sigma`` the latency of a request follows from its last message: every run of the same prompts does the same
 work, whatever else their requests hold.
@@ -20,7 +22,9 @@ import hashlib
 import json
 import math
 import time
+from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from statistics import NormalDist
 from typing import Any, Final
 
@@ -34,6 +38,7 @@ ANSWER: Final = json.dumps(
         "usage": {"prompt_tokens": 100, "completion_tokens": 1, "total_tokens": 101},
     }
 ).encode()
+FAILURE: Final = json.dumps({"error": {"message": "overloaded", "type": "server_error"}}).encode()
 
 
 class Counts:
@@ -58,6 +63,7 @@ class Counts:
     def to_json(self) -> dict[str, Any]:
         return {
             "requests": self.requests,
+            "first": self.first,
             "seconds": self.last - self.first,
             "most_in_flight": self.most_in_flight,
             "processor_seconds": time.process_time(),
@@ -68,9 +74,14 @@ class Connection(asyncio.Protocol):
     """One connection: requests of HTTP/1.1 with a ``Content-Length``, one after the other."""
 
     def __init__(
-        self, latency: Callable[[bytes], float], take_counts: Callable[[], Counts], counts: Callable[[], Counts]
+        self,
+        latency: Callable[[bytes], float],
+        fails: Callable[[bytes], bool],
+        take_counts: Callable[[], Counts],
+        counts: Callable[[], Counts],
     ) -> None:
         self._latency = latency
+        self._fails = fails
         self._take_counts = take_counts
         self._counts = counts
         self._buffer = bytearray()
@@ -98,19 +109,20 @@ class Connection(asyncio.Protocol):
             self._write(json.dumps(self._take_counts().to_json()).encode())
             return
         self._counts().arrived()
+        status = b"503 Service Unavailable" if self._fails(body) else b"200 OK"
         if latency := self._latency(body):
-            asyncio.get_running_loop().call_later(latency, self._answer)
+            asyncio.get_running_loop().call_later(latency, self._answer, status)
         else:
-            self._answer()
+            self._answer(status)
 
-    def _answer(self) -> None:
+    def _answer(self, status: bytes) -> None:
         self._counts().answered()
-        self._write(ANSWER)
+        self._write(ANSWER if status.startswith(b"200") else FAILURE, status)
 
-    def _write(self, body: bytes) -> None:
+    def _write(self, body: bytes, status: bytes = b"200 OK") -> None:
         if self._transport is not None:
-            head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
-            self._transport.write(head + body)
+            kind = b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
+            self._transport.write(b"HTTP/1.1 %s\r\n%s%s" % (status, kind, body))
 
 
 def latency_of(body: bytes, mean: float, sigma: float) -> float:
@@ -123,9 +135,17 @@ def latency_of(body: bytes, mean: float, sigma: float) -> float:
     return mean * math.exp(sigma * normal - sigma**2 / 2)
 
 
-async def serve(latency: Callable[[bytes], float], port: int) -> None:
-    """Serve for an hour at most."""
+async def serve(latency: Callable[[bytes], float], port: int, failures: int = 0) -> None:
+    """Serve for an hour at most; each prompt fails so many times."""
     counts = [Counts()]
+    failed: Counter[int] = Counter()
+
+    def fails(body: bytes) -> bool:
+        if not failures:
+            return False
+        prompt = hash(body)
+        failed[prompt] += 1
+        return failed[prompt] <= failures
 
     def take_counts() -> Counts:
         taken = counts[0]
@@ -133,7 +153,7 @@ async def serve(latency: Callable[[bytes], float], port: int) -> None:
         return taken
 
     def connection() -> Connection:
-        return Connection(latency, take_counts, lambda: counts[0])
+        return Connection(latency, fails, take_counts, lambda: counts[0])
 
     server = await asyncio.get_running_loop().create_server(connection, "127.0.0.1", port, backlog=4096)
     print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", flush=True)
@@ -144,9 +164,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.lean_server")
     parser.add_argument("--latency", type=float, default=0.0, help="seconds until a reply")
     parser.add_argument("--sigma", type=float, default=0.0, help="of a log-normal latency; 0 for a fixed one")
+    parser.add_argument("--failures", type=int, default=0, help="how often each prompt fails with status 503")
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
     options = parser.parse_args()
-    asyncio.run(serve(lambda body: latency_of(body, options.latency, options.sigma), options.port))
+    latency = partial(latency_of, mean=options.latency, sigma=options.sigma)
+    asyncio.run(serve(latency, options.port, options.failures))
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ def with_sample(values: Mapping[str, Any], spec: RunSpec, option: SampleOption, 
     sizes: dict[str, int | str] = {}
     for datasets in _units(spec.datasets, spec.summary.groups):
         shares = _shares(datasets, draw, limit) if len(datasets) > 1 else None
-        sizes |= [(one.abbr, option.size) for one in datasets] if shares is None else shares
+        sizes |= [(one.abbr, draw.size or option.size) for one in datasets] if shares is None else shares
     more = {"seed": option.seed, **({"by": option.by} if option.by else {})}
     drawn = [
         {**dataset, "reader_cfg": {**dataset["reader_cfg"], "sample": {"size": sizes[one.abbr], **more}}}

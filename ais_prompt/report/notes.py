@@ -77,8 +77,9 @@ def worst_notes(rows: Sequence[Row], groups: Collection[str] = (), *, starred: b
 
 
 def precision_notes(rows: Iterable[Row]) -> list[str]:
-    """Return a line for each task with repeated questions: how many answers the next round half width needs."""
-    return [text for _, text in _precision(rows)]
+    """Return a line for each task with drawn questions, and for each with repeated ones: how precise they are."""
+    rows = list(rows)
+    return [text for kind in (_drawn_notes(rows), _precision(rows)) for _, text in kind]
 
 
 def names_of_tasks(outcomes: Sequence[TaskOutcome], tasks: Sequence[TaskOutcome]) -> str:
@@ -113,7 +114,6 @@ def _kinds(rows: Sequence[Row], *, starred: bool) -> list[Notes]:
         first.setdefault((row.model, row.dataset), row)
     tasks = first.values()
     partly = [row for row in tasks if row.unscored and row.score is not None and not row.of]
-    drawn = [row for row in tasks if row.population and row.score is not None and not row.of]
     several = {row.dataset: row.repeats for row in rows if row.repeats > 1}
     return [
         Notes(
@@ -122,7 +122,7 @@ def _kinds(rows: Sequence[Row], *, starred: bool) -> list[Notes]:
             _total(partly, list(tasks), starred=starred),
         ),
         Notes(NOT_ALL_ASKED, [(row.of / row.n, f"{_name(row)}: {_asked(row)}") for row in tasks if row.of and row.n]),
-        Notes(DRAWN, [((row.population or 0) / (row.n or 1), f"{_name(row)}: {_drawn(row)}") for row in drawn]),
+        Notes(DRAWN, _drawn_notes(tasks)),
         Notes("", [(row.refused, f"{_name(row)}: {_refused(row)}") for row in tasks if row.refused], "Refusals:"),
         Notes(
             "",
@@ -187,9 +187,15 @@ def _asked(row: Row) -> str:
     return row.size + (f"  [{bounds}]" if bounds else "") + (f"; not scored: {row.unscored}" if row.unscored else "")
 
 
-def _drawn(row: Row) -> str:
-    width = half_width(row)
-    return row.size + (f", ±{width} for the whole set" if width else ", too few for an interval")
+def _drawn_notes(rows: Iterable[Row]) -> list[tuple[float, str]]:
+    found: dict[str, tuple[float, str]] = {}
+    for row in rows:
+        if row.population is None or row.score is None or row.of is not None:
+            continue
+        width = half_width(row)
+        text = f"{row.size}, ±{width} for the whole set" if width else f"{row.size}, too few for an interval"
+        found.setdefault(_name(row), (row.population / (row.n or 1), f"{_name(row)}: {text}"))
+    return list(found.values())
 
 
 def _refused(row: Row) -> str:

@@ -60,7 +60,8 @@ function scoreOf(line, isNamed, choose) {
   }
   const task = taskOf(line);
   const ends = span(line.ci95_low, line.ci95_high, line.fraction);
-  const size = task && `${line.of ? say("{number} of {all}", { number: count(line.n), all: counted(line.of, "sample") }) : counted(task.samples, "sample")}: ${statesText(task.states)}`;
+  const whole = line.of ?? (line.population && line.population * line.repeats);
+  const size = task && `${whole ? say("{number} of {all}", { number: count(line.n), all: counted(whole, "sample") }) : counted(task.samples, "sample")}: ${statesText(task.states)}`;
   const bounds = line.bound_high > line.bound_low ? `${say("bounds")} ${span(line.bound_low, line.bound_high, line.fraction)}` : null;
   const finished = line.finished != null ? say("{score} without truncated answers", { score: scored(line.finished, line.fraction) }) : null;
   const lines = [`${scored(line.score, line.fraction)}${ends ? ` (95 %: ${ends})` : ""}${isNamed || !task ? ` ${plain(line.metric ?? "")}` : ""}`, size, bounds, finished, line.repeats > 1 ? say("{number} answers each", { number: line.repeats }) : null, task?.trouble && `${say("Some samples cannot be shown:")} ${plain(task.trouble)}`];
