@@ -34,7 +34,12 @@ _NOT_MEASURED: Final = Completion(failure=Failure("not_asked", ""))
 
 
 def conversations(
-    task: Task, recall: Recall, samples: Iterable[Sample], cluster: str | None = None, portion: Portion | None = None
+    task: Task,
+    recall: Recall,
+    samples: Iterable[Sample],
+    cluster: str | None = None,
+    portion: Portion | None = None,
+    openings: Occurrences | None = None,
 ) -> Iterator[RunningConversation]:
     """Yield the conversations of samples, each started when it is taken.
 
@@ -45,11 +50,12 @@ def conversations(
         cluster: ``eval_cfg.cluster``, to be noted in the predictions.
         portion: yield only the conversations of its samples. The prompts of the others are made too, because equal
             prompts are numbered over the whole dataset.
+        openings: counts equal prompts; None makes a new one.
 
     Raises:
         AisPromptError: the task cannot be asked at all; ``where`` names the sample.
     """
-    openings = Occurrences(len(task.data.test))
+    openings = openings or Occurrences(len(task.data.test))
     for sample in samples:
         try:
             conversation = _conversation(task, sample, openings, cluster)

@@ -34,6 +34,7 @@ from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import prediction_sorter
 from ais_prompt.store.request_keys import FormerKeys, RequestKeys
 from ais_prompt.types import Completion, Decoding, Portion, Prediction, Request, Sample, TaskFacts
+from ais_prompt.utils.equal_rows import Occurrences
 
 logger = logging.getLogger(__name__)
 ORDER_SEED: Final = 0
@@ -159,7 +160,9 @@ class TaskJob:
             samples = task.data.test
             portion = self._portion
             self._total = len(samples) if portion is None else sum(portion.holds(sample.id) for sample in samples)
-            self._known, used = _known(task, memory, self._portion) if memory.has_answers else (0, 0)
+            self._known, used, self._answered = 0, 0, None
+            if memory.has_answers:
+                self._known, used, self._answered = _known(task, memory, self._portion)
             self._memory, self._predictions, self._unused = memory, predictions, len(journal) - used
             with self._lock:  # Ctrl-C may have abandoned the job while this thread was reading
                 if self._abandoned:
@@ -282,8 +285,14 @@ class TaskJob:
         """Yield the samples in their order; once the model refused the first ones, the others in random order.
 
         Rows are often sorted by length. Others show whether the cause lies in the prompts or in the config.
+
+        In a resumed run those that are open come first: passing on many answers would keep the server waiting.
         """
         samples = self.task.data.test
+        if (answered := self._answered) is not None:
+            yield from (sample for sample in samples if not answered[sample.index])
+            yield from (sample for sample in samples if answered[sample.index])
+            return
         for place, sample in enumerate(samples):
             if self._failures.in_doubt:
                 yield from _in_random_order(samples, place)
@@ -296,7 +305,17 @@ class TaskJob:
     def _release(self) -> None:
         """Let go of the data: a job may be kept until the end of the run."""
         self.task.release()
-        kept = ("_memory", "_predictions", "_progress", "_meter", "_session", "_failures", "_conversations", "_watch")
+        kept = (
+            "_memory",
+            "_predictions",
+            "_progress",
+            "_meter",
+            "_session",
+            "_failures",
+            "_conversations",
+            "_watch",
+            "_answered",
+        )
         for name in kept:
             vars(self).pop(name, None)
 
@@ -405,14 +424,21 @@ def _in_random_order(samples: Sequence[Sample], start: int = 0) -> Iterator[Samp
     return (samples[int(index)] for index in order)
 
 
-def _known(task: Task, memory: Memory, portion: Portion | None) -> tuple[int, int]:
-    """Return how many samples the journal answers completely, and with how many of its answers."""
+def _known(task: Task, memory: Memory, portion: Portion | None) -> tuple[int, int, bytearray | None]:
+    """Return how many samples the journal answers completely, with how many of its answers, and 1 for each such sample.
+
+    The last is None if samples must be asked in their order, because equal prompts are numbered in it.
+    """
+    samples = task.data.test
     known = used = 0
-    for conversation in conversations(task, memory.recall, task.data.test, portion=portion):
+    answered, openings = bytearray(len(samples)), Occurrences(len(samples))
+    for conversation in conversations(task, memory.recall, samples, portion=portion, openings=openings):
         if conversation.prediction is not None and is_known(conversation):
             known += 1
             used += len(conversation.prediction.completions)
-    return known, used
+            answered[conversation.prediction.index] = 1
+    is_free = portion is None and known > 0 and not openings.has_equal
+    return known, used, answered if is_free else None
 
 
 def _reuse_note(task: Task, known: int, total: int, unused: int, memory: Memory) -> str:
