@@ -1,6 +1,6 @@
 """How often the 95 % interval of a drawn sample holds the score of the whole set, by simulation.
 
-    python -m bench.statistics_draws                   # all tables, in about three minutes
+    python -m bench.statistics_draws                   # all tables, in about ten minutes
     python -m bench.statistics_draws one --repeats 4000
 
 The answers to all ``N`` questions of a set are fixed; ``n`` of them are drawn again and again, and the coverage is the
