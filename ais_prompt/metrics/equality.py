@@ -1,9 +1,11 @@
-"""Whether two sets of answers come from the same distribution: a two-sample test with a kernel for texts.
+"""Whether two sets of answers come from the same distribution: two-sample tests of texts and of numbers.
 
 For each prompt the answers of one side are compared with those of the other by the maximum mean discrepancy (Gretton et
 al. 2012, A Kernel Two-Sample Test), which is then added up over the prompts (Gao, Liang and Guestrin 2025, Model
-Equality Testing). If both sides are the same, chance decides which answer to a prompt belongs to which side:
-permutations of the sides within each prompt give an exact test, whatever the answers look like.
+Equality Testing). With one answer of each side to a prompt, the discrepancy of all answers is used, which sees only
+what the answers to many prompts share. Numbers, such as lengths or whether a tool is called, are compared by their
+means. If both sides are the same, chance decides which answer to a prompt belongs to which side: permutations of the
+sides within each prompt give an exact test, whatever the answers look like.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from statistics import NormalDist
 from typing import Final
 
 import numpy as np
@@ -27,6 +30,8 @@ SHARES: Final = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1.0)
 _SEED: Final = 0
 _EQUAL: Final = 1e-9
 """Distances below this are rounding."""
+_STEPS: Final = 200
+"""Shares that `detectable_shift` tries."""
 
 Matrix = NDArray[np.float64]
 
@@ -114,9 +119,78 @@ def same_test(kernels: Matrix, first: int, seed: int = _SEED, permutations: int 
     draw = np.random.default_rng(seed)
     orders = draw.random((permutations, prompts, answers)).argsort(axis=2)
     found = float(discrepancy(kernels, np.broadcast_to(weights, (1, prompts, answers)))[0])
-    others = discrepancy(kernels, weights[orders])
+    return _p_value(found, discrepancy(kernels, weights[orders]))
+
+
+def paired_test(kernel: Matrix, seed: int = _SEED, permutations: int = PERMUTATIONS) -> float:
+    """Return the p-value of the hypothesis that both sides are the same, each with one answer to a prompt.
+
+    Args:
+        kernel: of all answers, in pairs: the answer of the first side to a prompt, and that of the second.
+        seed: of the permutations.
+        permutations: their number.
+    """
+    pairs = kernel[::2, ::2] - kernel[::2, 1::2] - kernel[1::2, ::2] + kernel[1::2, 1::2]
+    found = float(pairs.sum())
+    signs = np.random.default_rng(seed).choice([-1.0, 1.0], (permutations, len(pairs)))
+    return _p_value(found, np.einsum("an,an->a", signs @ pairs, signs))
+
+
+def shift_test(values: Matrix, first: int, seed: int = _SEED, permutations: int = PERMUTATIONS) -> float:
+    """Return the p-value of the hypothesis that both sides are the same, by the difference of their means.
+
+    Each prompt counts by its own mean, as strata do in the test of Mantel and Haenszel (1959).
+
+    Args:
+        values: of the answers to each prompt (prompts × answers), those of one side first; NaN where there is none.
+        first: how many answers are of that side.
+        seed: of the permutations.
+        permutations: their number.
+    """
+    known = ~np.isnan(values)
+    means = np.where(known, values, 0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+    apart = np.where(known, values - means[:, None], 0.0)
+    draw = np.random.default_rng(seed)
+    others = [abs(draw.permuted(apart, axis=1)[:, :first].sum()) for _ in range(permutations)]
+    return _p_value(float(abs(apart[:, :first].sum())), np.array(others))
+
+
+def detectable_shift(values: Matrix, first: int, level: float = LEVEL, *, of_share: bool = False) -> float | None:
+    """Return the smallest difference of means that `shift_test` finds in 80 % of trials; None if it finds none.
+
+    The sum over many prompts is taken as normal. The shares of the second side are shifted from the value that most
+    answers have towards the other, which also changes how much they vary.
+
+    Args:
+        values, first: as in `shift_test`.
+        level: of the test.
+        of_share: the values are 0 or 1, and their mean is a share.
+    """
+    known = ~np.isnan(values)
+    counts = known[:, :first].sum(axis=1), known[:, first:].sum(axis=1)
+    both = counts[0] + counts[1]
+    rows = (counts[0] > 0) & (counts[1] > 0)
+    weights = (counts[0] * counts[1])[rows] / both[rows]
+    if not weights.size:
+        return None
+    means = np.nanmean(values[rows], axis=1)
+    variances = np.nanvar(values[rows], axis=1) * both[rows] / (both[rows] - 1)
+    quantile = NormalDist().inv_cdf(1 - level / 2) + NormalDist().inv_cdf(POWER)
+    if not of_share:
+        return float(quantile * math.sqrt((weights * variances).sum()) / weights.sum())
+    target = float((weights * means).sum() / weights.sum() < 1 / 2)
+    for step in range(1, _STEPS + 1):
+        shifts = step / _STEPS * (target - means)
+        pooled = shifts * counts[1][rows] / both[rows]
+        shifted = variances + pooled * (1 - 2 * means) - pooled**2
+        if abs((weights * shifts).sum()) >= quantile * math.sqrt(max((weights * shifted).sum(), 0.0)):
+            return float(abs((weights * shifts).sum()) / weights.sum())
+    return None
+
+
+def _p_value(found: float, others: Matrix) -> float:
     # Sums in another order differ by rounding; equal assignments must count as equal.
-    return float(1 + (others >= found - 1e-9 * max(abs(found), 1.0)).sum()) / (1 + permutations)
+    return float(1 + (others >= found - _EQUAL * max(abs(found), 1.0)).sum()) / (1 + len(others))
 
 
 def detectable_share(kernel: Matrix, prompts: int, first: int, level: float = LEVEL, seed: int = _SEED) -> float | None:

@@ -336,7 +336,7 @@ class BaselineDocument(Document, kw_only=True):
 class ModelDifferenceEntry(TypedDict):
     """One comparison of two models: whether they differ, null if that is not known, and why."""
 
-    subject: Literal["likelihoods", "prompts", "answers"]
+    subject: Literal["likelihoods", "prompts", "answers", "lengths", "endings", "JSON", "tool calls", "arguments"]
     differs: bool | None
     text: str
     p: float | None

@@ -10,7 +10,9 @@ import click
 from ais_prompt.cli.verb import Verb, hanging, json_option, offer, quiet_option, wants_json
 
 if TYPE_CHECKING:
-    from ais_prompt.extensions.same.compare import Answers, ModelFinding
+    from collections.abc import Callable
+
+    from ais_prompt.extensions.same.compare import Answers, Evidence, Subject
     from ais_prompt.store.layout import RunFolder
 
 _WORDS: Final = {True: "DIFFER", False: "equal", None: "not known"}
@@ -46,21 +48,23 @@ def same(
     """Find out whether two models are the same. Exit code 1 if they differ.
 
     FIRST and SECOND are addresses (http://127.0.0.1:8000/v1, or …/v1#model), model configs, or folders or GGUF files
-    with weights. They are asked the same open questions several times, and the likelihoods of texts if both give them.
-    Or they are two runs of one config with `n` of 2 or more: then nothing is asked.
+    with weights. They are asked the same open questions several times, for JSON and calls of tools, and for the
+    likelihoods of texts if both give them. Or they are two runs of one config: then nothing is asked.
 
     Without a difference it says how large a difference would have been found.
     """
     from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
     from ais_prompt.config.paths import expand
+    from ais_prompt.extensions.same.compare import decide
 
     runs = expand(work_dir or DEFAULT_WORK_DIR)
     stored = [_run_or_none(runs, name) for name in (first, second)]
     if None not in stored:
-        found = _of_runs(*stored)  # type: ignore[arg-type]  # none is None
+        evidence = _of_runs(*stored)  # type: ignore[arg-type]  # none is None
     else:
         lines = [] if prompts is None else _lines(Path(prompts))
-        found = _of_models((first, second), lines, samples, max_out_len, temperature, work_dir or DEFAULT_WORK_DIR)
+        evidence = _of_models((first, second), lines, samples, max_out_len, temperature, work_dir or DEFAULT_WORK_DIR)
+    found = decide(evidence)
     offer(
         differences=[
             {"subject": one.subject, "differs": one.differs, "text": one.text, "p": one.p, "detectable": one.detectable}
@@ -83,52 +87,94 @@ def _of_models(
     max_out_len: int,
     temperature: float,
     work_dir: str,
-) -> list[ModelFinding]:
+) -> list[Evidence]:
     """Ask two models, and compare what they answer."""
     from ais_prompt.errors import AisPromptError
-    from ais_prompt.extensions.same.compare import (
-        ModelFinding,
-        compare_answers,
-        compare_likelihoods,
-        compare_prompts,
+    from ais_prompt.extensions.same import compare
+    from ais_prompt.extensions.same.probe import (
+        ANSWERS,
+        FORMATS,
+        SIDES,
+        TEXTS,
+        TOOLS,
+        Kind,
+        model_of,
+        probe,
+        reports_calls,
     )
-    from ais_prompt.extensions.same.probe import ANSWERS, PROMPTS, SIDES, TEXTS, model_of, probe
     from ais_prompt.verbs.api import run
 
     models = [model_of(name) for name in names]
-    asked = prompts or list(PROMPTS)
 
-    def answered(*datasets: str, likelihoods: bool) -> list[list[Answers]]:
-        config = probe(models, asked, samples, max_out_len, temperature, likelihoods=likelihoods)
-        made = run(config, mode="infer", work_dir=work_dir)
+    def answered(kind: Kind, *datasets: str) -> list[list[Answers]]:
+        made = run(probe(models, prompts, samples, max_out_len, temperature, kind), mode="infer", work_dir=work_dir)
         made.raise_errors()
         return [[_answers(made.path, side, dataset) for dataset in datasets] for side in SIDES]
 
-    [[first], [second]] = answered(ANSWERS, likelihoods=False)
-    found = [compare_prompts(first, second), compare_answers(first, second)]
-    try:
-        found.insert(0, compare_likelihoods(*answered(*TEXTS, likelihoods=True)))
-    except AisPromptError as error:
-        found.insert(0, ModelFinding("likelihoods", None, f"not given: {error.what}"))
-    return found
+    def likelihoods() -> list[Evidence]:
+        return [compare.compare_likelihoods(*answered("likelihoods", *TEXTS))]
+
+    def tool_calls() -> list[Evidence]:
+        [[first], [second]] = answered("tools", TOOLS)
+        return compare.compare_tool_calls(first, second)
+
+    def given(subject: Subject, evidence: Callable[[], list[Evidence]]) -> list[Evidence]:
+        """Return evidence that some models do not give."""
+        try:
+            return evidence()
+        except AisPromptError as error:
+            return [compare.Evidence(subject, f"not given: {error.what}")]
+
+    asked = (ANSWERS,) if prompts else (ANSWERS, FORMATS)
+    sides = answered("answers", *asked)
+    found = [
+        compare.compare_prompts(sides[0][0], sides[1][0]),
+        *compare.compare_answers(sides[0][0], sides[1][0]),
+        *(compare.compare_formats(sides[0][1], sides[1][1], with_keys=True) if len(asked) > 1 else ()),
+    ]
+    if all(map(reports_calls, models)):
+        found += given("tool calls", tool_calls)
+    return [*given("likelihoods", likelihoods), *found]
 
 
-def _of_runs(first: RunFolder, second: RunFolder) -> list[ModelFinding]:
-    """Compare the answers of two runs, dataset by dataset."""
+def _of_runs(first: RunFolder, second: RunFolder) -> list[Evidence]:
+    """Compare the answers of two runs to the samples that they have in common."""
     from ais_prompt.checks.stored import stored_spec
     from ais_prompt.errors import ConfigError
-    from ais_prompt.extensions.same.compare import compare_answers, compare_prompts
+    from ais_prompt.extensions.same import compare
 
     tasks = [{task.dataset.abbr: task.model.abbr for task in stored_spec(one).tasks} for one in (first, second)]
     common = [name for name in tasks[0] if name in tasks[1]]
     if not common:
         raise ConfigError("the runs have no dataset in common", where=str(second.root), fix="name runs of one config")
-    sides: list[Answers] = [{}, {}]
-    for number, (folder, models) in enumerate(zip((first, second), tasks, strict=True)):
-        for name in common:
-            found = _answers(folder.root, models[name], name)
-            sides[number] = {**sides[number], **{f"{name}/{sample}": one for sample, one in found.items()}}
-    return [compare_prompts(*sides), compare_answers(*sides)]
+    sides = [
+        {
+            f"{name}/{sample}": one
+            for name in common
+            for sample, one in _answers(folder.root, models[name], name).items()
+        }
+        for folder, models in zip((first, second), tasks, strict=True)
+    ]
+    if not sides[0].keys() & sides[1].keys():
+        what = "the runs have no answered sample in common"
+        raise ConfigError(what, where=str(second.root), fix="name runs of the same data, both with answers")
+    texts, likelihoods = ([_only(side, likelihood=kind) for side in sides] for kind in (False, True))
+    return [
+        *([compare.compare_likelihoods(*([side] for side in likelihoods))] if all(likelihoods) else ()),
+        compare.compare_prompts(*sides),
+        *(compare.compare_answers(*texts) if all(texts) else ()),
+        *compare.compare_formats(*texts, with_keys=False),
+        *compare.compare_tool_calls(*texts),
+    ]
+
+
+def _only(answers: Answers, *, likelihood: bool) -> Answers:
+    """Return the samples whose answers are likelihoods, or those whose answers are texts."""
+    return {
+        sample: one
+        for sample, one in answers.items()
+        if one.completions and (one.completions[0].likelihood is not None) is likelihood
+    }
 
 
 def _answers(root: Path, model: str, dataset: str) -> Answers:
@@ -136,7 +182,7 @@ def _answers(root: Path, model: str, dataset: str) -> Answers:
     from ais_prompt.store.layout import RunFolder
     from ais_prompt.store.predictions import read_predictions
 
-    return by_sample(read_predictions(RunFolder(root).predictions(model, dataset), with_prompts=False))
+    return by_sample(read_predictions(RunFolder(root).predictions(model, dataset)))
 
 
 def _run_or_none(work_dir: Path, name: str) -> RunFolder | None:

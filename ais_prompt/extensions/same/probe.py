@@ -1,11 +1,11 @@
-"""What `aisprompt same` asks: open questions, whose answers differ between models, and likelihoods of texts."""
+"""What `aisprompt same` asks: open questions, whose answers differ between models, JSON, tools, and likelihoods."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from ais_prompt.checks.source import local_model, served_model
 from ais_prompt.config.compose import compose
@@ -15,6 +15,8 @@ from ais_prompt.utils.text import listed
 
 SIDES: Final = ("first", "second")
 ANSWERS: Final = "answers"
+FORMATS: Final = "formats"
+TOOLS: Final = "tools"
 TEXTS: Final = ("texts", "texts-again")
 """The texts are asked twice: what differs between both times is the noise of a server that batches requests."""
 PROMPTS: Final = (
@@ -45,6 +47,45 @@ PROMPTS: Final = (
     "Which invention changed daily life the most, and why?",
 )
 """Written for this purpose."""
+KEYS: Final = (
+    ("city", "country"),
+    ("animal", "legs"),
+    ("title", "year", "genre"),
+    ("name", "age"),
+    ("fruit", "color", "sweet"),
+    ("day", "hours"),
+    ("word", "letters"),
+    ("sport", "players"),
+)
+"""Keys of the JSON objects that are asked for."""
+CITIES: Final = ("Oslo", "Lima", "Cairo", "Perth", "Quito", "Delhi", "Turin", "Osaka", "Dakar", "Porto")
+REQUESTS: Final = (
+    "What is the weather in {city} now?",
+    "Do I need an umbrella in {city} today?",
+    "Tell me about the history of {city}.",
+    "I am in {city}. Book a table for two tonight.",
+    "How do people in {city} greet each other?",
+    "Is {city} warmer than Rome at the moment?",
+)
+"""For some of them a tool helps, for others not."""
+OFFERED: Final = [
+    {
+        "type": "function",
+        "function": {
+            "name": name,
+            "description": description,
+            "parameters": {
+                "type": "object",
+                "properties": {key: {"type": kind} for key, kind in properties.items()},
+                "required": list(properties),
+            },
+        },
+    }
+    for name, description, properties in (
+        ("get_weather", "Get the current weather of a city.", {"city": "string"}),
+        ("book_table", "Book a table in a restaurant.", {"city": "string", "guests": "integer"}),
+    )
+]
 
 
 def model_of(text: str) -> dict[str, Any]:
@@ -72,49 +113,68 @@ def model_of(text: str) -> dict[str, Any]:
     return dict(models[0])
 
 
+Kind = Literal["answers", "tools", "likelihoods"]
+
+
 def probe(
     models: Sequence[Mapping[str, Any]],
     prompts: Sequence[str],
     samples: int,
     max_out_len: int,
     temperature: float,
-    *,
-    likelihoods: bool,
+    kind: Kind,
 ) -> dict[str, Any]:
     """Return the config that asks two models.
 
     Args:
         models: their configs.
-        prompts: the questions, which are also the texts.
-        samples: how often each question is asked.
+        prompts: the questions, which are also the texts; empty for `PROMPTS`, and for answers in JSON.
+        samples: how often each question is asked. Requests that may need a tool are asked once each.
         max_out_len: most tokens of an answer.
         temperature: of the answers.
-        likelihoods: ask for the likelihoods of the texts, in place of answers.
+        kind: what is asked for.
     """
-
-    def dataset(abbr: str, rows: Sequence[str], inferencer: Mapping[str, Any]) -> dict[str, Any]:
-        return {
-            "type": "LocalDataset",
-            "abbr": abbr,
-            "rows": [{"text": row} for row in rows],
-            "reader_cfg": {"input_columns": ["text"], "output_column": None},
-            "infer_cfg": {
-                "prompt_template": {"type": "PromptTemplate", "template": "{text}"},
-                "inferencer": dict(inferencer),
-            },
-        }
-
-    if likelihoods:
+    texts = [{"text": text, "keys": None} for text in prompts or PROMPTS]
+    if kind == "likelihoods":
         likelihood = {"type": "PPLOnlyInferencer"}
-        datasets = [dataset(TEXTS[0], prompts, likelihood), dataset(TEXTS[1], prompts[::-1], likelihood)]
+        datasets = [_dataset(TEXTS[0], texts, likelihood), _dataset(TEXTS[1], texts[::-1], likelihood)]
+    elif kind == "tools":
+        rows = [{"text": request.format(city=city), "keys": None} for request in REQUESTS for city in CITIES]
+        datasets = [_dataset(TOOLS, rows, {"type": "ToolCallInferencer", "tools": OFFERED, "max_out_len": max_out_len})]
     else:
         gen = {"type": "GenInferencer", "n": samples, "max_out_len": max_out_len}
+        datasets = [_dataset(ANSWERS, texts, gen)]
+        if not prompts:
+            datasets.append(_dataset(FORMATS, [_json_row(keys) for keys in KEYS], gen))
+    if kind != "likelihoods":
         models = [_at_temperature(model, temperature) for model in models]
-        datasets = [dataset(ANSWERS, prompts, gen)]
     return {
-        "run_name": "same-texts" if likelihoods else "same",
+        "run_name": f"same-{kind}",
         "models": [{**model, "abbr": side} for model, side in zip(models, SIDES, strict=True)],
         "datasets": datasets,
+    }
+
+
+def reports_calls(model: Mapping[str, Any]) -> bool:
+    """Return whether a model reports calls of tools: one behind an API, as opposed to a local one."""
+    return hasattr(MODELS.get(model["type"]), "complete")
+
+
+def _json_row(keys: Sequence[str]) -> dict[str, Any]:
+    named = listed(f'"{key}"' for key in keys)
+    return {"text": f"Answer with one JSON object that has the keys {named}, and nothing else.", "keys": list(keys)}
+
+
+def _dataset(abbr: str, rows: Sequence[Mapping[str, Any]], inferencer: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "LocalDataset",
+        "abbr": abbr,
+        "rows": list(rows),
+        "reader_cfg": {"input_columns": ["text"], "output_column": "keys"},
+        "infer_cfg": {
+            "prompt_template": {"type": "PromptTemplate", "template": "{text}"},
+            "inferencer": dict(inferencer),
+        },
     }
 
 

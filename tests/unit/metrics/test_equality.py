@@ -1,4 +1,4 @@
-"""The two-sample test of answers; `bench.same_model` measures its errors with real models."""
+"""The two-sample tests of answers; `bench.same` measures their errors with real models."""
 
 from __future__ import annotations
 
@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.metrics.equality import answer_kernel, detectable_share, number_kernel, same_test, text_kernel
+from ais_prompt.metrics.equality import (
+    answer_kernel,
+    detectable_share,
+    detectable_shift,
+    number_kernel,
+    paired_test,
+    same_test,
+    shift_test,
+    text_kernel,
+)
 
 
 @given(st.lists(st.text(max_size=12), min_size=1, max_size=8))
@@ -62,3 +71,47 @@ def test_the_share_that_is_found_falls_with_more_answers() -> None:
     assert many is not None
     assert many <= few
     assert detectable_share(answer_kernel(["same"] * 8, 2), 2, 2) is None
+
+
+def test_pairs_show_what_many_answers_share_and_no_more() -> None:
+    draw = np.random.default_rng(0)
+
+    def kernel(mark: str) -> np.ndarray:
+        words = draw.choice(list("abcdefgh"), (30, 2, 4))
+        texts = ["".join(side) + (mark if number else "") for pair in words for number, side in enumerate(pair)]
+        return answer_kernel(texts, 30)
+
+    assert np.mean([paired_test(kernel(""), permutations=99) <= 0.05 for _ in range(200)]) <= 0.1
+    assert paired_test(kernel("xyz")) <= 0.001
+    assert paired_test(answer_kernel([str(number // 2) for number in range(60)], 30)) == 1
+
+
+def shares(draw: np.random.Generator, first: float, second: float, prompts: int, answers: int) -> np.ndarray:
+    sides = [draw.random((prompts, answers)) < share for share in (first, second)]
+    return np.concatenate(sides, axis=1).astype(float)
+
+
+def test_a_shift_of_means_is_found_as_often_as_is_promised() -> None:
+    draw = np.random.default_rng(0)
+    for share, prompts, answers in ((0.0, 25, 6), (0.3, 25, 6), (0.9, 80, 1)):
+        equal = shares(draw, share, share, prompts, answers)
+        shift = detectable_shift(equal, answers, 0.05, of_share=True)
+        assert shift is not None
+        other = share + shift * (1 if share < 0.5 else -1)
+        found = [
+            shift_test(shares(draw, share, other, prompts, answers), answers, permutations=199) <= 0.05
+            for _ in range(100)
+        ]
+        assert np.mean(found) >= 0.65
+        alarms = [
+            shift_test(shares(draw, share, share, prompts, answers), answers, permutations=99) <= 0.05
+            for _ in range(200)
+        ]
+        assert np.mean(alarms) <= 0.1
+
+
+def test_a_shift_ignores_what_is_missing() -> None:
+    values = np.array([[1.0, np.nan, 1.0, np.nan], [np.nan, np.nan, np.nan, np.nan], [0.0, 0.0, 1.0, 1.0]] * 10)
+    assert shift_test(values, 2) < 0.05
+    assert shift_test(values[1:2], 2) == 1
+    assert detectable_shift(values[1:2], 2) is None
