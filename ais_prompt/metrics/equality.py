@@ -76,9 +76,11 @@ def text_kernel(texts: Sequence[str]) -> Matrix:
     ends = np.cumsum(np.bincount(places))
     start = 0
     for end in ends.tolist():
-        members, weights = by_row[start:end], by_value[start:end]
-        kernel[np.ix_(members, members)] += np.outer(weights, weights)
+        if end - start > 1:  # most runs are in one text only
+            members, weights = by_row[start:end], by_value[start:end]
+            kernel[members[:, None], members] += weights[:, None] * weights
         start = end
+    np.fill_diagonal(kernel, 1.0)
     return kernel
 
 
