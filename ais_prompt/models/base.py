@@ -280,6 +280,13 @@ def full_identity(model: Model) -> Mapping[str, Any]:
     return model.identity() if address is None else {**model.identity(), _ADDRESS: address}
 
 
+def identity_in_keys(model: Model, recorded: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a recorded `full_identity` of a model as it is in the keys of its answers: without its address."""
+    if address_of(model) is None:
+        return recorded
+    return {name: value for name, value in recorded.items() if name != _ADDRESS}
+
+
 def cache_identity(model: Model) -> Mapping[str, Any]:
     """Return the identity that separates models in a cache across runs.
 

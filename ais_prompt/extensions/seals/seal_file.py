@@ -1,7 +1,8 @@
 """The file of a sealed run: a zip of what a run rests on, with a digest of all of it.
 
-``seal.json`` has the root of a Merkle tree (RFC 6962, section 2.1) whose leaves are the lines of the JSONL files and
-the other files whole, in the order of their paths, each behind its path. A signature is of ``seal.json``, by the key of
+``seal.json`` has the root of a Merkle tree (RFC 6962, section 2.1). Its leaves are what ``seal.json`` says itself, then
+the lines of the JSONL files and the other files whole, in the order of their paths, each behind its path. A signature
+is of ``seal.json``, by the key of
 the user with OpenSSH (``ssh-keygen -Y``): no key is made or kept here.
 """
 
@@ -18,6 +19,7 @@ from typing import Final
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ais_prompt.errors import AisPromptError, ConfigError, DataError
 from ais_prompt.store.disk import reading, replacing
@@ -37,7 +39,8 @@ MOST_COMPRESSED: Final = 1_000
 _SMALLEST: Final = 1 << 20
 _CHUNK: Final = 1 << 20
 _SEALED: Final = re.compile(
-    r"config\.py|run\.json|prompts\.lock|(journal|predictions|results|judge)(/[^/\\:]+)+\.jsonl?"
+    r"config\.py|run\.json|prompts\.lock|(journal|predictions|results|judge|performances)(/[^/\\:]+)+\.jsonl?"
+    r"|shards/[^/\\:]+/(shard\.json|journal(/[^/\\:]+)+\.jsonl)"
 )
 _COPY_AGAIN: Final = "copy the file again"
 
@@ -47,7 +50,7 @@ class Seal(Struct, frozen=True):
 
     Attributes:
         root: of the Merkle tree, in hex.
-        leaves: their number.
+        leaves: their number, without that of the seal itself.
         made: when, in UTC.
         versions: of the packages that sealed.
         format: version of this form.
@@ -77,12 +80,16 @@ def write_seal(folder: RunFolder, target: Path, lock: Path | None, key: Path | N
     status = read_run_file(folder).get("status")
     if status != "finished":
         raise ConfigError(f"the run is {status}", where=str(folder.root), fix="finish it first: aisprompt run … -r")
+    if folder.loads.exists():
+        load = next(iter(sorted(folder.loads.iterdir())), folder.loads)
+        raise ConfigError("the run has several loads", where=str(folder.root), fix=f"seal one: aisprompt seal {load}")
     files = {path.relative_to(folder.root).as_posix(): path for path in folder.root.rglob("*") if path.is_file()}
     files = {name: path for name, path in sorted(files.items()) if _SEALED.fullmatch(name)}
     if lock is not None:
         files[LOCK] = lock
     leaves = [leaf for name in sorted(files) for leaf in _leaves(name, files[name])]
-    seal = Seal(merkle_root(leaves), len(leaves), f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}", versions())
+    seal = Seal("", len(leaves), f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}", versions())
+    seal = replace(seal, root=merkle_root([statement_leaf(seal), *leaves]))
     with temporary_folder() as place:
         statement = Path(place, SEAL)
         statement.write_bytes(msgspec.json.format(msgspec.json.encode(seal), indent=2))
@@ -137,11 +144,16 @@ def _check_members(names: list[str], size: int, path: Path) -> None:
         )
 
 
-def root_of(folder: Path) -> tuple[str, int]:
-    """Return the root of the Merkle tree of an unpacked seal, and the number of its leaves."""
+def root_of(folder: Path, seal: Seal) -> tuple[str, int]:
+    """Return the root of the Merkle tree of an unpacked seal, and the number of the leaves of its files."""
     names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     leaves = [leaf for name in names if name not in (SEAL, SIGNATURE) for leaf in _leaves(name, folder / name)]
-    return merkle_root(leaves), len(leaves)
+    return merkle_root([statement_leaf(seal), *leaves]), len(leaves)
+
+
+def statement_leaf(seal: Seal) -> bytes:
+    """Return the digest of what a seal says besides its root: when it was made, and with which versions."""
+    return hashlib.sha256(b"\0" + SEAL.encode() + b"\0" + msgspec.json.encode(replace(seal, root=""))).digest()
 
 
 def merkle_root(leaves: list[bytes]) -> str:

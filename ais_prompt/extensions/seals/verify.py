@@ -9,6 +9,7 @@ model. An answer that was forged together with its journal line and score is fou
 from __future__ import annotations
 
 import random
+import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import zip_longest
 from pathlib import Path
@@ -23,20 +24,24 @@ from ais_prompt.comparison.locks.lock import find_drift
 from ais_prompt.engine.conversations import stored_predictions
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.extensions.seals.seal_file import LOCK, Seal, root_of, signer_of
+from ais_prompt.models.base import identity_in_keys
 from ais_prompt.plan.plan import Plan, Task
 from ais_prompt.scoring.score import score
+from ais_prompt.shards.merge import journals_of
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
 from ais_prompt.store.results import read_results
 from ais_prompt.store.runs import read_run_file
+from ais_prompt.utils.packages import versions
 from ais_prompt.utils.text import counted, listed
 from ais_prompt.verbs.run import asked, run, with_found_models
 
 CONFIDENCE: Final = 0.95
+_PACKAGE: Final = "ais-prompt"
 _NAMED: Final = 5
 """Most samples that a finding names."""
 
-Subject = Literal["content", "signature", "data", "prompts", "scores", "model"]
+Subject = Literal["content", "signature", "data", "prompts", "scores", "performance", "model"]
 
 
 class Finding(Struct, frozen=True):
@@ -66,13 +71,15 @@ def verify_content(seal: Seal, folder: Path, root: str | None, public_key: Path 
         root: the root that was published elsewhere; None if it was not.
         public_key: as in `signer_of`.
     """
-    found, leaves = root_of(folder)
+    found, leaves = root_of(folder, seal)
     if found != seal.root or leaves != seal.leaves:
         yield Finding("content", False, f"the files have root {found}, and the seal says {seal.root}")
     elif root is not None and root != found:
         yield Finding("content", False, f"the root is {found}, not {root}")
     else:
-        yield Finding("content", True, f"root {found}, sealed {seal.made}, {leaves:,} entries")
+        sealed, here = (one.get(_PACKAGE, "?") for one in (seal.versions, versions()))
+        by = f"with {_PACKAGE} {sealed}" + (f", verified with {here}" if sealed != here else "")
+        yield Finding("content", True, f"root {found}, sealed {seal.made} {by}, {leaves:,} entries")
     try:
         signer = signer_of(folder, public_key)
     except ConfigError as error:
@@ -102,6 +109,10 @@ def verify_run(folder: RunFolder, source: Source) -> Iterator[Finding]:
     except AisPromptError as error:
         yield Finding("prompts", None, f"{error.what}: give the config that you trust with --config")
         return
+    left_out = [task.name for task in plan.tasks if task.name not in facts]
+    if left_out and source.config is None:
+        what = f"{counted(len(left_out), 'task')} of the sealed config are left out"
+        yield Finding("data", False, f"{what}: {listed(left_out[:_NAMED])}")
     yield _of_tasks("data", tasks, lambda task: _data(task, facts[task.name]), "task", "with the data of the run")
     yield _of_tasks(
         "prompts",
@@ -113,6 +124,8 @@ def verify_run(folder: RunFolder, source: Source) -> Iterator[Finding]:
     if source.config is None and (lock := folder.root / LOCK).exists():
         yield _lock(plan, lock)
     yield _of_tasks("scores", tasks, lambda task: _scores(task, folder), "answer", "scored again as sealed")
+    if (folder.root / "performances").exists():
+        yield Finding("performance", None, "the times are sealed, but cannot be measured again")
 
 
 def ask_again(folder: RunFolder, source: Source, count: int, command: str) -> Finding:
@@ -131,7 +144,8 @@ def ask_again(folder: RunFolder, source: Source, count: int, command: str) -> Fi
     facts = read_run_file(folder)["tasks"]
     tasks = {task.name: task for task in plan.tasks if task.name in facts}
     for name, task in tasks.items():
-        if not _is_same(task.model.identity(), facts[name]["model"]):
+        recorded = identity_in_keys(task.model, facts[name]["model"])
+        if msgspec.json.decode(msgspec.json.encode(task.model.identity())) != recorded:
             what = f"{name} was answered by another model, or one with other options"
             raise ConfigError(what, where=task.spec.model.where, fix="give the config of that model")
     samples = [(name, one.sample_id) for name, task in tasks.items() for one in _predictions(task, folder)]
@@ -143,7 +157,8 @@ def ask_again(folder: RunFolder, source: Source, count: int, command: str) -> Fi
         *sorted({limit for name, task in tasks.items() for limit in _retried_with(task, folder, ids[name])}),
     ]
     for name, task in tasks.items():
-        _forget(folder.journal(task.spec.model.abbr, task.spec.dataset.abbr), ids[name])
+        _forget(task, folder, ids[name])
+    shutil.rmtree(folder.shards, ignore_errors=True)
     for model in asked(plan, "all"):
         model.preflight()
     for limit in limits:
@@ -197,25 +212,36 @@ def _data(task: Task, facts: Mapping[str, Any]) -> int:
 
 
 def _prompts(task: Task, folder: RunFolder, facts: Mapping[str, Any]) -> int:
-    """Make every request again, and take the answers of the journal: the sealed predictions must come out.
+    """Make every request again, and take the answers of the journal: the sealed predictions must come out, and all.
+
+    Samples that are left out could be those that were answered wrongly.
 
     Returns:
         The number of samples.
     """
     names = task.spec.model.abbr, task.spec.dataset.abbr
-    journal = folder.journal(*names)
-    if not journal.exists():
+    journals = journals_of(task, folder)
+    if not journals:
         what = "the answers were made elsewhere, so that their requests are not known"
-        raise ConfigError(what, where=str(journal), fix="verify them where they were made")
-    made = {one.sample_id: one.to_json() for one in stored_predictions(task, [journal], (), facts["model"])}
+        raise ConfigError(what, where=str(folder.journal(*names)), fix="verify them where they were made")
+    identity = identity_in_keys(task.model, facts["model"])
+    made = {one.sample_id: one.to_json() for one in stored_predictions(task, journals, (), identity)}
     different, total = [], 0
+    left_out = {one.id for one in task.data.test}
     for one in read_predictions(folder.predictions(*names)):
         total += 1
+        left_out.discard(one.sample_id)
         if made.pop(one.sample_id, None) != one.to_json():
             different.append(one.sample_id)
     if different or made:
         found = f"{counted(len(different), 'sample')} of {total} do not come out of the data and the journal"
         raise _DiffersError(f"{found}: {listed((different or list(made))[:_NAMED])}")
+    if left_out and facts.get("of") is None:
+        found = f"{counted(len(left_out), 'sample')} of {len(task.data.test)} are left out"
+        raise _DiffersError(f"{found}: {listed(sorted(left_out)[:_NAMED])}")
+    if left_out:
+        what = f"the run says that it ended early, and {counted(len(left_out), 'sample')} were not asked"
+        raise ConfigError(what, where=str(journals[0]), fix="verify a run that asked all samples")
     return total
 
 
@@ -233,7 +259,9 @@ def _scores(task: Task, folder: RunFolder) -> int:
     """Extract and score the answers again; return their number, 0 if they were not scored."""
     path = folder.results(task.spec.model.abbr, task.spec.dataset.abbr)
     if not path.exists():
-        return 0
+        if task.spec.dataset.eval.evaluator is None:
+            return 0
+        raise ConfigError("its scores are not sealed", where=str(path), fix="score the run, and seal it again")
     scores, samples = read_results(path)
     if task.spec.dataset.keeps_scores:
         what = "the scores are of another tool, whose rule is not known"
@@ -245,16 +273,15 @@ def _scores(task: Task, folder: RunFolder) -> int:
         for old, new in zip_longest(samples, made)
         if old is None or new is None or old.to_json() != new.to_json()
     ]
+    if different and not journals_of(task, folder):
+        what = "the answers were made and scored elsewhere, and have other scores here"
+        raise ConfigError(what, where=str(path), fix="verify them where they were made")
     if different:
         what = f"{counted(len(different), 'answer')} of {len(samples)} have another score"
         raise _DiffersError(f"{what}: {listed(different[:_NAMED])}")
     if [one.to_json() for one in scores] != [one.to_json() for one in again]:
         raise _DiffersError("the scores are not those of their answers")
     return len(samples)
-
-
-def _is_same(identity: Mapping[str, Any], sealed: Mapping[str, Any]) -> bool:
-    return bool(msgspec.to_builtins(identity) == sealed)
 
 
 def _predictions(task: Task, folder: RunFolder) -> Iterator[Any]:
@@ -278,7 +305,9 @@ def _retried_with(task: Task, folder: RunFolder, ids: Collection[str]) -> Iterat
     yield from (answer.retried_with for one in found for answer in one.completions if answer.retried_with)
 
 
-def _forget(journal: Path, ids: Collection[str]) -> None:
-    """Remove the answers to some samples from a journal."""
-    lines = journal.read_bytes().splitlines(keepends=True)
-    journal.write_bytes(b"".join(line for line in lines if msgspec.json.decode(line)["sample_id"] not in ids))
+def _forget(task: Task, folder: RunFolder, ids: Collection[str]) -> None:
+    """Remove the answers to some samples from the journals of a task, which become one."""
+    lines = [line for journal in journals_of(task, folder) for line in journal.read_bytes().splitlines(keepends=True)]
+    target = folder.journal(task.spec.model.abbr, task.spec.dataset.abbr)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(b"".join(line for line in lines if msgspec.json.decode(line)["sample_id"] not in ids))

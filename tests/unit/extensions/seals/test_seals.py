@@ -10,12 +10,19 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from ais_prompt.extensions.seals.seal_file import LOCK, SEAL, SIGNATURE, merkle_root
+from ais_prompt.checks.source import Source
+from ais_prompt.extensions.seals.seal_file import LOCK, SEAL, SIGNATURE, Seal, merkle_root, statement_leaf, unpack
+from ais_prompt.extensions.seals.verify import ask_again
+from ais_prompt.store.layout import RunFolder
 from tests.support.cli import run_cli
+from tests.support.logs import write_lm_eval
+from tests.support.servers import MockServer
 
 CONFIG = """
 models = [dict(type='ScriptedModel', abbr='m', answers={'2.2': 'It is 4.', '3.3': '6'}, default='7')]
@@ -40,6 +47,24 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+SERVED = "dict(type='OpenAIChatModel', abbr='m', model='mock', base_url='{url}', stream=True)"
+
+
+def sealed(folder: Path, *commands: list[str], config: str = CONFIG) -> None:
+    """Run commands with another config, and seal its run."""
+    shutil.rmtree(folder / "outputs")
+    (folder / "e.py").write_text(config)
+    for command in (*commands, ["seal", "e", "-o", "e.seal"]):
+        done = run_cli(*command, folder=folder)
+        assert done.returncode == 0, done.stderr
+
+
+def served(server: MockServer) -> str:
+    """Return the config with a model behind a server."""
+    scripted = CONFIG.splitlines()[1]
+    return CONFIG.replace(scripted, f"models = [{SERVED.format(url=server.base_url)}]")
+
+
 def verified(folder: Path, *options: str) -> tuple[int, dict[str, list[bool | None]]]:
     """Return the exit code of `verify`, and what it found: subject → whether it holds."""
     done = run_cli("verify", "e.seal", "--json", *options, folder=folder)
@@ -59,9 +84,8 @@ def forge(folder: Path, change: Callable[[dict[str, bytes]], None], *, seal_agai
         for name in sorted(files.keys() - {SEAL, SIGNATURE}):
             parts = files[name].splitlines(keepends=True) if name.endswith(".jsonl") else [files[name]]
             leaves += [hashlib.sha256(b"\0" + name.encode() + b"\0" + part).digest() for part in parts]
-        files[SEAL] = json.dumps(
-            json.loads(files[SEAL]) | {"root": merkle_root(leaves), "leaves": len(leaves)}
-        ).encode()
+        seal = replace(msgspec.json.decode(files[SEAL], type=Seal), leaves=len(leaves))
+        files[SEAL] = msgspec.json.encode(replace(seal, root=merkle_root([statement_leaf(seal), *leaves])))
     with zipfile.ZipFile(folder / "e.seal", "w") as archive:
         for name, content in files.items():
             archive.writestr(name, content)
@@ -131,6 +155,180 @@ def test_what_was_changed_before_it_was_sealed_is_found(
     assert found["content"] == [True]
     assert code == 1
     assert False in found[differs]
+
+
+def without_wrong_answers(files: dict[str, bytes]) -> None:
+    """Leave out the samples that were answered wrongly, wherever they are."""
+    name = "predictions/m/sums.jsonl"
+    wrong = {one["id"] for one in map(json.loads, files[name].splitlines()) if one["prediction"] == "7"}
+    for file, key in ((name, "id"), ("journal/m/sums.jsonl", "sample_id")):
+        lines = files[file].splitlines(keepends=True)
+        files[file] = b"".join(line for line in lines if json.loads(line)[key] not in wrong)
+    facts = json.loads(files["run.json"])
+    facts["tasks"]["m/sums"]["samples"] -= len(wrong)
+    files["run.json"] = json.dumps(facts).encode()
+
+
+def score_again(folder: Path) -> None:
+    """Put scores into the seal that fit its answers."""
+    run = folder / "forged"
+    unpack(folder / "e.seal", run)
+    assert run_cli("score", str(run), folder=folder).returncode == 0
+    forge(folder, lambda files: files.update({"results/m/sums.json": (run / "results/m/sums.json").read_bytes()}))
+
+
+@pytest.mark.process
+def test_wrong_answers_that_were_left_out_are_found(folder: Path) -> None:
+    forge(folder, without_wrong_answers)
+    score_again(folder)
+    done = run_cli("verify", "e.seal", folder=folder)
+    assert done.returncode == 1
+    assert "m/sums: 3 samples of 5 are left out" in done.stdout
+
+
+@pytest.mark.process
+def test_a_run_that_says_it_ended_early_is_not_known_to_be_whole(folder: Path) -> None:
+    def change(files: dict[str, bytes]) -> None:
+        without_wrong_answers(files)
+        facts = json.loads(files["run.json"])
+        facts["tasks"]["m/sums"]["of"] = 5
+        files["run.json"] = json.dumps(facts).encode()
+
+    forge(folder, change)
+    score_again(folder)
+    assert verified(folder)[1]["prompts"][0] is None
+
+
+@pytest.mark.process
+def test_a_dataset_that_was_left_out_is_found(folder: Path) -> None:
+    second = CONFIG + "datasets.append({**datasets[0], 'abbr': 'more'})\n"
+    sealed(folder, ["run", "e.py"], config=second)
+    assert verified(folder)[0] == 0
+
+    def change(files: dict[str, bytes]) -> None:
+        for name in [name for name in files if name.endswith(("more.json", "more.jsonl"))]:
+            del files[name]
+        facts = json.loads(files["run.json"])
+        del facts["tasks"]["m/more"]
+        files["run.json"] = json.dumps(facts).encode()
+
+    forge(folder, change)
+    assert verified(folder)[1]["data"] == [False, True]
+
+
+@pytest.mark.process
+def test_scores_that_were_left_out_are_not_known(folder: Path) -> None:
+    forge(folder, lambda files: files.pop("results/m/sums.json"))  # type: ignore[arg-type,return-value]
+    assert verified(folder)[1]["scores"] == [None]
+
+
+@pytest.mark.process
+def test_the_date_and_the_versions_of_a_seal_are_sealed(folder: Path) -> None:
+    forge(folder, replaced(SEAL, b'"made": "20', b'"made": "19'), seal_again=False)
+    assert verified(folder)[1]["content"] == [False]
+
+
+@pytest.mark.process
+def test_another_version_is_named(folder: Path) -> None:
+    forge(folder, replaced(SEAL, b'"ais-prompt": "', b'"ais-prompt": "9.'))
+    done = run_cli("verify", "e.seal", folder=folder)
+    assert done.returncode == 0
+    assert "with ais-prompt 9." in done.stdout
+    assert ", verified with " in done.stdout
+
+
+@pytest.mark.process
+def test_another_order_of_the_answers_is_found(folder: Path) -> None:
+    def change(files: dict[str, bytes]) -> None:
+        name = "predictions/m/sums.jsonl"
+        files[name] = b"".join(files[name].splitlines(keepends=True)[::-1])
+
+    forge(folder, change)
+    code, found = verified(folder)
+    assert (code, found["prompts"], found["scores"]) == (1, [True, True], [False])
+
+
+def test_a_run_of_a_server_is_verified_and_asked_again(folder: Path, server: MockServer) -> None:
+    sealed(folder, ["run", "e.py"], config=served(server))
+    code, found = verified(folder, "--config", "e.py", "--ask", "5")
+    assert (code, found["prompts"], found["scores"], found["model"]) == (0, [True], [True], [True])
+    server.follow({"answer": "no idea"})
+    assert verified(folder, "--config", "e.py", "--ask", "5")[1]["model"] == [False]
+
+
+def test_a_run_of_shards_is_verified_and_asked_again(folder: Path, server: MockServer) -> None:
+    shards = [["run", "e.py", "-r", "night", "--shard", f"{number}/2"] for number in range(2)]
+    sealed(folder, *shards, config=served(server))
+    assert not list((folder / "outputs").glob("*/*/journal"))
+    code, found = verified(folder, "--config", "e.py", "--ask", "5")
+    assert (code, found["prompts"], found["scores"], found["model"]) == (0, [True], [True], [True])
+
+
+def test_times_of_a_load_are_sealed_but_not_known_to_be_true(folder: Path, server: MockServer) -> None:
+    sealed(folder, ["run", "e.py", "-m", "perf"], config=served(server))
+    with zipfile.ZipFile(folder / "e.seal") as archive:
+        assert "performances/m/sums.json" in archive.namelist()
+    code, found = verified(folder)
+    assert (code, found["prompts"], found["performance"], found["scores"]) == (0, [True, True], [None], [None])
+
+
+def test_a_sweep_is_sealed_load_by_load(folder: Path, server: MockServer) -> None:
+    (folder / "s.py").write_text(served(server))
+    assert run_cli("run", "s.py", "-m", "perf", "--sweep", "concurrency=1,2", folder=folder).returncode == 0
+    done = run_cli("seal", "s", folder=folder)
+    assert done.returncode == 2
+    assert "the run has several loads" in done.stderr
+    command = done.stderr.split("aisprompt ")[-1].split()
+    assert run_cli(*command, "-o", "e.seal", folder=folder).returncode == 0
+    assert verified(folder)[0] == 0
+
+
+@pytest.mark.process
+def test_an_imported_run_is_not_known_to_be_what_its_tool_did(folder: Path) -> None:
+    log = folder / "log"
+    log.mkdir()
+    assert run_cli("import", str(write_lm_eval(log)), folder=folder).returncode == 0
+    [run] = (one for one in (folder / "outputs").glob("*/*") if one.parent.name != "e")
+    done = run_cli("seal", str(run), "-o", "e.seal", folder=folder)
+    assert done.returncode == 0, done.stderr
+    code, found = verified(folder)
+    assert code == 0
+    assert found["content"] == [True]
+    assert (found["data"], found["prompts"], found["scores"]) == ([None], [None], [None])
+
+
+@pytest.mark.process
+def test_a_share_of_forged_answers_is_found_as_often_as_is_promised(folder: Path) -> None:
+    rows = [{"q": f"{n}+{n}", "a": "7"} for n in range(4, 44)]
+    (folder / "data/sums.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    sealed(folder, ["run", "e.py"])
+    forged, tries, asked = 10, 30, 3
+
+    def change(files: dict[str, bytes]) -> None:
+        lines = files["journal/m/sums.jsonl"].splitlines(keepends=True)
+        lines[:forged] = [line.replace(b'"7"', b'"8"') for line in lines[:forged]]
+        files["journal/m/sums.jsonl"] = b"".join(lines)
+        ids = [json.loads(line)["sample_id"].encode() for line in lines[:forged]]
+        predictions = files["predictions/m/sums.jsonl"].splitlines(keepends=True)
+        files["predictions/m/sums.jsonl"] = b"".join(
+            line.replace(b'"prediction":"7"', b'"prediction":"8"').replace(b'"text":"7"', b'"text":"8"')
+            if any(id_ in line for id_ in ids)
+            else line
+            for line in predictions
+        )
+
+    forge(folder, change)
+    score_again(folder)
+    assert verified(folder)[0] == 0
+    source = Source(str(folder / "e.py"), overrides=(f"paths_relative_to={str(folder)!r}",))
+    found = 0
+    for number in range(tries):
+        run = folder / f"try{number}"
+        unpack(folder / "e.seal", run)
+        finding = ask_again(RunFolder(run), source, asked, "aisprompt verify")
+        found += finding.holds is False
+    expected = tries * (1 - (1 - forged / len(rows)) ** asked)
+    assert abs(found - expected) < 4 * (expected * (1 - expected / tries)) ** 0.5
 
 
 @pytest.mark.process
