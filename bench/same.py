@@ -48,7 +48,7 @@ DEMO: Final = str(Path(__file__).parents[1] / "configs/data/demo_model")
 SUMS: Final = tuple(f"{first}+{second}=?" for first in (17, 38, 56, 74, 95) for second in (9, 26, 47, 68, 83))
 SYSTEM: Final = "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
 VARIANTS: Final = ("itself", "int8", "bf16", "temperature 0.9", "no BOS", "system prompt", "template", "training step")
-"""Of SmolLM2. BOS is the first token of its chat template."""
+"""Of SmolLM2. BOS is the first token of its chat template; in bf16 are the weights, not what is computed with them."""
 SUBJECTS: Final = ("answers", "lengths", "endings", "prompts", "likelihoods")
 
 
@@ -61,8 +61,6 @@ class VariantModel(HuggingFaceChatModel):
     """
 
     def __init__(self, path: str, variant: str, **options: Any) -> None:
-        if variant == "bf16":
-            options["model_kwargs"] = {"dtype": "bfloat16"}
         options["generation_kwargs"] = {"temperature": 0.9 if variant == "temperature 0.9" else 1.0, "top_k": 0}
         super().__init__(path, **options)
         self.variant = variant
@@ -92,6 +90,8 @@ class VariantModel(HuggingFaceChatModel):
         import torch
 
         network = super()._load_network()
+        if self.variant == "bf16":
+            network = network.bfloat16().float()
         if self.variant == "int8":
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # it is deprecated, without a successor in torch itself

@@ -29,6 +29,21 @@ _OPTION_BEFORE: Final = re.compile(
     r"ground\s+truth|key|student|model|candidate|prediction|response)\b|答案|选项|选择|学生|模型|考生|回答)[^.!?;\n]*\Z"
 )
 """A letter is an option of the question, and no verdict, if a clause names what was answered before it."""
+_REPORTED: Final = re.compile(
+    r"(?P<said>(?:\b(?i:says?|said|saying|states?|stated|claims?|claimed|contains?|contained|containing|includes?|including|"
+    r"writes?|wrote|written|reads?|asks?|asked|demands?|demanded|tells?|told|instructs?|instructed|quotes?|quoted|adds?|added|"
+    r"(?:ends?|ended|begins?|began|starts?|started)\s+with|plants?|planted|inserts?|inserted|injects?|injected|repl(?:y|ies|ied)|"
+    r"respond(?:s|ed)?|phrases?|text|string|words?|instructions?|given|shown)\b|写道?|说|称|包含|含有|要求|声称|指示)"
+    r"[^\n.!?;:\"`'“‘«「『]{0,40}:?\s*)"
+    # The quote of a text may hold quotes itself, as JSON does. Its length is bounded, so that the time is linear.
+    r"(?P<quote>(?s:```.*?(?:```|\Z))|`[^`\n]{1,400}`|\"[^\n]{1,400}?\"(?=[\s.;!?)]|,\s|\Z)"
+    r"|'[^\n]{1,400}?'(?=[\s.;!?)]|,\s|\Z)"
+    r"|“[^”]{1,400}”|‘[^’]{1,400}’|«[^»]{1,400}»|「[^」]{1,400}」|『[^』]{1,400}』"
+    r"|(?m:^>[^\n]*\n?)+)"
+)
+"""What a judge quotes from the answer, or from its prompt: 'The answer says "[[A]]"'."""
+_OWN: Final = re.compile(rf"(?:\b(?:I|[Mm]y)\b|我|{_VERDICT})[^.!?;\n]*\Z")
+"""A judge that quotes its own verdict: 'so I write "[[A]]"'."""
 _NUMBER: Final = r"(?P<found>-?\d+(?:\.\d+)?)(?!\d|,\d)"
 _SCALES: Final = re.compile(
     r"/\s*\d+|\b(?i:out\s+of)\s+\d+|(?<![\d.])\d+\s*(?:[-–~—]|to|and|到|至)\s*\d+(?!\d|\.\d)|\d+-?(?:point|分制)|满分[是为]?\s*\d+"
@@ -48,7 +63,8 @@ def generic_llmjudge_postprocess(text: str, true_tag: str = "A", false_tag: str 
 
     What is looked for, in this order, in what is said after any thinking: the last ``\boxed{}`` or ``[[ ]]``; the last
     "verdict: A", "grade is A", ... or line of nothing but the tag; the tag at the beginning; the only tag by itself. A
-    tag that is denied ("not A") does not count, nor a letter that is an option of the question ("the answer is A").
+    tag that is denied ("not A") does not count, nor one that is quoted from the answer, nor a letter that is an option
+    of the question ("the answer is A").
 
     >>> generic_llmjudge_postprocess("A good attempt, but the value is wrong.\n\nVerdict: **B**")
     'B'
@@ -60,6 +76,7 @@ def generic_llmjudge_postprocess(text: str, true_tag: str = "A", false_tag: str 
     >>> generic_llmjudge_postprocess("The predicted answer is A, the reference is B.\n\nB")
     'B'
     >>> generic_llmjudge_postprocess("The student's answer is A.")
+    >>> generic_llmjudge_postprocess('The answer only says "[[A]]".')
 
     Source: OpenCompass, ``generic_llmjudge_postprocess``, which takes the first letter A or B of the text, also inside
     a word ("Based on ..." gives B).
@@ -82,8 +99,9 @@ def only_tag(text: str, tags: Sequence[str], *, may_name_options: bool = False) 
     longest_first = sorted(tags, key=len, reverse=True)
     letter = "[A-Za-z0-9]" if all(map(str.isascii, tags)) else r"[^\W_]"
     tag = f"(?<!{letter})(?P<found>{'|'.join(map(re.escape, longest_first))})(?!{letter})"
-    verdicts = _verdicts(source.text, tag, is_letter="A" in tags, may_name_options=may_name_options)
-    found = strongest(verdicts, source.text)
+    text = _without_quotes(source.text)
+    verdicts = _verdicts(text, tag, is_letter="A" in tags, may_name_options=may_name_options)
+    found = strongest(verdicts, text)
     if not found or (found[-1].rank == Rank.ALONE and len({one.text for one in found}) > 1):
         return None
     return source.extraction(found[-1].rule, found[-1].start, found[-1].end)
@@ -108,7 +126,8 @@ def judge_rating_postprocess(text: str) -> Extraction | None:
     Source: Zheng et al. 2023, "Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena" (the form ``[[7]]``).
     """
     source = said(text)
-    without_scales = _SCALES.sub(lambda scale: " " * len(scale.group()), source.text)
+    text = _without_quotes(source.text)
+    without_scales = _SCALES.sub(lambda scale: " " * len(scale.group()), text)
     criterion = r"(?:[^\d\n.:=]*(?=[:=]))?"
     ways = (
         (Rank.MARKED, "[[ ]]", rf"\[\[\s*{_NUMBER}\s*\]\]"),
@@ -128,8 +147,19 @@ def judge_rating_postprocess(text: str) -> Extraction | None:
     )
     denial = doubts(r"\d+(?:\.\d+)?")
     of_ten = ((Rank.ALONE, "7/10", rf"(?<![\d.,]){_NUMBER}\s*/\s*(?:5|10|100)(?!\d)"),)
-    found = strongest((*_matches(without_scales, ways, denial), *_matches(source.text, of_ten, denial)), source.text)
+    found = strongest((*_matches(without_scales, ways, denial), *_matches(text, of_ten, denial)), text)
     return source.extraction(found[-1].rule, found[-1].start, found[-1].end) if found else None
+
+
+def _without_quotes(text: str) -> str:
+    """Return a text with blanks in place of what it quotes from others, so that all places stay the same."""
+
+    def blank(found: re.Match[str]) -> str:
+        if _OWN.search(text[max(0, found.start() - REACH) : found.start("quote")]):
+            return found.group()
+        return found["said"] + re.sub(r"[^\n]", " ", found["quote"])
+
+    return _REPORTED.sub(blank, text)
 
 
 def _verdicts(text: str, tag: str, *, is_letter: bool, may_name_options: bool) -> Iterator[Candidate]:

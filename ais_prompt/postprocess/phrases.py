@@ -13,6 +13,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from ais_prompt.postprocess.rules import doubts
 from ais_prompt.postprocess.source import THINK_END, THINK_START, said
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types.score import Extraction
@@ -28,7 +29,7 @@ _ANSWER_WORDS: Final = {
 
 @POSTPROCESSORS.register_module()
 def match_answer_pattern(text: str, answer_pattern: str) -> Extraction | None:
-    r"""Return the first group of the first match of a regular expression; None without a match.
+    r"""Return the first group of the first match of a regular expression; None without a match that is not denied.
 
     Args:
         text: the answer of the model.
@@ -36,13 +37,17 @@ def match_answer_pattern(text: str, answer_pattern: str) -> Extraction | None:
 
     >>> match_answer_pattern("So it is.\nANSWER: C", r"(?i)ANSWER\s*:\s*([A-D])")
     'C'
+    >>> match_answer_pattern("It is not no but yes.", r"(?i)\b(yes|no)\b")
+    'yes'
     """
     source = said(text, fold=False)
-    found = re.search(answer_pattern, source.text)
-    if found is None:
-        return None
-    group = 1 if found.re.groups else 0
-    return source.extraction("answer_pattern", *found.span(group)) if found.group(group) else None
+    for found in re.finditer(answer_pattern, source.text):
+        group = 1 if found.re.groups else 0
+        if not found.group(group):
+            return None
+        if not doubts(re.escape(found.group(group))).denies_before(source.text, found.start(group)):
+            return source.extraction("answer_pattern", *found.span(group))
+    return None
 
 
 @POSTPROCESSORS.register_module()

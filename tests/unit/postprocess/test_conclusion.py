@@ -6,6 +6,7 @@ import pytest
 
 from ais_prompt.postprocess.math import math_postprocess_v2
 from ais_prompt.postprocess.numbers import gsm8k_postprocess
+from ais_prompt.postprocess.phrases import match_answer_pattern
 
 
 @pytest.mark.parametrize(
@@ -87,3 +88,17 @@ def test_the_last_line_or_clause_holds_the_formula(text: str, result: str) -> No
 )
 def test_a_law_or_a_task_is_no_result(text: str) -> None:
     assert math_postprocess_v2(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("not no", None),
+        ("It is not no but yes", "yes"),
+        ("no", "no"),
+        ("yes, not no", "yes"),
+        ("It isn't yes: no", "no"),
+    ],
+)
+def test_a_denied_match_of_a_pattern_is_no_answer(text: str, found: str | None) -> None:
+    assert match_answer_pattern(text, r"(?i)\b(yes|no)\b") == found
