@@ -49,6 +49,8 @@ SUMS: Final = tuple(f"{first}+{second}=?" for first in (17, 38, 56, 74, 95) for 
 SYSTEM: Final = "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
 VARIANTS: Final = ("itself", "int8", "bf16", "temperature 0.9", "no BOS", "system prompt", "template", "training step")
 """Of SmolLM2. BOS is the first token of its chat template; in bf16 are the weights, not what is computed with them."""
+TEMPLATES: Final = ("no BOS", "system prompt", "template")
+"""Variants without other likelihoods: `same` measures them without a template."""
 SUBJECTS: Final = ("answers", "lengths", "endings", "prompts", "likelihoods")
 
 
@@ -91,7 +93,9 @@ class VariantModel(HuggingFaceChatModel):
 
         network = super()._load_network()
         if self.variant == "bf16":
-            network = network.bfloat16().float()
+            with torch.no_grad():
+                for weights in network.parameters():
+                    weights.copy_(weights.bfloat16())
         if self.variant == "int8":
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # it is deprecated, without a successor in torch itself
@@ -172,6 +176,8 @@ def main() -> None:
         itself = ask(path, "itself", prompts, options.folder)
         for variant in variants:
             other = itself if variant == "itself" else ask(path, variant, prompts, options.folder)
+            if variant in TEMPLATES:
+                other = [other[0], *itself[1:]]
             draw = np.random.default_rng(0)
             tries = [found(itself, other, draw) for _ in range(options.tries)]
             counts = Counter(subject for one in tries for subject in one)

@@ -156,11 +156,16 @@ def compare_likelihoods(first: Sequence[Answers], second: Sequence[Answers]) -> 
     Args:
         first, second: what each side gave each time it was asked: twice, or in runs once.
     """
-    values = []
+    values, others = [], 0
     for sample in first[0]:
-        found = [_per_token(side.get(sample)) for side in (first[0], first[-1], second[0], second[-1])]
+        asked = [side.get(sample) for side in (first[0], first[-1], second[0], second[-1])]
+        found = [_per_token(one) for one in asked]
         if None not in found:
             values.append(found)
+            others += len({_measured_bytes(one) for one in asked}) > 1
+    if others:
+        shown = f"{others} of {counted(len(values), 'text')} have another length on the other side, as in a template"
+        return Evidence("likelihoods", shown)
     if not values:
         return Evidence("likelihoods", "a side gives no likelihoods")
     numbers = np.array(values, np.float64)
@@ -320,3 +325,8 @@ def _per_token(prediction: Prediction | None) -> float | None:
     """Return the log-likelihood of a text per token, in nats."""
     found = None if prediction is None else next(iter(prediction.completions)).likelihood
     return None if found is None or not found.tokens else -found.nll / found.tokens
+
+
+def _measured_bytes(prediction: Prediction | None) -> int | None:
+    found = None if prediction is None else next(iter(prediction.completions)).likelihood
+    return None if found is None else found.bytes

@@ -146,8 +146,7 @@ def probe(
         datasets = [_dataset(ANSWERS, texts, gen)]
         if not prompts:
             datasets.append(_dataset(FORMATS, [_json_row(keys) for keys in KEYS], gen))
-    if kind != "likelihoods":
-        models = [_at_temperature(model, temperature) for model in models]
+    models = [_of_text(model) if kind == "likelihoods" else _at_temperature(model, temperature) for model in models]
     return {
         "run_name": f"same-{kind}",
         "models": [{**model, "abbr": side} for model, side in zip(models, SIDES, strict=True)],
@@ -176,6 +175,15 @@ def _dataset(abbr: str, rows: Sequence[Mapping[str, Any]], inferencer: Mapping[s
             "inferencer": dict(inferencer),
         },
     }
+
+
+_OF_TEXT: Final = {"HuggingFaceChatModel": "HuggingFaceBaseModel", "OpenAIChatModel": "OpenAICompletionModel"}
+"""Chat model → the model that reads the same text without a template, so that both sides measure the same text."""
+
+
+def _of_text(model: Mapping[str, Any]) -> dict[str, Any]:
+    plain = {name: value for name, value in model.items() if name != "meta_template"}
+    return {**plain, "type": _OF_TEXT.get(model["type"], model["type"])}
 
 
 def _at_temperature(model: Mapping[str, Any], temperature: float) -> dict[str, Any]:

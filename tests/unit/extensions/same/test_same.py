@@ -21,6 +21,7 @@ from ais_prompt.extensions.same.compare import (
 )
 from ais_prompt.types import ChatMessage, Completion, Likelihood, Prediction, ToolCall, Usage
 from tests.support.cli import run_cli
+from tests.support.servers import mock_server
 
 PARTS = """
 import threading
@@ -192,6 +193,30 @@ def test_likelihoods_are_compared_beyond_their_noise() -> None:
 def test_likelihoods_that_were_asked_once_are_equal_or_not_known() -> None:
     assert one_finding(compare_likelihoods(texts(0)[:1], texts(0)[:1])).differs is False
     assert one_finding(compare_likelihoods(texts(0)[:1], texts(0.01)[:1])).differs is None
+
+
+def test_likelihoods_of_different_texts_are_not_compared() -> None:
+    plain = texts(0)
+    longer = [
+        {
+            name: replace(one, completions=(Completion(likelihood=Likelihood(20, 14, 15, 56)),))
+            for name, one in side.items()
+        }
+        for side in texts(0)
+    ]
+    finding = one_finding(compare_likelihoods(plain, longer))
+    assert finding.differs is None
+    assert "25 of 25 texts have another length" in finding.text
+
+
+@pytest.mark.torch
+@pytest.mark.process
+def test_a_server_is_the_same_as_the_weights_that_it_has(folder: Path) -> None:
+    demo = Path(__file__).parents[4] / "configs/data/demo_model"
+    (folder / "sums.txt").write_text("17+9=?\n56+26=?\n38+47=?\n")
+    with mock_server(model=demo) as server:
+        options = ["--prompts", "sums.txt", "--samples", "2", "--max-out-len", "4"]
+        assert found(folder, server.base_url, str(demo), *options)[1]["likelihoods"] is False
 
 
 def called(share: float, arguments: str = '{"city": "Oslo"}', prompts: int = 60) -> dict[str, Prediction]:
