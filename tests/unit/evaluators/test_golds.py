@@ -25,6 +25,7 @@ OF_TEXTS = {
     "JiebaRougeEvaluator": "Oslo",
     "LambadaEvaluator": "Oslo",
     "MATHVerifyEvaluator": "42",
+    "MmmuOpenEvaluator": "Oslo",
     "OcrBenchEvaluator": "Oslo",
     "RelaxedAccuracyEvaluator": "Oslo",
     "RougeEvaluator": "Oslo",

@@ -7,6 +7,7 @@ import pytest
 from ais_prompt.errors import DataError
 from ais_prompt.evaluators.visual import (
     AnlsEvaluator,
+    MmmuOpenEvaluator,
     OcrBenchEvaluator,
     RelaxedAccuracyEvaluator,
     RoundedNumberEvaluator,
@@ -45,6 +46,9 @@ def test_anls_counts_from_its_threshold() -> None:
         ("0.001", "0", 0),
         ("0.0", "0", 0),  # of a gold that is 0 no share can be taken: the texts count
         ("1,000", "1000", 0),
+        ("20 %", "0.2", 1),
+        ("5 km", "5", 0),  # as published: a unit makes a number a text
+        ("Größe", "größe", 1),
         ("yes ", "Yes", 1),
         ("yes", "yes it is", 0),
     ],
@@ -110,3 +114,27 @@ def test_ocr_bench(answer: str, gold: list[str], formulas: bool, value: float) -
 )
 def test_numbers_of_mathvista(answer: str, gold: str, decimals: int, value: float) -> None:
     assert RoundedNumberEvaluator(decimals).value(answer, gold) == value
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "value"),
+    [
+        ("8.32 m/s", ["8.32"], 1),  # the unit does not count
+        ("8.324", ["8.32"], 1),  # two digits behind the point
+        ("8.33", ["8.32"], 0),
+        ("1,234 €", ["1234"], 1),
+        ("The area is 2.5e3.", ["2500"], 1),
+        ("12%", ["12"], 1),
+        ("So x = 5", ["5"], 1),  # the last line may be an equation
+        ("x = 5\nIt follows from the law.", ["5"], 1),  # without any conclusion, all of the answer counts
+        ("x = 5\nThe result is 6", ["5"], 0),
+        ("It is the Krebs cycle", ["krebs cycle"], 1),
+        ("It is 東京タワー", ["東京", "Tokyo"], 1),
+        ("15", ["5"], 0),  # a number must be equal
+        ("ab", ["a"], 0),  # a letter needs a blank beside it
+        ("A.", ["A"], 1),
+        ("", ["5"], 0),
+    ],
+)
+def test_open_questions_of_mmmu(answer: str, gold: list[str], value: float) -> None:
+    assert MmmuOpenEvaluator().value(answer, gold) == value
