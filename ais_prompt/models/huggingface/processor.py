@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from ais_prompt.errors import ModelError
+from ais_prompt.errors import MissingExtra, ModelError
 from ais_prompt.models.huggingface.library import first_line, hub_options, loading, local_path, media_class, quiet
 from ais_prompt.types import ChatMessage, Prompt
 from ais_prompt.utils.media import KINDS, local_file, part_bytes
@@ -63,6 +64,7 @@ class MediaProcessor:
         Raises:
             ValueError: a file cannot be decoded, or the processor refuses the messages.
             DataError: a file cannot be read.
+            MissingExtra: there is a video, and no package that decodes it.
         """
         conversations = [[self._message(message) for message in prompt] for prompt in prompts]
         try:
@@ -96,6 +98,7 @@ class MediaProcessor:
         if kind is None:
             return dict(part)
         if kind == "video":
+            require_video_decoder()
             return {"type": kind, "path": _video(part)}
         content = part_bytes(part)
         assert content is not None  # the chat format refuses URLs
@@ -167,6 +170,26 @@ def load_processor(
         for package in _PACKAGES.get(kind, ()):
             require_installed(package, extra="local", why="a local model with media")
     return processor
+
+
+def require_video_decoder() -> None:
+    """Check that transformers can decode a video: with torchcodec, or with the decoder of older torchvision.
+
+    Raises:
+        MissingExtra: neither can be loaded. torchcodec itself needs the libraries of FFmpeg.
+    """
+    reasons = []
+    for module, name in (("torchcodec.decoders", "VideoDecoder"), ("torchvision.io", "read_video")):
+        try:
+            getattr(importlib.import_module(module), name)
+        except Exception as error:  # without FFmpeg the import of torchcodec raises RuntimeError or OSError
+            reasons.append(first_line(error))
+        else:
+            return
+    raise MissingExtra(
+        f"no package that decodes video can be loaded: {reasons[0]}",
+        fix="run: pip install torchcodec torchvision (torchcodec also needs FFmpeg, such as apt install ffmpeg)",
+    )
 
 
 def media_in(prompt: Prompt) -> frozenset[str] | None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import base64
 import io
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.errors import PromptError
+from ais_prompt.errors import MissingExtra, PromptError
 from ais_prompt.models.base import MediaModel
 from ais_prompt.models.huggingface.model import HuggingFaceChatModel
+from ais_prompt.models.huggingface.processor import MediaProcessor, require_video_decoder
 from ais_prompt.prompts.media import note_files
 from ais_prompt.types import ChatMessage, Completion, LikelihoodQuery, Prompt, Request
 from tests.support.media import wav
@@ -235,6 +238,25 @@ def test_unsupported_media_are_known_before_the_run(
     assert vision.media_kinds(offline=True) == {"image"}
     with pytest.raises(PromptError, match="takes text, not messages"):
         HuggingFaceChatModel(str(DEMO_MODEL)).encode(said("what"))
+
+
+def test_a_video_without_a_decoder_names_the_packages(
+    vision: HuggingFaceChatModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("torchcodec", "torchcodec.decoders", "torchvision", "torchvision.io"):
+        monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.setattr(MediaProcessor, "kinds", frozenset({"image", "video"}), raising=False)
+    (tmp_path / "a.mp4").write_bytes(b"\0\0\0\x18ftypmp42" + bytes(16))
+    clip = {"type": "video_url", "video_url": {"url": f"file://{tmp_path / 'a.mp4'}"}}
+    with pytest.raises(MissingExtra, match="no package that decodes video") as error:
+        ask(vision, [said("what is this", clip)])
+    assert error.value.fix
+    assert "pip install torchcodec" in error.value.fix
+    decoders = ModuleType("torchcodec.decoders")
+    decoders.VideoDecoder = object  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "torchcodec", ModuleType("torchcodec"))
+    monkeypatch.setitem(sys.modules, "torchcodec.decoders", decoders)
+    require_video_decoder()
 
 
 def test_an_image_is_rotated_as_its_exif_data_says(vision: HuggingFaceChatModel) -> None:
