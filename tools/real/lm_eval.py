@@ -134,7 +134,7 @@ def _theirs(pairs: Sequence[tuple[str, str]], prompts: Sequence[str]) -> tuple[d
         with TemporaryDirectory(dir=kept.parent) as name:
             asked, answered = Path(name, "asked.json"), Path(name, "answered.json")
             asked.write_text(json.dumps(questions), "utf-8")
-            subprocess.run([str(_installed()), "-c", THEIRS, str(asked), str(answered)], check=True)
+            subprocess.run([str(installed()), "-c", THEIRS, str(asked), str(answered)], check=True)
             answered.rename(kept)
     result: dict[str, Any] = json.loads(kept.read_text("utf-8"))
     return result, result["seconds"]
@@ -143,23 +143,33 @@ def _theirs(pairs: Sequence[tuple[str, str]], prompts: Sequence[str]) -> tuple[d
 def _ours(pairs: Sequence[tuple[str, str]], prompts: Sequence[str]) -> tuple[dict[str, Any], list[float]]:
     model = HuggingFaceBaseModel(SMOLLM2, max_out_len=TOKENS, batch_size=BATCH_SIZE, stop_words=["\n\n"])
     model.load()
-    requests = [Request(str(n), one, LikelihoodQuery(option)) for n, (one, option) in enumerate(pairs)]
     started = time.perf_counter()
-    found = dict(model.log_likelihoods(requests))
+    values = log_likelihoods_of(model, pairs)
     middle = time.perf_counter()
+    texts = answers_of(model, prompts)
+    return {"values": values, "texts": texts}, [middle - started, time.perf_counter() - middle]
+
+
+def log_likelihoods_of(model: HuggingFaceBaseModel, pairs: Sequence[tuple[str, str]]) -> list[float]:
+    """Return the log-likelihood of each option after its context, in nats."""
+    requests = [Request(str(n), context, LikelihoodQuery(option)) for n, (context, option) in enumerate(pairs)]
+    found = dict(model.log_likelihoods(requests))
+    return [-likelihood.nll for n in range(len(pairs)) if (likelihood := found[n].likelihood)]
+
+
+def answers_of(model: HuggingFaceBaseModel, prompts: Sequence[str]) -> list[str]:
+    """Return the answers to prompts, asked in batches."""
     asked = [Request(str(n), one, model.decoding(None, ())) for n, one in enumerate(prompts)]
     # The engine sends long prompts first, in batches, as lm-eval does.
     asked.sort(key=lambda one: -model.count_tokens(one.prompt))
+    size = model.batch_size
+    batches = [asked[start : start + size] for start in range(0, len(asked), size)]
     texts = {
         request.sample_id: completion.text
-        for start in range(0, len(asked), BATCH_SIZE)
-        for request, completion in zip(
-            asked[start : start + BATCH_SIZE], model.generate(asked[start : start + BATCH_SIZE]), strict=True
-        )
+        for batch in batches
+        for request, completion in zip(batch, model.generate(batch), strict=True)
     }
-    seconds = [middle - started, time.perf_counter() - middle]
-    values = [-likelihood.nll for n in range(len(pairs)) if (likelihood := found[n].likelihood)]
-    return {"values": values, "texts": [texts[str(n)] for n in range(len(prompts))]}, seconds
+    return [texts[str(n)] for n in range(len(prompts))]
 
 
 def _chosen(numbered: Sequence[tuple[int, tuple[str, str]]], values: Sequence[float]) -> list[int]:
@@ -169,7 +179,7 @@ def _chosen(numbered: Sequence[tuple[int, tuple[str, str]]], values: Sequence[fl
     return [group.index(max(group)) for group in groups]
 
 
-def _installed() -> Path:
+def installed() -> Path:
     """Return the interpreter of the environment with lm-eval, which is made if it is not there."""
     env = CACHE / "env-lm-eval"
     marker = env / "installed"

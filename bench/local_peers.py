@@ -1,0 +1,170 @@
+"""Is a local model asked faster here than by lm-eval's ``hf`` and OpenCompass, and in how much memory?
+
+    python -m bench.local_peers           # 10 minutes on two quiet cores
+
+SmolLM2-135M in float32 from one folder, in batches of 8. Each program has the model loaded in a process of its own, and
+they are asked in turn, round after round. Log-likelihoods are those of the options of BIG-Bench Hard's questions;
+OpenCompass computes the perplexity of question and option, as `PPLInferencer` does. Answers are to questions of GSM8K
+in chat, greedy, of at most 128 tokens. Without ``shared/data`` above the repository the shipped questions are asked.
+
+Seconds are medians over the rounds. Memory is the peak of the process after loading. The environments are those of
+`tools.real`, which are made if they are not there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from ais_prompt.models.huggingface.model import HuggingFaceChatModel
+from tests.support.real_data import BBH, GSM8K
+from tools.real.__main__ import installed, model_folder
+from tools.real.cases import CASES
+from tools.real.lm_eval import bbh_questions, facts, word_problems
+from tools.real.lm_eval import installed as installed_lm_eval
+
+BATCH_SIZE: Final = 8
+TOKENS: Final = 128
+HERE: Final = """
+from ais_prompt.models.huggingface.model import HuggingFaceChatModel
+from tools.real.lm_eval import answers_of, log_likelihoods_of
+model = HuggingFaceChatModel(job["folder"], batch_size=job["batch"], max_out_len=job["tokens"])
+model.load()
+ways = {
+    "log-likelihoods": lambda: log_likelihoods_of(model, job["pairs"]),
+    "answers": lambda: answers_of(model, job["prompts"]),
+}
+"""
+LM_EVAL: Final = """
+from lm_eval.api.instance import Instance
+from lm_eval.models.huggingface import HFLM
+model = HFLM(pretrained=job["folder"], dtype="float32", device="cpu", batch_size=job["batch"])
+decoding = {"until": ["<|im_end|>"], "max_gen_toks": job["tokens"], "do_sample": False}
+def asked(kind, arguments):
+    return [Instance(kind, {}, tuple(one), number) for number, one in enumerate(arguments)]
+ways = {
+    "log-likelihoods": lambda: [one[0] for one in model.loglikelihood(asked("loglikelihood", job["pairs"]))],
+    "answers": lambda: model.generate_until(asked("generate_until", [(one, decoding) for one in job["prompts"]])),
+}
+"""
+OPENCOMPASS: Final = """
+from opencompass.models import HuggingFaceBaseModel
+model = HuggingFaceBaseModel(job["folder"], model_kwargs={"torch_dtype": "torch.float", "device_map": "cpu"})
+texts = [context + option for context, option in job["pairs"]]
+def batches(items):
+    return [items[start : start + job["batch"]] for start in range(0, len(items), job["batch"])]
+ways = {
+    "log-likelihoods": lambda: [float(one) for batch in batches(texts) for one in model.get_ppl(batch)],
+    "answers": lambda: [one for batch in batches(job["prompts"]) for one in model.generate(batch, job["tokens"])],
+}
+"""
+FRAME: Final = """
+import json, os, sys, time
+from pathlib import Path
+replies = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)  # what the programs print is no reply
+job = json.loads(Path(sys.argv[1]).read_text("utf-8"))
+{program}
+Path("/proc/self/clear_refs").write_text("5", "ascii")
+for line in sys.stdin:
+    started = time.perf_counter()
+    found = ways[line.strip()]()
+    seconds = time.perf_counter() - started
+    peak = int(Path("/proc/self/status").read_text("ascii").split("VmHWM:")[1].split()[0]) / 1024
+    print(json.dumps(dict(found=found, seconds=seconds, mib=peak)), file=replies, flush=True)
+"""
+"""Answer each line of the input, the name of a way, with what was found, the seconds it took and the peak memory."""
+
+
+@contextmanager
+def program(python: Path, text: str, job: Path) -> Iterator[Callable[[str], dict[str, Any]]]:
+    """Start a program, and yield the function that asks it."""
+    env = {**os.environ, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
+    command = [str(python), "-c", FRAME.replace("{program}", text), str(job)]
+    log = job.with_name(f"{python.parents[1].name}.log")
+    with (
+        log.open("w") as errors,
+        subprocess.Popen(command, stdin=-1, stdout=-1, stderr=errors, text=True, env=env) as process,
+    ):
+        assert process.stdin is not None
+        assert process.stdout is not None
+
+        def ask(way: str) -> dict[str, Any]:
+            print(way, file=process.stdin, flush=True)
+            line = process.stdout.readline() if process.stdout else ""
+            if not line:
+                raise SystemExit(log.read_text("utf-8")[-3000:])
+            reply: dict[str, Any] = json.loads(line)
+            return reply
+
+        yield ask
+        process.stdin.close()
+
+
+def chat_prompts(folder: Path) -> list[str]:
+    """Return the questions with the chat template."""
+    file = GSM8K / "test.jsonl"
+    if file.exists():
+        questions = [json.loads(line)["question"] for line in file.read_text("utf-8").splitlines()]
+    else:
+        questions = list(word_problems())
+    tokenizer = HuggingFaceChatModel(str(folder)).tokenizer()
+    messages = [[{"role": "user", "content": question}] for question in questions]
+    return [tokenizer.apply_chat_template(one, tokenize=False, add_generation_prompt=True) for one in messages]
+
+
+def spread(items: Sequence[Any], count: int) -> list[Any]:
+    """Return ``count`` items at even distances: short and long questions."""
+    return list(items[:: max(1, len(items) // count)][:count])
+
+
+def main() -> None:
+    """Ask all programs in turn, and print medians and ratios."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--questions", type=int, default=12, help="with options")
+    parser.add_argument("--answers", type=int, default=24)
+    parser.add_argument("--rounds", type=int, default=3)
+    arguments = parser.parse_args()
+    python = installed()
+    folder = model_folder(CASES["SmolLM2, PPL"], Path(), python)
+    questions = spread(list(bbh_questions(BBH) if BBH.is_dir() else facts()), arguments.questions)
+    pairs = [pair for options in questions for pair in options]
+    prompts = chat_prompts(folder)[: arguments.answers]
+    job = {"folder": str(folder), "batch": BATCH_SIZE, "tokens": TOKENS, "pairs": pairs, "prompts": prompts}
+    programs = {
+        "here": (Path(sys.executable), HERE),
+        "lm-eval": (installed_lm_eval(), LM_EVAL),
+        "OpenCompass": (python / "python", OPENCOMPASS),
+    }
+    with TemporaryDirectory() as name, ExitStack() as stack:
+        file = Path(name, "job.json")
+        file.write_text(json.dumps(job), "utf-8")
+        asked = {one: stack.enter_context(program(*programs[one], file)) for one in programs}
+        for way, count in (("log-likelihoods", len(pairs)), ("answers", len(prompts))):
+            replies: dict[str, list[dict[str, Any]]] = {one: [] for one in programs}
+            for _ in range(arguments.rounds):
+                for one, ask in asked.items():
+                    replies[one].append(ask(way))
+            print(f"{count} {way}, batches of {BATCH_SIZE}, median of {arguments.rounds} rounds", flush=True)
+            ours = median(reply["seconds"] for reply in replies["here"])
+            for one, found in replies.items():
+                seconds = median(reply["seconds"] for reply in found)
+                same = sum(
+                    mine == other for mine, other in zip(replies["here"][0]["found"], found[0]["found"], strict=True)
+                )
+                equal = f"  equal texts {same}/{count}" if way == "answers" else ""
+                mib = max(reply["mib"] for reply in found)
+                print(f"  {one:12} {seconds:7.1f} s {seconds / ours:6.2f} x {mib:6.0f} MiB{equal}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
