@@ -317,6 +317,7 @@ PERF: Final = KeyTable(
         Key("duration", "number", "no request starts after so many seconds; `--duration`", "each row is asked once"),
         Key("grace", "number", "seconds after `duration` until requests in flight are cut; `--grace`", "`30.0`"),
         Key("spec_decode", "True or False", "write the counters of speculative decoding; `--spec-decode`", "`False`"),
+        Key("probe", "True or False", "each second, time a request for one token beside the load", "`False`"),
         Key("slo", "list of texts", "goals for latencies, such as `'p99 ttft <= 2s'`; `--slo`", "none"),
     ),
 )

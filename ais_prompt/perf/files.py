@@ -20,6 +20,7 @@ from ais_prompt.errors import StoreError
 from ais_prompt.perf.counters import ServerCounters
 from ais_prompt.perf.driver import ClientFacts
 from ais_prompt.perf.exchange import Exchange
+from ais_prompt.perf.probe import LoadProbe
 from ais_prompt.perf.schedule import Schedule
 from ais_prompt.store.disk import reading, replacing, writing
 from ais_prompt.utils.files import open_regular
@@ -45,6 +46,7 @@ class LoadPlan(Struct, frozen=True):
         timeout: seconds after which a request fails; None in loads of earlier versions.
         duration: no turn starts after so many seconds; None for no limit.
         grace: requests in flight so many seconds later are cut.
+        probe: whether a request for one token is sent beside the load each second.
     """
 
     schedule: Schedule
@@ -58,6 +60,7 @@ class LoadPlan(Struct, frozen=True):
     timeout: float | None = None
     duration: float | None = None
     grace: float = 0.0
+    probe: bool = False
 
 
 class StoredLoad(Struct, frozen=True):
@@ -69,6 +72,7 @@ class StoredLoad(Struct, frozen=True):
         client: what the client did; None if its process was killed.
         first_body: the body of the first request, with long texts cut; None if nothing was sent.
         counters: what each server counted, as far as it says.
+        probes: requests for one token beside the load, in the order in which they ended.
     """
 
     plan: LoadPlan
@@ -76,6 +80,7 @@ class StoredLoad(Struct, frozen=True):
     client: ClientFacts | None
     first_body: Any = None
     counters: Sequence[ServerCounters] = ()
+    probes: Sequence[LoadProbe] = ()
 
 
 class _End(Struct, frozen=True):
@@ -84,6 +89,7 @@ class _End(Struct, frozen=True):
     client: ClientFacts | None = None
     first_body: Any = None
     counters: Sequence[ServerCounters] = ()
+    probes: Sequence[LoadProbe] = ()
 
 
 def write_plan(path: Path, plan: LoadPlan) -> None:
@@ -99,13 +105,19 @@ def write_plan(path: Path, plan: LoadPlan) -> None:
             stream.write(encode_plain({"due": None if due is None else round(due, 6), "sample_id": sample_id}))
 
 
-def add_client(path: Path, client: ClientFacts, first_body: Any, counters: Sequence[ServerCounters]) -> None:
+def add_client(
+    path: Path,
+    client: ClientFacts,
+    first_body: Any,
+    counters: Sequence[ServerCounters],
+    probes: Sequence[LoadProbe] = (),
+) -> None:
     """Add what client and servers did, and the body of the first request, to the schedule of a load that is over.
 
     Raises:
         StoreError: the disk does not take it.
     """
-    line = encode_plain({"client": to_builtins(client), "first_body": first_body, "counters": to_builtins(counters)})
+    line = encode_plain(to_builtins(_End(client, first_body, counters, probes)))
     with writing(path), path.open("ab") as stream:
         stream.write(SECRETS.hide_in_json(line))
 
@@ -128,7 +140,7 @@ def read_load(schedule: Path, journal: Path) -> StoredLoad:
                 continue
             if exchange is not None:
                 exchanges.append(exchange)
-    return StoredLoad(plan, exchanges, rest.client, rest.first_body, rest.counters)
+    return StoredLoad(plan, exchanges, rest.client, rest.first_body, rest.counters, rest.probes)
 
 
 def _read_plan(path: Path) -> tuple[LoadPlan, _End]:

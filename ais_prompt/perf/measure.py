@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Final
 
 from msgspec.structs import replace
@@ -26,6 +26,7 @@ from ais_prompt.perf.counters import ServerCounters, differences, read_counters
 from ais_prompt.perf.driver import ClientMeter, drive
 from ais_prompt.perf.files import add_client, write_plan
 from ais_prompt.perf.prepare import PreparedLoad, served_model
+from ais_prompt.perf.probe import LoadProbe, probing
 from ais_prompt.perf.writer import LoadAnswer, LoadWriter
 from ais_prompt.plan.plan import Task
 from ais_prompt.store.layout import RunFolder
@@ -53,20 +54,23 @@ def measure(load: PreparedLoad, folder: RunFolder) -> TaskFacts:
     write_plan(schedule, load.plan)
     meter, is_over = ClientMeter(), False
     counters: Sequence[ServerCounters] = ()
+    probes: list[LoadProbe] = []
     with LoadWriter(load, folder) as writer:
         try:
-            counters = run_coroutine(_measured(load, writer, meter))
+            counters = run_coroutine(_measured(load, writer, meter, probes))
             is_over = True
         except ExceptionGroup as group:  # of a request; the others were cancelled
             raise group.exceptions[0] from None
         finally:
-            add_client(schedule, meter.facts(interrupted=not is_over), writer.first_body, counters)
+            add_client(schedule, meter.facts(interrupted=not is_over), writer.first_body, counters, probes)
     samples = len(load.ready) + len(load.over)
     return TaskFacts(load.task.model.identity(), data.digest, tuple(data.origins), samples, writer.failed)
 
 
-async def _measured(load: PreparedLoad, writer: LoadWriter, meter: ClientMeter) -> list[ServerCounters]:
-    """Warm up and send a load; return what its servers counted meanwhile."""
+async def _measured(
+    load: PreparedLoad, writer: LoadWriter, meter: ClientMeter, probes: list[LoadProbe]
+) -> list[ServerCounters]:
+    """Warm up and send a load, with its probes; return what its servers counted meanwhile."""
     model = served_model(load.task)
     await model.open()
     if load.plan.schedule.places is None:
@@ -79,7 +83,9 @@ async def _measured(load: PreparedLoad, writer: LoadWriter, meter: ClientMeter) 
         before = await asyncio.to_thread(read_counters, model)
         with meter.measuring():
             asking = _Asking(load, model, writer)
-            await drive(load.plan.schedule, asking.ask, asking.origin)
+            pattern = load.ready[0].open_requests()[0]
+            async with probing(model, pattern, asking.origin, probes) if load.plan.probe else nullcontext():
+                await drive(load.plan.schedule, asking.ask, asking.origin)
         return differences(before, await asyncio.to_thread(read_counters, model))
     finally:
         await model.aclose()

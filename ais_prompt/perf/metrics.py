@@ -279,6 +279,7 @@ METRICS: Final[Mapping[str, str]] = {
     "e2el_from_due_seconds": "E2EL*",
     "e2el_from_due_with_failures_seconds": "E2EL*∞",
     "queue_seconds": "QUEUE",
+    "probe_seconds": "PROBE",
     "input_tokens": "InputTokens",
     "output_tokens": "OutputTokens",
     "answer_tokens_per_second": "OutputTokenThroughput",

@@ -78,6 +78,7 @@ def prepare_load(task: Task, perf: PerfSpec) -> PreparedLoad:
         timeout=limits.timeout,
         duration=perf.duration,
         grace=perf.grace,
+        probe=perf.probe,
     )
     return PreparedLoad(task, plan, ready, over)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from ais_prompt.errors import DataError
 from ais_prompt.perf.aisbench import AisbenchTables, aisbench_tables
@@ -15,6 +16,7 @@ from ais_prompt.perf.details import write_details
 from ais_prompt.perf.files import StoredLoad, read_load
 from ais_prompt.perf.goals import Goodput, goodput
 from ais_prompt.perf.metrics import LoadTable, load_table, window_table
+from ais_prompt.perf.probe import probe_times
 from ais_prompt.perf.verdicts import LoadVerdict, load_verdicts
 from ais_prompt.scoring.rows import Row
 from ais_prompt.store.disk import replacing
@@ -86,6 +88,8 @@ def read_result(task: TaskSpec, perf: PerfSpec, folder: RunFolder) -> LoadResult
     if not load.exchanges:
         raise DataError("the load was stopped before its first answer", where=str(schedule), fix="measure it again")
     total = load_table(load.exchanges, load.plan.schedule)
+    if load.probes:
+        total = replace(total, distributions={**total.distributions, "probe_seconds": probe_times(load.probes)})
     tables, missing = None, ""
     try:
         tables = aisbench_tables(load.exchanges, load.plan.max_concurrency, perf.stage, perf.stats)
@@ -135,6 +139,7 @@ def result_json(result: LoadResult) -> dict[str, Any]:
             "client": None if result.load.client is None else to_builtins(result.load.client),
             "first_body": result.load.first_body,
             "counters": to_builtins(result.load.counters),
+            "probes": to_builtins(result.load.probes),
         }
     )
     return values

@@ -16,7 +16,7 @@ COUNTS: Final = ("failed", "truncated", "unparsed")
 LOAD_VALUES: Final = (
     *("ttft_seconds", "ttft_from_due_seconds", "ttfo_seconds", "tpot_seconds", "itl_seconds", "e2el_seconds"),
     *("e2el_from_due_seconds", "e2el_from_due_with_failures_seconds", "queue_seconds"),
-    *("input_tokens", "output_tokens", "answer_tokens_per_second"),
+    *("probe_seconds", "input_tokens", "output_tokens", "answer_tokens_per_second"),
 )
 """What ``-m perf`` measures of each request, in the order of its tables."""
 LOAD_VERDICTS: Final = (

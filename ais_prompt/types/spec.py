@@ -342,6 +342,7 @@ class PerfSpec(Struct, frozen=True):
         grace: with ``duration``: seconds after it in which requests in flight may end; then they are cut, and failed.
         slo: goals for latencies.
         spec_decode: write what the servers count of speculative decoding, in the form of AISBench.
+        probe: send a request for one token beside the load each second, and report its times.
     """
 
     load: Literal["closed", "users", "rate", "trace", "pressure"] | None = None
@@ -359,6 +360,7 @@ class PerfSpec(Struct, frozen=True):
     grace: float = 30.0
     slo: tuple[Slo, ...] = ()
     spec_decode: bool = False
+    probe: bool = False
 
 
 class RunSpec(Struct, frozen=True):

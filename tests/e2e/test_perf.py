@@ -456,6 +456,33 @@ def test_goals_have_verdicts_goodput_and_gates(project: Project, server: MockSer
     assert json.loads(performances(project)["sums_perf.json"])["goodput"]["share"] == 0
 
 
+def test_probes_are_timed_beside_the_load_and_are_no_part_of_it(
+    project: Project, server: MockServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ais_prompt.perf.probe.INTERVAL", 0.05)
+    more = ", generation_kwargs=dict(min_tokens=3, top_k=1)"
+    perf_project(project, server, more, "perf = dict(probe=True)")
+    server.follow({"text": "probe 2", "status": 500, "body": {"error": "no"}}, {"text": "probe"}, {"latency": 0.2})
+    done = project.run("run", "eval.py", "-m", "perf", "--num-warmups", "0", "--gate", "probe_seconds_p50 <= 60")
+    assert done.returncode == 0, done.stderr
+    assert "none of 8 requests failed" in done.stdout
+    assert "PROBE ms" in done.stdout
+    bodies = [request["body"] for request in server.requests()]
+    probes = [body for body in bodies if "probe" in body["messages"][0]["content"]]
+    assert len(probes) == len(bodies) - 8 > 3
+    assert {(body["max_tokens"], body.get("min_tokens"), body["top_k"]) for body in probes} == {(1, None, 1)}
+    found = json.loads(performances(project)["sums_perf.json"])
+    times = sorted(found["probes"], key=lambda one: one["sent"])
+    assert [one["failure"] for one in times].count("http_500") == sum(one["failure"] is not None for one in times) == 1
+    assert all(one["sent"] >= 0.05 * number and one["seconds"] > 0 for number, one in enumerate(times))
+    measured = found["stages"]["total"]["distributions"]["probe_seconds"]
+    assert (measured["n"], measured["most"]) == (len(times), None), "a failed probe is infinite"
+    assert len(project.journal()) == found["stages"]["total"]["requests"] == 8
+    shown = project.run("run", "eval.py", "-m", "perf_viz", "-r")
+    assert "PROBE ms" in shown.stdout
+    assert json.loads(performances(project)["sums_perf.json"]) == found
+
+
 def test_what_the_client_sent_and_where_it_ran_is_stored(project: Project, server: MockServer) -> None:
     perf_project(project, server)
     assert project.run("run", "eval.py", "-m", "perf").returncode == 0
