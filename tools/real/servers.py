@@ -143,7 +143,8 @@ def _build_llama(installed: Installed) -> None:
     off = ("LLAMA_CURL", "LLAMA_OPENSSL", "LLAMA_BUILD_TESTS", "LLAMA_BUILD_EXAMPLES", "LLAMA_BUILD_UI")
     flags = ["-DCMAKE_BUILD_TYPE=Release", *(f"-D{name}=OFF" for name in off)]
     subprocess.run(["cmake", "-S", str(code), "-B", str(env / "build"), *flags], check=True)
-    subprocess.run(["cmake", "--build", str(env / "build"), "--target", "llama-server", "-j", str(os.cpu_count() or 1)], check=True)
+    jobs = str(os.cpu_count() or 1)  # without a number as many as there are files
+    subprocess.run(["cmake", "--build", str(env / "build"), "--target", "llama-server", "-j", jobs], check=True)
     (env / "bin" / "llama-server").symlink_to(env / "build" / "bin" / "llama-server")
 
 
