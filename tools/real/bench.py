@@ -3,7 +3,8 @@
 Server and client tool are of one installation, made as in `tools.real.servers`. Both tools send the same prompts and
 ask for answers of the same length, from as many clients or at the same even rate, each in a process of its own. The
 tables have medians over the runs of each tool, and how far the runs of vLLM's tool are apart: a smaller difference
-between the tools means nothing.
+between the tools means nothing. ``--mock`` measures the mock server of this program instead, whose times are scripted:
+what differs there is the tools.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import random
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 from typing import Final, TypeAlias
@@ -28,11 +30,27 @@ from rich.table import Table
 from ais_prompt.perf.files import read_load
 from ais_prompt.perf.metrics import LoadTable, load_table
 from ais_prompt.perf.tool_tables import tool_sections
-from tools.real.servers import CACHE, NAME, ROOT, SERVERS, Installed, Running, install, served, small_model, version
+from tools.real.servers import (
+    CACHE,
+    NAME,
+    ROOT,
+    SERVERS,
+    Installed,
+    Running,
+    free_port,
+    install,
+    served,
+    small_model,
+    version,
+    wait_until_ready,
+)
 
 Numbers: TypeAlias = dict[str, float]
 """Name of a number → its value, in the units of the tables."""
 WARMUPS: Final = 4
+MOCK_TTFT: Final = 0.2
+MOCK_GAP: Final = 0.02
+"""Seconds until the first piece of an answer of the mock server, and between pieces."""
 RUN_SECONDS: Final = 600.0
 """Time limit of one run."""
 WORDS: Final = ("time", "year", "people", "way", "day", "man", "thing", "life", "child", "world", "school", "state")
@@ -74,8 +92,9 @@ class Sizes(Struct, frozen=True):
 @click.option("--words", default=128, show_default=True, help="Words of a prompt.")
 @click.option("--tokens", default=32, show_default=True, help="Tokens of an answer.")
 @click.option("--clients", default=4, show_default=True, help="Clients of the closed load; 0 leaves it out.")
+@click.option("--mock", is_flag=True, help="Measure the mock server, whose times are scripted.")
 @click.option("--rate", default=0.5, show_default=True, help="Requests a second of the other load; 0 leaves it out.")
-def main(repeats: int, requests: int, words: int, tokens: int, clients: int, rate: float) -> None:
+def main(repeats: int, requests: int, words: int, tokens: int, clients: int, rate: float, mock: bool) -> None:
     """Measure vLLM with both tools."""
     sizes = Sizes(requests, words, tokens)
     shapes = [LoadShape(f"{clients} clients", clients=clients)] if clients else []
@@ -87,10 +106,9 @@ def main(repeats: int, requests: int, words: int, tokens: int, clients: int, rat
     prompts = _prompts(sizes)
     (work / "prompts.jsonl").write_text("".join(json.dumps({"prompt": one}) + "\n" for one in prompts), "utf-8")
     console = Console(width=max(120, Console().width))
-    console.print(
-        f"vLLM {version(installed, SERVERS['vLLM'])}: {requests} requests, {words} words each, {tokens} tokens back"
-    )
-    with served("vLLM", installed, "--no-enable-prefix-caching") as running:
+    number = version(installed, SERVERS["vLLM"])
+    console.print(f"vLLM {number}: {requests} requests, {words} words each, {tokens} tokens back")
+    with mocked(tokens, work) if mock else served("vLLM", installed, "--no-enable-prefix-caching") as running:
         for shape in shapes:
             ours, as_vllm, theirs = [], [], []
             for run in range(repeats):
@@ -105,6 +123,22 @@ def main(repeats: int, requests: int, words: int, tokens: int, clients: int, rat
 def _prompts(sizes: Sizes) -> list[str]:
     draws = random.Random(0)
     return [" ".join(draws.choices(WORDS, k=sizes.words)) for _ in range(sizes.requests)]
+
+
+@contextmanager
+def mocked(tokens: int, work: Path) -> Iterator[Running]:
+    """Start the mock server with answers of one length, whose pieces come at fixed times, and stop it in the end."""
+    rule = {"answer": "word " * tokens, "latency": MOCK_TTFT, "pause": MOCK_GAP}
+    script, port = work / "script.json", free_port()
+    script.write_text(json.dumps([rule]), "utf-8")
+    command = [sys.executable, "-m", "ais_prompt.testing.server", "--port", str(port), "--script", str(script)]
+    url = f"http://127.0.0.1:{port}/v1"
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) as process:
+        try:
+            wait_until_ready(url, process)
+            yield Running(url, NAME, command, lambda: None)
+        finally:
+            process.terminate()
 
 
 def measure_ours(shape: LoadShape, sizes: Sizes, running: Running, work: Path) -> tuple[Numbers, Numbers]:

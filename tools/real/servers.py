@@ -309,7 +309,7 @@ def _gateway(env: Path, behind: Running) -> str:
 
 @contextmanager
 def _process(name: str, installed: Installed, behind: str, more: Sequence[str]) -> Iterator[Running]:
-    server, port = SERVERS[name], _free_port()
+    server, port = SERVERS[name], free_port()
     places = {"bin": str(installed.env / "bin"), "folder": str(installed.folder), "gguf": str(installed.gguf)}
     open_words = [word.format(**places, behind=behind, port="{port}") for word in (*server.command, *more)]
     words = [word.format(port=port) for word in open_words]
@@ -339,20 +339,20 @@ def _process(name: str, installed: Installed, behind: str, more: Sequence[str]) 
 
     start()
     try:
-        _wait_until_ready(url, running[-1])
+        wait_until_ready(url, running[-1])
         yield Running(url, server.model.format(**places), open_words, restart)
     finally:
         stop(signal.SIGTERM)
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         number: int = found.getsockname()[1]
         return number
 
 
-def _wait_until_ready(url: str, process: subprocess.Popen[bytes]) -> None:
+def wait_until_ready(url: str, process: subprocess.Popen[bytes]) -> None:
     end = time.monotonic() + START_SECONDS
     while time.monotonic() < end and process.poll() is None:
         try:
