@@ -19,7 +19,7 @@ import time
 import urllib.request
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -91,6 +91,18 @@ DIALOGUE: Final = (
 TEXT: Final = "The capital of France is"
 STOPS: Final = ("qq", "zz", "xx", "jj", "a", "e")
 """More stop texts than a request may have; the last two occur in every longer answer."""
+
+
+THINKS: Final = (
+    "{%- for message in messages %}{{- '<|im_start|>' + message.role + '\\n' }}"
+    "{%- if message.role == 'assistant' and message.reasoning_content %}"
+    "{{- '<think>\\n' + message.reasoning_content + '\\n</think>\\n\\n' }}{%- endif %}"
+    "{{- message.content + '<|im_end|>\\n' }}{%- endfor %}"
+    "{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}"
+    "{%- if enable_thinking is defined and enable_thinking is false %}{{- '<think>\\n\\n</think>\\n\\n' }}"
+    "{%- else %}{{- '<think>\\n' }}{%- endif %}{%- endif %}"
+)
+"""A chat template that begins thoughts, as those of reasoning models do."""
 
 
 class Installed(Struct, frozen=True):
@@ -171,12 +183,25 @@ SERVERS: Final[Mapping[str, RealServer]] = {
 
 
 class Running(Struct, frozen=True):
-    """A server that answers: its address, the name of its model, and how it is started again."""
+    """A server that answers.
+
+    Attributes:
+        url, model: its address, and the name of its model.
+        command: its command line, with ``{port}``.
+        restart: kills it and starts it again.
+        variant: starts another one, with more words on its command line.
+    """
 
     url: str
     model: str
     command: Sequence[str]
     restart: Callable[[], None]
+    variant: Callable[..., AbstractContextManager[Running]]
+
+    @property
+    def program(self) -> str:
+        """The name of its program."""
+        return Path(self.command[0]).name
 
     def of(self, kind: type[ApiModel], **options: Any) -> ApiModel:
         """Return a model behind it."""
@@ -289,7 +314,7 @@ def served(name: str, installed: Installed, *more: str) -> Iterator[Running]:
         with served(server.behind, install(server.behind, installed)) as behind:
             config = _gateway(installed.env, behind)
             with _process(name, installed, config, more) as running:
-                yield Running(running.url, running.model, running.command, behind.restart)
+                yield Running(running.url, running.model, running.command, behind.restart, running.variant)
     else:
         with _process(name, installed, "", more) as running:
             yield running
@@ -340,7 +365,8 @@ def _process(name: str, installed: Installed, behind: str, more: Sequence[str]) 
     start()
     try:
         wait_until_ready(url, running[-1])
-        yield Running(url, server.model.format(**places), open_words, restart)
+        variant = partial(served, name, installed)
+        yield Running(url, server.model.format(**places), open_words, restart, variant)
     finally:
         stop(signal.SIGTERM)
 
@@ -515,23 +541,68 @@ def started(running: Running, _: Local) -> str:
     return _run({"type": "OpenAIChatModel", "model": running.model, "server": server}, 4)
 
 
+def performance(running: Running, _: Local) -> str:
+    """Measure a load of two clients; the cell has medians, the form of a stream, and what is wrong with the numbers."""
+    model = {"type": "OpenAIChatModel", "model": running.model, "base_url": running.url, "api_key": None}
+    work = _sums(model | {"max_concurrency": 2, "stream": True}, 20)
+    _aisprompt(work, "run", "eval.py", "-m", "perf", "-w", "out")
+    [numbers] = work.glob("out/*/*/performances/*/*_perf.json")
+    [journal] = work.glob("out/*/*/journal/*/*.jsonl")
+    found, kinds = json.loads(numbers.read_text("utf-8")), json.loads(journal.open().readline())["times"]["kinds"]
+    metrics = found["stages"]["total"]["distributions"]
+    times = [
+        f"{name} {1000 * metrics[f'{name.lower()}_seconds']['percentiles']['p50']:.0f}" for name in ("TTFT", "TPOT")
+    ]
+    wrong = [verdict["name"] for verdict in found["verdicts"] if not verdict["holds"]]
+    return f"{', '.join(times)} ms; {kinds}; not {', '.join(wrong)}"
+
+
+def run_batch(running: Running, _: Local) -> str:
+    """Ask through files with ``vllm run-batch``, and compare the answers with those of the server."""
+    if running.program != "vllm":
+        return "none"
+    model = {"type": "OpenAIChatModel", "model": running.model, "base_url": running.url, "api_key": None}
+    work = _sums(model, 8)
+    _aisprompt(work, "run", "eval.py", "-w", "online")
+    _aisprompt(work, "requests", "eval.py", "-w", "files", "-o", "requests.jsonl")
+    options = ["--served-model-name", running.model, "--dtype", "float32", "--enforce-eager", "--max-model-len", "2048"]
+    files = ["-i", "requests.jsonl", "-o", "answers.jsonl", "--model", running.command[2]]
+    _logged([running.command[0], "run-batch", *files, *options], work)
+    [run] = work.glob("files/eval/*Z")
+    _aisprompt(work, "answers", str(run), "answers.jsonl", "-w", "files")
+    _aisprompt(work, "score", str(run), "-w", "files")
+    online, batch = (
+        {line["id"]: line["completions"][0]["text"] for line in _predictions(work / folder)}
+        for folder in ("online", "files")
+    )
+    same = sum(batch.get(sample_id) == text for sample_id, text in online.items())
+    return f"{same} of {len(online)} answers equal"
+
+
+def thoughts(running: Running, _: Local) -> str:
+    """Let a server separate thoughts, whole and streamed, closed and cut; a grammar makes the model think."""
+    if running.program != "llama-server":
+        return "not tried"
+    template = CACHE / "runs" / "think.jinja"
+    template.parent.mkdir(parents=True, exist_ok=True)
+    template.write_text(THINKS, "utf-8")
+    closed, cut = 'root ::= "two and two" "</think>" "4"', 'root ::= "two and two"'
+    found: dict[tuple[str, str], set[tuple[str, str]]] = {}
+    for form in ("deepseek", "none"):
+        with running.variant("--chat-template-file", str(template), "--reasoning-format", form) as thinking:
+            for grammar in (closed, cut):
+                for stream in (False, True):
+                    options = {"stream": stream, "max_out_len": 64, "generation_kwargs": {"grammar": grammar}}
+                    answer = answered(ask(thinking.of(OpenAIChatModel, **options), QUESTION))
+                    found.setdefault((form, grammar), set()).add((answer.reasoning.strip(), answer.text.strip()))
+    wanted = {closed: {("two and two", "4")}, cut: {("two and two", "")}}
+    wrong = {key: values for key, values in found.items() if values != wanted[key[1]]}
+    return f"wrong: {wrong}" if wrong else "separated, whole and cut"
+
+
 def _run(model: Mapping[str, Any], samples: int, meanwhile: Callable[[], None] | None = None) -> str:
     """Run sums, and do something after the first answers; return how many samples failed."""
-    work = CACHE / "runs" / str(time.time_ns())
-    work.mkdir(parents=True)
-    rows = [{"question": f"{n} + {n} = ", "answer": str(2 * n)} for n in range(samples)]
-    dataset = {
-        "abbr": "sums",
-        "rows": rows,
-        "reader_cfg": {"input_columns": ["question"], "output_column": "answer"},
-        "infer_cfg": {
-            "prompt_template": {"type": "PromptTemplate", "template": "{question}"},
-            "inferencer": {"type": "GenInferencer", "max_out_len": 8},
-        },
-        "eval_cfg": {"evaluator": {"type": "AccEvaluator"}},
-    }
-    models = [{"abbr": "served", "timeout": 300.0, **model}]
-    (work / "eval.py").write_text(f"models = {models!r}\ndatasets = {[dataset]!r}\n", "utf-8")
+    work = _sums(model, samples)
     command = [sys.executable, "-m", "ais_prompt", "run", "eval.py", "-w", "out"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1", "VLLM_CPU_KVCACHE_SPACE": "1"}
     with (
@@ -547,9 +618,50 @@ def _run(model: Mapping[str, Any], samples: int, meanwhile: Callable[[], None] |
         except subprocess.TimeoutExpired:
             process.terminate()
             return f"not over after {RUN_SECONDS:g} s: {work}"
-    lines = [json.loads(line) for path in work.glob("out/*/*/predictions/*/*.jsonl") for line in path.open()]
+    lines = _predictions(work / "out")
     failures = sum(completion.get("failure") is not None for line in lines for completion in line["completions"])
     return f"{failures} of {len(lines)} failed" if lines else f"exit code {process.returncode}: {work}"
+
+
+def _sums(model: Mapping[str, Any], samples: int) -> Path:
+    """Write a config that asks for sums; return its folder."""
+    work = CACHE / "runs" / str(time.time_ns())
+    work.mkdir(parents=True)
+    rows = [{"question": f"{n} + {n} = ", "answer": str(2 * n)} for n in range(samples)]
+    dataset = {
+        "abbr": "sums",
+        "rows": rows,
+        "reader_cfg": {"input_columns": ["question"], "output_column": "answer"},
+        "infer_cfg": {
+            "prompt_template": {"type": "PromptTemplate", "template": "{question}"},
+            "inferencer": {"type": "GenInferencer", "max_out_len": 8},
+        },
+        "eval_cfg": {"evaluator": {"type": "AccEvaluator"}},
+    }
+    models = [{"abbr": "served", "timeout": 300.0, **model}]
+    (work / "eval.py").write_text(f"models = {models!r}\ndatasets = {[dataset]!r}\n", "utf-8")
+    return work
+
+
+def _aisprompt(work: Path, *words: str) -> None:
+    """Run this program in a folder.
+
+    Raises:
+        OSError: it fails.
+    """
+    _logged([sys.executable, "-m", "ais_prompt", *words], work)
+
+
+def _logged(command: Sequence[str], work: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1", "VLLM_CPU_KVCACHE_SPACE": "1"}
+    with (work / "log").open("ab") as log:
+        done = subprocess.run(command, cwd=work, env=environment, stdout=log, stderr=log, timeout=RUN_SECONDS)
+    if done.returncode:
+        raise OSError(f"{' '.join(command[:4])} ended with {done.returncode}: {work / 'log'}")
+
+
+def _predictions(folder: Path) -> list[Any]:
+    return [json.loads(line) for path in folder.glob("*/*/predictions/*/*.jsonl") for line in path.open()]
 
 
 PROBES: Final[Mapping[str, Callable[[Running, Local], str]]] = {
@@ -569,6 +681,9 @@ PROBES: Final[Mapping[str, Callable[[Running, Local], str]]] = {
     "wrong model": wrong_model,
     "killed and restarted": restarted,
     "started by us": started,
+    "thoughts": thoughts,
+    "performance": performance,
+    "run-batch": run_batch,
 }
 """Row of the table → what fills it."""
 
