@@ -3,8 +3,9 @@
 Server and client tool are of one installation, made as in `tools.real.servers`. Both tools send the same prompts and
 ask for answers of the same length, from as many clients or at the same even rate, each in a process of its own. The
 tables have medians over the runs of each tool, and how far the runs of vLLM's tool are apart: a smaller difference
-between the tools means nothing. ``--mock`` measures the mock server of this program instead, whose times are scripted:
-what differs there is the tools.
+between the tools means nothing. On a busy machine compare each tool with what the server itself measured during its
+runs (``ours/server``, ``theirs/server``). ``--mock`` measures the mock server of this program instead, whose times are
+scripted: what differs there is the tools.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from ais_prompt import OpenAICompletionModel
+from ais_prompt.perf.counters import ServerCounters, differences, read_counters
 from ais_prompt.perf.files import read_load
 from ais_prompt.perf.metrics import LoadTable, load_table
 from ais_prompt.perf.tool_tables import tool_sections
@@ -48,6 +51,7 @@ from tools.real.servers import (
 Numbers: TypeAlias = dict[str, float]
 """Name of a number → its value, in the units of the tables."""
 WARMUPS: Final = 4
+"""Requests before each run of ours; vLLM's tool follows on the warm server."""
 MOCK_TTFT: Final = 0.2
 MOCK_GAP: Final = 0.02
 """Seconds until the first piece of an answer of the mock server, and between pieces."""
@@ -61,6 +65,15 @@ THROUGHPUTS: Final = {
 }
 """Title → its name in vLLM's file, in the table ``--as vllm``, and in `LoadTable`."""
 LATENCIES: Final = ("TTFT", "TPOT", "ITL", "E2EL")
+HISTOGRAMS: Final = {
+    "TTFT": "time_to_first_token_seconds",
+    "TPOT": "request_time_per_output_token_seconds",
+    "ITL": "inter_token_latency_seconds",
+    "E2EL": "e2e_request_latency_seconds",
+}
+"""Latency → its histogram in vLLM's ``/metrics``: what the server measures itself."""
+SERVER: Final = "server: "
+"""Before the names of numbers that the server measured during a run."""
 STATISTICS: Final = {"mean": "Mean", "median": "Median"}
 
 
@@ -105,7 +118,7 @@ def main(repeats: int, requests: int, words: int, tokens: int, clients: int, rat
     work.mkdir(parents=True)
     prompts = _prompts(sizes)
     (work / "prompts.jsonl").write_text("".join(json.dumps({"prompt": one}) + "\n" for one in prompts), "utf-8")
-    console = Console(width=max(120, Console().width))
+    console = Console(width=max(140, Console().width))
     number = version(installed, SERVERS["vLLM"])
     console.print(f"vLLM {number}: {requests} requests, {words} words each, {tokens} tokens back")
     with mocked(tokens, work) if mock else served("vLLM", installed, "--no-enable-prefix-caching") as running:
@@ -182,7 +195,8 @@ def measure_ours(shape: LoadShape, sizes: Sizes, running: Running, work: Path) -
     shown = {name: values[0] for section in tool_sections(load, "vllm") for name, values in section.rows.items()}
     names = {f"{title} {key}": f"{STATISTICS[key]} {title} (ms):" for title in LATENCIES for key in STATISTICS}
     names |= {title: name for title, (_, name, _) in THROUGHPUTS.items()}
-    return _own_numbers(table), {title: float(str(shown[name])) for title, name in names.items()}
+    by_server = _server_numbers(load.counters)
+    return _own_numbers(table) | by_server, {title: float(str(shown[name])) for title, name in names.items()}
 
 
 def _own_numbers(table: LoadTable) -> Numbers:
@@ -191,6 +205,17 @@ def _own_numbers(table: LoadTable) -> Numbers:
         values = table.distributions[f"{title.lower()}_seconds"]
         found |= {f"{title} mean": 1000 * values.mean, f"{title} median": 1000 * values.percentiles["p50"]}
     return found | {title: getattr(table, name) for title, (_, _, name) in THROUGHPUTS.items()}
+
+
+def _server_numbers(counters: Sequence[ServerCounters]) -> Numbers:
+    """Return the means that the server measured, in ms; none of a server without these counters."""
+    found: Numbers = {}
+    for one in counters:
+        for title, name in HISTOGRAMS.items():
+            total, count = (one.change(f"vllm:{name}_{part}") for part in ("sum", "count"))
+            if total is not None and count:
+                found[f"{SERVER}{title} mean"] = 1000 * total / count
+    return found
 
 
 def measure_theirs(shape: LoadShape, sizes: Sizes, running: Running, installed: Installed, work: Path) -> Numbers:
@@ -208,16 +233,20 @@ def measure_theirs(shape: LoadShape, sizes: Sizes, running: Running, installed: 
         *("--model", str(installed.folder), "--served-model-name", running.model),
         *("--dataset-name", "custom", "--dataset-path", str(work / "prompts.jsonl"), "--disable-shuffle"),
         *("--skip-chat-template", "--custom-output-len", str(sizes.tokens), "--num-prompts", str(sizes.requests)),
-        *("--num-warmups", str(WARMUPS), "--ignore-eos", "--temperature", "0", "--disable-tqdm", *load),
+        *("--num-warmups", "0", "--ignore-eos", "--temperature", "0", "--disable-tqdm", *load),
         *("--percentile-metrics", "ttft,tpot,itl,e2el", "--save-result", "--result-dir", str(work)),
         *("--result-filename", result.name),
     ]
+    model = running.of(OpenAICompletionModel)
+    before = read_counters(model)
     _call([str(installed.env / "bin" / "vllm"), *words], work / "theirs.log", {"HF_HUB_OFFLINE": "1"})
+    counters = differences(before, read_counters(model))
     found = json.loads(result.read_text("utf-8"))
     if found["completed"] != sizes.requests:
         raise OSError(f"vllm bench serve: {found['completed']} of {sizes.requests} requests answered")
     numbers = {f"{title} {key}": found[f"{key}_{title.lower()}_ms"] for title in LATENCIES for key in STATISTICS}
-    return numbers | {title: found[name] for title, (name, _, _) in THROUGHPUTS.items()}
+    numbers |= {title: found[name] for title, (name, _, _) in THROUGHPUTS.items()}
+    return numbers | _server_numbers(counters)
 
 
 def _call(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> None:
@@ -229,14 +258,19 @@ def _call(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> 
 
 def _table(shape: LoadShape, ours: Sequence[Numbers], as_vllm: Sequence[Numbers], theirs: Sequence[Numbers]) -> Table:
     """Return medians of the runs, and how far they are from those of vLLM's tool."""
+    titles = ("ms", "ours", "--as vllm", "vllm bench", "ours/theirs", "as vllm/theirs", "its runs apart")
     table = Table(title=shape.title, box=box.MARKDOWN)
-    for title in ("ms", "ours", "--as vllm", "vllm bench", "ours/theirs", "as vllm/theirs", "its runs apart"):
+    for title in (*titles, "ours/server", "theirs/server"):
         table.add_column(title, justify="left" if title == "ms" else "right")
-    for name in theirs[0]:
+    for name in (name for name in theirs[0] if not name.startswith(SERVER)):
         own, shown, other = (median(run[name] for run in runs) for runs in (ours, as_vllm, theirs))
         values = [run[name] for run in theirs]
         cells = [f"{own:.4g}", f"{shown:.4g}", f"{other:.4g}", f"{own / other - 1:+.1%}", f"{shown / other - 1:+.1%}"]
-        table.add_row(name, *cells, f"{max(values) / min(values) - 1:.1%}")
+        cells.append(f"{max(values) / min(values) - 1:.1%}")
+        for runs in (ours, theirs):
+            ratios = [run[name] / measured for run in runs if (measured := run.get(f"{SERVER}{name}"))]
+            cells.append(f"{median(ratios) - 1:+.1%}" if ratios else "")
+        table.add_row(name, *cells)
     return table
 
 
