@@ -1,10 +1,10 @@
 """Are the times of a load true, is its schedule kept, and is a client that is too slow found?
 
-    python -m bench.loads                      # everything, about 7 minutes
-    python -m bench.loads --only truth places  # some of: truth places stall arrivals rate client
+    python -m bench.loads                      # everything, about 9 minutes
+    python -m bench.loads --only truth places  # some of: truth places stall arrivals rate client scale
 
 Server and client share the machine, the server in its own process, so other work on the machine shows in the numbers.
-`rate` asks `bench.lean_server`, whose answers cost little; the others ask the mock server.
+`rate` asks `bench.lean_server`, whose answers cost little; `scale` asks nothing; the others ask the mock server.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import pairwise
@@ -27,6 +28,7 @@ import numpy as np
 from scipy.stats import gamma, kstest
 
 from ais_prompt.checks.source import checked
+from ais_prompt.perf.exchange import Exchange, offsets_of
 from ais_prompt.perf.result import LoadResult
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import PerfSpec
@@ -64,32 +66,7 @@ def measured(
         perf: of the config.
     """
     with tempfile.TemporaryDirectory() as name, verbosity(QUIET):
-        rows = Path(name, "rows.jsonl")
-        rows.write_text(
-            "".join(json.dumps({"question": f"{n} + {n} = ?", "answer": ""}) + "\n" for n in range(requests))
-        )
-        fields = {
-            "type": "OpenAIChatModel",
-            "abbr": "m",
-            "model": "m",
-            "base_url": url,
-            "api_key": None,
-            "stream": True,
-        }
-        prompt = {"type": "PromptTemplate", "template": "{question}"}
-        dataset = {
-            "abbr": "d",
-            "type": "LocalDataset",
-            "path": str(rows),
-            "reader_cfg": {"input_columns": ["question"], "output_column": "answer"},
-            "infer_cfg": {"prompt_template": prompt, "inferencer": {"type": "GenInferencer"}},
-        }
-        config = {
-            "models": [fields | {"stream": True} | dict(model)],
-            "datasets": [dataset],
-            "perf": perf,
-            "work_dir": name,
-        }
+        config = _config(name, url, requests, model) | {"perf": perf}
         plan, _ = checked(source_of(config, {"allow_code_execution": "unsafe"}))
         spec: PerfSpec = plan.spec.perf
         run = measure_run(plan, prepare_run(plan, spec), spec, open_run_folder(plan, "infer"), "bench")
@@ -97,6 +74,22 @@ def measured(
             raise error
         look(run.folder)
         return run.results[0]
+
+
+def _config(folder: str, url: str, requests: int, model: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a config of one model and so many questions, which are written into a folder."""
+    rows = Path(folder, "rows.jsonl")
+    rows.write_text("".join(json.dumps({"question": f"{n} + {n} = ?", "answer": ""}) + "\n" for n in range(requests)))
+    served = {"type": "OpenAIChatModel", "abbr": "m", "model": "m", "base_url": url, "api_key": None, "stream": True}
+    prompt = {"type": "PromptTemplate", "template": "{question}"}
+    dataset = {
+        "abbr": "d",
+        "type": "LocalDataset",
+        "path": str(rows),
+        "reader_cfg": {"input_columns": ["question"], "output_column": "answer"},
+        "infer_cfg": {"prompt_template": prompt, "inferencer": {"type": "GenInferencer"}},
+    }
+    return {"models": [served | dict(model)], "datasets": [dataset], "work_dir": folder}
 
 
 def truth(_: MockServer) -> None:
@@ -245,8 +238,55 @@ def client(server: MockServer) -> None:
         _say(f"{words}: {len(accused)} of 20 accused; {accused[:1]}", len(accused) == wanted)
 
 
+def scale(server: MockServer) -> None:
+    """`perf_viz` of 250,000 answers of 128 pieces takes at most 60 s and 500 MB."""
+    server.follow()
+    with tempfile.TemporaryDirectory() as name:
+        config = json.dumps(_config(name, server.base_url, 1, {"max_concurrency": 64}))
+        Path(name, "eval.py").write_text(f"import json\nglobals().update(json.loads({config!r}))\n")
+        command = [sys.executable, "-m", "ais_prompt", "run", "eval.py", "-m"]
+        subprocess.run([*command, "perf"], cwd=name, check=True, capture_output=True)
+        [root] = Path(name, "eval").iterdir()
+        _enlarge(RunFolder(root), requests=250_000, pieces=128)
+        begun = time.perf_counter()
+        with subprocess.Popen([*command, "perf_viz", "-r"], cwd=name, stdout=subprocess.DEVNULL) as process:
+            _, process.returncode, used = os.wait4(process.pid, 0)
+        wall, peak = time.perf_counter() - begun, used.ru_maxrss * 1024 / 1e6
+        text = f"{wall:.0f} s, {used.ru_utime + used.ru_stime:.0f} s of processor time, {peak:.0f} MB"
+        _say(text, process.returncode == 0 and wall <= 60 and peak <= 500)
+
+
+def _enlarge(folder: RunFolder, requests: int, pieces: int) -> None:
+    """Replace the only request of a load by many that 64 clients have sent, with random times."""
+    random = np.random.default_rng(0)
+    schedule, journal = folder.load_file("m", "d", "_schedule.jsonl"), folder.journal("m", "d")
+    head, _, end = map(json.loads, schedule.read_text().splitlines())
+    line = json.loads(journal.read_text())
+    head["schedule"]["requests"] = requests
+    line["completion"] |= {"text": "piece " * pieces, "usage": {"prompt_tokens": 100, "completion_tokens": pieces}}
+    rows = ({"due": None, "sample_id": f"{number:012x}"} for number in range(requests))
+    schedule.write_text("".join(json.dumps(row) + "\n" for row in (head, *rows, end)))
+    streams = [random.gamma(2, 0.005, pieces + 3).cumsum() for _ in range(1000)]
+    free = np.zeros(64)
+    with journal.open("w") as lines:
+        for number in range(requests):
+            due, stream = float(free[number % 64]), streams[number % 1000]
+            taken = due + 0.0001
+            done = free[number % 64] = taken + stream[-1] + 0.0005
+            one = Exchange(
+                *(line["sample_id"], due, taken, float(done)),
+                connected=taken,
+                sent=taken + 0.0002,
+                offsets=offsets_of(0, stream),
+                kinds=f"o{'a' * pieces}oo",
+                max_tokens=pieces,
+            )
+            line |= {"sample_id": f"{number:012x}", "times": one.times_to_json()}
+            lines.write(json.dumps(line) + "\n")
+
+
 PARTS: Final[Mapping[str, Callable[[MockServer], None]]] = {
-    one.__name__: one for one in (truth, places, stall, arrivals, rate, client)
+    one.__name__: one for one in (truth, places, stall, arrivals, rate, client, scale)
 }
 
 

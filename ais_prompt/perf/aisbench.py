@@ -9,6 +9,9 @@ time points the files are the same to the byte. Its definitions differ from thos
 - ``TPOT`` of an answer of one token is 0, and counts.
 - The duration is that of the answered requests only. Latencies have a step of 0.1 ms.
 
+Above `MOST_POOLED` gaps their statistics come from whole microseconds, so a value halfway between two steps of 0.1 ms
+may be rounded to the other one.
+
 Two things are put right: an unknown number of tokens is estimated (there it is 0), and the stable stage counts the
 failures of its own requests.
 """
@@ -19,18 +22,22 @@ import csv
 import io
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 from msgspec import Struct
 
 from ais_prompt.errors import DataError
-from ais_prompt.perf.exchange import Exchange, Seconds, pooled_gaps
+from ais_prompt.perf.exchange import CountedGaps, Exchange, Ordered, pooled_gaps
+from ais_prompt.perf.metrics import percentile
 
 AisbenchStage: TypeAlias = Literal["total", "stable"]
 DEFAULT_STATS: Final = ("Average", "Min", "Max", "Median", "P75", "P90", "P99")
 MOST_STATS: Final = 8
+MOST_POOLED: Final = 10_000_000
+"""Most gaps that are kept, each with the error of its floating-point difference, which decides how a tie is rounded."""
 _PERCENTILE: Final = re.compile(r"P(0*[1-9]\d?)")
 _UNITS: Final = {
     **dict.fromkeys(("E2EL", "TTFT", "TPOT", "ITL", "Benchmark Duration"), " ms"),
@@ -89,93 +96,108 @@ def aisbench_tables(
     Raises:
         DataError: no request was answered, or there is no stable stage.
     """
-    answered = [_TimePoints(exchange) for exchange in exchanges if exchange.failure is None]
-    if not answered:
+    answered = _TimePoints([exchange for exchange in exchanges if exchange.failure is None])
+    if not answered.exchanges:
         raise DataError("no request was answered", fix="see the failures in the journal")
     requests = len(exchanges)
     if stage == "total":
-        seconds = max(one.end for one in answered) - min(one.start for one in answered)
+        seconds = float(answered.end.max() - answered.start.min())
     else:
         answered, seconds = _stable(answered, places)
-        requests = len(answered)
-    values = _values(answered)
-    decoding = sum(one.decodes for one in answered)
+        requests = len(answered.exchanges)
+    values, number = _values(answered), len(answered.exchanges)
     metrics = {
         name: {
             **{stat: _with_unit(name, value) for stat, value in _statistics(found, stats).items()},
-            "N": decoding if name in ("TPOT", "ITL") else len(answered),
+            "N": answered.decodes if name in ("TPOT", "ITL") else number,
         }
         for name, found in values.items()
     }
-    return AisbenchTables(metrics, _common(values, len(answered), requests, seconds, places, stage), stage)
+    return AisbenchTables(metrics, _common(values, number, requests, seconds, places, stage), stage)
 
 
 class _TimePoints:
-    """One answered request as AISBench sees it."""
+    """Answered requests as AISBench sees them: an array with a value for each.
 
-    def __init__(self, exchange: Exchange) -> None:
-        events = exchange.events if exchange.kinds else np.array([exchange.end])
-        self.start, self.end = exchange.taken, float(events[-1])
-        self.decodes = float(events[0]) < self.end
-        self.exchange = exchange
-        self.input_tokens, self.output_tokens = exchange.input_tokens or 0, exchange.output_tokens or 0
-        self.latency = self.end - self.start
-        self.ttft = float(events[0]) - self.start if exchange.kinds else 0.0
-        several = exchange.kinds and self.output_tokens > 1
-        self.tpot = (self.latency - self.ttft) / (self.output_tokens - 1) if several else 0.0
+    Attributes:
+        exchanges: the requests.
+        start, end: when the client turned to it, and its last event.
+        first: its first event; its start if it was not streamed.
+        input_tokens, output_tokens: of prompt and answer.
+    """
+
+    def __init__(self, exchanges: Sequence[Exchange]) -> None:
+        self.exchanges = exchanges
+        self.start = np.array([one.taken for one in exchanges])
+        self.end = np.array([one.end for one in exchanges])
+        self.first = self.start.copy()
+        for place, one in enumerate(exchanges):
+            if one.kinds:
+                self.first[place], self.end[place] = one.events[[0, -1]]
+        self.input_tokens, self.output_tokens = (
+            np.array([getattr(one, name) or 0 for one in exchanges]) for name in ("input_tokens", "output_tokens")
+        )
+
+    @property
+    def decodes(self) -> int:
+        """How many requests have a gap that is not 0."""
+        streamed = np.array([bool(one.kinds) for one in self.exchanges])
+        return int(np.count_nonzero(streamed & (self.first < self.end)))
 
 
-def _stable(answered: Sequence[_TimePoints], places: int) -> tuple[list[_TimePoints], float]:
+def _stable(answered: _TimePoints, places: int) -> tuple[_TimePoints, float]:
     """Return the requests of the stable stage, and its seconds.
 
     It begins when a request takes the last free place for the second time, and ends with the last event after which
     all places are taken.
     """
-    events = [(time, step) for one in answered for time, step in ((one.start, 1), (one.end, -1))]
-    in_flight = reached = 0
-    first = last = None
-    for time, step in sorted(events, key=lambda event: event[0]):
-        in_flight += step
-        if in_flight == places:
-            reached += step == 1
-            first = time if step == 1 and reached == 2 else first
-            last = time
-    if first is None or last is None or first == last:
+    times = np.column_stack((answered.start, answered.end)).ravel()
+    order = np.argsort(times, kind="stable")
+    is_start = order % 2 == 0
+    full = np.cumsum(np.where(is_start, 1, -1)) == places
+    begins = times[order][full & is_start]
+    if len(begins) < 2 or begins[1] == (last := times[order][full][-1]):
         what = f"there is no stable stage: {places} requests were never in flight twice"
         raise DataError(what, fix="send more requests, lower max_concurrency, or take the stage total")
-    return [one for one in answered if first <= one.start <= last], last - first
+    inside = (begins[1] <= answered.start) & (answered.start <= last)
+    return _TimePoints([answered.exchanges[place] for place in np.flatnonzero(inside).tolist()]), float(
+        last - begins[1]
+    )
 
 
-def _values(answered: Sequence[_TimePoints]) -> dict[str, Any]:
+def _values(answered: _TimePoints) -> dict[str, Ordered]:
     """Return the values of each metric, in the order of the table."""
-    streamed = [one for one in answered if len(one.exchange.kinds) > 1]
-    values: dict[str, Any] = {
-        "E2EL": [one.latency for one in answered],
-        "TTFT": [one.ttft for one in answered],
-        "TPOT": [one.tpot for one in answered],
-        "ITL": _gaps([one.exchange for one in streamed]) if streamed and streamed[0].decodes else [],
-        "InputTokens": [one.input_tokens for one in answered],
-        "OutputTokens": [one.output_tokens for one in answered],
-        "OutputTokenThroughput": [one.output_tokens / one.latency if one.latency else 0.0 for one in answered],
-        "PrefillTokenThroughput": [one.input_tokens / one.ttft if one.ttft > 0 else 0.0 for one in answered],
+    streamed = [one for one in answered.exchanges if len(one.kinds) > 1]
+    latency, ttft, tokens = answered.end - answered.start, answered.first - answered.start, answered.output_tokens
+    several = np.array([bool(one.kinds) for one in answered.exchanges]) & (tokens > 1)
+    tpot = np.divide(latency - ttft, tokens - 1, out=np.zeros(len(latency)), where=several)
+    values: dict[str, Ordered] = {
+        "E2EL": latency,
+        "TTFT": ttft,
+        "TPOT": tpot,
+        "ITL": _gaps(streamed) if streamed and streamed[0].offsets[0] < streamed[0].offsets[-1] else np.empty(0),
+        "InputTokens": answered.input_tokens,
+        "OutputTokens": tokens,
+        "OutputTokenThroughput": np.divide(tokens, latency, out=np.zeros(len(latency)), where=latency != 0),
+        "PrefillTokenThroughput": np.divide(answered.input_tokens, ttft, out=np.zeros(len(latency)), where=ttft > 0),
     }
-    left_out = {"ITL"} if not len(values["ITL"]) else set()
-    if not sum(values["TTFT"]):  # nothing was streamed
+    left_out = set() if len(values["ITL"]) else {"ITL"}
+    if not ttft.any():  # nothing was streamed
         left_out |= {"TTFT", "PrefillTokenThroughput"}
-    if not sum(values["TPOT"]):
+    if not tpot.any():
         left_out |= {"TPOT"}
     return {name: found for name, found in values.items() if name not in left_out}
 
 
 def _common(
-    values: dict[str, Any], answered: int, requests: int, seconds: float, places: int, stage: AisbenchStage
+    values: Mapping[str, Any], answered: int, requests: int, seconds: float, places: int, stage: AisbenchStage
 ) -> dict[str, Any]:
-    sent, received = sum(values["InputTokens"]), sum(values["OutputTokens"])
+    sent, received = int(values["InputTokens"].sum()), int(values["OutputTokens"].sum())
 
     def rate(amount: float) -> float | None:
         return round(amount / seconds, 4) if seconds > 0 else None
 
-    concurrency = rate(sum(values["E2EL"])) or 0
+    concurrency = rate(sum(values["E2EL"].tolist())) or 0
     common = {
         "Benchmark Duration": round(seconds * 1000, 4),
         "Total Requests": requests,
@@ -193,19 +215,25 @@ def _common(
     return {name: None if value is None else _unit(name, value) for name, value in common.items()}
 
 
-def _gaps(streamed: Sequence[Exchange]) -> Seconds:
-    return pooled_gaps((one.events for one in streamed), sum(len(one.kinds) - 1 for one in streamed))
+def _gaps(streamed: Sequence[Exchange]) -> Ordered:
+    number = sum(len(one.kinds) - 1 for one in streamed)
+    if number > MOST_POOLED:
+        return CountedGaps(one.offsets for one in streamed)
+    return pooled_gaps((one.events for one in streamed), number)
 
 
-def _statistics(values: Any, stats: Sequence[str]) -> dict[str, float]:
-    """Return statistics of values, rounded as there; an array of values is reordered, which saves a copy of it."""
-    found = np.asarray(values)
-    known = {"Average": found.mean(), "Min": found.min(), "Max": found.max()}  # the mean first: its order counts
+def _statistics(values: Ordered, stats: Sequence[str]) -> dict[str, float]:
+    """Return statistics of values, rounded as there."""
+    if isinstance(values, CountedGaps):
+        known = {"Average": values.mean, "Min": values[0], "Max": values[len(values) - 1]}
+        percentile_of = partial(percentile, values)
+    else:
+        known = {"Average": values.mean(), "Min": values.min(), "Max": values.max()}
+        percentile_of = partial(np.percentile, values)
     names = check_stats(stats)
     for name in names:
         if name not in known:
-            percent = 50 if name == "Median" else int(name[1:])
-            known[name] = np.percentile(found, percent, overwrite_input=True)
+            known[name] = percentile_of(50 if name == "Median" else int(name[1:]))
     return {name: round(float(known[name]), 4) for name in names}
 
 

@@ -20,7 +20,7 @@ import base64
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, islice
 from sys import intern
 from typing import Any, Final, Literal, TypeAlias
 
@@ -39,6 +39,8 @@ Steps: TypeAlias = npt.NDArray[np.uint32] | npt.NDArray[np.int64]
 """Microseconds; 4 bytes each unless a request takes longer than 71 minutes."""
 SHARED: Final = 1024
 """Sequences of kinds that are kept, since many requests have the same one."""
+BATCH: Final = 1000
+"""Requests whose gaps are counted together."""
 NONE: Final[Steps] = np.empty(0, np.uint32)
 _RUN: Final = re.compile(r"([arto])(\d+)")
 _LOW_BITS: Final = 0x7F
@@ -92,6 +94,12 @@ class Exchange(Struct, frozen=True):
     def events(self) -> Seconds:
         """When each event of a streamed answer came."""
         return (round(self.taken * 1e6) + self.offsets.astype(np.int64)) / 1e6
+
+    @property
+    def piece_offsets(self) -> Steps:
+        """Microseconds from ``taken`` to each event with a piece; empty if the answer was not streamed."""
+        found: Steps = self.offsets[_with_pieces(self.kinds)]
+        return found
 
     @property
     def start(self) -> float:
@@ -239,6 +247,50 @@ def decode_gaps(text: str) -> Steps:
     first = np.concatenate(([0], last[:-1] + 1))
     place = np.arange(last[-1] + 1) - np.repeat(first, last - first + 1)
     return _small(np.cumsum(np.add.reduceat((content[: last[-1] + 1] & _LOW_BITS) << (7 * place), first)))
+
+
+class CountedGaps:
+    """The gaps of all requests in their order, as numbers of microseconds and how often each occurs.
+
+    The step of times is 1 µs, so nothing is lost, and memory grows with the different gaps only. ``len`` is the number
+    of gaps, and an index from 0 takes the gap of that rank, in seconds.
+
+    Attributes:
+        steps: the different gaps in µs, in their order.
+        reached: how many gaps are at most that long.
+    """
+
+    def __init__(self, offsets: Iterable[Steps]) -> None:
+        """Count the gaps between the offsets of each request."""
+        self.steps, counts = np.empty(0, np.int64), np.empty(0, np.int64)
+        rest = iter(offsets)
+        while some := list(islice(rest, BATCH)):
+            gaps = np.concatenate([np.diff(one.astype(np.int64)) for one in some])
+            steps, numbers = np.unique(gaps, return_counts=True)
+            self.steps, places = np.unique(np.concatenate((self.steps, steps)), return_inverse=True)
+            both = np.concatenate((counts, numbers))
+            counts = np.bincount(places, both, len(self.steps)).astype(np.int64)
+        self.reached = counts.cumsum()
+
+    def __len__(self) -> int:
+        return int(self.reached[-1]) if len(self.reached) else 0
+
+    def __getitem__(self, rank: int) -> float:
+        return float(self.steps[self.reached.searchsorted(rank, side="right")] / 1e6)
+
+    @property
+    def mean(self) -> float:
+        """Seconds."""
+        return float(self.steps @ np.diff(self.reached, prepend=0)) / len(self) / 1e6
+
+    def shorter_than(self, seconds: float) -> int:
+        """Return how many gaps are shorter."""
+        place = int(self.steps.searchsorted(round(seconds * 1e6)))
+        return int(self.reached[place - 1]) if place else 0
+
+
+Ordered: TypeAlias = Seconds | CountedGaps
+"""Values in their order."""
 
 
 def pooled_gaps(times: Iterable[Seconds], count: int, *, exact: bool = True) -> Seconds:

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 from msgspec import Struct
 
-from ais_prompt.perf.exchange import Seconds
+from ais_prompt.perf.exchange import Ordered, Seconds
 
 Interval = tuple[float, float]
 Z: Final = 1.959964
@@ -34,7 +34,7 @@ RESAMPLES: Final = 1000
 TAIL: Final = 0.025
 
 
-def percentile_interval(ordered: Seconds, percent: float) -> Interval:
+def percentile_interval(ordered: Ordered, percent: float) -> Interval:
     """Return the interval of a percentile.
 
     Args:

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 from msgspec import Struct, field
 
-from ais_prompt.perf.exchange import Exchange, Seconds, pooled_gaps
+from ais_prompt.perf.exchange import CountedGaps, Exchange, Ordered, Seconds
 from ais_prompt.perf.intervals import BLOCKS, Interval, mean_interval, percentile_interval, rate_interval
 from ais_prompt.perf.schedule import Schedule
 
@@ -117,8 +117,9 @@ def window_table(exchanges: Sequence[Exchange], schedule: Schedule) -> LoadTable
 
 def in_flight_steps(exchanges: Sequence[Exchange]) -> tuple[Seconds, Any]:
     """Return when the number of requests in flight changes, and the number from then on. Ends come before starts."""
-    events = sorted((time, step) for one in exchanges for time, step in ((one.start, 1), (one.end, -1)))
-    return np.array([time for time, _ in events]), np.cumsum([step for _, step in events])
+    times = np.array([one.end for one in exchanges] + [one.start for one in exchanges])
+    order = np.argsort(times, kind="stable")
+    return times[order], np.cumsum(np.where(order < len(exchanges), -1, 1))
 
 
 def _table(
@@ -178,40 +179,41 @@ def _distributions(
     """Return the values of each metric that means something for this load, and the share of short gaps."""
     if not answered:
         return {}, None
-    streamed = [one for one in answered if one.kinds.strip("o")]
-    ends = {id(one): (float(pieces[0]), float(pieces[-1])) for one in streamed if len(pieces := one.pieces)}
-    first = {key: start for key, (start, _) in ends.items()}
-    last = {id(one): ends[id(one)][1] if id(one) in ends else one.end for one in answered}
-    thinking = [one for one in streamed if "r" in one.kinds and one.kinds.strip("ro")]
-    several = [one for one in streamed if (one.output_tokens or 0) > 1 and _piece_count(one) > 1]
-    values: dict[str, Any] = {
-        "ttft_seconds": [first[id(one)] - one.start for one in streamed],
-        "ttfo_seconds": [_first_answer(one) - one.start for one in thinking],
-        "e2el_seconds": [last[id(one)] - one.start for one in answered],
-        "tpot_seconds": [(last[id(one)] - first[id(one)]) / ((one.output_tokens or 0) - 1) for one in several],
-        "itl_seconds": pooled_gaps(
-            (one.pieces for one in streamed), sum(map(_piece_count, streamed)) - len(streamed), exact=False
-        ),
-        "input_tokens": [one.input_tokens or 0 for one in answered],
-        "output_tokens": [one.output_tokens or 0 for one in answered],
-        "answer_tokens_per_second": [
-            (one.output_tokens or 0) / took for one in answered if (took := last[id(one)] - one.start) > 0
-        ],
-        "queue_seconds": [one.start - one.due for one in answered],
+    start, due, end = (np.array([getattr(one, name) for one in answered]) for name in ("start", "due", "end"))
+    sent, tokens = np.array([[one.input_tokens or 0, one.output_tokens or 0] for one in answered], np.float64).T
+    pieces = np.array([_piece_count(one) for one in answered])
+    streamed, first, last = pieces > 0, start.copy(), end.copy()
+    for place in np.flatnonzero(streamed).tolist():
+        first[place], last[place] = answered[place].pieces[[0, -1]]
+    several = (tokens > 1) & (pieces > 1)
+    took = last - start
+    values: dict[str, Seconds] = {
+        "ttft_seconds": (first - start)[streamed],
+        "ttfo_seconds": np.array([_first_answer(one) - one.start for one in answered if _thinks(one)]),
+        "e2el_seconds": took,
+        "tpot_seconds": (last - first)[several] / (tokens[several] - 1),
+        "input_tokens": sent,
+        "output_tokens": tokens,
+        "answer_tokens_per_second": tokens[took > 0] / took[took > 0],
+        "queue_seconds": start - due,
     }
     if schedule.is_open:
-        values["ttft_from_due_seconds"] = [first[id(one)] - one.due for one in streamed]
-        values["e2el_from_due_seconds"] = [last[id(one)] - one.due for one in answered]
+        values["ttft_from_due_seconds"] = (first - due)[streamed]
+        values["e2el_from_due_seconds"] = last - due
         if failed:
-            with_failures = [*values["e2el_from_due_seconds"], *[math.inf] * failed]
-            values["e2el_from_due_with_failures_seconds"] = with_failures
-    gaps = values.pop("itl_seconds")
-    found = {name: distribution(np.asarray(all_of, np.float64)) for name, all_of in values.items() if len(all_of)}
+            values["e2el_from_due_with_failures_seconds"] = np.append(last - due, [math.inf] * failed)
+    spans, counts = (last - first)[streamed], pieces[streamed] - 1.0
+    found = {name: distribution(all_of.copy()) for name, all_of in values.items() if len(all_of)}
+    gaps = CountedGaps(one.piece_offsets for one in answered)
     if not len(gaps):
         return found, None
-    spans = np.array([ends[id(one)][1] - ends[id(one)][0] for one in streamed])
-    found["itl_seconds"] = distribution(gaps, spans, np.array([_piece_count(one) - 1.0 for one in streamed]))
-    return found, float(gaps.searchsorted(gaps.dtype.type(SHORT_GAP)) / len(gaps))
+    found["itl_seconds"] = _distribution(gaps, gaps.mean, mean_interval(spans, counts))
+    return found, gaps.shorter_than(SHORT_GAP) / len(gaps)
+
+
+def _thinks(one: Exchange) -> bool:
+    """Return whether there are pieces of reasoning, and others."""
+    return "r" in one.kinds and bool(one.kinds.strip("ro"))
 
 
 def _piece_count(one: Exchange) -> int:
@@ -230,29 +232,31 @@ def _tokens_between(one: Exchange, start: float, end: float) -> float:
     return (one.output_tokens or 0) * inside / len(pieces) if len(pieces) else 0.0
 
 
-def distribution(values: Seconds, sums: Seconds | None = None, counts: Seconds | None = None) -> Distribution:
-    """Return the statistics of at least one value; infinite ones are allowed. The array is sorted, not copied.
+def distribution(values: Seconds) -> Distribution:
+    """Return the statistics of at least one value; infinite ones are allowed. The array is sorted, not copied."""
+    values.sort()
+    finite = values[: values.searchsorted(math.inf)]
+    return _distribution(values, float(finite.mean()) if len(finite) else math.inf, mean_interval(finite))
+
+
+def _distribution(ordered: Ordered, mean: float, mean_ends: Interval | None) -> Distribution:
+    """Return the statistics of values in their order, at least one.
 
     Args:
-        values: of all requests.
-        sums, counts: the sum and number of each request's values, where a request has several: those of one request
-            are alike, so the interval of the mean is that of a mean over requests.
+        ordered: the values.
+        mean, mean_ends: of the finite ones, and its interval. Values of one request are alike, so where a request has
+            several it is that of a mean over requests.
     """
-    values.sort()
-    ordered, n = values, len(values)
-    finite = ordered[: ordered.searchsorted(ordered.dtype.type(math.inf))]  # of another type it would be copied
+    n = len(ordered)
     percentiles = {f"p{percent}": percentile(ordered, percent) for percent in PERCENTILES}
     intervals = {f"p{percent}": percentile_interval(ordered, percent) for percent in PERCENTILES}
-    if (interval := mean_interval(finite if sums is None else sums, counts)) is not None:
-        intervals["mean"] = interval
-    mean = float(finite.mean(dtype=np.float64)) if len(finite) else math.inf
     return Distribution(
         n,
         mean,
         float(ordered[0]),
-        float(ordered[-1]),
+        float(ordered[n - 1]),
         percentiles,
-        intervals,
+        intervals if mean_ends is None else intervals | {"mean": mean_ends},
         [f"p{percent}" for percent in PERCENTILES if values_beyond(n, percent) < LEAST_BEYOND],
     )
 
@@ -262,7 +266,7 @@ def values_beyond(n: int, percent: float) -> float:
     return n * min(percent, 100 - percent) / 100
 
 
-def percentile(ordered: Seconds, percent: float) -> float:
+def percentile(ordered: Ordered, percent: float) -> float:
     """Return a percentile with linear interpolation, as numpy has it; infinite next to an infinite value."""
     place = percent / 100 * (len(ordered) - 1)
     below, above = float(ordered[int(place)]), float(ordered[math.ceil(place)])

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.perf.exchange import Exchange, decode_gaps, encode_gaps, offsets_of
+from ais_prompt.perf.exchange import CountedGaps, Exchange, decode_gaps, encode_gaps, offsets_of
 from tests.unit.perf.loads import exchange
 
 
@@ -65,3 +65,14 @@ def test_an_answer_that_is_no_valid_text_is_no_obstacle() -> None:
 
 def test_sixteen_milliseconds_take_four_characters() -> None:
     assert len(encode_gaps(offsets_of(0.0, np.arange(1, 101) * 0.0165))) == 400
+
+
+@given(st.lists(st.lists(st.integers(0, 2**33), max_size=30), max_size=30))
+def test_counted_gaps_are_all_gaps_in_their_order(steps: list[list[int]]) -> None:
+    offsets = [np.array(sorted(one), np.int64) for one in steps]
+    gaps = np.sort(np.concatenate([[], *map(np.diff, offsets)]))
+    found = CountedGaps(offsets)
+    assert [found[rank] for rank in range(len(found))] == pytest.approx(gaps / 1e6)
+    if len(gaps):
+        assert found.mean == pytest.approx(gaps.mean() / 1e6)
+        assert found.shorter_than(gaps[-1] / 1e6) == np.count_nonzero(gaps < gaps[-1])

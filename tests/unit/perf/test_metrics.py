@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ais_prompt.perf import aisbench
 from ais_prompt.perf.aisbench import aisbench_tables
 from ais_prompt.perf.metrics import METRICS, distribution, load_table, window_table
 from ais_prompt.perf.schedule import Schedule
@@ -44,6 +45,13 @@ def test_aisbench_counts_events_that_bring_nothing() -> None:
     plain, extra = (aisbench_tables(at_20(extra=extra)[0], 8).metrics for extra in (False, True))
     assert (plain["TTFT"]["Median"], extra["TTFT"]["Median"]) == ("50.6 ms", "20.6 ms")
     assert (plain["E2EL"]["Median"], extra["E2EL"]["Median"]) == ("360.6 ms", "670.6 ms")
+
+
+def test_very_many_gaps_are_counted_with_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    exchanges = [exchange(number, number / 20, gap=0.010007 + number / 1e4, extra=True) for number in range(20)]
+    pooled = aisbench_tables(exchanges, 8).metrics["ITL"]
+    monkeypatch.setattr(aisbench, "MOST_POOLED", 0)
+    assert aisbench_tables(exchanges, 8).metrics["ITL"] == pooled
 
 
 def test_failures_are_in_no_latency_but_in_the_time_that_users_wait() -> None:
