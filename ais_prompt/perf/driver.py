@@ -20,6 +20,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from msgspec import Struct, field
 
+from ais_prompt.perf.metrics import firm_p99
 from ais_prompt.perf.schedule import Schedule
 from ais_prompt.utils.packages import versions
 
@@ -37,7 +38,8 @@ class ClientFacts(Struct, frozen=True):
 
     Attributes:
         seconds: length of the load.
-        lag_p99, lag_max: how late the event loop was, in seconds: what comes during a delay is noted too late.
+        lag_p99, lag_max: how late the event loop was, in seconds: what comes during a delay is noted too late. In
+            loads of less than 5 s the first one leaves out the five largest delays.
         cpu_share: processor time of this process over ``seconds``; 1 is one core.
         cores: cores of this machine that the process may use.
         interrupted: whether it was stopped before its last request.
@@ -132,7 +134,7 @@ class ClientMeter:
         late = np.array(self._late or [0.0])
         return ClientFacts(
             seconds,
-            float(np.percentile(late, 99)),
+            firm_p99(late),
             float(late.max()),
             (time.process_time() - self._cpu) / seconds if seconds else 0.0,
             len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,

@@ -19,7 +19,7 @@ from ais_prompt.perf.exchange import Exchange, Seconds
 from ais_prompt.perf.files import StoredLoad
 from ais_prompt.perf.goals import Goodput, SloResult, request_values
 from ais_prompt.perf.intervals import Slope, slope
-from ais_prompt.perf.metrics import LEAST_BEYOND, METRICS, SHORT_GAP, LoadTable, in_flight_steps
+from ais_prompt.perf.metrics import LEAST_BEYOND, METRICS, SHORT_GAP, LoadTable, firm_p99, in_flight_steps
 from ais_prompt.utils.text import counted, listed
 
 MOST_LAG: Final = 0.005
@@ -74,7 +74,7 @@ def client_verdict(load: StoredLoad, table: LoadTable) -> LoadVerdict:
     client = load.client
     if client is None:
         return LoadVerdict("client", False, "the client's process was killed: whether it was the limit is not known")
-    own = float(np.percentile(_client_seconds(load), 99))
+    own = firm_p99(_client_seconds(load))
     first = table.distributions.get("ttft_seconds") or table.distributions.get("e2el_seconds")
     wait = first.percentiles["p50"] if first else 0.0
     causes = {

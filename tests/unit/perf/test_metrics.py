@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.perf import aisbench
 from ais_prompt.perf.aisbench import aisbench_tables
-from ais_prompt.perf.metrics import METRICS, distribution, load_table, window_table
+from ais_prompt.perf.metrics import METRICS, distribution, firm_p99, load_table, window_table
 from ais_prompt.perf.schedule import Schedule
 from ais_prompt.types.limits import LOAD_VALUES
 from tests.unit.perf.loads import at_20, exchange
@@ -105,3 +105,10 @@ def test_percentiles_are_those_of_numpy_inside_of_their_intervals(values: list[f
 
 def test_every_metric_can_be_a_gate() -> None:
     assert tuple(METRICS) == LOAD_VALUES
+
+
+def test_a_few_pauses_of_a_short_load_are_no_percentile() -> None:
+    quiet = np.full(145, 0.001)
+    assert firm_p99(np.append(quiet, [0.02] * 5)) == 0.001
+    assert firm_p99(np.append(quiet, [0.02] * 6)) == 0.02
+    assert firm_p99(np.array([0.03])) == 0.03
