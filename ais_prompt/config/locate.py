@@ -25,7 +25,7 @@ from ais_prompt.utils.text import advice, listed, near_miss
 SHIPPED: Final = "ais_prompt"
 """The name of this package, before the names of its configs."""
 
-_THEIRS: Final = (
+PEER_CONFIGS_ADVICE: Final = (
     "configs of OpenCompass and AISBench need their package: --peer-path, or pip install --no-deps opencompass"
 )
 
@@ -109,8 +109,8 @@ def find_shipped(kind: Kind, name: str, notes: list[str] | None = None, *, peer:
     if not found:
         known = [file.stem for _, folder in _named_folders(kind) for file in _config_files(folder)]
         fix = advice(name, known)
-        if near_miss(name, known) is None and not _peer_folders(kind):
-            fix += f"; {_THEIRS}"
+        if near_miss(name, known) is None and not peer_folders(kind):
+            fix += f"; {PEER_CONFIGS_ADVICE}"
         raise ConfigError(f"there is no {kind_word} config named {name!r}", fix=fix)
     if len(found) > 1 and notes is not None:
         first, *others = (_below_kind(file, kind) for file in found)
@@ -252,7 +252,7 @@ def _named_folders(kind: Kind, peer: str = "") -> list[tuple[str, Path]]:
     The tree of ``peer`` comes before that of the other one.
     """
     own, plugins = ([("", folder) for folder in found] for found in (_own_folders(kind), _plugin_folders(kind)))
-    trees = sorted(_peer_folders(kind), key=lambda tree: tree[0] != peer)
+    trees = sorted(peer_folders(kind), key=lambda tree: tree[0] != peer)
     return [*own, *trees, (SHIPPED, shipped_root() / kind), *plugins]
 
 
@@ -268,7 +268,8 @@ def _plugin_folders(kind: Kind) -> list[Path]:
     return [folder / kind for folder in plugin_configs()]
 
 
-def _peer_folders(kind: Kind) -> list[tuple[str, Path]]:
+def peer_folders(kind: Kind) -> list[tuple[str, Path]]:
+    """Return the packages of the installed peers with the folders of their configs of a kind."""
     names = ("datasets", "dataset_collections") if kind == "datasets" else (kind,)
     return [(package, tree / name) for package, tree in peer_trees() for name in names]
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
+from ais_prompt.config.locate import PEER_CONFIGS_ADVICE, peer_folders
 from ais_prompt.errors import ConfigError
 from ais_prompt.reference.entry import REQUIRED, Argument, Entry
 from ais_prompt.reference.files import file_entries
@@ -24,6 +25,8 @@ from ais_prompt.reference.parts import (
 from ais_prompt.utils.text import listed
 
 _INDENT = "  "
+_HASHED = re.compile(r"_[0-9a-f]{6}$")
+"""Ends the name of a config of OpenCompass or AISBench, such as ``gsm8k_gen_1d7fe4``."""
 
 
 def entries() -> Iterator[Entry]:
@@ -58,12 +61,13 @@ def find(name: str, more: Iterable[Entry] = ()) -> list[Entry]:
     if cut := _cut(owners, lambda one: argument in one.names) or _cut(owners, lambda one: marked in one.meaning):
         return cut
     near = _near(name, known)
-    raise ConfigError(
-        f"there is nothing called {name!r}",
-        fix=f"did you mean {listed(near)}?"
-        if near
-        else "aisprompt list shows the names of parts, aisprompt list PATTERN finds configs",
-    )
+    if _HASHED.search(name) and not peer_folders("datasets"):
+        fix = PEER_CONFIGS_ADVICE
+    elif near:
+        fix = f"did you mean {listed(near)}?"
+    else:
+        fix = "aisprompt list shows the names of parts, aisprompt list PATTERN finds configs"
+    raise ConfigError(f"there is nothing called {name!r}", fix=fix)
 
 
 def _called(name: str, known: Iterable[Entry]) -> list[Entry]:
