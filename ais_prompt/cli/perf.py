@@ -288,6 +288,7 @@ def preview_perf(plan: Plan, values: dict[str, Any]) -> None:
         ConfigError: a task cannot be measured.
     """
     from ais_prompt.perf.points import read_sweep
+    from ais_prompt.perf.prepare import served_model
     from ais_prompt.report.load import plan_words
     from ais_prompt.verbs.perf import prepare_run
     from ais_prompt.verbs.sweep import plan_at
@@ -301,6 +302,9 @@ def preview_perf(plan: Plan, values: dict[str, Any]) -> None:
             seconds = f", in {schedule.due[-1]:.4g} s" if schedule.rate else ""
             shared = f"; {load.plan.shared_prefix:.0%} of the prompts' text is the beginning of earlier prompts"
             hint(f"{point}{load.task.name}: {words}{seconds}{shared}")
+            if not served_model(load.task).wire.stream:
+                fix = f"set stream=True ({load.task.spec.model.where})"
+                hint(f"  answers are not streamed, so there is no TTFT, TPOT or ITL: {fix}")
 
 
 def _measures(values: dict[str, Any]) -> bool:

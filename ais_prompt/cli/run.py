@@ -307,6 +307,8 @@ def _show_next(ctx: click.Context, result: RunResult, root: Path, larger_limit: 
     from ais_prompt.scoring.scorer import UNUSABLE_GOLD
 
     limit = ctx.params["max_failures"]
+    first = None if ctx.params["sample_size"] else ctx.params["num_prompts"]
+    draw = ["run", *given_words(ctx, SOURCE_NAMES - {"num_prompts"}), "--sample", str(first)]
     words = ["run", *given_words(ctx, {*SOURCE_NAMES, *SAMPLE_NAMES, *_SESSION}), "-r", root.name]
     again = shown_command([*words, *given_words(ctx, {"retry_truncated"})])
     longer = shown_command([*words, "--retry-truncated", f"max_out_len={larger_limit}"])
@@ -322,6 +324,7 @@ def _show_next(ctx: click.Context, result: RunResult, root: Path, larger_limit: 
         (not limit.allows(failed, result.asked), "accept these failures", f"{again} --max-failures {failed}"),
         (has_error and not paused, "go on once it is fixed", again),
         (larger_limit is not None and not paused, "ask the truncated again", longer),
+        (first is not None, "ask a random sample instead", shown_command(draw)),
         (has_scores, "look at every sample", shown_command(["view", str(result.folder.root)])),
         (has_scores and paused, "score the answers so far", score),
         (has_scores and not paused, "score again without asking", score),

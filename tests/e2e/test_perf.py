@@ -202,6 +202,9 @@ def test_rates_are_planned_before_anything_is_sent(project: Project, server: Moc
     perf_project(project, server, ", request_rate=400, traffic_cfg=dict(burstiness=0)", "perf = dict(unique=True)")
     dry = project.run("run", "eval.py", "-m", "perf", "--dry-run")
     assert "fake/sums: 8 requests at 400/s, in 0.02 s" in dry.stdout
+    assert "not streamed" not in dry.stdout
+    whole = project.run("run", "eval.py", "-m", "perf", "--dry-run", "--set", "models.0.stream=False")
+    assert "no TTFT, TPOT or ITL: set stream=True (models[0])" in whole.stdout
     assert not server.requests()
     done = project.run("run", "eval.py", "-m", "perf")
     assert done.returncode == 0, done.stderr

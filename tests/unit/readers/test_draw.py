@@ -192,6 +192,13 @@ def test_a_larger_draw_goes_on_with_the_smaller(folder: Path) -> None:
 
 
 @pytest.mark.process
+def test_the_first_questions_are_no_sample(folder: Path) -> None:
+    instead = "ask a random sample instead aisprompt run e.py --sample 20"
+    assert instead in run_cli("run", "e.py", "--num-prompts", "20", folder=folder).stdout
+    assert "random sample" not in run_cli("run", "e.py", "--num-prompts", "20", "--sample", "5", folder=folder).stdout
+
+
+@pytest.mark.process
 def test_stored_draws_are_scored_and_compared_with_the_whole_set(folder: Path) -> None:
     assert run_cli("run", "e.py", "--sample", "50", "--sample-by", "level", folder=folder).returncode == 0
     first = rows_of(folder)
