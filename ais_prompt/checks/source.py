@@ -257,6 +257,31 @@ def served_model(urls: Sequence[str], name: str | None) -> dict[str, Any]:
     return {"type": kind, "model": name, "provider": urls[0]}
 
 
+def named_model(text: str) -> dict[str, Any]:
+    """Return the config of a model that one word of the command line names.
+
+    Args:
+        text: an address (``http://127.0.0.1:8000/v1``, with ``#model`` if the server has several), a model config, or a
+            folder or GGUF file with weights.
+
+    Raises:
+        ConfigError: it is none of them, or the config has several models.
+        ModelError: the server does not list its models.
+    """
+    name, _, chosen = text.partition("#")
+    if name.startswith(("http://", "https://")):
+        return served_model((name,), chosen or None)
+    if Path(name).is_dir() or name.endswith(".gguf"):
+        return local_model(name, "chat")
+    known = compose([name], []).values["models"]
+    models = [one for one in known if chosen in ("", one.get("abbr"))]
+    if len(models) != 1:
+        abbrs = listed(str(one.get("abbr")) for one in known)
+        what = f"{name} has {len(models)} models" + (f" {chosen!r}" if chosen else "")
+        raise ConfigError(what, where=text, fix=f"write {name}#ABBR with one of: {abbrs}")
+    return dict(models[0])
+
+
 def local_model(path: str, hf_type: HfType, gpus: int | None = None) -> dict[str, Any]:
     """Return the config of a Hugging Face model: a folder, or a hub id.
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from ais_prompt.cli.completion import complete_run
+from ais_prompt.cli.completion import complete_reuse, complete_run
 from ais_prompt.cli.verb import Verb, json_option, offer, wants_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ais_prompt.comparison.ladder import Ladder
 
 
 @click.command(cls=Verb)
@@ -15,17 +22,43 @@ from ais_prompt.cli.verb import Verb, json_option, offer, wants_json
 @click.argument("second", shell_complete=complete_run)
 @click.option("--dataset", metavar="NAME", help="Only this dataset.")
 @click.option("--pairs", type=click.IntRange(min=0), default=10, show_default=True, help="Pairs to show of each cause.")
+@click.option(
+    "--ask",
+    metavar="MODEL",
+    help="Ask pairs again: an address (http://127.0.0.1:8000/v1, or …/v1#model), a model config, or weights.",
+)
+@click.option(
+    "--max-requests", type=click.IntRange(1), default=50, show_default=True, metavar="N", help="Most requests of --ask."
+)
+@click.option(
+    "-r",
+    "--reuse",
+    metavar="[latest|TIMESTAMP]",
+    shell_complete=complete_reuse,
+    help="With --ask: go on with its run, and ask only what is missing.",
+)
 @json_option
 @click.option("--html", metavar="FILE", help="Write a page for the browser, with the pairs side by side.")
 @click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
-def explain(first: str, second: str, dataset: str | None, pairs: int, html: str | None, work_dir: str | None) -> None:
+def explain(
+    first: str,
+    second: str,
+    dataset: str | None,
+    pairs: int,
+    ask: str | None,
+    max_requests: int,
+    reuse: str | None,
+    html: str | None,
+    work_dir: str | None,
+) -> None:
     """Explain why two scores differ: which part of the difference comes from where, and how sure that is.
 
     FIRST and SECOND are logs of any tool that `import` reads, or runs as in `compare`. The order of the causes is that
     in which a score is made: other samples, data, failures, prompt, decoding, truncation, answers, extraction, metric,
     aggregation. What comes after the answer is computed: each side's answers are scored by the rule of the other side.
 
-    No model is asked. Exit code 1 if nothing can be explained.
+    No model is asked, unless --ask names one. It gets the prompts of either log with the decoding of either log, which
+    separates prompt, decoding and chance. Exit code 1 if nothing can be explained.
     """
     from rich.console import Console
 
@@ -35,12 +68,16 @@ def explain(first: str, second: str, dataset: str | None, pairs: int, html: str 
     from ais_prompt.report.web.pages import explanation_page
     from ais_prompt.store.disk import replacing
 
+    if reuse is not None and ask is None:
+        raise click.UsageError("-r goes on with what --ask has asked. Add --ask MODEL, or leave -r out.")
     before, after = read_stored_run(first, work_dir), read_stored_run(second, work_dir)
-    ladders, notes = explain_runs(before, after, dataset)
+    ladders, notes = explain_runs(before, after, dataset, names=(first, second))
+    if ask is not None:
+        ladders = [_asked_again(ladders, ask, max_requests, reuse, work_dir)]
     if html is not None:
         found = {"explanations": [ladder_json(one, MOST_ON_PAGE) for one in ladders], "notes": list(notes)}
         with replacing(Path(html)) as page:
-            page.write(explanation_page(before.name, after.name, found))
+            page.write(explanation_page(first, second, found))
     offer(explanations=[ladder_json(one, pairs) for one in ladders], notes=list(notes))
     if not wants_json():
         console = Console()
@@ -53,3 +90,38 @@ def explain(first: str, second: str, dataset: str | None, pairs: int, html: str 
             click.echo(f"\n{html}: the pairs of each cause, for a browser")
     if not ladders:
         raise click.exceptions.Exit(1)
+
+
+def _asked_again(ladders: Sequence[Ladder], name: str, most: int, reuse: str | None, work_dir: str | None) -> Ladder:
+    """Ask a model again, and return the explanation with the steps that this separates."""
+    from ais_prompt.checks.source import Source, checked, named_model
+    from ais_prompt.cli.limits import show_estimate
+    from ais_prompt.comparison.asking_again import choose_questions, config_of, dataset_name, separate
+    from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
+    from ais_prompt.errors import ConfigError, Interrupted
+    from ais_prompt.store.layout import RunFolder
+    from ais_prompt.store.predictions import read_predictions
+    from ais_prompt.utils.text import listed
+    from ais_prompt.verbs.api import load_config, run
+
+    if len(ladders) != 1:
+        counts = Counter(name for one in ladders for name in {one.before.dataset, one.after.dataset})
+        names = listed(sorted(name for name, count in counts.items() if count == 1))
+        fix = f"choose one: --dataset with {names}" if ladders else "leave --ask out, which shows why"
+        raise ConfigError(f"--ask needs one dataset, and {len(ladders)} can be explained", where="--ask", fix=fix)
+    questions = choose_questions(ladders[0], most)
+    loaded = load_config(config_of(questions, named_model(name)))
+    work_dir = work_dir or DEFAULT_WORK_DIR
+    show_estimate(checked(Source(loaded=loaded, work_dir=work_dir))[0], by_task=False)
+    try:
+        made = run(loaded, mode="infer", reuse=reuse, work_dir=work_dir, quiet=wants_json())
+    except Interrupted as stop:
+        stop.fix = f"go on with the same command and -r {Path(stop.where).name}"
+        raise
+    made.raise_errors()
+    folder = RunFolder(made.path)
+    answers = {
+        way: list(read_predictions(folder.predictions(model, dataset_name(way)), with_prompts=False))
+        for way, model in questions.models.items()
+    }
+    return separate(questions, answers, str(folder.root))

@@ -118,7 +118,7 @@ class Division:
     def crossed(self, *, answers_of_after: bool, rule_of_after: bool) -> float | None:
         """Return the score of the answers of a run by the golds and rules of a run; None if that cannot be computed."""
         if answers_of_after != rule_of_after:
-            if self._cannot_score:
+            if self.cannot_score:
                 return None
             if not self._undone:  # both have the same golds and rule
                 rule_of_after = answers_of_after
@@ -133,7 +133,7 @@ class Division:
         return any(task.spec.dataset.eval.judge is not None for task in (self._before, self._after))
 
     @cached_property
-    def _cannot_score(self) -> bool:
+    def cannot_score(self) -> bool:
         """Whether answers cannot be scored again: a judge scores, or the rule of another tool that is not here."""
         sides = (self._before, self._after)
         return self._judged or not all(map(has_rule, sides))
@@ -141,7 +141,7 @@ class Division:
     @cached_property
     def _undone(self) -> list[str]:
         """The causes that can be undone without a model."""
-        if self._cannot_score:
+        if self.cannot_score:
             return []
         before, after = self._before.spec.dataset, self._after.spec.dataset
         differ = {
@@ -170,7 +170,7 @@ class Division:
     def _labels(self) -> list[str]:
         """The cause of the changed answer of each sample; empty if neither answer nor value changed."""
         made = makers_that_differ(self._before, self._after)
-        judged = self._judged_causes() if self._cannot_score else []
+        judged = self._judged_causes() if self.cannot_score else []
         moved = (self._stored[0] != self._stored[1]).any(axis=1)
         return [self._label(number, made, judged, moved=bool(moved[number])) for number in range(len(self._ids))]
 
@@ -183,7 +183,7 @@ class Division:
 
     def _label(self, number: int, made: Sequence[str], judged: Sequence[str], *, moved: bool) -> str:
         old, new = self._old[number], self._new[number]
-        scoring = [*([DATA] if self._cannot_score and not self._same_golds[number] else []), *judged]
+        scoring = [*([DATA] if self.cannot_score and not self._same_golds[number] else []), *judged]
         if old.prediction == new.prediction:
             if self._undone or not moved:
                 return ""
@@ -228,17 +228,32 @@ class Division:
         if state == (whole if new else _State()):
             return self._stored[new]
         if (new, state) not in self._rows:
-            found = self._score_again(new, state)
+            answers, answered = (self._new, self._after) if new else (self._old, self._before)
+            found = self._score_again(answers, answered, state)
             # Where only one run can use the gold, the sample keeps the value of the other run.
             other = self._stored[not new]
             rows = [found.get(name, other[number]) for number, name in enumerate(self._ids)]
             self._rows[new, state] = np.array(rows)
         return self._rows[new, state]
 
-    def _score_again(self, new: bool, state: _State) -> Mapping[str, Rows]:
-        answered = self._after if new else self._before
+    def values_of(self, answers: Sequence[Prediction]) -> list[float]:
+        """Return the value of other answers to the samples, in order: the mean by the golds and rules of either run.
+
+        NaN where an answer has no score.
+
+        Raises:
+            AisPromptError: an answer cannot be scored.
+        """
+        whole = _State(*(cause in self._undone for cause in _State._fields))
+        found = [
+            self._score_again(answers, self._after if new else self._before, state)
+            for new, state in enumerate((_State(), whole))
+        ]
+        missing = np.full(1, math.nan)
+        return [float(np.mean([one.get(name, missing)[0] for one in found])) for name in self._ids]
+
+    def _score_again(self, answers: Sequence[Prediction], answered: ScoredTask, state: _State) -> Mapping[str, Rows]:
         golds = self._golds(state)
-        answers = self._new if new else self._old
         mixed = [replace(answer, gold=gold, cluster=None) for answer, gold in zip(answers, golds, strict=True)]
         dataset = answered.spec.dataset
         scoring = self._eval_spec(state)

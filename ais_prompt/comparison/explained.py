@@ -19,18 +19,20 @@ from ais_prompt.utils.text import listed
 
 
 def explain_runs(
-    before: StoredRun, after: StoredRun, dataset: str | None = None
+    before: StoredRun, after: StoredRun, dataset: str | None = None, names: tuple[str, str] | None = None
 ) -> tuple[Sequence[Ladder], Sequence[str]]:
     """Return the explanation of each dataset that both have, and notes on what cannot be explained.
 
     Args:
         before, after: the runs.
         dataset: only this dataset of either.
+        names: of the runs for the reader; None: those of their folders, which for a log is a temporary one.
     """
     before, after = with_equal_trust(before, after)
     pairs = [
         (old, new) for old, new in pair_tasks(before, after) if dataset is None or dataset in (old.dataset, new.dataset)
     ]
+    names = names or (before.name, after.name)
     found, notes = [], []
     for old, new in pairs:
         scored = [task for task in (old, new) if task.is_scored and has_scores(task)]
@@ -38,12 +40,12 @@ def explain_runs(
             notes.append(_unscored(old, new, scored))
             continue
         try:
-            found.append(explain(old, new, (before.name, after.name)))
+            found.append(explain(old, new, names))
         except AisPromptError as error:
             notes.append(f"{new.name} cannot be explained: {error}")
     if not pairs:
-        names = " and ".join(listed(task.name for task in run.tasks) for run in (before, after))
-        notes.append(f"there is no dataset in common: {names}")
+        datasets = " and ".join(listed(task.name for task in run.tasks) for run in (before, after))
+        notes.append(f"there is no dataset in common: {datasets}")
     return found, notes
 
 

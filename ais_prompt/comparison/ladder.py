@@ -7,7 +7,7 @@ each pair of answers, since only asking again could separate them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
@@ -102,11 +102,35 @@ class ScoreSide(Struct, frozen=True):
     decoding: Mapping[str, Any]
 
 
+class AskedAgain(Struct, frozen=True):
+    """What asking again has shown.
+
+    Attributes:
+        pairs: number of pairs that were asked and have all of their answers.
+        of: number of pairs that could be asked.
+        requests: number of requests.
+        twice: answers that were asked twice in the same way.
+        equal: of these, the ones that were equal both times.
+        as_logged: of these, the ones that are those of the log.
+        folder: the run folder.
+    """
+
+    pairs: int
+    of: int
+    requests: int
+    twice: int
+    equal: int
+    as_logged: int
+    folder: str
+
+
 class Ladder(Struct, frozen=True):
     """Why two scores differ.
 
     Attributes:
         before, after: the scores.
+        tasks: what was compared; samples of the first have the ids of the second.
+        common: number of samples that both sides have answered.
         fraction: whether they are fractions of 1.
         pairing: which sample is which.
         steps: the parts of the difference, in the order in which a score is made; they add up to it. Empty if too few
@@ -118,10 +142,13 @@ class Ladder(Struct, frozen=True):
         answers: sample id → the two predictions, of the samples of the steps.
         extracted: sample id → the two extracted answers.
         values: sample id → the two values.
+        asked: what asking again has shown; None if nothing was asked.
     """
 
     before: ScoreSide
     after: ScoreSide
+    tasks: tuple[ScoredTask, ScoredTask]
+    common: int
     fraction: bool
     pairing: Pairing
     steps: tuple[Step, ...]
@@ -131,6 +158,7 @@ class Ladder(Struct, frozen=True):
     answers: Mapping[str, tuple[Prediction, Prediction]]
     extracted: Mapping[str, tuple[Any, Any]]
     values: Mapping[str, tuple[float, float]]
+    asked: AskedAgain | None = None
 
     @property
     def difference(self) -> float:
@@ -181,11 +209,13 @@ def explain(before: ScoredTask, after: ScoredTask, names: tuple[str, str]) -> La
     unknown = tuple(_unknown(first, after, ids))
     steps: tuple[Step, ...] = ()
     if not why_undivided(pairing.share):
-        steps = tuple(sorted(_steps(division, first, after, unknown, sides), key=_place))
+        steps = in_order(_steps(division, first, after, unknown, sides))
     shown = dict.fromkeys(name for step in steps for name in step.pairs)
     return Ladder(
         before=sides[0],
         after=sides[1],
+        tasks=(replace(first), replace(after)),  # copies hold no predictions, so a log of many datasets fits in memory
+        common=len(ids),
         fraction=fraction,
         pairing=pairing,
         steps=steps,
@@ -199,6 +229,16 @@ def explain(before: ScoredTask, after: ScoredTask, names: tuple[str, str]) -> La
         extracted={name: (first.extracted.get(name), after.extracted.get(name)) for name in shown},
         values={name: (first.values[name], after.values[name]) for name in shown},
     )
+
+
+def in_order(steps: Iterable[Step]) -> tuple[Step, ...]:
+    """Return steps in the order in which a score is made."""
+    return tuple(sorted(steps, key=_place))
+
+
+def is_before_answer(step: Step) -> bool:
+    """Return whether a step is a label of answers that differ, which asking again may separate."""
+    return step.certainty != "certain" and step.cause not in _COMPUTED
 
 
 def _crossed(division: Division, answers: int, rule: int) -> float | None:

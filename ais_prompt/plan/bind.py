@@ -45,6 +45,12 @@ def argument_faults(
             yield fault
 
 
+def accepts(part: Callable[..., Any], name: str) -> bool:
+    """Return whether a part has an argument of this name, also one of ``**options``."""
+    accepted = _accepted(part, 0)
+    return accepted is not None and not accepted.unknown([name])
+
+
 class _Accepted(Struct, frozen=True):
     """The arguments that a part accepts.
 

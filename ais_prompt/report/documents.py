@@ -299,9 +299,11 @@ class ExplanationEntry(TypedDict):
     difference: float
     pairing: dict[str, Any]
     steps: list[dict[str, Any]]
+    rules: list[str]
     scores_by_rule: list[list[float | None]]
     unknown: list[str]
     requests: dict[str, Any]
+    asked: dict[str, Any] | None
 
 
 class ExplainDocument(Document, kw_only=True):
@@ -310,9 +312,11 @@ class ExplainDocument(Document, kw_only=True):
     Attributes:
         notes: what cannot be explained, and why.
         explanations: of each dataset that both logs have.
+        estimates: what each task would ask, with ``--ask``.
     """
 
     kind: Literal["explain"]
+    estimates: list[TaskEstimate] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     explanations: list[ExplanationEntry] = field(default_factory=list)
 

@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 from rich.console import Console
 from rich.text import Text
 
-from ais_prompt.comparison.ladder import Ladder, Step
+from ais_prompt.comparison.ladder import AskedAgain, Ladder, Step
 from ais_prompt.comparison.pairing import why_undivided
 from ais_prompt.types.request import prompts_to_json
 from ais_prompt.utils.tables import Column, print_table
@@ -59,6 +59,19 @@ def sentence(ladder: Ladder) -> str:
     return f"{scores}: {_signed(ladder.difference, ladder)} = {', '.join(parts)}"
 
 
+def rules_in_words(ladder: Ladder) -> list[str]:
+    """Return the rule of each side in words."""
+    return [side.rule or "a rule of its own, which cannot be applied here" for side in (ladder.before, ladder.after)]
+
+
+def asked_sentence(asked: AskedAgain) -> str:
+    """Return what asking again has shown."""
+    return (
+        f"asked again: {counted(asked.pairs, 'pair')} of {asked.of} with {counted(asked.requests, 'request')}; "
+        f"asked twice, {asked.equal} of {asked.twice} answers are equal, and {asked.as_logged} are those of the logs"
+    )
+
+
 def ladder_json(ladder: Ladder, pairs: int) -> dict[str, Any]:
     """Return an explanation as plain JSON values; scores as stored, not in percent."""
     pairing = ladder.pairing
@@ -81,9 +94,11 @@ def ladder_json(ladder: Ladder, pairs: int) -> dict[str, Any]:
             {**asdict(step), "pairs": [_pair_json(name, ladder) for name in _changed_first(step, ladder)[:pairs]]}
             for step in ladder.steps
         ],
+        "rules": rules_in_words(ladder),
         "scores_by_rule": [list(row) for row in ladder.crossed],
         "unknown": list(ladder.unknown),
         "requests": {name: list(values) for name, values in ladder.requests.items()},
+        "asked": None if ladder.asked is None else {**asdict(ladder.asked), "sentence": asked_sentence(ladder.asked)},
     }
 
 
@@ -104,7 +119,9 @@ def _head(ladder: Ladder) -> Iterator[str]:
         yield f"not in the logs: {', '.join(ladder.unknown)}"
     for name, values in ladder.requests.items():
         yield f"requests differ in {name}: {' → '.join('not sent' if one is None else repr(one) for one in values)}"
-    rules = [side.rule or "a rule of its own, which cannot be applied here" for side in (ladder.before, ladder.after)]
+    if ladder.asked is not None:
+        yield asked_sentence(ladder.asked)
+    rules = rules_in_words(ladder)
     if rules[0] == rules[1] and ladder.before.rule:
         yield f"rule of both: {rules[0]}"
         return

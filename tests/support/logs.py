@@ -37,11 +37,11 @@ PROMPT = "Add up. Write ANSWER: and the sum.\n\n{}"
 PATTERN = r"ANSWER: (\d+)"
 
 
-def inspect_samples(asked: Sequence[Asked] = ASKED, **body: Any) -> list[dict[str, Any]]:
-    return [_inspect_sample(number, one, body) for number, one in enumerate(asked, 1)]
+def inspect_samples(asked: Sequence[Asked] = ASKED, prompt: str = PROMPT, **body: Any) -> list[dict[str, Any]]:
+    return [_inspect_sample(number, one, prompt, body) for number, one in enumerate(asked, 1)]
 
 
-def _inspect_sample(number: int, one: Asked, body: Mapping[str, Any]) -> dict[str, Any]:
+def _inspect_sample(number: int, one: Asked, prompt: str, body: Mapping[str, Any]) -> dict[str, Any]:
     user = {"role": "user", "content": "attachment://a1"}
     said = {"role": "assistant", "content": one.answer}
     choice = {"message": said, "stop_reason": "max_tokens" if one.is_cut else "stop"}
@@ -64,7 +64,7 @@ def _inspect_sample(number: int, one: Asked, body: Mapping[str, Any]) -> dict[st
             },
             {"event": "model", "model": "openai/grader", "input": [{"role": "user", "content": "Grade."}]},
         ],
-        "attachments": {"a1": PROMPT.format(one.question)},
+        "attachments": {"a1": prompt.format(one.question)},
     }
 
 
@@ -85,14 +85,18 @@ def inspect_header(asked: Sequence[Asked] = ASKED, version: int = 2) -> dict[str
 
 
 def write_inspect(
-    folder: Path, asked: Sequence[Asked] = ASKED, compression: int = zipfile.ZIP_DEFLATED, **body: Any
+    folder: Path,
+    asked: Sequence[Asked] = ASKED,
+    compression: int = zipfile.ZIP_DEFLATED,
+    prompt: str = PROMPT,
+    **body: Any,
 ) -> Path:
     from ais_prompt.extensions.formats.logs.files import zip_file
 
     path = folder / "log.eval"
     with zip_file()(path, "w", compression) as archive:
         archive.writestr("_journal/start.json", "{}")
-        for sample in inspect_samples(asked, **body):
+        for sample in inspect_samples(asked, prompt, **body):
             archive.writestr(f"samples/{sample['id']}_epoch_1.json", json.dumps(sample))
         archive.writestr("header.json", json.dumps(inspect_header(asked)))
     return path

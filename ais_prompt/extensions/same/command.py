@@ -89,6 +89,7 @@ def _of_models(
     work_dir: str,
 ) -> list[Evidence]:
     """Ask two models, and compare what they answer."""
+    from ais_prompt.checks.source import named_model
     from ais_prompt.errors import AisPromptError
     from ais_prompt.extensions.same import compare
     from ais_prompt.extensions.same.probe import (
@@ -98,13 +99,12 @@ def _of_models(
         TEXTS,
         TOOLS,
         Kind,
-        model_of,
         probe,
         reports_calls,
     )
     from ais_prompt.verbs.api import run
 
-    models = [model_of(name) for name in names]
+    models = [named_model(name) for name in names]
 
     def answered(kind: Kind, *datasets: str) -> list[list[Answers]]:
         made = run(probe(models, prompts, samples, max_out_len, temperature, kind), mode="infer", work_dir=work_dir)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final, Literal
 
-from ais_prompt.checks.source import local_model, served_model
-from ais_prompt.config.compose import compose
-from ais_prompt.errors import ConfigError
+from ais_prompt.plan.bind import accepts
 from ais_prompt.registry import MODELS
 from ais_prompt.utils.text import listed
 
@@ -87,32 +83,6 @@ OFFERED: Final = [
     )
 ]
 
-
-def model_of(text: str) -> dict[str, Any]:
-    """Return the config of a model that the command line names.
-
-    Args:
-        text: an address (``http://127.0.0.1:8000/v1``, with ``#model`` if the server has several), a model config, or a
-            folder or GGUF file with weights.
-
-    Raises:
-        ConfigError: it is none of them, or the config has several models.
-        ModelError: the server does not list its models.
-    """
-    name, _, chosen = text.partition("#")
-    if name.startswith(("http://", "https://")):
-        return served_model((name,), chosen or None)
-    if Path(name).is_dir() or name.endswith(".gguf"):
-        return local_model(name, "chat")
-    known = compose([name], []).values["models"]
-    models = [one for one in known if chosen in ("", one.get("abbr"))]
-    if len(models) != 1:
-        abbrs = listed(str(one.get("abbr")) for one in known)
-        what = f"{name} has {len(models)} models" + (f" {chosen!r}" if chosen else "")
-        raise ConfigError(what, where=text, fix=f"write {name}#ABBR with one of: {abbrs}")
-    return dict(models[0])
-
-
 Kind = Literal["answers", "tools", "likelihoods"]
 
 
@@ -188,7 +158,6 @@ def _of_text(model: Mapping[str, Any]) -> dict[str, Any]:
 
 def _at_temperature(model: Mapping[str, Any], temperature: float) -> dict[str, Any]:
     """Return a model that samples, unless its config sets a temperature, or its type takes none."""
-    kind = MODELS.get(model["type"])
-    if "generation_kwargs" not in inspect.signature(kind).parameters:
+    if not accepts(MODELS.get(model["type"]), "generation_kwargs"):
         return dict(model)
     return {**model, "generation_kwargs": {"temperature": temperature, **model.get("generation_kwargs", {})}}

@@ -25,9 +25,9 @@ function facts(one) {
   const { pairing } = one;
   const ways = Object.entries(pairing.ways).map(([way, number]) => `${count(number)} ${say("by {way}", { way: say(way) })}`);
   const left = [pairing.only_before, pairing.only_after].flatMap((number, side) => (number ? [say("{number} only in {log}", { number: count(number), log: plain(one.titles[side]) })] : []));
-  const rules = [one.before, one.after].map(({ rule }, side) => `${say("rule of {log}", { log: plain(one.titles[side]) })}: ${plain(rule ?? say("unknown"))}`);
+  const rules = one.rules.map((rule, side) => `${say("rule of {log}", { log: plain(one.titles[side]) })}: ${[one.before, one.after][side].rule == null ? say(rule) : plain(rule)}`);
   const requests = Object.entries(one.requests).map(([name, values]) => `${plain(name)}: ${values.map((value) => (value == null ? say("not sent") : plain(JSON.stringify(value)))).join(" → ")}`);
-  return [`${counted(pairing.paired, "pair")}: ${[...ways, ...left].join(", ")}`, ...rules, ...requests];
+  return [`${counted(pairing.paired, "pair")}: ${[...ways, ...left].join(", ")}`, ...(one.asked ? [plain(one.asked.sentence)] : []), ...rules, ...requests];
 }
 
 function causeRow(step, one) {

@@ -217,6 +217,8 @@ def test_a_server_is_the_same_as_the_weights_that_it_has(folder: Path) -> None:
     with mock_server(model=demo) as server:
         options = ["--prompts", "sums.txt", "--samples", "2", "--max-out-len", "4"]
         assert found(folder, server.base_url, str(demo), *options)[1]["likelihoods"] is False
+        sampled = [one["body"] for one in server.requests() if one["path"].endswith("/chat/completions")]
+        assert {body.get("temperature") for body in sampled} == {1.0}
 
 
 def called(share: float, arguments: str = '{"city": "Oslo"}', prompts: int = 60) -> dict[str, Prediction]:
