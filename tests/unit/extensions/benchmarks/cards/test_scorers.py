@@ -14,7 +14,7 @@ from ais_prompt.config.compose import compose
 from ais_prompt.extensions.benchmarks.cards.dataset import CatalogDataset
 from tests.support.benchmark_samples import CONFIGS, bring, sample
 
-LENIENT = {"boolq_gen", "drop_gen", "ocrbench_gen", "triviaqa_gen"}
+LENIENT = {"drop_gen", "ocrbench_gen", "triviaqa_gen"}
 """Their cards have a note."""
 OTHERS = {"bfcl", "drop_f1_gen", "gsm8k", "ifbench", "ifeval", "mt_bench", "simpleqa"}
 """Benchmarks and configs whose golds are no short texts, or are judged."""
