@@ -1,4 +1,4 @@
-"""Write docs/reference.md, docs/reference/ and the stub of the package: ``python -m tools.reference``.
+"""Write the reference in docs/, the files for agents and the stub of the package: ``python -m tools.reference``.
 
 The pages are what `aisprompt describe` shows. They are built with the site and not committed.
 """
@@ -15,6 +15,7 @@ from ais_prompt.cli.describe import command_entries
 from ais_prompt.reference.entry import REQUIRED, Argument, Entry
 from ais_prompt.reference.files import FILES, schema_of
 from ais_prompt.reference.lookup import entries
+from ais_prompt.reference.programs import LLMS, SKILL, llms_txt, skill
 from tools import benchmarks, counterparts, differences
 from tools.stub import STUB, stub
 
@@ -85,11 +86,20 @@ def pages() -> dict[Path, str]:
         if file.shape is not None:
             text = json.dumps(schema_of(file), ensure_ascii=False, indent=2) + "\n"
             made[SCHEMAS / f"{file.name.removesuffix('.json')}.json"] = text
+    made[Path("docs") / LLMS] = llms_txt(groups["commands"], _site_pages())
+    made[Path("docs") / f"{SKILL}.txt"] = skill(groups["commands"])  # with .md it would become a page
     made[STUB.relative_to(ROOT)] = stub()
     made[FOLDER / "benchmarks.md"] = benchmarks.page()
     made[FOLDER / "counterparts.md"] = counterparts.page()
     made[FOLDER / "differences.md"] = differences.render(differences.load_cases(), differences.load_entries())
     return made
+
+
+def _site_pages() -> list[tuple[str, str]]:
+    """Return address and title of the pages of the site that are written by hand."""
+    pages = sorted((ROOT / "docs").glob("*.md"))
+    titles = [(page, page.read_text("utf-8").partition("\n")[0]) for page in pages if page != ROOT / INDEX]
+    return [(f"{page.stem}.html", title.removeprefix("# ")) for page, title in titles]
 
 
 def _page(group: str, found: list[Entry]) -> str:

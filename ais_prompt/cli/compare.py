@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -137,6 +137,7 @@ def baseline(runs: tuple[str, ...], output: str | None, advise: bool, alarms: fl
 )
 @click.option("--task", metavar="MODEL/DATASET", help="Only this task, if runs have several.")
 @click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
+@json_option
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def judge_check(
     runs: tuple[str, ...],
@@ -155,11 +156,30 @@ def judge_check(
     from ais_prompt.verbs.judge_check import judge_check as check
 
     found = check(runs, labels, expand(work_dir or DEFAULT_WORK_DIR), task)
+    offer(judges=list(map(_measured, found.judges)), alpha=found.alpha)
     for judge in found.judges:
         _show(judge)
     if len(found.judges) > 1:
         alpha = "none: the verdicts do not vary" if found.alpha is None else f"{found.alpha:.3f}"
         click.echo(f"Krippendorff's alpha of {len(found.judges)} judges, {found.answers:,} answers: {alpha}")
+
+
+def _measured(judge: Judge) -> dict[str, Any]:
+    """Return a judge for the document of ``--json``."""
+    measures = {
+        "sensitivity": judge.confusion.sensitivity,
+        "specificity": judge.confusion.specificity,
+        "kappa": judge.confusion.kappa,
+        "corrected": judge.corrected,
+    }
+    return {
+        "run": judge.run,
+        "task": judge.task,
+        "labelled": judge.confusion.n,
+        "unjudged": judge.unjudged,
+        "score": sum(judge.verdicts.values()) / len(judge.verdicts),
+        **{name: None if one is None else [one.value, one.low, one.high] for name, one in measures.items()},
+    }
 
 
 def _show(judge: Judge) -> None:

@@ -11,7 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from ais_prompt.catalog import PARTS
-from ais_prompt.cli.verb import CONFIG_DIR, PEER_PATH, Verb
+from ais_prompt.cli.verb import CONFIG_DIR, PEER_PATH, Verb, json_option, offer, wants_json
 
 if TYPE_CHECKING:
     from ais_prompt.reference.entry import Argument, Entry
@@ -31,23 +31,31 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 @CONFIG_DIR
 @click.argument("name", shell_complete=_complete)
 @click.option("--schema", is_flag=True, help="Print the JSON schema of a file of a run folder.")
+@json_option
 def describe(name: str, schema: bool) -> None:
     """Describe a part, key, error, file, option, function, benchmark or config by its NAME; also a dict of a config.
 
     For example FixKRetriever, reader_cfg, reader_cfg.test_range, StoreError, run.json, run, --set, ais_prompt.compare,
-    gsm8k, gsm8k_gen_1d7fe4.
+    gsm8k, gsm8k_gen_1d7fe4. SKILL.md and llms.txt print these files, for agents that use this program.
     """
     from ais_prompt.reference.config_files import benchmark_entries, config_file_entries, suite_entries
     from ais_prompt.reference.lookup import entry_text, find
     from ais_prompt.reference.parts import plugin_entries
+    from ais_prompt.reference.programs import LLMS, SKILL, llms_txt, skill
     from ais_prompt.utils.text import printable
 
+    if name in (SKILL, LLMS) and not (schema or wants_json()):
+        click.echo({SKILL: skill, LLMS: llms_txt}[name](command_entries()), nl=False)
+        return
     if schema:
         _print_schema(name)
         return
     more = [*command_entries(), *plugin_entries()]
     more += [*benchmark_entries(name), *suite_entries(name), *config_file_entries(name)]
     found = find(name.removeprefix("ais_prompt."), more)
+    offer(entries=found)
+    if wants_json():
+        return
     width = min(shutil.get_terminal_size((80, 24)).columns, WIDEST)
     click.echo(printable("\n".join(entry_text(entry, width) for entry in found)), nl=False)
 

@@ -12,7 +12,7 @@ from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.ending import exit_code, show
 from ais_prompt.cli.limits import FAILURE_LIMIT, FailureLimit
 from ais_prompt.cli.options import CODE_EXECUTION, MODEL_AND_DATA, config_options, shown_command, source
-from ais_prompt.cli.verb import Verb, hanging, hint, repeat_mistakes
+from ais_prompt.cli.verb import Verb, hanging, hint, json_option, offer, repeat_mistakes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -87,6 +87,7 @@ def run_shard(
     help="More samples than this that failed: exit code 1.",
 )
 @CODE_EXECUTION
+@json_option
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.pass_context
 def merge(
@@ -143,17 +144,30 @@ def serve(reuse: str, **options: Any) -> None:
 @click.command(cls=Verb)
 @click.argument("run", shell_complete=complete_run)
 @click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
+@json_option
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def status(run: str, work_dir: str | None, debug: bool) -> None:  # noqa: ARG001
     """Show how far a run is: its shards, on which machine, running, finished, dead or missing, and its servers."""
     from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
     from ais_prompt.config.paths import expand
     from ais_prompt.store.runs import locate_run
+    from ais_prompt.store.shards import latest_shards
 
     folder = locate_run(expand(work_dir or DEFAULT_WORK_DIR), run)
-    for lines in (_shards(folder), _servers(folder), _whole(folder)):
-        for line in lines:
-            click.echo(line)
+    lines = [*_shards(folder), *_servers(folder), *_whole(folder)]
+    for line in lines:
+        click.echo(line)
+    shards = [
+        {
+            "shard": str(shard),
+            "state": one.state if one else "missing",
+            "answered": one.answered() if one else 0,
+            "host": one.host if one else None,
+            "start": one.start if one else None,
+        }
+        for shard, one in latest_shards(folder).items()
+    ]
+    offer(folder=str(folder.root), shards=shards, lines=[line for line in lines if line])
 
 
 def refuse_scores_of_shard(mode: str, *, stop_early: bool, gate_values: dict[str, Any]) -> None:

@@ -90,7 +90,7 @@ class DifferenceEntry(TypedDict):
 
 
 class RunDocument(Document, kw_only=True):
-    """What ``run`` and ``score`` print.
+    """What ``run``, ``score`` and ``merge`` print.
 
     Attributes:
         folder: the run folder; None if none was made.
@@ -106,7 +106,7 @@ class RunDocument(Document, kw_only=True):
         tables: task → the tables of another tool, with ``--as``; a number for each column.
     """
 
-    kind: Literal["run", "score"]
+    kind: Literal["run", "score", "merge"]
     folder: str | None = None
     tasks: list[TaskEnd] = field(default_factory=list)
     scores: list[Row] = field(default_factory=list)
@@ -240,6 +240,116 @@ class ListDocument(Document, kw_only=True):
     benchmarks: list[BenchmarkEntry] = field(default_factory=list)
     providers: list[ProviderEntry] = field(default_factory=list)
     parts: dict[str, list[Named]] = field(default_factory=dict)
+
+
+class ArgumentEntry(TypedDict):
+    """An argument, key or option: its default as it is written, empty if there is nothing to say."""
+
+    name: str
+    kind: str
+    default: str
+    meaning: str
+
+
+class DescribedEntry(TypedDict):
+    """What the reference says of a name; ``facts`` are further pairs of a title and a text."""
+
+    name: str
+    group: str
+    kind: str
+    summary: str
+    text: str
+    arguments: list[ArgumentEntry]
+    usage: str
+    also: list[str]
+    facts: list[tuple[str, str]]
+
+
+class DescribeDocument(Document, kw_only=True):
+    """What ``describe`` prints.
+
+    Attributes:
+        entries: all things of that name.
+    """
+
+    kind: Literal["describe"]
+    entries: list[DescribedEntry] = field(default_factory=list)
+
+
+class ImportedTaskEntry(TypedDict):
+    """One task of a log: numbers of samples, and metric → score in the log, as the other tool reports it."""
+
+    name: str
+    samples: int
+    failed: int
+    scores: dict[str, float]
+
+
+class ImportDocument(Document, kw_only=True):
+    """What ``import`` prints.
+
+    Attributes:
+        folder: the run folder.
+        tasks: what is in it.
+        notes: what a reader must know.
+    """
+
+    kind: Literal["import"]
+    folder: str | None = None
+    tasks: list[ImportedTaskEntry] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+class ShardEntry(TypedDict):
+    """The latest session of a shard; without a session it is missing."""
+
+    shard: str
+    state: str
+    answered: int
+    host: str | None
+    start: str | None
+
+
+class StatusDocument(Document, kw_only=True):
+    """What ``status`` prints.
+
+    Attributes:
+        folder: the run folder.
+        shards: in order; empty for a run without shards.
+        lines: what it says to people.
+    """
+
+    kind: Literal["status"]
+    folder: str | None = None
+    shards: list[ShardEntry] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+
+
+class MeasuredJudge(TypedDict):
+    """A judge against labels of people: shares with their 95 % intervals, null if unknown."""
+
+    run: str
+    task: str
+    labelled: int
+    unjudged: int
+    score: float
+    sensitivity: list[float] | None
+    specificity: list[float] | None
+    kappa: list[float] | None
+    corrected: list[float] | None
+
+
+class JudgeCheckDocument(Document, kw_only=True):
+    """What ``judge-check`` prints; each measure is the value and both ends of its interval.
+
+    Attributes:
+        judges: one entry for each judge.
+        alpha: Krippendorff's alpha of several judges; null for one, or if nothing varies.
+    """
+
+    kind: Literal["judge-check"]
+    judges: list[MeasuredJudge] = field(default_factory=list)
+    alpha: float | None = None
 
 
 class ComparisonEntry(TypedDict):
@@ -398,7 +508,12 @@ DOCUMENTS: Final[Mapping[str, type[Document]]] = {
     "run": RunDocument,
     "score": RunDocument,
     "check": CheckDocument,
+    "merge": RunDocument,
     "list": ListDocument,
+    "describe": DescribeDocument,
+    "import": ImportDocument,
+    "status": StatusDocument,
+    "judge-check": JudgeCheckDocument,
     "compare": CompareDocument,
     "explain": ExplainDocument,
     "baseline": BaselineDocument,

@@ -67,6 +67,11 @@ def test_a_judge_and_its_corrected_score(project: Project) -> None:
     assert "specificity      44.4 %  [" in done.stdout
     assert "score            75.0 % as judged" in done.stdout
     assert "corrected score  55.0 %  [" in done.stdout
+    found = json.loads(project.run("judge-check", "one", "--labels", str(labels), "--json").stdout)
+    [judge] = found["judges"]
+    assert (judge["labelled"], judge["score"], found["alpha"]) == (40, 0.75, None)
+    assert judge["sensitivity"][0] == pytest.approx(20 / 22)
+    assert judge["corrected"][1] < judge["corrected"][0] < judge["corrected"][2]
 
 
 def test_several_judges_and_answers_without_a_verdict(project: Project) -> None:

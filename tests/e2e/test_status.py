@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable
@@ -77,6 +78,19 @@ STATES: dict[str, tuple[list[Callable[[Project], None]], list[str], list[str]]] 
         ["node7:2", "No server"],
     ),
 }
+
+
+def test_a_status_and_a_merge_are_documents(project: Project) -> None:
+    ask(project, 0)
+    found = json.loads(project.run("status", str(RUN), "--json").stdout)
+    assert [(one["shard"], one["state"], one["answered"] > 0) for one in found["shards"]] == [
+        ("0/2", "finished", True),
+        ("1/2", "missing", False),
+    ]
+    ask(project, 1)
+    merged = json.loads(project.run("merge", str(RUN), "--json").stdout)
+    assert (merged["kind"], merged["exit_code"]) == ("merge", 0)
+    assert merged["scores"]
 
 
 @pytest.mark.parametrize("name", STATES)

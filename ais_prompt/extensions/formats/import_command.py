@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ais_prompt.cli.options import PEER_SCORES, shown_command
-from ais_prompt.cli.verb import PEER_PATH, Verb, hanging
+from ais_prompt.cli.verb import PEER_PATH, Verb, hanging, json_option, offer
 
 if TYPE_CHECKING:
     from ais_prompt.store.layout import RunFolder
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 @click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are made (default: outputs).")
 @PEER_PATH
 @PEER_SCORES
+@json_option
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def import_command(log: Path, config: str | None, work_dir: str | None, peer_scores: bool, debug: bool) -> None:  # noqa: ARG001
     """Make a run folder of the log of another tool. Nothing in LOG is executed.
@@ -48,6 +49,14 @@ def import_command(log: Path, config: str | None, work_dir: str | None, peer_sco
     for one in imported.tasks:
         for note in one.notes:
             click.echo(f"note: {one.name}: {note}", err=True)
+    offer(
+        folder=str(imported.folder.root),
+        tasks=[
+            {"name": one.name, "samples": one.samples, "failed": one.failed, "scores": dict(one.reported)}
+            for one in imported.tasks
+        ],
+        notes=[f"{one.name}: {note}" for one in imported.tasks for note in one.notes],
+    )
     width = max(len(one.name) for one in imported.tasks)
     for one in imported.tasks:
         failed = f", {one.failed:,} failed" if one.failed else ""
@@ -63,6 +72,14 @@ def _import_peer_run(folder: Path, config: str | None, work_dir: str | None, pee
     imported = import_run(folder, Source(config, work_dir=work_dir, peer_scores=peer_scores), shown_command())
     for note in imported.notes:
         click.echo(f"note: {note}", err=True)
+    offer(
+        folder=str(imported.folder.root),
+        tasks=[
+            {"name": task.name, "samples": task.samples, "failed": task.failed, "scores": dict(task.numbers)}
+            for task in imported.tasks
+        ],
+        notes=list(imported.notes),
+    )
     width = max(len(task.name) for task in imported.tasks)
     for task in imported.tasks:
         failed = f", {task.failed:,} failed" if task.failed else ""

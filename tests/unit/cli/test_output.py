@@ -103,6 +103,19 @@ def test_score_and_compare_and_list_are_documents(folder: Path) -> None:
     assert document(folder, "list", "retrievers")["configs"] == {}
 
 
+def test_describe_has_all_entries(folder: Path) -> None:
+    [entry] = document(folder, "describe", "FixKRetriever")["entries"]
+    assert entry["usage"].startswith("type='FixKRetriever'")
+    assert "fix_id_list" in [argument["name"] for argument in entry["arguments"]]
+    assert document(folder, "describe", "FixKRetreiver", code=2)["errors"][0]["what"]
+
+
+def test_a_run_without_shards_has_a_status(folder: Path) -> None:
+    found = document(folder, "status", "eval")
+    assert (found["shards"], Path(found["folder"]).parent.name) == ([], "eval")
+    assert "it has no shards" in found["lines"][-1]
+
+
 def test_a_check_has_all_faults_or_all_remarks(folder: Path) -> None:
     found = document(folder, "check", "eval.py")
     assert (found["models"], found["datasets"], found["errors"]) == (1, 1, [])

@@ -129,7 +129,12 @@ def test_a_rule_of_its_own_keeps_its_scores(tmp_path: Path, caplog: pytest.LogCa
 
 def test_another_rule_takes_the_place_of_that_of_the_log(tmp_path: Path) -> None:
     write_lm_eval(tmp_path / "log")
-    assert run_cli("import", "log", folder=tmp_path).returncode == 0
+    done = run_cli("import", "log", "--json", folder=tmp_path)
+    assert done.returncode == 0
+    document = json.loads(done.stdout)
+    assert document["kind"] == "import"
+    assert (tmp_path / document["folder"] / "run.json").is_file()
+    assert all(task["samples"] for task in document["tasks"])
     rule = "{'evaluator': {'type': 'ContainedAnswerEvaluator'}}"
     scored = run_cli("score", "log", "--set", f"datasets.0.eval_cfg={rule}", folder=tmp_path)
     assert scored.returncode == 0, scored.stderr
