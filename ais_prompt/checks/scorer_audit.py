@@ -24,7 +24,7 @@ from ais_prompt.types.spec import JudgeSpec
 SAMPLES: Final = 60
 """Samples of a dataset that are tried at most, spread over it."""
 FEWEST: Final = 5
-"""Samples below which chance cannot be told."""
+"""Fewer samples do not show what chance gives."""
 _LONGEST: Final = 80
 """Characters of a gold that can be put into a sentence."""
 _PLAIN: Final = 0.5

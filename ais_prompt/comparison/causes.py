@@ -497,7 +497,7 @@ def _parts(task: ScoredTask) -> Iterator[tuple[str, Any]]:
     yield "inferencer", _part(dataset.infer.inferencer)
     # The digest is that of the rows, whatever their path.
     yield "data", task.facts.data_digest or _part(dataset.source)
-    yield "reader", {name: value for name, value in _plain_reader(dataset).items() if value is not None}
+    yield "reader", _plain_reader(dataset)
     yield "extraction", {"evaluator": _part(dataset.eval.evaluator), **_reading(dataset), "k": dataset.eval.k}
     yield "versions", dict(task.versions)
 
@@ -522,7 +522,11 @@ def _part(spec: PartSpec | None) -> dict[str, Any] | None:
 
 
 def _plain_reader(dataset: DatasetSpec) -> dict[str, Any]:
-    return {name: value for name, value in asdict(dataset.reader).items() if name != "where"}
+    reader = replace(dataset.reader, sample=None)
+    plain = {name: value for name, value in asdict(reader).items() if name != "where" and value is not None}
+    if (draw := dataset.reader.sample) is not None:
+        plain["sample"] = {name: value for name, value in asdict(draw).items() if value is not None}
+    return plain
 
 
 def _reading(dataset: DatasetSpec) -> dict[str, Any]:

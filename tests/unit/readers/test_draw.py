@@ -205,6 +205,9 @@ def test_stored_draws_are_scored_and_compared_with_the_whole_set(folder: Path) -
     [run] = (folder / "outputs/e").iterdir()
     assert run_cli("score", str(run), folder=folder).returncode == 0
     assert rows_of(folder) == first
+    assert run_cli("run", "e.py", folder=folder).returncode == 0
+    compared = run_cli("compare", str(run), "e", folder=folder).stdout
+    assert "sample={'size': 5, 'by': 'level', 'seed': 0}" in compared
     assert first["m", "large", "accuracy"]["population"] == 180
     assert run_cli("run", "e.py", "-w", "whole", folder=folder).returncode == 0
     [whole] = (folder / "whole/e").iterdir()
