@@ -39,13 +39,18 @@ def describe(name: str, schema: bool) -> None:
     gsm8k, gsm8k_gen_1d7fe4. SKILL.md and llms.txt print these files, for agents that use this program.
     """
     from ais_prompt.reference.config_files import benchmark_entries, config_file_entries, suite_entries
+    from ais_prompt.reference.entry import Entry
     from ais_prompt.reference.lookup import entry_text, find
     from ais_prompt.reference.parts import plugin_entries
     from ais_prompt.reference.programs import LLMS, SKILL, llms_txt, skill
     from ais_prompt.utils.text import printable
 
-    if name in (SKILL, LLMS) and not (schema or wants_json()):
-        click.echo({SKILL: skill, LLMS: llms_txt}[name](command_entries()), nl=False)
+    if schema and wants_json():
+        raise click.UsageError("--schema prints JSON as it is: leave --json out")
+    if name in (SKILL, LLMS) and not schema:
+        text = {SKILL: skill, LLMS: llms_txt}[name](command_entries())
+        offer(entries=[Entry(name, "files", "file", "A file for programs that use this program.", text)])
+        click.echo(text, nl=False)
         return
     if schema:
         _print_schema(name)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from ais_prompt.cli.peer_flags import answer_to, as_written_here
-from ais_prompt.errors import AisPromptError, InternalError
+from ais_prompt.errors import AisPromptError, ConfigError, InternalError
 from ais_prompt.utils.folders import CONFIG_FOLDERS, PEER_FOLDERS, SearchFolders
 from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.signals import interruption, terminable
@@ -285,7 +285,7 @@ def printed(ctx: click.Context) -> Iterator[None]:
                 code = end.exit_code
                 raise
             except click.ClickException as end:
-                code = end.exit_code
+                code, output.error = end.exit_code, ConfigError(end.format_message())
                 raise
             finally:
                 stdout.write(_document(ctx, output, code))

@@ -50,6 +50,8 @@ def test_the_skill_names_every_command_and_no_other() -> None:
     for name, words in commands:
         for option in re.findall(r"(?<!\S)--?[a-z][a-z-]*", words):
             assert option in options_of(verbs[name]), (name, option)
+    known = set.union(*map(options_of, verbs.values()))
+    assert set(re.findall(r"`(--?[a-z][a-z-]*)", text)) <= known
 
 
 def test_llms_txt_names_every_command_and_the_pages_of_a_site() -> None:
