@@ -5,6 +5,7 @@ Source: ``inspect_ai.log``, version 2 of its logs. ``read_eval_log``, ``inspect 
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,7 @@ from ais_prompt.utils.jsonl import encode_finite
 _LOG_VERSION: Final = 2
 _STOP_REASONS: Final = {"stop": "stop", "length": "max_tokens"}
 _ID_LENGTH: Final = 22
+_NO_URL: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def write_inspect_logs(run: StoredResults, folder: Path) -> list[Path]:
@@ -33,8 +35,9 @@ def write_inspect_logs(run: StoredResults, folder: Path) -> list[Path]:
     paths = []
     for task in run.tasks:
         task_id = digest([run.record["sessions"][0]["started"], task.spec.name], _ID_LENGTH)
-        name = f"{run.started:%Y-%m-%dT%H-%M-%S+00-00}_{safe_name(task.model)}_{safe_name(task.dataset)}_{task_id}.eval"
-        paths.append(folder / name)
+        # Inspect's data frames do not find files whose names a URL would write in another way.
+        model, dataset = (_NO_URL.sub("-", abbr) for abbr in (task.model, task.dataset))
+        paths.append(folder / f"{run.started:%Y-%m-%dT%H-%M-%S+00-00}_{model}_{dataset}_{task_id}.eval")
         with replacing(paths[-1], binary=True) as stream:
             _write_log(run, task, task_id, stream)
     return paths
@@ -46,7 +49,7 @@ def _write_log(run: StoredResults, task: StoredTask, task_id: str, stream: Binar
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("_journal/start.json", encode_finite(head))
         for sample in task.samples():
-            for value in _epochs(task, sample):
+            for value in _epochs(task, sample, run.started.isoformat()):
                 archive.writestr(f"samples/{safe_name(value['id'])}_epoch_{value['epoch']}.json", encode_finite(value))
                 summaries.append(_summary(value))
                 numbers += 1
@@ -108,19 +111,25 @@ def _score(task: StoredTask) -> dict[str, Any]:
     }
 
 
-def _epochs(task: StoredTask, sample: StoredSample) -> Iterator[dict[str, Any]]:
+def _epochs(task: StoredTask, sample: StoredSample, began: str) -> Iterator[dict[str, Any]]:
     """Yield the answers to one question, each as a sample of its epoch."""
     completions, score = sample.prediction.completions, sample.score
     if score is None or not score.repeats or len(completions) != len(score.repeats):
-        yield _sample(task, sample, 1, completions[-1] if completions else None, score)
+        yield _sample(task, sample, 1, completions[-1] if completions else None, score, began)
         return
     for epoch, (completion, one) in enumerate(zip(completions, score.repeats, strict=True), 1):
-        yield _sample(task, sample, epoch, completion, replace(one, gold=score.gold))
+        yield _sample(task, sample, epoch, completion, replace(one, gold=score.gold), began)
 
 
 def _sample(
-    task: StoredTask, sample: StoredSample, epoch: int, completion: Completion | None, score: SampleScore | None
+    task: StoredTask,
+    sample: StoredSample,
+    epoch: int,
+    completion: Completion | None,
+    score: SampleScore | None,
+    began: str,
 ) -> dict[str, Any]:
+    """Return an answer as a sample; ``began`` is when the run was started."""
     prediction = sample.prediction
     name = f"{prediction.sample_id}-{epoch}"  # Inspect's frame of messages needs their ids
     asked = [
@@ -145,6 +154,7 @@ def _sample(
         return value | {"messages": asked, "error": {"message": message, "traceback": "", "traceback_ansi": ""}}
     if completion is not None:
         value |= _output(task, asked, completion, f"{name}-{len(asked)}")
+        value["events"] = [_event(task, asked, value["output"], name, began)]
     if score is not None and score.values:
         value["scores"] = {_scorer(task): _sample_score(score, prediction.prediction)}
     return value
@@ -184,6 +194,28 @@ def _output(task: StoredTask, asked: list[dict[str, Any]], completion: Completio
         "time": completion.seconds,
     }
     return {"messages": [*asked, answer], "output": output, "model_usage": {task.model_name: counts}}
+
+
+def _event(
+    task: StoredTask, asked: list[dict[str, Any]], output: dict[str, Any], name: str, began: str
+) -> dict[str, Any]:
+    """Return the request of a sample: Inspect's frame of messages is made of these.
+
+    The time of a single request is not kept, so it has that of the run.
+    """
+    return {
+        "event": "model",
+        "uuid": name,
+        "timestamp": began,
+        "working_start": 0.0,
+        "working_time": output["time"],
+        "model": task.model_name,
+        "input": asked,
+        "tools": [],
+        "tool_choice": "none",
+        "config": {},
+        "output": output,
+    }
 
 
 def _summary(value: dict[str, Any]) -> dict[str, Any]:

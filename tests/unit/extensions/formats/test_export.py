@@ -209,17 +209,26 @@ def test_logs_of_inspect_are_archives_of_their_samples(run: Path, tmp_path: Path
         names = archive.namelist()
         header = json.loads(archive.read("header.json"))
         summaries = json.loads(archive.read("summaries.json"))
+        samples = [json.loads(archive.read(name)) for name in names if name.startswith("samples/")]
+    for sample in samples:
+        asked = [[*event["input"], event["output"]["choices"][0]["message"]] for event in sample.get("events", ())]
+        assert asked == ([] if "error" in sample else [sample["messages"]]), "the frame of messages is made of events"
     assert len([name for name in names if name.startswith("samples/")]) == len(summaries) == 8
     assert (header["status"], header["eval"]["task"], header["results"]["completed_samples"]) == ("success", "sums", 7)
 
 
-READ_LOGS = """
+READ_LOGS = r"""
 import json, sys
+from inspect_ai.analysis import messages_df
 from inspect_ai.log import read_eval_log, read_eval_log_sample_summaries
 
 for path in sys.argv[1:]:
     log = read_eval_log(path)
     assert len(read_eval_log_sample_summaries(path)) == len(log.samples)
+    messages = [message for sample in log.samples if sample.error is None for message in sample.messages]
+    if not any("\ud800" <= sign <= "\udfff" for message in messages for sign in message.text):  # which it cannot read
+        assert len(messages_df(path, quiet=True)) == len(messages)
+        print(path, "has messages", file=sys.stderr)
     print(json.dumps(log.model_dump(mode="json")))
 """
 
@@ -230,7 +239,9 @@ def inspect_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("inspect")
     venv.create(folder, with_pip=True)
     python = folder / "bin" / "python"
-    done = subprocess.run([python, "-m", "pip", "install", "--quiet", "inspect_ai"], capture_output=True, timeout=600)
+    done = subprocess.run(
+        [python, "-m", "pip", "install", "--quiet", "inspect_ai", "pandas", "pyarrow"], capture_output=True, timeout=600
+    )
     if done.returncode != 0:
         pytest.skip("inspect_ai cannot be installed here")
     return python
@@ -241,6 +252,7 @@ def test_inspect_opens_its_logs(run: Path, tmp_path: Path, inspect_python: Path)
     command = [inspect_python, "-c", READ_LOGS, *map(str, export(run, "inspect", "-o", str(tmp_path)))]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
+    assert "_talk_" in done.stderr
     logs = {log["eval"]["task"]: log for log in map(json.loads, done.stdout.splitlines())}
     assert set(logs) == {"sums", "often-three", "talk", "unscored"}
     sums = logs["sums"]
