@@ -285,7 +285,8 @@ def printed(ctx: click.Context) -> Iterator[None]:
                 code = end.exit_code
                 raise
             except click.ClickException as end:
-                code, output.error = end.exit_code, ConfigError(end.format_message())
+                code = end.exit_code
+                output.error = ConfigError(end.format_message(), fix=f"{ctx.command_path} --help")
                 raise
             finally:
                 stdout.write(_document(ctx, output, code))
