@@ -76,6 +76,16 @@ class Verb(click.Command):
                 # A shell completes a text as a path, as for other programs. What reads it reports what cannot be read.
                 parameter.type = click.Path(readable=False)
 
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Parse the command line. An error in it becomes a document, too, if ``--json`` is one of the words."""
+        words = list(args[1])
+        try:
+            return super().make_context(*args, **kwargs)
+        except click.UsageError as error:
+            if error.ctx is not None and "--json" in words:
+                _print_usage_error(error.ctx, error)
+            raise
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Bring the options that click does not know into its own form."""
         if any(_EMPTY.fullmatch(arg) for arg in args):
@@ -285,12 +295,23 @@ def printed(ctx: click.Context) -> Iterator[None]:
                 code = end.exit_code
                 raise
             except click.ClickException as end:
-                code = end.exit_code
-                output.error = ConfigError(end.format_message(), fix=f"{ctx.command_path} --help")
+                code, output.error = end.exit_code, _as_config_error(ctx, end)
                 raise
             finally:
                 stdout.write(_document(ctx, output, code))
                 stdout.flush()
+
+
+def _as_config_error(ctx: click.Context, error: click.ClickException) -> ConfigError:
+    return ConfigError(error.format_message(), fix=f"{ctx.command_path} --help")
+
+
+def _print_usage_error(ctx: click.Context, error: click.UsageError) -> None:
+    """Print the document of a command that did not begin; nothing for verbs that print their result alone."""
+    from ais_prompt.report.documents import DOCUMENTS
+
+    if ctx.info_name in DOCUMENTS:
+        click.echo(_document(ctx, Output(error=_as_config_error(ctx, error)), error.exit_code), nl=False)
 
 
 def _print(text: str) -> None:

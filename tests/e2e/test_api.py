@@ -33,6 +33,21 @@ def use_model(project: Project, server: MockServer, kind: str = "Chat", concurre
     project.write_config(models=MODEL.format(kind=kind, url=server.base_url, concurrency=concurrency))
 
 
+def test_the_kept_body_has_every_field_that_was_sent_and_no_secret(api: Project, server: MockServer) -> None:
+    fields = (
+        "models.0.body_fields={'user': '$MY_TEST_KEY', 'metadata': {'password': 'hunter2secret', 'project': 'nightly'}}"
+    )
+    assert api.run("run", "eval.py", "--set", fields).returncode == 0
+    text = (api.folder() / "run.json").read_text()
+    body = json.loads(text)["tasks"]["fake/sums"]["first_body"]
+    [sent] = [one for request in server.requests() if (one := request["body"])["messages"] == body["messages"]]
+    assert body.keys() == sent.keys()
+    assert (sent["user"], body["user"]) == (KEY, "$MY_TEST_KEY")
+    assert body["metadata"] == {"password": "***", "project": "nightly"}
+    assert KEY not in text
+    assert "hunter2secret" not in text
+
+
 @pytest.mark.parametrize("kind", ["Chat", "Completion"])
 def test_a_server_is_evaluated(api: Project, server: MockServer, kind: str) -> None:
     use_model(api, server, kind)

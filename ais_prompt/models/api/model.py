@@ -283,11 +283,14 @@ class ApiModel:
     def sent(self, request: Request) -> tuple[str, Mapping[str, Any]]:
         """Return the URL of a request for a text, without secrets, and its body as plain JSON values.
 
+        Variables in ``body_fields`` stay as they are written.
+
         Raises:
             PromptError, DataError: as `WireFormat.body`.
         """
         first = self.address.partition(", ")[0]
-        return f"{first}/{self.endpoint.path}", self.endpoint.body(self.model, request, self.wire)
+        body = self.endpoint.body(self.model, request, self.wire)
+        return f"{first}/{self.endpoint.path}", {**body, **self.body_fields}
 
     async def complete(self, request: Request) -> Completion:
         """Answer one request, retries included. Failures are returned, not raised.

@@ -114,6 +114,23 @@ def test_describe_has_all_entries(folder: Path) -> None:
     assert wrong["fix"].endswith("describe --help")
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("run", "eval.py", "--no-such-option"), "--no-such-option"),
+        (("describe",), "Missing argument 'NAME'"),
+        (("import", "missing.eval"), "missing.eval"),
+        (("verify", "missing.seal"), "missing.seal"),
+        (("compare", "eval", "--flips", "many"), "many"),
+        (("baseline", "eval"), "-o"),
+    ],
+)
+def test_wrong_words_have_a_document(folder: Path, words: tuple[str, ...], said: str) -> None:
+    [error] = document(folder, *words, code=2)["errors"]
+    assert said in error["what"]
+    assert error["fix"].endswith(f"{words[0]} --help")
+
+
 def test_a_run_without_shards_has_a_status(folder: Path) -> None:
     found = document(folder, "status", "eval")
     assert (found["shards"], Path(found["folder"]).parent.name) == ([], "eval")
