@@ -24,7 +24,7 @@ from ais_prompt.types import ChatMessage, Decoding, Request
 
 INTERVAL: Final = 1.0
 """Seconds between two probes, whether the earlier one is answered or not."""
-OF_LONGER: Final = {"min_tokens", "min_new_tokens"}
+_LEAST_LENGTHS: Final = {"min_tokens", "min_new_tokens"}
 """Options that a request for one token cannot have."""
 
 
@@ -90,7 +90,7 @@ def probe_times(probes: Sequence[LoadProbe]) -> Distribution:
 
 def _as_probe(pattern: Request, number: int) -> Request:
     assert isinstance(pattern.decoding, Decoding)
-    extra = {name: value for name, value in pattern.decoding.extra.items() if name not in OF_LONGER}
+    extra = {name: value for name, value in pattern.decoding.extra.items() if name not in _LEAST_LENGTHS}
     text = f"probe {number}"
     return replace(
         pattern,
