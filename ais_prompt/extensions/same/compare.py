@@ -106,7 +106,9 @@ def compare_prompts(first: Answers, second: Answers) -> Evidence:
     sent = [(one.origin_prompt, other.origin_prompt) for one, other in pairs]
     others = sum(isinstance(one, str) == isinstance(other, str) and one != other for one, other in sent)
     if others:
-        shown = f"{others} of {counted(len(pairs), 'prompt')} are not the same in both: their answers differ anyway"
+        shown = (
+            f"{others} of {counted(len(pairs), 'prompt')} are not the same in both, which alone makes answers differ"
+        )
         return Evidence("prompts", shown, differs=True)
     gaps = []
     for pair in pairs:
