@@ -19,7 +19,8 @@ class GenInferencer:
     """Lets the model continue the prompt. The prediction is the generated text, or a list of ``n`` texts.
 
     Args:
-        max_out_len: maximum number of tokens to generate; None uses the model's ``max_out_len``.
+        max_out_len: maximum number of tokens to generate; None uses the model's ``max_out_len``. A text names a column
+            with that number; a row without one uses the model's.
         stopping_criteria: texts that end an answer, in addition to the model's ``stop_words``.
         gen_field_replace_token: the text in place of the gold in the prompt.
         n: answers to each prompt. Different answers need a model that samples (``temperature`` above 0).
@@ -35,7 +36,7 @@ class GenInferencer:
 
     def __init__(
         self,
-        max_out_len: int | None = None,
+        max_out_len: int | str | None = None,
         stopping_criteria: Sequence[str] = (),
         gen_field_replace_token: str = "",
         n: int = 1,
@@ -46,7 +47,8 @@ class GenInferencer:
         if not 1 <= n <= MOST_ANSWERS:
             what = f"n must be from 1 to {MOST_ANSWERS:,}, not {n:,}"
             raise ConfigError(what, fix="n is the number of answers to each prompt")
-        self.max_out_len = max_out_len
+        self.max_out_len = None if isinstance(max_out_len, str) else max_out_len
+        self.length_column = max_out_len if isinstance(max_out_len, str) else ""
         self.stopping_criteria = tuple(stopping_criteria)
         self.mask = gen_field_replace_token
         self.n = n
@@ -57,7 +59,8 @@ class GenInferencer:
     def converse(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> Conversation:
         """Send one request, or ``n`` at the same time."""
         prompt = context.chat.render(context.builder.generation(sample, shots), "gen")
-        decoding = context.decoding(self.max_out_len, self.stopping_criteria, self.stop_token_ids, self.seed)
+        length = self.max_out_len if not self.length_column else _length(sample.fields.get(self.length_column))
+        decoding = context.decoding(length, self.stopping_criteria, self.stop_token_ids, self.seed)
         if self.response_format is not None:
             decoding = with_fields(decoding, context.model, response_format=self.response_format)
         completions = yield [Request(sample.id, prompt, decoding, repeat=repeat) for repeat in range(self.n)]
@@ -77,3 +80,10 @@ class GenInferencer:
             refuse_fields(context.model, "response_format")
         filled = context.builder.generation(sample, shots)
         return [Preview("", filled, context.chat.render(filled, "gen"))]
+
+
+def _length(value: Any) -> int | None:
+    """Return the length that a row names; None if it names none."""
+    if isinstance(value, str) and value.isdigit():
+        value = int(value)
+    return value if type(value) is int and value > 0 else None

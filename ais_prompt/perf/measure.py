@@ -27,6 +27,7 @@ from ais_prompt.perf.driver import ClientMeter, drive
 from ais_prompt.perf.files import add_client, write_plan
 from ais_prompt.perf.prepare import PreparedLoad, served_model
 from ais_prompt.perf.probe import LoadProbe, probing
+from ais_prompt.perf.rows import LENGTH
 from ais_prompt.perf.writer import LoadAnswer, LoadWriter
 from ais_prompt.plan.plan import Task
 from ais_prompt.store.layout import RunFolder
@@ -37,8 +38,6 @@ MOST_CONNECTIONS: Final = 20_000
 """Connections that a load without a limit may open; there are 65,535 ports."""
 CUT: Final = "cut"
 """Kind of the failure of a request that was still in flight when the grace of a load was over."""
-LENGTH: Final = "max_out_len"
-"""The column with the most tokens of the answer to a row, as in AISBench."""
 
 
 def measure(load: PreparedLoad, folder: RunFolder) -> TaskFacts:

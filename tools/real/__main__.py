@@ -89,7 +89,7 @@ class Server(Struct, frozen=True):
 
 
 @click.command()
-@click.argument("names", nargs=-1)
+@click.argument("names", nargs=-1, type=click.Choice(list(CASES)))
 @click.option("--keep", type=click.Path(path_type=Path), metavar="DIR", help="Keep the run folders there.")
 def main(names: Sequence[str], keep: Path | None) -> None:
     """Compare the cases of these NAMES, or all."""

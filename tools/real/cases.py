@@ -192,6 +192,23 @@ _JIGSAW: Final[Files] = {
 }
 _OWN_CSV: Final = "question,A,B,C,answer\nWhat is 1 + 1?,1,2,3,B\nWhich comes first?,x,y,z,A\nWhat is 2 + 2?,4,5,6,A\n"
 _OWN_META: Final = json.dumps({"abbr": "mine", "data_type": "mcq", "infer_method": "gen"})
+_OWN_OF_AISBENCH: Final = """
+from ais_bench.benchmark.datasets import CustomDataset
+from ais_bench.benchmark.openicl.icl_evaluator import AccEvaluator
+from ais_bench.benchmark.openicl.icl_inferencer import GenInferencer
+from ais_bench.benchmark.openicl.icl_prompt_template import PromptTemplate
+from ais_bench.benchmark.openicl.icl_retriever import ZeroRetriever
+asked = dict(type=PromptTemplate, template='Question: {question}\\nAnswer: {answer}')
+datasets = [dict(abbr='own', type=CustomDataset, path='ais_bench/datasets/sums.jsonl', meta_path=None,
+    reader_cfg=dict(input_columns=['question', 'max_out_len'], output_column='answer'),
+    infer_cfg=dict(prompt_template=asked, retriever=dict(type=ZeroRetriever), inferencer=dict(type=GenInferencer)),
+    eval_cfg=dict(evaluator=dict(type=AccEvaluator), pred_role='BOT'))]
+"""
+_OWN_SUMS: Final = [{"question": f"What is {n} + 1?", "answer": str(n + 1), "max_tokens": 8 + n} for n in range(3)]
+_OWN_LOAD: Final = {
+    "request_count": 5,
+    "output_config": {"method": "percentage", "params": {"percentage_distribute": [[6, 0.4], [9, 0.6]]}},
+}
 _CHATML: Final = [
     {"question": [{"role": "user", "content": f"What is {n} + {n}?"}], "answer": [str(2 * n)]} for n in range(1, 5)
 ]
@@ -314,6 +331,11 @@ CASES: Final[Mapping[str, Case]] = {
         "opencompass",
         _opencompass(_SDK, "datasets.gsm8k.gsm8k_0shot_v2_gen_a58960", "datasets = [dict(path='data/mine.csv')]\n"),
         {"mine.csv": _OWN_CSV, "mine.csv.meta.json": _OWN_META, **_GSM8K},
+    ),
+    "AISBench, own data": Case(
+        "ais_bench",
+        _aisbench(_service("VLLMCustomAPIChat"), "datasets.gsm8k.gsm8k_gen_0_shot_cot_chat_prompt", _OWN_OF_AISBENCH),
+        {"sums.jsonl": _OWN_SUMS, "sums.jsonl.meta.json": json.dumps(_OWN_LOAD), **_GSM8K},
     ),
     "AISBench, chat API": Case(
         "ais_bench",

@@ -17,6 +17,7 @@ from ais_prompt.config.load import load_config
 from ais_prompt.config.paths import resolve_data_path
 from ais_prompt.errors import ConfigError
 from ais_prompt.extensions.peers.parts import NO_EFFECT, Translation
+from ais_prompt.perf.rows import LENGTH
 from ais_prompt.utils.peers import peer_package
 
 ENDINGS: Final = (".jsonl", ".csv")
@@ -30,6 +31,8 @@ META: Final = (
     *("template", "human_prompt", "bot_prompt", "evaluator", "evaluator_kwargs", "n", "k"),
 )
 """Keys of such a dataset. Source: OpenCompass, "Custom dataset"."""
+OF_LOAD: Final = {"request_count", "sampling_mode", "output_config"}
+"""Keys of ``.meta.json`` of AISBench."""
 
 
 def is_custom(values: Any) -> bool:
@@ -40,16 +43,20 @@ def is_custom(values: Any) -> bool:
     return isinstance(path, str) and path.endswith(ENDINGS)
 
 
-def custom_dataset(values: Mapping[str, Any], folder: Path | None, *, peer_scores: bool = False) -> dict[str, Any]:
-    """Return the dataset that a file means, with the prompts of OpenCompass.
+def custom_dataset(
+    values: Mapping[str, Any], folder: Path | None, *, peer_scores: bool = False, is_aisbench: bool = False
+) -> dict[str, Any]:
+    """Return the dataset that a file means, with the prompts of OpenCompass or AISBench.
 
     Columns A, B, … make it multiple choice, asked by generating, or by likelihood with ``infer_method='ppl'``.
 
     Args:
         values: ``path``, and if wanted ``meta_path`` and the keys of `META`. A file ``<path>.meta.json`` beside the
-            data, or at ``meta_path``, has those that are not here.
+            data, or at ``meta_path``, has those that are not here; that of AISBench is about a load, and is left to
+            `LoadRowsDataset`.
         folder: where relative paths are looked up besides the working directory.
         peer_scores: compare answers to multiple choice as OpenCompass does, which needs its code.
+        is_aisbench: whether a model of AISBench is asked: one text is its prompt, with the beginning of the answer.
 
     Of a file that does not exist, `check` reports where it was looked for.
 
@@ -58,7 +65,9 @@ def custom_dataset(values: Mapping[str, Any], folder: Path | None, *, peer_score
     """
     path = str(values["path"])
     file = resolve_data_path(path, folder)
-    values = {**_meta(str(values.get("meta_path", f"{path}.meta.json")), folder), **values}
+    beside = _meta(str(values.get("meta_path", f"{path}.meta.json")), folder)
+    is_load = is_aisbench or bool(beside.keys() & OF_LOAD)
+    values = {**({} if is_load else beside), **values}
     if unknown := values.keys() - {"path", "meta_path", *META}:
         raise ValueError(f"{min(unknown)!r} is no key of a dataset that is only a file: {', '.join(META)}")
     columns = ["question", ANSWER] if file is None else _columns(file)
@@ -79,17 +88,26 @@ def custom_dataset(values: Mapping[str, Any], folder: Path | None, *, peer_score
         letters = "".join(options)
         scoring["pred_postprocessor"] = {"type": "first_option_postprocess", "options": letters}
     bot = values.get("bot_prompt", f"{'Answer: ' if is_choice else ''}{{{gold}}}")
-    template = values.get("template") or _template(values.get("human_prompt", human), bot, gold, labels)
+    template = values.get("template") or (
+        _text(values, human, gold, is_choice=is_choice)
+        if is_aisbench
+        else _template(values.get("human_prompt", human), bot, gold, labels)
+    )
+    source = {"type": "LoadRowsDataset" if is_load else "LocalDataset", "path": path}
+    if is_load and "meta_path" in values:
+        source["meta_path"] = str(resolve_data_path(str(values["meta_path"]), folder) or values["meta_path"])
     inputs = values.get("input_columns", [name for name in columns if name != gold])
     reader = {"input_columns": inputs, "output_column": gold}
     return {
         "abbr": values.get("abbr", Path(path).name.partition(".")[0]),
-        "type": "LocalDataset",
-        "path": path,
+        **source,
         "reader_cfg": reader | ({"test_range": values["test_range"]} if "test_range" in values else {}),
         "infer_cfg": {
             "prompt_template": {"type": "PromptTemplate", "template": template},
-            "inferencer": {"type": "PPLInferencer" if labels else "GenInferencer"},
+            "inferencer": {
+                "type": "PPLInferencer" if labels else "GenInferencer",
+                **({"max_out_len": LENGTH} if is_load and not labels else {}),
+            },
         },
         **({"eval_cfg": scoring} if gold else {}),
         **{key: values[key] for key in ("n", "k") if key in values},
@@ -104,6 +122,16 @@ def _template(human: str, bot: str, gold: str | None, labels: list[str]) -> dict
     if labels:
         return {label: turns(bot.replace(f"{{{gold}}}", label)) for label in labels}
     return turns(None if gold is None else bot)
+
+
+def _text(values: Mapping[str, Any], human: str, gold: str | None, *, is_choice: bool) -> str:
+    """Return the prompt of AISBench, in which the gold is replaced by nothing."""
+    asked = values.get("human_prompt", human)
+    if gold is None and not is_choice:
+        return str(asked)
+    if is_choice:
+        return f"{asked}\n{values.get('bot_prompt', f'Answer: {{{gold}}}')}"
+    return f"Question: {asked}\nAnswer: {values.get('bot_prompt', f'{{{gold}}}')}"
 
 
 def _meta(path: str, folder: Path | None) -> dict[str, Any]:

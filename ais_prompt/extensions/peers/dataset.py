@@ -13,6 +13,7 @@ from ais_prompt.extensions.peers.judge import JUDGE_KEY, keys_of_judge, last_nam
 from ais_prompt.extensions.peers.parts import NO_EFFECT, Translation, is_part
 from ais_prompt.extensions.peers.scoring import translate_eval
 from ais_prompt.extensions.peers.table import PEERS, peer_part
+from ais_prompt.perf.rows import LENGTH
 
 INFER_PARTS: Final = {
     "ice_template": "templates",
@@ -65,9 +66,20 @@ def translate_dataset(values: Any, where: str, translation: Translation) -> Any:
             section = values[key]
             is_section = isinstance(section, Mapping)
             translated[key] = translate(section, f"{where}.{key}", translation) if is_section else section
+    _name_lengths(translated, translation.peer)
     _note_metrics(translated["abbr"], values.get("eval_cfg"), translation)
     _drop_large_k(translated, where, translation)
     return _with_gold_columns(translated, values.get("eval_cfg"), translation)
+
+
+def _name_lengths(translated: Mapping[str, Any], peer: str) -> None:
+    """Let the answers be as long as their rows say, which AISBench does where that column is an input."""
+    reader, infer = translated.get("reader_cfg"), translated.get("infer_cfg")
+    columns = reader.get("input_columns") if isinstance(reader, Mapping) else None
+    inferencer = infer.get("inferencer") if isinstance(infer, Mapping) else None
+    names_lengths = peer == "ais_bench" and isinstance(columns, list | tuple) and LENGTH in columns
+    if names_lengths and isinstance(inferencer, dict) and inferencer.get("type") == "GenInferencer":
+        inferencer["max_out_len"] = LENGTH
 
 
 def _own_template(values: Mapping[str, Any], translation: Translation) -> str | None:

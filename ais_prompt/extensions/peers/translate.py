@@ -61,7 +61,9 @@ def translate(
     translation.has_system_rounds = any(map(_has_system_round, models if isinstance(models, list | tuple) else ()))
     translation.judges = _judges(values)
     changed = foreign_summary
-    for key, translate_item in (("models", translate_model), ("datasets", partial(_translate_dataset, folder))):
+    is_aisbench = any(str(one.get("type")).startswith("ais_bench.") for one in models or () if is_part(one))
+    translate_data = partial(_translate_dataset, folder, is_aisbench)
+    for key, translate_item in (("models", translate_model), ("datasets", translate_data)):
         if isinstance(items := values.get(key), list | tuple):
             translated[key] = [translate_item(item, f"{key}[{i}]", translation) for i, item in enumerate(items)]
             changed = changed or any(one is not other for one, other in zip(items, translated[key], strict=True))
@@ -126,11 +128,13 @@ def _translate_running(
         notes.note(f"{key!r} is not used: {_OF_RUN[key]}", key)
 
 
-def _translate_dataset(folder: Path | None, values: Any, where: str, translation: Translation) -> Any:
+def _translate_dataset(
+    folder: Path | None, is_aisbench: bool, values: Any, where: str, translation: Translation
+) -> Any:
     if not is_custom(values):
         return translate_dataset(values, where, translation)
     try:
-        return custom_dataset(values, folder, peer_scores=translation.peer_scores)
+        return custom_dataset(values, folder, peer_scores=translation.peer_scores, is_aisbench=is_aisbench)
     except (OSError, ValueError) as error:
         what = f"the dataset {values['path']!r} cannot be read: {error}"
         translation.faults.add(what, f"{where}.path", "give a JSONL or CSV file whose first row has 'question'")

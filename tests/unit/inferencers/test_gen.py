@@ -31,6 +31,14 @@ def test_one_request_with_the_settings_of_both_sides() -> None:
     assert longer.decoding.max_out_len == 99
 
 
+@pytest.mark.parametrize(("said", "asked"), [(12, 12), ("12", 12), (None, 7), (0, 7), (-1, 7), (True, 7), ("", 7)])
+def test_a_column_may_say_how_long_the_answer_is(said: object, asked: int) -> None:
+    sample = Sample("s", 0, {"question": "?", "answer": "2", "length": said}, "2")
+    [request] = next(GenInferencer(max_out_len="length").converse(sample, [], context()))
+    assert isinstance(request.decoding, Decoding)
+    assert request.decoding.max_out_len == asked
+
+
 def test_the_end_token_of_the_meta_template_reaches_the_model() -> None:
     [request] = next(GenInferencer().converse(SAMPLE, [], context(5)))
     assert isinstance(request.decoding, Decoding)

@@ -195,6 +195,9 @@ _IN_PACKAGES: Final = {"BFCLDataset": {"path": {"": "bfcl_eval/data"}}}
 
 DATASETS: Final = (
     PartRow(
+        "CustomDataset", "LoadRowsDataset", module="ais_bench", drop=_DROPPED, differs="rows are drawn with a seed"
+    ),
+    PartRow(
         "MooncakeTraceDataset",
         "MooncakeTraceDataset",
         rename={"model_path": "tokenizer_path"},

@@ -80,3 +80,47 @@ def test_a_file_that_cannot_be_read_is_a_fault(tmp_path: Path, text: str) -> Non
     path.write_text(text)
     with pytest.raises(ConfigFaults, match="1 fault"):
         translate({"datasets": [{"path": str(path)}]})
+
+
+SERVICE = {"type": "ais_bench.benchmark.models.VLLMCustomAPIChat", "abbr": "m", "attr": "service", "model": "m"}
+
+
+@pytest.mark.parametrize(
+    ("row", "text"),
+    [
+        (
+            {"question": "?", "A": "x", "B": "y", "answer": "A"},
+            "Question: {question}\nA. {A}\nB. {B}\nAnswer: {answer}",
+        ),
+        ({"question": "?", "answer": "A"}, "Question: {question}\nAnswer: {answer}"),
+        ({"question": "?"}, "{question}"),
+    ],
+)
+def test_a_model_of_aisbench_is_asked_as_there(tmp_path: Path, row: dict[str, Any], text: str) -> None:
+    path = tmp_path / "mine.jsonl"
+    path.write_text(json.dumps(row) + "\n")
+    values, _ = translate({"models": [SERVICE], "datasets": [{"path": str(path)}]})
+    dataset = values["datasets"][0]
+    assert dataset["infer_cfg"]["prompt_template"]["template"] == text
+    assert dataset["type"] == "LoadRowsDataset"
+    assert dataset["infer_cfg"]["inferencer"]["max_out_len"] == "max_out_len"
+
+
+def test_lengths_among_the_inputs_of_aisbench_are_asked_for() -> None:
+    openicl = "ais_bench.benchmark.openicl"
+    infer = {
+        "prompt_template": {"type": f"{openicl}.icl_prompt_template.PromptTemplate", "template": "{question}"},
+        "inferencer": {"type": f"{openicl}.icl_inferencer.GenInferencer"},
+    }
+    for columns, expected in ((["question", "max_out_len"], "max_out_len"), (["question"], None)):
+        reader = {"input_columns": columns, "output_column": "answer"}
+        source = {"type": "ais_bench.benchmark.datasets.CustomDataset", "path": "mine.jsonl", "abbr": "own"}
+        values, _ = translate({"datasets": [{**source, "reader_cfg": reader, "infer_cfg": infer}]})
+        dataset = values["datasets"][0]
+        assert dataset["type"] == "LoadRowsDataset"
+        assert dataset["infer_cfg"]["inferencer"].get("max_out_len") == expected
+
+
+def test_the_settings_of_a_load_are_left_to_the_reader(tmp_path: Path) -> None:
+    (tmp_path / "mine.jsonl.meta.json").write_text(json.dumps({"request_count": 3}))
+    assert custom(tmp_path, {"question": "?", "answer": "A"})["type"] == "LoadRowsDataset"
