@@ -9,6 +9,7 @@ import itertools
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -83,6 +84,12 @@ class RunFolder(Struct, frozen=True):
     def loads(self) -> Path:
         """The folders of several loads, each a run folder of its own."""
         return self.root / "loads"
+
+    def load_folders(self) -> list[RunFolder]:
+        """Return the folders in `loads` by their names; none if there is no such folder."""
+        with suppress(OSError):
+            return [RunFolder(path) for path in sorted(self.loads.iterdir()) if path.is_dir() and not path.is_symlink()]
+        return []
 
     @property
     def shard_file(self) -> Path:

@@ -7,7 +7,6 @@ one row for each of them. Before each load the prefix caches of the servers are 
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import suppress
 from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
@@ -206,7 +205,7 @@ def show_points(plan: Plan, perf: PerfSpec, folder: RunFolder) -> Sweep | None:
     Raises:
         StoreError: the run folder cannot be used.
     """
-    found = [(point, path) for path in _load_folders(folder) if (point := PointRun.of_folder(path.root.name))]
+    found = [(point, path) for path in folder.load_folders() if (point := PointRun.of_folder(path.root.name))]
     if not found:
         return None
     loads = []
@@ -217,12 +216,6 @@ def show_points(plan: Plan, perf: PerfSpec, folder: RunFolder) -> Sweep | None:
         sweep = _written(Sweep(folder, loads))
         write_report(folder)
     return sweep
-
-
-def _load_folders(folder: RunFolder) -> list[RunFolder]:
-    with suppress(OSError):
-        return [RunFolder(path) for path in sorted(folder.loads.iterdir()) if path.is_dir() and not path.is_symlink()]
-    return []
 
 
 Points: TypeAlias = Generator[PointRun, bool, None]

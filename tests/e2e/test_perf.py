@@ -536,6 +536,8 @@ def test_a_sweep_is_a_load_for_each_point_and_shown_again(project: Project, serv
     heads = [read_lines(one / "performances" / "fake" / "sums_schedule.jsonl")[0] for one in folders]
     assert [head["schedule"]["places"] for head in heads] == [1, 1, 2, 2, 8, 8]
     assert len({head["seed"] for head in heads}) == 6
+    [listed] = data_of(runs_page(project.folder().parent, {"/eval": RunFolder(project.folder())}))["runs"]
+    assert [load["point"] for load in listed["loads"]][::2] == [f"concurrency={number} run 1" for number in (1, 2, 8)]
     shutil.rmtree(project.folder() / "summary")
     again = project.run("run", "eval.py", "-m", "perf_viz", "-r")
     assert again.returncode == 0, again.stderr

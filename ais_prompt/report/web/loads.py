@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ais_prompt.perf.metrics import METRICS
-from ais_prompt.perf.points import knee
+from ais_prompt.perf.points import PointRun, knee
 from ais_prompt.report.web.assets import finite_json
 from ais_prompt.report.web.run_files import is_load, load_files
 from ais_prompt.store.disk import reading
@@ -30,6 +30,19 @@ def numbers_of(folder: RunFolder) -> list[dict[str, Any]]:
         StoreError: one cannot be read.
     """
     return [_json(path) for path in sorted(load_files(folder))]
+
+
+def numbers_of_points(folder: RunFolder) -> list[tuple[str, dict[str, Any]]]:
+    """Return the content of each ``_perf.json`` of a run, or of its several loads, each with the name of its load.
+
+    Raises:
+        StoreError: one cannot be read.
+    """
+    runs = [("", folder)]
+    for load in folder.load_folders():
+        if point := PointRun.of_folder(load.root.name):
+            runs.append((point.title, load))
+    return [(title, numbers) for title, run in runs for numbers in numbers_of(run)]
 
 
 def loads_json(folder: RunFolder) -> dict[str, Any]:

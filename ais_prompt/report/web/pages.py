@@ -18,7 +18,7 @@ from typing import Any, Final
 from ais_prompt.errors import StoreError
 from ais_prompt.report.language import language
 from ais_prompt.report.web.assets import asset, finite_json, labels, packed_text, source_hash
-from ais_prompt.report.web.loads import numbers_of
+from ais_prompt.report.web.loads import numbers_of_points
 from ais_prompt.report.web.prompt_page import QUESTIONS_STYLE
 from ais_prompt.report.web.run_files import FAILED, has_scores, is_average, newest_scores, status_of, summary_of
 from ais_prompt.scoring.rows import Row, models_of
@@ -162,7 +162,7 @@ def _line(folder: RunFolder) -> dict[str, Any]:
         line |= {"status": status_of(folder, record), "started": sessions[0].get("started", "")}
         if has_scores(folder):
             line |= _scores_of(newest_scores(folder))
-        elif loads := [_load_line(load) for load in numbers_of(folder)]:
+        elif loads := [_load_line(point, load) for point, load in numbers_of_points(folder)]:
             line |= {"loads": loads, "answers": sum(load["answered"] for load in loads)}
             line["datasets"] = list(dict.fromkeys(load["dataset"] for load in loads))
     except (StoreError, AttributeError, TypeError, KeyError) as error:
@@ -170,12 +170,18 @@ def _line(folder: RunFolder) -> dict[str, Any]:
     return line
 
 
-def _load_line(load: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the main numbers of a load, from its ``_perf.json``; None for what was not measured."""
+def _load_line(point: str, load: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the main numbers of a load, from its ``_perf.json``; None for what was not measured.
+
+    Args:
+        point: its name among several loads; empty if it is the only one.
+        load: the content of the file.
+    """
     total = load["stages"]["total"]
     medians = {name: found["percentiles"]["p50"] for name, found in total["distributions"].items()}
     return {
         **{name: load[name] for name in ("model", "dataset")},
+        "point": point,
         **{name: total[name] for name in ("answered", "failed", "requests_per_second", "output_tokens_per_second")},
         **{name: medians.get(name) for name in ("ttft_seconds", "e2el_seconds")},
         "wrong": [verdict["name"] for verdict in load["verdicts"] if not verdict["holds"]],

@@ -78,7 +78,7 @@ function loadList(loads) {
   if (!loads.length) return null;
   const head = ["", "TTFT p50", "E2EL p50", say("Requests / s"), say("Tokens / s"), say("failed"), say("Verdicts")].map((text, place) => el("th", { scope: "col", class: place ? "number" : "" }, place ? text : say("Performance")));
   const time = (value) => (value == null ? "–" : seconds(value));
-  const line = (load) => el("tr", {}, el("th", { scope: "row", dir: "auto" }, plain(`${load.model}/${load.dataset}`)), [time(load.ttft_seconds), time(load.e2el_seconds), figure(load.requests_per_second), figure(load.output_tokens_per_second), count(load.failed)].map((text) => el("td", { class: "number" }, text)), el("td", { class: load.wrong.length ? "note" : "soft", title: load.wrong.join(", ") }, load.wrong.length ? `${load.wrong.length} WARN` : say("ok")));
+  const line = (load) => el("tr", {}, el("th", { scope: "row", dir: "auto" }, plain([load.point, `${load.model}/${load.dataset}`].filter(Boolean).join(" · "))), [time(load.ttft_seconds), time(load.e2el_seconds), figure(load.requests_per_second), figure(load.output_tokens_per_second), count(load.failed)].map((text) => el("td", { class: "number" }, text)), el("td", { class: load.wrong.length ? "note" : "soft", title: load.wrong.join(", ") }, load.wrong.length ? `${load.wrong.length} WARN` : say("ok")));
   const more = loads.length - SHOWN_MODELS;
   return [el("table", { class: "main-scores" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, loads.slice(0, SHOWN_MODELS).map(line))), more > 0 ? el("span", { class: "soft" }, say("{number} more", { number: count(more) })) : null];
 }
