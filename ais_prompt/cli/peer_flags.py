@@ -31,7 +31,7 @@ ANSWERS: Final = {
     "--max-partition-size": "one engine asks all tasks; --runner splits them into shards",
     "--max-seq-len": "--set models.0.max_seq_len=4096",
     "--max-workers-per-gpu": "all tasks share one engine; a local model is loaded once",
-    "--merge-ds": "datasets of one model always share the engine",
+    "--merge-ds": "datasets of one model always share the engine; under load each is measured by itself",
     "--min-out-len": "--set \"models.0.generation_kwargs={'min_new_tokens': 1}\"",
     "--model-kwargs": "--set \"models.0.model_kwargs={'device_map': 'auto'}\"",
     "--num-gpus": "--hf-num-gpus",

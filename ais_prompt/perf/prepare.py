@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
@@ -143,7 +144,7 @@ def _timestamps(task: Task, sample_ids: Sequence[str]) -> list[float]:
     """
     times = {sample.id: sample.fields.get(TIMESTAMP) for sample in task.data.test}
     found = [times[sample_id] for sample_id in sample_ids]
-    if not all(isinstance(time, int | float) and not isinstance(time, bool) for time in found):
+    if not all(isinstance(time, int | float) and type(time) is not bool and math.isfinite(time) for time in found):
         what = f"a trace needs a column {TIMESTAMP!r} with the milliseconds of each row"
         raise ConfigError(what, where=TIMESTAMP, fix="add it, or measure another load: remove use_timestamp")
     return [float(time) / 1000 for time in found if time is not None]

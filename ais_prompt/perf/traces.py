@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
@@ -71,7 +72,8 @@ class MooncakeTraceDataset:
         """Make the rows.
 
         Raises:
-            DataError: the file is not there, or a line is not of a trace; it names the line.
+            DataError: the file is not there, a line is not of a trace (the error names it), or none is in the part
+                that is asked for.
             ModelError: the tokenizer cannot be loaded.
         """
         path = require_data(self._path)
@@ -81,6 +83,10 @@ class MooncakeTraceDataset:
         rows.sort(key=lambda numbered: numbered[1]["timestamp"])
         begin = rows[0][1]["timestamp"] if rows and self._from_first else 0
         kept = [row for _, row in rows if self._is_inside(row["timestamp"] - begin)]
+        if not kept:
+            what = f"none of the {len(rows)} requests comes in the time that is asked for"
+            fix = "set fixed_schedule_start_offset and fixed_schedule_end_offset to other milliseconds"
+            raise DataError(what, where=str(path), fix=fix)
         return Table.of_rows(self._made(kept), [str(path)])
 
     def _is_inside(self, time: float) -> bool:
@@ -91,7 +97,7 @@ class MooncakeTraceDataset:
         tokenizer = None if path is None else load_tokenizer(path, {}, {}, trust_remote_code=False)
 
         @lru_cache(BLOCKS_KEPT)
-        def block(name: int) -> str:
+        def block(name: int | str) -> str:
             seed = hashlib.sha256(f"{self._seed}:{name}".encode()).digest()
             draws = np.random.default_rng(int.from_bytes(seed[:8], "little"))
             return Texts(draws, tokenizer, 0).make(BLOCK)[0]
@@ -112,16 +118,26 @@ def _check(row: Mapping[str, Any], where: str) -> None:
     """Refuse a row that is not of a trace.
 
     Raises:
-        DataError: it has no time, no text and no length, or another number of blocks than its length has.
+        DataError: it has no time, no text and no length, another number of blocks than its length has, or a value that
+            cannot be.
     """
     time, length, names = row.get("timestamp"), row.get("input_length"), row.get("hash_ids")
     if not isinstance(time, int | float) or isinstance(time, bool):
         raise DataError("a row of a trace needs timestamp", where=where, fix="add it, in milliseconds")
+    if not 0 <= time < math.inf:
+        raise DataError(f"a request cannot come after {time} ms", where=where, fix="count from the first request on")
+    asked = row.get("output_length")
+    if asked is not None and (type(asked) is not int or asked < 0):
+        what = f"output_length cannot be {asked!r}"
+        raise DataError(what, where=where, fix="write the number of tokens, or leave it out")
     if isinstance(row.get("input_text"), str):
         return
-    if not isinstance(length, int) or not isinstance(names, list):
+    if type(length) is not int or not isinstance(names, list):
         what = "a row of a trace needs input_length and hash_ids, or input_text"
         raise DataError(what, where=where, fix="add them")
+    if length < 1 or not all(isinstance(name, int | str) for name in names):
+        what = f"a prompt cannot have {length} tokens" if length < 1 else "a hash id is neither a number nor a text"
+        raise DataError(what, where=where, fix="see that the line is of a trace of Mooncake")
     if -(-length // BLOCK) != len(names):
         what = f"{length} tokens are {-(-length // BLOCK)} blocks of {BLOCK}, and the row has {len(names)} hash_ids"
         raise DataError(what, where=where, fix="see that the trace has blocks of this size")

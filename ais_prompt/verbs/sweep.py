@@ -218,8 +218,8 @@ def show_points(plan: Plan, perf: PerfSpec, folder: RunFolder) -> Sweep | None:
     return sweep
 
 
-Points: TypeAlias = Generator[PointRun, bool, None]
-"""Yields what to measure next, and takes whether it passes."""
+Points: TypeAlias = Generator[PointRun, bool | None, None]
+"""Yields what to measure next, and takes whether it passes; None if nothing could be measured."""
 
 
 def _each(points: Sequence[PointRun]) -> Points:
@@ -234,7 +234,10 @@ def _searched(start: float, runs: int) -> Points:
     while True:
         passes = True
         for point in sweep_points([Setting("request_rate", f"{rate:.6g}")], runs):
-            passes = passes and (yield replace(point, number=number))
+            meets = yield replace(point, number=number)
+            if meets is None:  # a lower rate is of no use to a server that does not answer
+                return
+            passes = passes and meets
             if not passes:
                 break
         try:
@@ -262,7 +265,7 @@ def _measured(plan: Plan, perf: PerfSpec, folder: RunFolder, command: str, point
                 if run.stopped is not None:
                     break
                 try:
-                    point = points.send(meets_goals(run))
+                    point = points.send(meets_goals(run) if run.results else None)
                 except StopIteration:
                     point = None
             end: RunStatus = "failed" if sweep.errors else "finished"

@@ -556,6 +556,15 @@ def test_a_rate_is_searched_and_its_failures_are_its_result(project: Project, se
     assert {row["slo"] for row in rows} == {"0.0"}
 
 
+def test_a_search_ends_where_no_server_answers(project: Project, server: MockServer) -> None:
+    perf_project(project, server, ", request_rate=800")
+    nowhere = "models.0.base_url=http://127.0.0.1:9/v1"
+    done = project.run("run", "eval.py", "-m", "perf", "--find-rate", "--slo", "p50 e2el <= 1s", "--set", nowhere)
+    assert done.returncode == 3
+    assert "1 of 1 task failed" in done.stderr
+    assert [one.name for one in (project.folder() / "loads").iterdir()] == ["01-request_rate=800"]
+
+
 def test_a_server_without_counters_is_said_in_the_file_of_speculative_decoding(
     project: Project, server: MockServer
 ) -> None:

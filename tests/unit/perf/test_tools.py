@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from ais_prompt.errors import DataError
 from ais_prompt.perf.exchange import Exchange, offsets_of
@@ -87,6 +91,35 @@ def numbers(tool: ToolName, schedule: Schedule | None = None) -> dict[str, Any]:
     """Return name → its values, of all tables of a tool."""
     sections: list[ToolSection] = tool_sections(load(LOAD, schedule), tool)
     return {name: values[0] if len(values) == 1 else values for one in sections for name, values in one.rows.items()}
+
+
+def with_silent_events(one: Exchange, at: Sequence[float]) -> Exchange:
+    """Return a request with further events that bring nothing, at shares of the time between its first and last one."""
+    if len(one.offsets) < 2:
+        return one
+    first, last = int(one.offsets[0]), int(one.offsets[-1])
+    events = [*zip(one.offsets.tolist(), one.kinds, strict=True)]
+    events += [(first + 1 + int(share * (last - first - 2)), "o") for share in at]
+    events.sort(key=lambda event: event[0])  # stable: an event at the same time comes after those of the answer
+    return replace(one, offsets=np.array([time for time, _ in events], np.uint32), kinds="".join(k for _, k in events))
+
+
+@pytest.mark.parametrize("tool", ["sglang", "evalscope", "guidellm", "aiperf"])
+@given(st.lists(st.lists(st.floats(0, 1), max_size=6), min_size=len(LOAD), max_size=len(LOAD)))
+def test_events_that_a_tool_ignores_change_nothing(tool: ToolName, silent: list[list[float]]) -> None:
+    more = [with_silent_events(one, at) for one, at in zip(LOAD, silent, strict=True)]
+    assert [sections_of(one, tool) for one in more] == [sections_of(one, tool) for one in LOAD]
+    assert tool_sections(load(more), tool) == tool_sections(load(LOAD), tool)
+
+
+def sections_of(one: Exchange, tool: ToolName) -> str:
+    """Return all that a tool measures of one request, in a form that can be compared."""
+    return repr(tool_values([one], TOOLS[tool]))
+
+
+def test_an_event_that_a_tool_counts_does_change_its_table() -> None:
+    more = [with_silent_events(one, [0.5]) for one in LOAD]
+    assert tool_sections(load(more), "vllm") != tool_sections(load(LOAD), "vllm")
 
 
 def test_vllm_counts_the_whole_loop_and_the_wait_for_a_place() -> None:

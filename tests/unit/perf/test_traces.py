@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -56,9 +57,23 @@ def test_a_part_of_a_trace_can_be_taken(tmp_path: Path) -> None:
         ({"input_length": 5, "hash_ids": [1]}, "needs timestamp"),
         ({"timestamp": 1, "input_length": 5}, "needs input_length and hash_ids"),
         ({"timestamp": 1, "input_length": 513, "hash_ids": [1]}, "2 blocks of 512, and the row has 1"),
+        ({"timestamp": math.nan, "input_text": "a"}, "cannot come after nan ms"),
+        ({"timestamp": math.inf, "input_text": "a"}, "cannot come after inf ms"),
+        ({"timestamp": -5, "input_text": "a"}, "cannot come after -5 ms"),
+        ({"timestamp": True, "input_text": "a"}, "needs timestamp"),
+        ({"timestamp": 1, "input_text": "a", "output_length": "many"}, "output_length cannot be 'many'"),
+        ({"timestamp": 1, "input_text": "a", "output_length": -1}, "output_length cannot be -1"),
+        ({"timestamp": 1, "input_length": True, "hash_ids": [1]}, "needs input_length and hash_ids"),
+        ({"timestamp": 1, "input_length": -5, "hash_ids": []}, "cannot have -5 tokens"),
+        ({"timestamp": 1, "input_length": 5, "hash_ids": [[1]]}, "neither a number nor a text"),
     ],
 )
 def test_what_is_no_trace_is_refused(tmp_path: Path, row: dict[str, Any], words: str) -> None:
     with pytest.raises(DataError, match=words) as error:
-        rows(tmp_path, [TRACE[0], row])
-    assert error.value.where.endswith("trace.jsonl:2")
+        rows(tmp_path, [row, row])
+    assert error.value.where.endswith("trace.jsonl:1")
+
+
+def test_a_part_without_requests_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="none of the 3 requests"):
+        rows(tmp_path, TRACE, fixed_schedule_start_offset=1000)
