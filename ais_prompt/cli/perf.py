@@ -259,7 +259,7 @@ def _end_sweep(ctx: click.Context, sweep: Sweep, keeper: GateKeeper) -> int:
 
     hint("")
     if sweep.loads and sweep.results:
-        print_sweep(sweep.results, sweep.best, sweep.not_reset, Console())
+        print_sweep(sweep.results, sweep.best, sweep.not_reset, Console(), is_whole=sweep.is_whole)
     loads = [
         {"model": row.model, "dataset": row.dataset, "point": point.point, "run": point.run, row.metric: row.score}
         for point, result in sweep.results

@@ -13,11 +13,16 @@ from ais_prompt.perf.points import PointRun, Setting, knee, misses
 from ais_prompt.perf.result import LoadResult
 from ais_prompt.report.load import print_summaries, print_verdicts_of_many, summary_cells
 from ais_prompt.utils.tables import Cell, print_heading
-from ais_prompt.utils.text import printable
+from ais_prompt.utils.text import counted, printable
 
 
 def print_sweep(
-    results: Sequence[tuple[PointRun, LoadResult]], best: Setting | None, not_reset: str, console: Console
+    results: Sequence[tuple[PointRun, LoadResult]],
+    best: Setting | None,
+    not_reset: str,
+    console: Console,
+    *,
+    is_whole: bool = True,
 ) -> None:
     """Print a table for each task, the verdicts of all loads, and the largest rate that meets the goals.
 
@@ -26,16 +31,19 @@ def print_sweep(
         best: the largest rate that passed; None if there is none.
         not_reset: why prefix caches may hold prompts of earlier loads; else empty.
         console: where to.
+        is_whole: whether the run came to its end.
     """
     by_task = sorted(results, key=lambda one: one[1].task.name)
     for name, found in groupby(by_task, key=lambda one: one[1].task.name):
         loads = list(found)
-        print_heading(f"{name}: {len(loads)} loads", console)
+        print_heading(f"{name}: {counted(len(loads), 'load')}", console)
         print_summaries("point", _cells(loads), console)
         console.print()
     print_verdicts_of_many([(f"{point.title} of {one.task.name}", one) for point, one in by_task], console)
     if not_reset:
         _say(f"WARN  cache: {not_reset}; perf=dict(unique=True) prevents that", console)
+    if not is_whole:
+        _say("WARN  stopped: the run has not come to its end, so loads are missing", console)
     if best is not None:
         _say(f"{best} is the largest rate that passed", console)
     elif any(point.setting and point.setting.key == "request_rate" and one.goodput for point, one in by_task):

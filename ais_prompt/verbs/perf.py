@@ -91,7 +91,8 @@ def measure_run(plan: Plan, loads: Sequence[PreparedLoad], perf: PerfSpec, folde
                 try:
                     record.add_task(load.task.spec, measure(load, folder))
                 except KeyboardInterrupt as stop:
-                    stopped = interruption(stop, "stopped; the load so far is measured", where=str(folder.root))
+                    what, fix = "stopped; what was answered is kept", "measure it again; -m perf_viz -r shows this load"
+                    stopped = interruption(stop, what, where=str(folder.root), fix=fix)
                 except AisPromptError as error:
                     logger.info("%s failed", name, exc_info=True)
                     errors[name] = error

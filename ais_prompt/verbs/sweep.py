@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.errors import AisPromptError, ConfigError, Interrupted
+from ais_prompt.errors import AisPromptError, ConfigError, Interrupted, Terminated
 from ais_prompt.models.api.addresses import ask_root
 from ais_prompt.models.api.model import ApiModel
 from ais_prompt.models.transport import Reply
@@ -22,12 +22,16 @@ from ais_prompt.perf.result import LoadResult
 from ais_prompt.plan.plan import Plan, record_of
 from ais_prompt.report.summary import csv_lines
 from ais_prompt.report.web import write_report
+from ais_prompt.report.web.run_files import status_of
 from ais_prompt.scoring.rows import Row
 from ais_prompt.store.disk import replacing, writing
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.run_record import RunStatus, recorded
+from ais_prompt.store.runs import read_run_file
 from ais_prompt.store.writer_lock import hold_writer_lock
 from ais_prompt.types import ModelSpec, PerfSpec
+from ais_prompt.utils.signals import interruption
+from ais_prompt.utils.text import counted
 from ais_prompt.verbs.perf import PerfRun, measure_run, prepare_run, show_run
 from ais_prompt.verbs.run import model_addresses
 
@@ -54,11 +58,15 @@ class Sweep(Struct, frozen=True):
         folder: the run folder.
         loads: in the order in which they were measured.
         not_reset: why prefix caches may hold prompts of earlier loads; empty if they were reset, or not asked.
+        stopped: why it ended before its last load; None if it did not, or that is not known.
+        is_whole: whether it came to its end.
     """
 
     folder: RunFolder
     loads: Sequence[SweepLoad]
     not_reset: str = ""
+    stopped: Interrupted | None = None
+    is_whole: bool = True
 
     @property
     def results(self) -> list[tuple[PointRun, LoadResult]]:
@@ -95,11 +103,6 @@ class Sweep(Struct, frozen=True):
     def errors(self) -> Mapping[str, AisPromptError]:
         """``load model/dataset`` → why there is no result."""
         return {f"{load.point.title} {name}": error for load in self.loads for name, error in load.run.errors.items()}
-
-    @property
-    def stopped(self) -> Interrupted | None:
-        """Why the last load was stopped; None if it was not."""
-        return self.loads[-1].run.stopped if self.loads else None
 
 
 def meets_goals(run: PerfRun) -> bool:
@@ -202,6 +205,8 @@ def find_rate(plan: Plan, perf: PerfSpec, folder: RunFolder, command: str, runs:
 def show_points(plan: Plan, perf: PerfSpec, folder: RunFolder) -> Sweep | None:
     """Compute the results of several loads again; None if the run has only one load.
 
+    A load that was stopped before its first answer is left out.
+
     Raises:
         StoreError: the run folder cannot be used.
     """
@@ -209,11 +214,13 @@ def show_points(plan: Plan, perf: PerfSpec, folder: RunFolder) -> Sweep | None:
     if not found:
         return None
     loads = []
+    is_whole = status_of(folder, read_run_file(folder)) in ("finished", "failed")
     for point, path in found:
         shown = show_run(plan.tasks, perf, path)
-        loads.append(SweepLoad(point, _without_requests(shown)))
+        if shown.results or is_whole:
+            loads.append(SweepLoad(point, _without_requests(shown)))
     with hold_writer_lock(folder):
-        sweep = _written(Sweep(folder, loads))
+        sweep = _written(Sweep(folder, loads, is_whole=is_whole))
         write_report(folder)
     return sweep
 
@@ -252,27 +259,44 @@ def _measured(plan: Plan, perf: PerfSpec, folder: RunFolder, command: str, point
         record = record_of(plan, folder, command, model_addresses(plan, "infer"), asks=True)
         with recorded(record, folder):
             point = next(points, None)
-            while point is not None:
-                here = plan_at(plan, point.setting)
-                sweep = replace(sweep, not_reset=sweep.not_reset or reset_caches(here))
-                its_perf = replace(perf, seed=perf.seed + len(sweep.loads))
-                its_folder = RunFolder(folder.loads / point.folder_name)
-                with writing(its_folder.root):
-                    its_folder.root.mkdir(parents=True)
-                run = measure_run(here, prepare_run(here, its_perf), its_perf, its_folder, command)
-                load = SweepLoad(point, _without_requests(run))
-                sweep = _written(replace(sweep, loads=[*sweep.loads, load]))
-                if run.stopped is not None:
-                    break
+            while point is not None and sweep.stopped is None:
                 try:
+                    sweep, run = _with_load(sweep, point, plan_at(plan, point.setting), perf, command)
                     point = points.send(meets_goals(run) if run.results else None)
                 except StopIteration:
                     point = None
-            end: RunStatus = "failed" if sweep.errors else "finished"
-            end = "interrupted" if sweep.stopped is not None else end
-            record.finish(end)
+                except (KeyboardInterrupt, Interrupted) as stop:  # between two loads, or while a server starts
+                    sweep = _stopped(sweep, stop if isinstance(stop, Interrupted) else interruption(stop, ""))
+            record.finish(_status_of(sweep))
         write_report(folder)
     return sweep
+
+
+def _with_load(sweep: Sweep, point: PointRun, plan: Plan, perf: PerfSpec, command: str) -> tuple[Sweep, PerfRun]:
+    """Measure one load; return all so far, and its run. One that was stopped before its first answer is left out."""
+    sweep = replace(sweep, not_reset=sweep.not_reset or reset_caches(plan))
+    perf = replace(perf, seed=perf.seed + len(sweep.loads))
+    folder = RunFolder(sweep.folder.loads / point.folder_name)
+    with writing(folder.root):
+        folder.root.mkdir(parents=True)
+    run = measure_run(plan, prepare_run(plan, perf), perf, folder, command)
+    if run.results or run.stopped is None:
+        sweep = _written(replace(sweep, loads=[*sweep.loads, SweepLoad(point, _without_requests(run))]))
+    return sweep if run.stopped is None else _stopped(sweep, run.stopped), run
+
+
+def _stopped(sweep: Sweep, stop: Interrupted) -> Sweep:
+    """Return a sweep that ends here, with an error that says what is there."""
+    whole = sum(load.run.stopped is None for load in sweep.loads)
+    what = f"stopped after {counted(whole, 'load')}; what was measured is kept"
+    fix = "measure the others in a new run; -m perf_viz -r shows these"
+    return replace(sweep, stopped=type(stop)(what, where=str(sweep.folder.root), fix=fix), is_whole=False)
+
+
+def _status_of(sweep: Sweep) -> RunStatus:
+    if sweep.stopped is None:
+        return "failed" if sweep.errors else "finished"
+    return "preempted" if isinstance(sweep.stopped, Terminated) else "interrupted"
 
 
 def _without_requests(run: PerfRun) -> PerfRun:

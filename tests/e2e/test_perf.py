@@ -383,7 +383,7 @@ def test_an_interrupted_load_keeps_what_is_there(project: Project, server: MockS
     out, err = process.communicate(timeout=WATCHDOG_SECONDS)
     assert process.returncode == 130
     assert "interrupted after 4 of 8" in out
-    assert "stopped; the load so far is measured" in err
+    assert "stopped; what was answered is kept" in err
     assert live.state().load is None
     assert json.loads((project.folder() / "run.json").read_text())["status"] == "interrupted"
     assert Path(project.folder() / "performances" / "fake" / "sums.csv").exists()
@@ -544,6 +544,38 @@ def test_a_sweep_is_a_load_for_each_point_and_shown_again(project: Project, serv
     assert list(csv.DictReader((project.folder() / "summary" / "perf.csv").read_text().splitlines())) == rows
     one = project.run("run", "eval.py", "-m", "perf_viz", "-r", str(folders[2]), "--as", "vllm")
     assert "Mean TTFT (ms):" in one.stdout, one.stderr
+
+
+@pytest.mark.parametrize(
+    ("answered", "options", "loads"),
+    [
+        (9, ("--sweep", "concurrency=4,2,1"), ["concurrency=4"]),
+        (12, ("--sweep", "concurrency=4,2,1"), ["concurrency=4", "concurrency=2"]),
+        (9, ("--find-rate", "--slo", "p50 e2el <= 60s"), ["request_rate=800"]),
+    ],
+)
+def test_several_loads_that_are_interrupted_are_kept_and_said_to_be_no_whole(
+    project: Project, server: MockServer, answered: int, options: tuple[str, ...], loads: list[str]
+) -> None:
+    perf_project(project, server, ", timeout=600" + ", request_rate=800" * ("--slo" in options))
+    server.follow({"requests": list(range(1, answered + 1))}, {"latency": WATCHDOG_SECONDS})
+    process = project.start("run", "eval.py", "-m", "perf", *options)
+    deadline = time.monotonic() + WATCHDOG_SECONDS
+    while len(server.requests()) <= answered:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=WATCHDOG_SECONDS)
+    assert process.returncode == 130
+    assert "stopped after 1 load; what was measured is kept" in err
+    assert "Traceback" not in err
+    assert "the run has not come to its end, so loads are missing" in out
+    assert json.loads((project.folder() / "run.json").read_text())["status"] == "interrupted"
+    again = project.run("run", "eval.py", "-m", "perf", "-r")
+    assert again.returncode == 0, again.stderr
+    assert "the run has not come to its end, so loads are missing" in again.stdout
+    rows = list(csv.DictReader((project.folder() / "summary" / "perf.csv").read_text().splitlines()))
+    assert [row["point"] for row in rows] == loads
 
 
 def test_a_rate_is_searched_and_its_failures_are_its_result(project: Project, server: MockServer) -> None:
