@@ -277,7 +277,7 @@ def _enlarge(folder: RunFolder, requests: int, pieces: int) -> None:
                 *(line["sample_id"], due, taken, float(done)),
                 connected=taken,
                 sent=taken + 0.0002,
-                offsets=offsets_of(0, stream),
+                steps=offsets_of(0, stream).tobytes(),
                 kinds=f"o{'a' * pieces}oo",
                 max_tokens=pieces,
             )

@@ -46,13 +46,13 @@ _RUN: Final = re.compile(r"([arto])(\d+)")
 _LOW_BITS: Final = 0x7F
 
 
-class Exchange(Struct, frozen=True):
+class Exchange(Struct, frozen=True, gc=False):  # it refers to nothing that could refer to it
     """One request and its answer or failure. Times are seconds from the beginning of the load.
 
     Attributes:
         sample_id, turn, repeat: which request it is.
         due, taken, connected, sent, first_byte, end: as above; None for what did not happen or is not known.
-        offsets: microseconds from ``taken`` to each event of a streamed answer (`offsets_of`); empty if not streamed.
+        steps: the bytes of ``offsets``, since an array for each of very many requests takes more memory.
         kinds: one letter for each event.
         input_tokens, output_tokens: of the prompt and of the answer; None after a failure.
         input_source, output_source: where they come from.
@@ -75,7 +75,7 @@ class Exchange(Struct, frozen=True):
     connected: float | None = None
     sent: float | None = None
     first_byte: float | None = None
-    offsets: Steps = NONE
+    steps: bytes = b""
     kinds: str = ""
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -89,6 +89,12 @@ class Exchange(Struct, frozen=True):
     served: str = ""
     replica: str = ""
     body: str = ""
+
+    @property
+    def offsets(self) -> Steps:
+        """Microseconds from ``taken`` to each event of a streamed answer (`offsets_of`); empty if not streamed."""
+        is_short = len(self.steps) == 4 * len(self.kinds)
+        return np.frombuffer(self.steps, np.uint32) if is_short else np.frombuffer(self.steps, np.int64)
 
     @property
     def events(self) -> Seconds:
@@ -156,7 +162,7 @@ class Exchange(Struct, frozen=True):
             connected=times.connected,
             sent=times.sent,
             first_byte=times.first_byte,
-            offsets=decode_gaps(times.chunks),
+            steps=decode_gaps(times.chunks).tobytes(),
             kinds=_kinds_of(times.kinds),
             input_tokens=sent.count,
             output_tokens=received.count,

@@ -180,7 +180,8 @@ def _distributions(
     if not answered:
         return {}, None
     start, due, end = (np.array([getattr(one, name) for one in answered]) for name in ("start", "due", "end"))
-    sent, tokens = np.array([[one.input_tokens or 0, one.output_tokens or 0] for one in answered], np.float64).T
+    sent = np.array([one.input_tokens or 0 for one in answered], np.float64)
+    tokens = np.array([one.output_tokens or 0 for one in answered], np.float64)
     pieces = np.array([_piece_count(one) for one in answered])
     streamed, first, last = pieces > 0, start.copy(), end.copy()
     for place in np.flatnonzero(streamed).tolist():

@@ -151,7 +151,7 @@ class LoadWriter:
             connected=connected,
             sent=sent,
             first_byte=first_byte,
-            offsets=offsets_of(item.taken - origin, [time - origin for time in item.times]),
+            steps=offsets_of(item.taken - origin, [time - origin for time in item.times]).tobytes(),
             kinds=item.kinds,
             max_tokens=request.decoding.max_out_len,
             served=item.served,

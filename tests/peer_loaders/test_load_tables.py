@@ -44,7 +44,7 @@ def exchanges(draw: st.DrawFn) -> list[Exchange]:
                 taken,
                 taken,
                 float(events[-1]),
-                offsets=offsets_of(taken, events if streamed else []),
+                steps=offsets_of(taken, events if streamed else []).tobytes(),
                 kinds="o" * len(events) if streamed else "",
                 input_tokens=draw(st.integers(1, 5000)),
                 output_tokens=draw(st.integers(1, 50)),

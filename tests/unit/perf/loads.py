@@ -43,14 +43,14 @@ def exchange(
         "connected": due + 0.0008,
         "sent": sent,
         "first_byte": times[0],
-        "offsets": offsets_of(taken, times),
+        "steps": offsets_of(taken, times).tobytes(),
         "kinds": kinds,
         "input_tokens": 100,
         "output_tokens": pieces,
         "max_tokens": 64,
     }
     if "events" in more:
-        values["offsets"] = offsets_of(taken, more.pop("events"))
+        values["steps"] = offsets_of(taken, more.pop("events")).tobytes()
     return Exchange(f"row {number}", due, taken, times[-1], **(values | more))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ais_prompt.perf.charts import MOST_BINS, MOST_REQUESTS, MOST_STEPS, charts_json
-from ais_prompt.perf.exchange import NONE
 from ais_prompt.perf.schedule import Schedule
 from tests.unit.perf.loads import at_20, exchange, load
 
@@ -54,8 +53,8 @@ def test_many_requests_are_thinned_out_and_none_is_missing_elsewhere() -> None:
 
 
 def test_failures_and_answers_that_were_not_streamed() -> None:
-    failed = exchange(0, 0.0, failure="timeout", kinds="", offsets=NONE, output_tokens=None)
-    whole = exchange(1, 0.1, kinds="", offsets=NONE)
+    failed = exchange(0, 0.0, failure="timeout", kinds="", steps=b"", output_tokens=None)
+    whole = exchange(1, 0.1, kinds="", steps=b"")
     found = charts_json(load([failed, whole], Schedule("closed", (), 2, 1)))
     assert found["requests"]["failed"] == [1, 0]
     assert found["requests"]["first"] == [None, None]

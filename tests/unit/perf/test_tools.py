@@ -26,7 +26,7 @@ def answer(taken: float, kinds: str, offsets: list[float], end: float, tokens: i
     """Return a request with events after so many seconds; its prompt has 10 tokens."""
     values = {"sent": taken + 0.001, "input_tokens": 10, "output_tokens": tokens, "kinds": kinds} | more
     steps = offsets_of(taken, [taken + offset for offset in offsets])
-    return Exchange("row", taken, taken, taken + end, offsets=steps, **values)
+    return Exchange("row", taken, taken, taken + end, steps=steps.tobytes(), **values)
 
 
 LOAD = [
@@ -101,7 +101,8 @@ def with_silent_events(one: Exchange, at: Sequence[float]) -> Exchange:
     events = [*zip(one.offsets.tolist(), one.kinds, strict=True)]
     events += [(first + 1 + int(share * (last - first - 2)), "o") for share in at]
     events.sort(key=lambda event: event[0])  # stable: an event at the same time comes after those of the answer
-    return replace(one, offsets=np.array([time for time, _ in events], np.uint32), kinds="".join(k for _, k in events))
+    steps = np.array([time for time, _ in events], np.uint32).tobytes()
+    return replace(one, steps=steps, kinds="".join(kind for _, kind in events))
 
 
 @pytest.mark.parametrize("tool", ["sglang", "evalscope", "guidellm", "aiperf"])
