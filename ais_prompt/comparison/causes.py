@@ -254,7 +254,11 @@ class Division:
 
     def _score_again(self, answers: Sequence[Prediction], answered: ScoredTask, state: _State) -> Mapping[str, Rows]:
         golds = self._golds(state)
-        mixed = [replace(answer, gold=gold, cluster=None) for answer, gold in zip(answers, golds, strict=True)]
+        # A rule may read the choices, which the other log may lack.
+        mixed = [
+            replace(answer, gold=gold, cluster=None, columns={**old.columns, **new.columns, **answer.columns})
+            for answer, gold, old, new in zip(answers, golds, self._old, self._new, strict=True)
+        ]
         dataset = answered.spec.dataset
         scoring = self._eval_spec(state)
         spec = replace(answered.spec, dataset=replace(dataset, eval=scoring))

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from functools import lru_cache
+from inspect import signature
 from typing import Any
 
 from msgspec.structs import replace
@@ -46,7 +48,8 @@ from ais_prompt.types.shard import Partitioner
 from ais_prompt.utils.files import data_root
 from ais_prompt.utils.media import has_scheme, references
 
-Postprocessor = Callable[[Any], Any]
+Postprocessor = Callable[..., Any]
+"""Takes a text, and may take ``sample_choices``."""
 
 
 def build_part(registry: PartRegistry, spec: PartSpec, **offered: Any) -> Any:
@@ -209,6 +212,24 @@ def build_postprocessor(spec: PartSpec | None) -> Postprocessor:
     except AisPromptError as error:
         error.where = _both(spec.where, error.where)
         raise
+
+
+def read_answer(postprocessor: Postprocessor, text: Any, columns: Mapping[str, Any]) -> Any:
+    """Return the answer in a text. A function with the parameter ``sample_choices`` gets the choices of the sample.
+
+    Args:
+        postprocessor: reads the answer.
+        text: what the model said.
+        columns: of the sample; ``choices`` has one choice a line.
+    """
+    if "choices" in columns and _takes_choices(postprocessor):
+        return postprocessor(text, sample_choices=columns["choices"])
+    return postprocessor(text)
+
+
+@lru_cache(maxsize=64)
+def _takes_choices(postprocessor: Postprocessor) -> bool:
+    return "sample_choices" in signature(postprocessor).parameters
 
 
 def build_runner(spec: PartSpec, max_num_workers: int | None = None) -> Any:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from ais_prompt.errors import AisPromptError, DataError, GoldError, PartError
 from ais_prompt.evaluators.base import AcceptsSilence, Evaluator
 from ais_prompt.evaluators.own import OwnEvaluator
-from ais_prompt.plan.build import Postprocessor
+from ais_prompt.plan.build import Postprocessor, read_answer
 from ais_prompt.types import REFUSAL, Extraction, Prediction, SampleScore, Score, Status
 from ais_prompt.utils.guard import exception_line
 
@@ -55,7 +55,7 @@ class Scorer(Struct, frozen=True):
 
     def _compare(self, prediction: Prediction, gold: Any) -> SampleScore:
         """Find the answer, and compare it with the gold."""
-        found = self.answer_of(prediction.prediction)
+        found = read_answer(self.answer_of, prediction.prediction, prediction.columns)
         # Evaluators and files get plain text; where it was read is kept beside it.
         answer, readings = (str(found), (found.reading,)) if isinstance(found, Extraction) else (found, ())
         if _is_nothing(answer) and not self._accepts_silence(prediction, gold):

@@ -120,11 +120,13 @@ def _of_line(line: Mapping[str, Any], config: Mapping[str, Any]) -> Iterator[Log
         str(name): number for name in line.get("metrics") or () if (number := number_of(line.get(name))) is not None
     }
     first, options = requests[0] if requests else ("", None)
+    choices = given if isinstance(given := doc.get("choices"), list) else []
     asked = LoggedAnswer(
         str(line.get("doc_id")),
         completion_of(None),
         gold=line.get("target"),
         question=_question(doc, config),
+        choices=choices if all(isinstance(one, str) for one in choices) else (),
         prompt=_prompt(first),
         values=values,
     )
@@ -198,20 +200,29 @@ def _rules(config: Mapping[str, Any], chosen: str) -> list[LogRule]:
     evaluator = {
         "type": "LoggedMatchEvaluator",
         "strip": any(mapping(one).get("function") == "remove_whitespace" for one in _steps(config, chosen)),
-        **{key: True for key in ("ignore_case", "ignore_punctuation") if options.get(key)},
-        **({"ignore": list(texts)} if isinstance(texts := options.get("regexes_to_ignore"), list) else {}),
+        **_comparison(options),
     }
     reading: PartConfig | None = None
     for step in _steps(config, chosen):
-        if step.get("function") in ("regex", "multi_choice_regex"):  # the latter has more for answers without a match
+        function = step.get("function")
+        if function in ("regex", "multi_choice_regex"):
             reading = {
-                "type": "logged_regex",
+                "type": "logged_regex" if function == "regex" else "logged_choice",
                 "pattern": str(step.get("regex_pattern", r"#### (\-?[0-9\.\,]+)")),
                 **({"which": number} if isinstance(number := step.get("group_select"), int) and number else {}),
+                **(_comparison(step) if function == "multi_choice_regex" else {}),
             }
-        elif step.get("function") not in ("take_first", "remove_whitespace", "none"):
+        elif function not in ("take_first", "remove_whitespace", "none"):
             return []  # majority votes and functions of the task
     return [LogRule(reading, evaluator)]
+
+
+def _comparison(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is left out of texts before they are compared."""
+    return {
+        **{key: True for key in ("ignore_case", "ignore_punctuation", "ignore_numbers") if options.get(key)},
+        **({"ignore": list(texts)} if isinstance(texts := options.get("regexes_to_ignore"), list) else {}),
+    }
 
 
 def _steps(config: Mapping[str, Any], chosen: str) -> list[Mapping[str, Any]]:

@@ -68,6 +68,14 @@ class LoggedAnswer(Struct, frozen=True):
     labels: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
+def columns_of(answer: LoggedAnswer) -> dict[str, str]:
+    """Return question and choices, one a line, as columns of a prediction, as far as they are known."""
+    return {
+        **({"question": answer.question} if answer.question else {}),
+        **({"choices": "\n".join(answer.choices)} if answer.choices else {}),
+    }
+
+
 class LoggedTask(Struct, frozen=True):
     """One model on one dataset in a log.
 

@@ -13,14 +13,17 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final, Literal, TypeAlias
+
+import regex
 
 from ais_prompt.errors import AisPromptError, PartError
 from ais_prompt.evaluators.base import Evaluator, MeanEvaluator, golds_of, letters_of
 from ais_prompt.extensions.formats.logs.patterns import apply_pattern, compiled
-from ais_prompt.extensions.formats.logs.record import LoggedAnswer, LogRule, PartConfig
+from ais_prompt.extensions.formats.logs.record import LoggedAnswer, LogRule, PartConfig, columns_of
 from ais_prompt.metrics.spans import exact_match, token_f1
-from ais_prompt.plan.build import build_evaluator, build_postprocessor
+from ais_prompt.plan.build import build_evaluator, build_postprocessor, read_answer
 from ais_prompt.registry import EVALUATORS, POSTPROCESSORS
 from ais_prompt.types import EvalSpec, Extraction, PartSpec
 
@@ -32,12 +35,14 @@ Match: TypeAlias = Literal["exact", "begin", "end", "any", "words", "f1", "lette
 
 _ENDS: Final = string.whitespace + string.punctuation
 _NO_PUNCTUATION: Final = str.maketrans("", "", string.punctuation)
+_NO_DIGITS: Final = str.maketrans("", "", string.digits)
 _WRAPPED: Final = re.compile(r"(\$|\*\*)\s*([A-Za-z\d][A-Za-z\d ,]*?)\s*\1")
 _IN_PARENTHESES: Final = re.compile(r"(?i)((?:^|[:,])\s*)\(([A-Z\d])\)(?=\s*(?:[,.\n]|\Z))")
 _LETTERS: Final = (
     re.compile(r"(?im)^ANSWER\s*:\s*([A-Z\d ,]+)\s*(?:$|\.)"),  # on a line of its own
     re.compile(r"(?i)ANSWER\s*:\s*([A-Z\d ,]+)(?:\W|$)"),
 )
+_ALL_PUNCTUATION: Final = regex.compile(r"\p{P}")
 _NO_NUMBER: Final = re.compile(r"[$£€%,*\s]+")
 _GENERAL: Final = (
     LogRule(None, {"type": "LoggedMatchEvaluator"}),
@@ -77,9 +82,57 @@ def logged_regex(text: str, pattern: str, which: int = 0) -> Extraction | None:
         match = found[which]
     except IndexError:
         return None
-    groups = [number for number in range(1, match.re.groups + 1) if match[number]] or [0]
-    answer = match[groups[0]].strip()
-    return Extraction(answer, "regex", *match.span(groups[0])) if answer else None
+    groups = range(1, match.re.groups + 1) or range(1)
+    for group in groups:
+        if match[group]:
+            answer = match[group].strip()
+            return Extraction(answer, "regex", *match.span(group)) if answer else None
+    return None
+
+
+@POSTPROCESSORS.register_module()
+def logged_choice(
+    text: str,
+    pattern: str,
+    which: int = 0,
+    ignore_case: bool = False,
+    ignore_punctuation: bool = False,
+    ignore: Sequence[str] = (),
+    sample_choices: str = "",
+) -> Extraction | str | None:
+    r"""Return a chosen letter such as "(B)", as the filter ``multi_choice_regex`` of lm-evaluation-harness does.
+
+    Where the pattern matches nothing, the text of a choice counts, and then a letter behind a colon.
+
+    Args:
+        text: the answer of the model.
+        pattern, which: as for ``logged_regex``; ``which`` chooses among texts of choices and letters too.
+        ignore_case, ignore_punctuation, ignore: as for ``LoggedMatchEvaluator``, where texts of choices are searched.
+        sample_choices: the choices of the sample, one a line. Scoring passes its column ``choices``.
+
+    >>> logged_choice("I think of Paris.", r"(\([A-Z]\))", sample_choices="Rome\nParis")
+    '(B)'
+    """
+    if (found := logged_regex(text, pattern, which)) is not None or not sample_choices:
+        return found
+
+    def cleaned(one: str) -> str:
+        one = _without(ignore, one)
+        one = one.lower() if ignore_case else one
+        return str(_ALL_PUNCTUATION.sub("", one)) if ignore_punctuation else one
+
+    choices = [cleaned(one.strip()) for one in sample_choices.split("\n")]
+    letters = {chr(ord("A") + number): f"({chr(ord('A') + number)})" for number in range(len(choices))}
+    longest_first = "|".join(map(re.escape, sorted(choices, key=len, reverse=True)))
+    behind_colon = rf":\s*({'|'.join(map(re.escape, letters))})"
+    for searched, wanted, labels in (
+        (cleaned(text), longest_first, dict(zip(choices, letters.values(), strict=True))),
+        (text, behind_colon, letters),
+    ):
+        matches: list[str] = re.findall(wanted, searched)
+        if -len(matches) <= which < len(matches) and (match := matches[which].strip()):
+            return labels.get(match, match)
+    return None
 
 
 @POSTPROCESSORS.register_module()
@@ -117,6 +170,7 @@ class LoggedMatchEvaluator(MeanEvaluator):
         numeric: whether numbers are compared by value. Of an answer with several, that at the end, or the beginning.
         strip: whether white space at both ends is left out.
         ignore: regular expressions whose matches are left out of both.
+        ignore_numbers: whether digits are left out.
     """
 
     def __init__(
@@ -127,10 +181,12 @@ class LoggedMatchEvaluator(MeanEvaluator):
         numeric: bool = False,
         strip: bool = True,
         ignore: Sequence[str] = (),
+        ignore_numbers: bool = False,
     ) -> None:
         self.match = match
         self.ignore_case = ignore_case
         self.ignore_punctuation = ignore_punctuation
+        self.ignore_numbers = ignore_numbers
         self.numeric = numeric
         self.strip = strip
         self.ignore = tuple(ignore)
@@ -168,11 +224,11 @@ class LoggedMatchEvaluator(MeanEvaluator):
         return answer == gold
 
     def _cleaned(self, text: str) -> str:
-        for pattern in self.ignore:
-            text = apply_pattern(pattern, lambda one, limit: one.sub("", text, timeout=limit))  # noqa: B023
+        text = _without(self.ignore, text)
         text = text.casefold() if self.ignore_case else text
         if self.ignore_punctuation and not self.numeric:
             text = text.translate(_NO_PUNCTUATION) if self.match == "exact" else text.strip(_ENDS)
+        text = text.translate(_NO_DIGITS) if self.ignore_numbers else text
         return text.strip() if self.strip else text
 
 
@@ -227,7 +283,7 @@ class RuleSearch:
         """
         postprocessor, evaluator = parts
         try:
-            extracted = postprocessor(answer.completion.text)
+            extracted = read_answer(postprocessor, answer.completion.text, columns_of(answer))
             found = evaluator.score(extracted, answer.gold) if extracted not in (None, "") else {"": 0.0}
         except PartError:
             raise
@@ -243,7 +299,8 @@ def _built(rule: LogRule) -> tuple[Any, Evaluator] | None:
     reading = rule.postprocessor
     try:
         if reading is not None:
-            compiled(str(reading.get("pattern", "")))
+            for pattern in (reading.get("pattern", ""), *reading.get("ignore", ())):
+                compiled(str(pattern))
         evaluator = build_evaluator(EvalSpec(evaluator=_spec(rule.evaluator)))
     except AisPromptError:
         return None
@@ -253,6 +310,17 @@ def _built(rule: LogRule) -> tuple[Any, Evaluator] | None:
 
 def _spec(part: PartConfig) -> PartSpec:
     return PartSpec(part["type"], {name: value for name, value in part.items() if name != "type"})
+
+
+def _without(patterns: Sequence[str], text: str) -> str:
+    """Return a text without the matches of the patterns, one pattern after the other."""
+    for pattern in patterns:
+        text = apply_pattern(pattern, partial(_removed, text))
+    return text
+
+
+def _removed(text: str, pattern: Any, limit: float) -> str:
+    return str(pattern.sub("", text, timeout=limit))
 
 
 def _number(text: str) -> float | None:

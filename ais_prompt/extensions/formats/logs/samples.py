@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from msgspec import Struct, field
 
-from ais_prompt.extensions.formats.logs.record import LoggedAnswer, LoggedTask
+from ais_prompt.extensions.formats.logs.record import LoggedAnswer, LoggedTask, columns_of
 from ais_prompt.extensions.formats.logs.rules import RuleSearch
 from ais_prompt.scoring.scorer import NOT_SCORED
 from ais_prompt.store.predictions import PredictionSorter
@@ -90,10 +90,7 @@ def _prediction(name: str, index: int, answers: Sequence[LoggedAnswer]) -> Predi
         gold=first.gold,
         completions=tuple(one.completion for one in answers),
         labels=first.labels,
-        columns={
-            **({"question": first.question} if first.question else {}),
-            **({"choices": "\n".join(first.choices)} if first.choices else {}),
-        },
+        columns=columns_of(first),
     )
 
 

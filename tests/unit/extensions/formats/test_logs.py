@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from ais_prompt.checks.stored import stored_spec
 from ais_prompt.extensions.formats.logs import files
 from ais_prompt.extensions.formats.logs.import_log import ImportedLog, import_log
-from ais_prompt.extensions.formats.logs.rules import logged_letters
+from ais_prompt.extensions.formats.logs.rules import logged_choice, logged_letters
 from ais_prompt.report.stored import StoredTask, read_stored_results
 from ais_prompt.store.layout import RunFolder
 from tests.support.cli import run_cli
@@ -397,3 +397,72 @@ def test_several_letters_are_right_together(tmp_path: Path) -> None:
     scoring = stored_spec(imported(tmp_path / "log.json", tmp_path / "runs").folder).datasets[0].eval
     parts = [(part.type, part.args) for part in (scoring.pred_postprocessor, scoring.evaluator) if part]
     assert parts == [("logged_letters", {"several": True}), ("LoggedMatchEvaluator", {"match": "letters"})]
+
+
+@pytest.mark.parametrize(
+    ("text", "which", "found"),
+    [
+        ("It is (B), not (A).", 0, "(B)"),
+        ("It is (B), not (A).", -1, "(A)"),
+        ("They watch Guilty of Romance.", 0, "(B)"),
+        ("New York! Or guilty.", 0, "(C)"),
+        ("New York! Or guilty.", -1, "(A)"),
+        ("The answer: C", 0, "(C)"),
+        ("The answer: D", 0, None),
+        ("C", 0, None),
+    ],
+)
+def test_choices_are_read_as_lm_eval_reads_them(text: str, which: int, found: str | None) -> None:
+    """The readings are those of `MultiChoiceRegexFilter` of lm-evaluation-harness 0.4.13."""
+    choices = "Guilty\nGuilty of Romance\nnew york"
+    read = logged_choice(text, r"(\([A-Z]\))", which, True, True, sample_choices=choices)
+    assert (None if read is None else str(read)) == found
+    assert logged_choice("guilty", r"(\([A-Z]\))") is None  # without choices only the pattern is known
+
+
+def test_the_choices_of_each_sample_are_read_by_the_rule_of_lm_eval(tmp_path: Path) -> None:
+    """The rule of the log gives its verdicts, and `score` repeats them; both need the choices of the sample."""
+    colours = ("red", "green", "blue", "pink")
+    said = ["I say {0}.", "It is ({1}).", "So: {1}", "No idea."]
+    lines = []
+    for number in range(24):
+        choices = [*colours[number % 4 :], *colours[: number % 4]]
+        right = number % 3
+        answer = said[number % 4].format(choices[right].upper(), "ABCD"[right])
+        is_read = number % 4 != 3
+        gold = f"({'ABCD'[right if number % 5 else 3]})"
+        extracted = f"({'ABCD'[right]})" if is_read else "[invalid]"
+        lines.append(
+            {
+                "doc_id": number,
+                "doc": {"question": f"Which colour has number {number}?", "choices": choices},
+                "target": gold,
+                "arguments": {"gen_args_0": {"arg_0": f"{number}", "arg_1": {}}},
+                "resps": [[answer]],
+                "filtered_resps": [extracted],
+                "filter": "flexible",
+                "metrics": ["exact_match"],
+                "exact_match": float(extracted == gold),
+            }
+        )
+    step = {"function": "multi_choice_regex", "regex_pattern": r"(\([A-Z]\))", "ignore_case": True}
+    config = {
+        "metric_list": [{"metric": "exact_match", "ignore_numbers": True}],
+        "filter_list": [{"name": "flexible", "filter": [step, {"function": "take_first"}]}],
+    }
+    write_lines(tmp_path / "samples_colours_2026-01-01T00-00-00.jsonl", lines)
+    write_json(
+        tmp_path / "results_2026-01-01T00-00-00.json",
+        {"results": {}, "configs": {"colours": config}, "n-shot": {}, "model_name": "m"},
+    )
+    log = imported(tmp_path, tmp_path / "runs")
+    scoring = stored_spec(log.folder).datasets[0].eval
+    assert scoring.pred_postprocessor is not None
+    assert scoring.pred_postprocessor.type == "logged_choice"
+    before = [sample.score for sample in tasks_of(log)["colours"].samples()]
+    assert run_cli("score", str(log.folder.root), folder=tmp_path).returncode == 0
+    after = [sample.score for sample in tasks_of(log)["colours"].samples()]
+    assert [one and (one.extracted, list(one.values.values())) for one in before] == [
+        one and (one.extracted, list(one.values.values())) for one in after
+    ]
+    assert {one.extracted for one in before if one} == {"(A)", "(B)", "(C)", None}
