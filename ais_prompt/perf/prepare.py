@@ -140,11 +140,13 @@ def _timestamps(task: Task, sample_ids: Sequence[str]) -> list[float]:
     """Return the times of a trace in seconds.
 
     Raises:
-        ConfigError: a row has no time.
+        ConfigError: a row has no time; it names the first one.
     """
     times = {sample.id: sample.fields.get(TIMESTAMP) for sample in task.data.test}
-    found = [times[sample_id] for sample_id in sample_ids]
-    if not all(isinstance(time, int | float) and type(time) is not bool and math.isfinite(time) for time in found):
-        what = f"a trace needs a column {TIMESTAMP!r} with the milliseconds of each row"
-        raise ConfigError(what, where=TIMESTAMP, fix="add it, or measure another load: remove use_timestamp")
-    return [float(time) / 1000 for time in found if time is not None]
+    seconds = []
+    for row, time in enumerate(map(times.__getitem__, sample_ids)):
+        if not isinstance(time, int | float) or isinstance(time, bool) or not math.isfinite(time):
+            what = f"a trace needs a column {TIMESTAMP!r} with the milliseconds of each row; row {row} has {time!r}"
+            raise ConfigError(what, where=TIMESTAMP, fix="add it, or measure another load: remove use_timestamp")
+        seconds.append(time / 1000)
+    return seconds

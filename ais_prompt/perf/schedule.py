@@ -34,6 +34,8 @@ POISSON: Final = 1.0
 LEAST_RATE: Final = 0.001
 MOST_RATE: Final = 100_000.0
 """Requests a second: a lower rate never ends, and no client reaches a higher one."""
+LONGEST_TRACE: Final = 31 * 86_400
+"""Seconds: the times of a longer trace have another unit."""
 
 
 class Schedule(Struct, frozen=True):
@@ -121,13 +123,17 @@ def from_trace(times: Sequence[float], scale: float, *, places: int | None, seco
         seconds: leave out later requests.
 
     Raises:
-        ConfigError: the times are not in order.
+        ConfigError: the times are not in order, or too long.
     """
     for number, (before, after) in enumerate(pairwise(times), start=1):
         if after < before:
             what = f"the trace is not in order: row {number} is {before - after:g} s before the row in front of it"
             raise ConfigError(what, where="timestamp", fix="sort the rows by timestamp")
     due = [time for one in times if (time := (one - times[0]) / scale) <= (math.inf if seconds is None else seconds)]
+    if due and due[-1] > LONGEST_TRACE:
+        what = f"the trace takes {due[-1] / 86_400:,.0f} days"
+        fix = "write timestamps in milliseconds, or shorten it with perf.time_scale or --duration"
+        raise ConfigError(what, where="timestamp", fix=fix)
     return Schedule("trace", due, len(due), places)
 
 

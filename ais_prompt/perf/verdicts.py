@@ -263,10 +263,12 @@ def _slopes(load: StoredLoad, table: LoadTable) -> dict[str, Slope]:
     return {name: one for name, one in found.items() if one is not None}
 
 
-def stream_verdict(load: StoredLoad, table: LoadTable) -> LoadVerdict:  # noqa: ARG001
+def stream_verdict(load: StoredLoad, table: LoadTable) -> LoadVerdict:
     """Does each event of a stream bring one token?"""
     if table.tokens_per_event is None:
-        return LoadVerdict("stream", True, "no answer was streamed: there is no TTFT and no ITL")
+        streamed = not table.answered or any(one.kinds for one in load.exchanges)
+        text = "no answer has tokens" if streamed else "no answer was streamed: TTFT, TPOT and ITL need stream=True"
+        return LoadVerdict("stream", streamed, text)
     short = table.short_gaps or 0.0
     values = {"tokens_per_event": table.tokens_per_event, "short_gaps": short}
     found = {

@@ -247,6 +247,13 @@ def test_a_trace_is_replayed_from_the_column_timestamp(project: Project, server:
     done = project.run("run", "eval.py", "-m", "perf")
     assert done.returncode == 2
     assert "a trace needs a column 'timestamp'" in done.stderr
+    for wrong in ("NaN", "null", "[1]", "Infinity"):
+        line = f'{{"question": "1+1=?", "answer": "2", "timestamp": {wrong}}}\n'
+        (project.root / "data" / "sums.jsonl").write_text(line)
+        done = project.run("run", "eval.py", "-m", "perf")
+        assert done.returncode == 2
+        assert "row 0 has" in done.stderr
+        assert done.stderr.count("Error") == 1
 
 
 def test_failures_are_counted_and_exceed_the_limit(project: Project, server: MockServer) -> None:

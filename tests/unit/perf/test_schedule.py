@@ -62,6 +62,14 @@ def test_a_trace_begins_at_0_and_can_be_sped_up() -> None:
         from_trace([5.0, 7.0, 6.5], 1.0, places=None)
 
 
+def test_a_trace_in_another_unit_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"the trace takes 42 days") as error:
+        from_trace([0.0, 3.6e6], 1.0, places=None)
+    assert "milliseconds" in error.value.fix
+    assert from_trace([0.0, 3.6e6], 1000.0, places=None).due == [0.0, 3600.0]
+    assert from_trace([0.0, 3.6e6], 1.0, places=None, seconds=10).due == [0.0]
+
+
 @pytest.mark.parametrize("wrong", [1e-9, 1e6, None])
 def test_a_rate_that_no_client_can_send_is_refused(wrong: float | None) -> None:
     with pytest.raises(ConfigError, match="needs a request_rate from"):

@@ -107,6 +107,14 @@ def test_gaps_that_are_too_short_are_those_of_one_read() -> None:
     assert "100% of the gaps are shorter than 0.2 ms" in found.text
 
 
+def test_answers_that_are_not_streamed_have_no_times_of_tokens() -> None:
+    plain = [exchange(number, number / 20, kinds="", steps=b"") for number in range(40)]
+    found = of(plain)["stream"]
+    assert not found.holds
+    assert "need stream=True" in found.text
+    assert of([replace(one, failure="timeout") for one in plain])["stream"].holds
+
+
 def test_a_queue_that_grows_is_not_steady_and_one_that_varies_is() -> None:
     rng = np.random.default_rng(1)
     due = [number / 20 for number in range(400)]
