@@ -9,7 +9,8 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from tools.real.suite import aisbench, opencompass
+from tools.real import further
+from tools.real.suite import Suite, aisbench, opencompass
 
 Files: TypeAlias = Mapping[str, str | Sequence[Mapping[str, Any]]]
 Peer: TypeAlias = Literal["opencompass", "ais_bench"]
@@ -233,17 +234,64 @@ _IN_SHOTS: Final = dict.fromkeys(
 )
 
 _SUITE, _SUITE_OF_AISBENCH = opencompass(), aisbench()
+
+
+def _modules(suite: Suite) -> str:
+    return " ".join(f"datasets.{module}" for module in suite.modules)
+
+
+_CHAT_SUITE, _PPL_SUITE = further.generation(), further.perplexity()
+_TALKS, _CHAT_SUITE_OF_AISBENCH = further.conversations(), further.aisbench()
 _ROWS: Final = """
 few = ('lukaemon_mmlu_marketing', 'ceval-logic', 'cmmlu-anatomy')  # of their subsets, only these have rows
 many = ('lukaemon_mmlu_', 'ceval-', 'cmmlu-')
 datasets = [one for one in datasets if one['abbr'] in few or not one['abbr'].startswith(many)]
 """
+_EXAM_ROWS: Final = """
+datasets = [one for one in datasets if one['abbr'] in {few} or not one['abbr'].startswith('agieval-')]
+for one in datasets:
+    if 'llm_evaluator' in one['eval_cfg']['evaluator']:
+        one['eval_cfg']['evaluator']['llm_evaluator']['judge_cfg'] = {judge}
+"""
+# AISBench starts a process for each dataset.
+_FEW_LANGUAGES: Final = """
+datasets = [one for one in datasets if one['abbr'] in ('mgsm_en', 'mgsm_zh') or not one['abbr'].startswith('mgsm_')]
+"""
+_RATED: Final = """
+from opencompass.partitioners import NaivePartitioner
+from opencompass.partitioners.sub_naive import SubjectiveNaivePartitioner
+from opencompass.runners import LocalRunner
+from opencompass.summarizers import SubjectiveSummarizer
+from opencompass.tasks import OpenICLInferTask
+from opencompass.tasks.subjective_eval import SubjectiveEvalTask
+infer = dict(partitioner=dict(type=NaivePartitioner),
+    runner=dict(type=LocalRunner, max_num_workers=1, task=dict(type=OpenICLInferTask)))
+judge_models = [{judge}]
+eval = dict(partitioner=dict(type=SubjectiveNaivePartitioner, models=models, judge_models=judge_models),
+    runner=dict(type=LocalRunner, max_num_workers=1, task=dict(type=SubjectiveEvalTask)))
+summarizer = dict(type=SubjectiveSummarizer, function='subjective')
+"""
 CASES: Final[Mapping[str, Case]] = {
     "suite": Case(
         "opencompass",
-        _opencompass(_SDK, " ".join(f"datasets.{module}" for module in _SUITE.modules), _ROWS),
+        _opencompass(_SDK, _modules(_SUITE), _ROWS),
         _SUITE.files,
         answers=_SUITE.answers,
+    ),
+    "more of a suite": Case(
+        "opencompass",
+        _opencompass(
+            _SDK, _modules(_CHAT_SUITE), _EXAM_ROWS.replace("{few}", str(further.EXAMS)).replace("{judge}", _JUDGE)
+        ),
+        _CHAT_SUITE.files,
+        answers=_CHAT_SUITE.answers,
+    ),
+    "suite, PPL": Case("opencompass", _opencompass(_BASE, _modules(_PPL_SUITE), _ROWS), _PPL_SUITE.files),
+    "conversations, rated": Case(
+        "opencompass",
+        _opencompass(_SDK, _modules(_TALKS), _RATED.replace("{judge}", _JUDGE)),
+        _TALKS.files,
+        answers=_TALKS.answers,
     ),
     "gen, base model": Case("opencompass", _opencompass(_BASE, "datasets.piqa.piqa_gen_1194eb"), _PIQA),
     "gen, chat template": Case("opencompass", _opencompass(_CHAT, "datasets.ARC_c.ARC_c_gen_1e0de5"), _ARC),
@@ -344,13 +392,15 @@ CASES: Final[Mapping[str, Case]] = {
     ),
     "AISBench, suite": Case(
         "ais_bench",
-        _aisbench(
-            _service("VLLMCustomAPIChat"),
-            " ".join(f"datasets.{module}" for module in _SUITE_OF_AISBENCH.modules),
-            _ROWS,
-        ),
+        _aisbench(_service("VLLMCustomAPIChat"), _modules(_SUITE_OF_AISBENCH), _ROWS),
         _SUITE_OF_AISBENCH.files,
         answers=_SUITE_OF_AISBENCH.answers,
+    ),
+    "AISBench, more of a suite": Case(
+        "ais_bench",
+        _aisbench(_service("VLLMCustomAPIChatStream"), _modules(_CHAT_SUITE_OF_AISBENCH), _FEW_LANGUAGES),
+        _CHAT_SUITE_OF_AISBENCH.files,
+        answers=_CHAT_SUITE_OF_AISBENCH.answers,
     ),
     "AISBench, completions API": Case(
         "ais_bench", _aisbench(_service("VLLMCustomAPI"), "datasets.gsm8k.gsm8k_gen_4_shot_cot_str"), _GSM8K
