@@ -190,6 +190,47 @@ def test_a_repeated_dataset(project: Project, old: Path) -> None:
     assert [line["prediction"] for line in found][1] == ["It is 2.", "It is 1."]
 
 
+JUDGED = DATASET.replace(
+    "type='opencompass.datasets.Gsm8kEvaluator'",
+    """
+                judge_cfg=dict(), dataset_cfg=dict(), prompt_template=dict(
+                    template=dict(round=[dict(prompt='{question} {prediction}', role='HUMAN')]),
+                    type='opencompass.openicl.icl_prompt_template.PromptTemplate'),
+                dict_postprocessor=dict(type='opencompass.datasets.generic_llmjudge_postprocess'),
+                type='opencompass.evaluator.GenericLLMEvaluator'""",
+)
+
+
+@pytest.mark.parametrize("judges", ["", "judge_models = [{}]", "eval = dict(partitioner=dict(judge_models=[{}]))"])
+def test_the_judge_of_a_run(project: Project, old: Path, judges: str) -> None:
+    write_config(old, JUDGED, more=judges.format(MODEL.replace("gpt", "judge")))
+    done = project.run("import", str(old))
+    assert done.returncode == 0, done.stderr
+    assert "4 samples" in done.stdout
+    assert ("gsm8k is not scored: the judge is not named" in done.stdout + done.stderr) == (not judges)
+
+
+def test_the_gold_of_a_conversation_is_what_the_assistant_says(project: Project, old: Path) -> None:
+    turns = [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hello to you."}]
+    (project.root / "talk.jsonl").write_text(json.dumps({"dialogue": turns, "kind": "greeting"}) + "\n")
+    (project.root / "talk.py").write_text(
+        "from ais_prompt.builtin import *\n"
+        if False
+        else ""
+        "models = [dict(type='ScriptedModel', abbr='gpt')]\n"
+        "datasets = [dict(abbr='gsm8k', path='talk.jsonl', infer_cfg=dict(inferencer=dict(type='ChatInferencer')),\n"
+        "    reader_cfg=dict(input_columns=['dialogue'], output_column='kind'))]\n"
+    )
+    prompt = [{"role": "user", "content": "Hello."}]
+    answer = {"gold": "Hello to you.", "prediction": "Hi.", "origin_prompt": prompt}
+    write_json(old / "predictions/gpt/gsm8k.json", {"0": answer})
+    done = project.run("import", str(old), "--config", "talk.py")
+    assert done.returncode == 0, done.stderr
+    assert "another gold" not in done.stderr
+    [folder] = (project.root / "outputs" / "talk").iterdir()
+    assert read_lines(folder / "predictions/gpt/gsm8k.jsonl")[0]["gold"] == "Hello to you."
+
+
 def test_what_cannot_be_used_is_named_and_the_rest_is_imported(project: Project, old: Path) -> None:
     own_evaluator = DATASET.replace("'gsm8k'", "'mine/own'", 1).replace("opencompass.datasets.Gsm8kEvaluator", "my.Own")
     own_loader = DATASET.replace("'gsm8k'", "'other'", 1).replace("opencompass.datasets.GSM8KDataset", "my.Loader")

@@ -67,6 +67,8 @@ def their_answers(run: Path) -> dict[str, list[Found]]:
     """Return dataset → what OpenCompass or AISBench wrote, in the order of the rows; repeats follow each other."""
     found: dict[str, dict[int, Found]] = {}
     for path in sorted(run.glob("predictions/demo/*.json*")):
+        if path.name.startswith("tmp_"):  # a conversation leaves its last state
+            continue
         entries = _entries(path)
         name = path.stem
         part = name.rpartition("_")

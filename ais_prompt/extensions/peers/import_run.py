@@ -18,7 +18,7 @@ from ais_prompt.config.stored import unusable_parts, without_permissions
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.extensions.peers.old_run import OldAnswer, OldRun, open_old_run
 from ais_prompt.extensions.peers.translate import translate
-from ais_prompt.inferencers import RepeatingInferencer
+from ais_prompt.inferencers import DialogueInferencer, RepeatingInferencer
 from ais_prompt.plan.plan import Plan, Task, record_of
 from ais_prompt.scoring.foreign_answers import Answer, match, predictions
 from ais_prompt.store.layout import RunFolder, create_run_folder
@@ -112,9 +112,15 @@ def _planned(old: OldRun, source: Source) -> tuple[Plan, list[str]]:
             where=str(old.root / "configs"),
             fix="give the config that it was made with: --config CONFIG",
         )
-    translated, found = translate(old.config, peer_scores=source.peer_scores)
+    written: Mapping[str, Any] = old.config
+    notes: list[str] = []
+    try:
+        translated, found = translate(written, peer_scores=source.peer_scores)
+    except ConfigError as error:
+        written, notes = _without(written, faults_of(error))
+        translated, found = translate(written, peer_scores=source.peer_scores)
     values, dropped = without_permissions(translated, is_code, keeps_judges=True)
-    notes = list(dict.fromkeys(note.what for note in found))
+    notes += dict.fromkeys(note.what for note in found)
     notes += [str(one) for one in dropped if not one.where.startswith("models[")]  # these models are not asked
     notes += _unread(values)
     for _ in range(3):  # without its eval_cfg, without the dataset; a model at once
@@ -200,6 +206,9 @@ def _imported(task: Task, old: OldRun, names: tuple[str, str], folder: RunFolder
     groups = _by_question(answers, questions, n, in_turn=old.repeats_in_turn(*names))
     if questions is None:
         samples = _samples_of(groups)
+    elif isinstance(task.inferencer, DialogueInferencer):  # the gold is what the assistant says in the data
+        golds = {index: first.values.get("gold") for index, (first, *_) in groups.items()}
+        samples = [replace(sample, gold=golds.get(sample.index, sample.gold)) for sample in samples]
     matched = match(_answers(groups, n), samples)
     made = list(predictions(matched, samples, task.spec.dataset.reader.output_column))
     write_predictions(folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr), made)

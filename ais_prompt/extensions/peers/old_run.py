@@ -20,6 +20,7 @@ from msgspec import Struct
 
 from ais_prompt.config.render import literal_values
 from ais_prompt.errors import ConfigError, DataError
+from ais_prompt.extensions.peers.translate import judges_of
 from ais_prompt.store.disk import reading
 from ais_prompt.utils.files import open_regular, read_regular
 from ais_prompt.utils.jsonl import decode, read_objects
@@ -50,7 +51,7 @@ class OldRun(Struct, frozen=True):
 
     Attributes:
         root: the folder.
-        config: `CONFIG_KEYS` of its config; None if it has no readable one.
+        config: `CONFIG_KEYS` and ``judge_models`` of its config; None if it has no readable one.
     """
 
     root: Path
@@ -149,7 +150,10 @@ def _config_of(root: Path) -> Mapping[str, Any] | None:
         values = literal_values(content.decode())
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None
-    return {key: values[key] for key in CONFIG_KEYS if key in values}
+    read: dict[str, Any] = {key: values[key] for key in CONFIG_KEYS if key in values}
+    if judges := judges_of(values):
+        read["judge_models"] = judges
+    return read
 
 
 def _inside(root: Path, path: Path) -> Path | None:

@@ -59,7 +59,7 @@ def translate(
     translated = dict(values)
     models = values.get("models")
     translation.has_system_rounds = any(map(_has_system_round, models if isinstance(models, list | tuple) else ()))
-    translation.judges = _judges(values)
+    translation.judges = judges_of(values)
     changed = foreign_summary
     is_aisbench = any(str(one.get("type")).startswith("ais_bench.") for one in models or () if is_part(one))
     translate_data = partial(_translate_dataset, folder, is_aisbench)
@@ -210,7 +210,7 @@ def _rename_doubles(translated: dict[str, Any], translation: Translation) -> Non
         translated[key] = kept
 
 
-def _judges(values: Mapping[str, Any]) -> Sequence[Any]:
+def judges_of(values: Mapping[str, Any]) -> Sequence[Any]:
     """Return the judges of a run: at its top, or only in the partitioner of the evaluation."""
     found: Any = values.get("judge_models")
     if not found and isinstance(section := values.get("eval"), Mapping):
