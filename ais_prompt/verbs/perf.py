@@ -123,10 +123,18 @@ def show_run(tasks: Sequence[Task], perf: PerfSpec, folder: RunFolder) -> PerfRu
         for task in tasks:
             _compute(task, perf, folder, results, errors)
         if results:
-            write_report(folder)
+            report_again(folder)
         if perf.spec_decode:
             _write_spec_decode(results, folder)
     return PerfRun(folder, results, errors)
+
+
+def report_again(folder: RunFolder) -> None:
+    """Write the report of loads that were measured earlier, unless ``run.json`` is gone, which it is made from."""
+    if folder.run_file.exists():
+        write_report(folder)
+    else:
+        logger.warning("%s is missing: there is no report.html", folder.run_file)
 
 
 def _write_spec_decode(results: Sequence[LoadResult], folder: RunFolder) -> None:

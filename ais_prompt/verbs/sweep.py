@@ -32,7 +32,7 @@ from ais_prompt.store.writer_lock import hold_writer_lock
 from ais_prompt.types import ModelSpec, PerfSpec
 from ais_prompt.utils.signals import interruption
 from ais_prompt.utils.text import counted
-from ais_prompt.verbs.perf import PerfRun, measure_run, prepare_run, show_run
+from ais_prompt.verbs.perf import PerfRun, measure_run, prepare_run, report_again, show_run
 from ais_prompt.verbs.run import model_addresses
 
 FIRST_COLUMNS: Final = ("model", "dataset", "point", "run")
@@ -214,14 +214,14 @@ def show_points(plan: Plan, perf: PerfSpec, folder: RunFolder) -> Sweep | None:
     if not found:
         return None
     loads = []
-    is_whole = status_of(folder, read_run_file(folder)) in ("finished", "failed")
+    is_whole = not folder.run_file.exists() or status_of(folder, read_run_file(folder)) in ("finished", "failed")
     for point, path in found:
         shown = show_run(plan.tasks, perf, path)
         if shown.results or is_whole:
             loads.append(SweepLoad(point, _without_requests(shown)))
     with hold_writer_lock(folder):
         sweep = _written(Sweep(folder, loads, is_whole=is_whole))
-        write_report(folder)
+        report_again(folder)
     return sweep
 
 

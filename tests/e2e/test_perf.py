@@ -39,6 +39,13 @@ def performances(project: Project) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if "schedule" not in path.name}
 
 
+def keep_measurement(folder: Path) -> None:
+    """Delete everything in a run folder but the journals and schedules."""
+    for path in folder.rglob("*"):
+        if path.is_file() and path.parent.parent.name != "journal" and not path.name.endswith("_schedule.jsonl"):
+            path.unlink()
+
+
 def data_of(page: str) -> Any:
     """Return the data in a page."""
     return json.loads(page.partition('id="data">')[2].partition("</script>")[0])
@@ -100,6 +107,12 @@ def test_a_load_is_measured_shown_again_and_scored(project: Project, server: Moc
     without = performances(project)
     assert {name for name in files if without[name] != files[name]} == {"sums_details.jsonl"}, "it has the prompts"
     assert len(server.requests()) == 10
+    keep_measurement(project.folder())
+    last = project.run("run", "eval.py", "-m", "perf_viz", "-r")
+    assert last.returncode == 0, last.stderr
+    assert not (project.folder() / "report.html").exists(), "it is made from run.json"
+    assert performances(project) == without
+    assert last.stdout == again.stdout
 
 
 def test_answers_of_a_load_are_scored(project: Project, server: MockServer) -> None:
@@ -545,7 +558,7 @@ def test_a_sweep_is_a_load_for_each_point_and_shown_again(project: Project, serv
     assert len({head["seed"] for head in heads}) == 6
     [listed] = data_of(runs_page(project.folder().parent, {"/eval": RunFolder(project.folder())}))["runs"]
     assert [load["point"] for load in listed["loads"]][::2] == [f"concurrency={number} run 1" for number in (1, 2, 8)]
-    shutil.rmtree(project.folder() / "summary")
+    keep_measurement(project.folder())
     again = project.run("run", "eval.py", "-m", "perf_viz", "-r")
     assert again.returncode == 0, again.stderr
     assert list(csv.DictReader((project.folder() / "summary" / "perf.csv").read_text().splitlines())) == rows
