@@ -21,7 +21,7 @@ START_SECONDS: Final = 60
 
 
 class MathProcess:
-    """Compare answers one at a time, from any thread; the process starts when needed, and again after a stop."""
+    """Read and compare answers one at a time, from any thread; the process starts when needed, and after a stop."""
 
     def __init__(self) -> None:
         self._worker: Worker | None = None
@@ -33,11 +33,23 @@ class MathProcess:
         Raises:
             ModelError: the process cannot be started.
         """
+        found = self._reply([gold, answer], seconds)
+        return None if found is None else bool(found)
+
+    def read(self, text: str, seconds: float) -> str | None:
+        """Return the answer in a response, as math-verify shows it; None if there is none, or after the time limit.
+
+        Raises:
+            ModelError: the process cannot be started.
+        """
+        return self._reply([text], seconds) or None
+
+    def _reply(self, texts: Sequence[str], seconds: float) -> Any:
         with self._lock:
             if self._worker is None:
                 self._worker = self._start()
             try:
-                return bool(json.loads(self._worker.call(json.dumps([gold, answer]).encode(), seconds)))
+                return json.loads(self._worker.call(json.dumps(texts).encode(), seconds))
             except (TimeoutError, WorkerDied):
                 self._worker.stop()
                 self._worker = None

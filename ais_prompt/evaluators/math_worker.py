@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from math_verify import ExprExtractionConfig, LatexExtractionConfig, parse, verify
+from math_verify.grader import get_pct_val
 from sympy import Basic, FiniteSet, Max, Number, Tuple, UnevaluatedExpr
 
 from ais_prompt.utils.worker import serve
@@ -250,13 +251,26 @@ MEMORY = 4 * 2**30
 """Maximum number of bytes of address space: ``9^{9^{9^9}}`` is a short answer."""
 
 
+def shown_answer(text: str) -> str:
+    """Return what the library reads as the answer in a response, with its percent sign; empty if it reads none.
+
+    These are the options of evalscope (``evalscope/metrics/math/parser.py``, version 1.14).
+    """
+    configs = [LatexExtractionConfig(boxed_match_priority=0), ExprExtractionConfig()]
+    found = parse(text.strip(), configs, extraction_mode="first_match", parsing_timeout=None)
+    shown = next((one for one in found if isinstance(one, str)), "")
+    values = [one for one in found if not isinstance(one, str)]
+    is_percentage = len(values) == 1 and "%" not in shown and get_pct_val(values[0]) is not None
+    return f"{shown}%" if is_percentage else shown
+
+
 def answer(message: bytes) -> bytes:
-    """Return whether a gold answer and an answer are equal: a list of two texts, and a flag, in JSON."""
-    gold, given = json.loads(message)
+    """Return, in JSON, whether two texts are equal, gold and answer, or the answer in one text; null if unreadable."""
+    texts = json.loads(message)
     try:
-        return json.dumps(bool(is_equal(gold, given))).encode()
+        return json.dumps(shown_answer(*texts) if len(texts) == 1 else bool(is_equal(*texts))).encode()
     except Exception:  # sympy raises any exception; unreadable answers are not equal
-        return b"false"
+        return b"false" if len(texts) > 1 else b"null"
 
 
 def _limit_memory() -> None:

@@ -1,8 +1,9 @@
-"""Explain logs of four tools that really ran: ``python -m tools.real.other_logs ANSWERS.jsonl --keep DIR``.
+"""Explain logs of five tools that really ran: ``python -m tools.real.other_logs ANSWERS.jsonl --keep DIR``.
 
-lm-evaluation-harness, inspect_ai, OpenCompass and AISBench ask one local server the same questions. It repeats answers
-that a model gave once, so that every run has the same ones: ANSWERS has a line for each question, with ``question``,
-``gold`` (a number), ``answer`` and ``finish_reason``. Each pair of logs is explained; exit code 1 if one cannot be.
+lm-evaluation-harness, inspect_ai, evalscope, OpenCompass and AISBench ask one local server the same questions. It
+repeats answers that a model gave once, so that every run has the same ones: ANSWERS has a line for each question, with
+``question``, ``gold`` (a number), ``answer`` and ``finish_reason``. Each pair of logs is explained; exit code 1 if one
+cannot be.
 """
 
 from __future__ import annotations
@@ -29,6 +30,13 @@ from tools.real.cases import CASES, Files, write_files
 
 MODEL: Final = "SmolLM2-135M-Instruct"
 PACKAGES: Final = ("lm-eval[api]==0.4.13", "inspect_ai==0.3.285", "openai")
+EVALSCOPE: Final = ("evalscope==1.14.1",)
+DATASET: Final = """---
+configs:
+- config_name: main
+  data_files: [{split: test, path: test.jsonl}]
+---
+"""
 PEERS: Final = {"opencompass": CASES["chat API"], "ais_bench": CASES["AISBench, chat API"]}
 TASK: Final = """
 include: {shipped}
@@ -63,6 +71,7 @@ def main(answers: Path, keep: Path | None, chosen: str) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     with recorded_answers(rows) as url:
         logs = {"lm_eval": run_lm_eval(rows, folder, url), "inspect": run_inspect(rows, folder, url)}
+        logs["evalscope"] = run_evalscope(rows, folder, url)
         logs |= {name: run_peer(name, rows, folder, url) for name in PEERS}
     failed = 0
     for first, second in combinations(logs.values(), 2):
@@ -147,6 +156,25 @@ def run_inspect(rows: Sequence[Mapping[str, Any]], folder: Path, url: str) -> Pa
     return log.rename(work / "gsm8k.eval")
 
 
+def run_evalscope(rows: Sequence[Mapping[str, Any]], folder: Path, url: str) -> Path:
+    """Run the benchmark ``gsm8k`` without examples on local rows, and return the folder of its log."""
+    work = folder / "evalscope"
+    write_files({"gsm8k/README.md": DATASET, "gsm8k/test.jsonl": _steps(rows)}, work)
+    options = {
+        "model": MODEL,
+        "api-url": url,
+        "api-key": "none",
+        "eval-type": "openai_api",
+        "datasets": "gsm8k",
+        "dataset-args": json.dumps({"gsm8k": {"local_path": "gsm8k", "few_shot_num": 0}}),
+        "generation-config": json.dumps({"max_tokens": 256, "temperature": 0}),
+        "work-dir": "log",
+    }
+    words = [word for name, value in options.items() for word in (f"--{name}", value)]
+    _run([_installed("env-evalscope", EVALSCOPE) / "evalscope", "eval", *words, "--no-timestamp"], work)
+    return work / "log"
+
+
 def run_peer(name: str, rows: Sequence[Mapping[str, Any]], folder: Path, url: str) -> Path:
     """Run a shipped config of OpenCompass or AISBench for GSM8K, and return its run folder."""
     case = PEERS[name]
@@ -163,12 +191,12 @@ def _steps(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [{"question": row["question"], "answer": f"#### {row['gold']}"} for row in rows]
 
 
-def _installed() -> Path:
-    """Return the ``bin`` of the environment with lm-evaluation-harness and inspect_ai, made if it is not there."""
-    env, marker, wanted = CACHE / "env-logs", CACHE / "env-logs/installed", "\n".join(PACKAGES)
+def _installed(name: str = "env-logs", packages: Sequence[str] = PACKAGES) -> Path:
+    """Return the ``bin`` of an environment with the packages, made if it is not there."""
+    env, marker, wanted = CACHE / name, CACHE / name / "installed", "\n".join(packages)
     if not marker.exists() or marker.read_text("utf-8") != wanted:
         subprocess.run([sys.executable, "-m", "venv", "--clear", str(env)], check=True)
-        subprocess.run([str(env / "bin/python"), "-m", "pip", "install", "--quiet", *PACKAGES], check=True)
+        subprocess.run([str(env / "bin/python"), "-m", "pip", "install", "--quiet", *packages], check=True)
         marker.write_text(wanted, "utf-8")
     return env / "bin"
 

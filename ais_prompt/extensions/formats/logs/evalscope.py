@@ -3,20 +3,24 @@
 Source: ``evalscope/api/evaluator/cache.py`` and ``evalscope/api/metric/scorer.py`` of
 https://github.com/modelscope/evalscope, version 1. ``predictions/<model>/<dataset>_<subset>.jsonl`` has answers,
 ``reviews/`` scores under the same name, ``reports/<model>/<dataset>.json`` totals, and ``configs/`` the config. Lines
-are in the order of completion, so they are paired by ``index``.
+are in the order of completion, so they are paired by ``index``. Later versions name the templates and metrics that were
+in effect; by the template the question is read from the prompt.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from string import Formatter
 from typing import Any, Final
 
 import yaml
 
-from ais_prompt.errors import DataError
+from ais_prompt.errors import ConfigError, DataError, PartError
 from ais_prompt.extensions.formats.logs.files import LogFile, log_files, mapping
+from ais_prompt.extensions.formats.logs.patterns import apply_pattern
 from ais_prompt.extensions.formats.logs.record import (
     LogFormat,
     LoggedAnswer,
@@ -71,16 +75,17 @@ def _task(review: LogFile | None, prediction: LogFile | None) -> LoggedTask:
     folder = root / "reports" / model  # written when the run has finished
     reports = [one for one in log_files(folder) if one.has("dataset_name", "metrics")] if folder.exists() else []
     name, subset, report = _names(file.path.stem, reports)
-    dataset = mapping(config, "dataset_args", name)
+    dataset = {**mapping(config, "dataset_args", name), **mapping(config, "resolved_benchmarks", name)}
+    question = _question_pattern(dataset)
     return LoggedTask(
         tool="evalscope",
         model=str(mapping(report).get("model_name") or model),
         dataset=file.path.stem,
-        answers=partial(_answers, review, prediction, decoding_of(config.get("generation_config"))),
+        answers=partial(_answers, review, prediction, decoding_of(config.get("generation_config")), question),
         where=str(file.path),
         version=str(config.get("evalscope_version") or ""),
         scorer=name,
-        rules=_RULES,
+        rules=[*([_MATH] if _is_numeric(dataset) else []), *_RULES],
         extracts=True,
         reported=_reported(report, subset),
         asked={key: dataset[key] for key in _ASKED if dataset.get(key) not in (None, "")},
@@ -88,13 +93,48 @@ def _task(review: LogFile | None, prediction: LogFile | None) -> LoggedTask:
     )
 
 
-def _answers(review: LogFile | None, prediction: LogFile | None, decoding: Mapping[str, Any]) -> Iterator[LoggedAnswer]:
+def _is_numeric(dataset: Mapping[str, Any]) -> bool:
+    """Return whether a metric compares numbers, as math-verify reads them."""
+    metrics = [one for one in dataset.get("metric_list") or () if isinstance(one, Mapping)]
+    return any(mapping(options).get("numeric") for one in metrics for options in one.values())
+
+
+def _question_pattern(dataset: Mapping[str, Any]) -> str:
+    """Return what matches a prompt, with a group for question and for choices; empty if no template is known."""
+    template = dataset.get("few_shot_prompt_template" if dataset.get("few_shot_num") else "prompt_template")
+    pattern, names = "", set[str]()
+    try:
+        for text, name, _, _ in Formatter().parse(template if isinstance(template, str) else ""):
+            pattern += re.escape(text.strip() if not pattern else text)
+            if name is not None and name not in names:
+                pattern += f"(?P<{name}>.*?)" if name in _ASKED_FOR else ".*?"
+                names.add(name)
+    except ValueError:  # it is no template
+        return ""
+    return rf"(?s)\s*{pattern}\s*\Z" if "question" in names else ""
+
+
+def _question(pattern: str, prompt: str) -> tuple[str, list[str]]:
+    """Return question and choices of a prompt; the whole prompt if the template does not match."""
+    try:
+        match = apply_pattern(pattern, lambda one, limit: one.match(prompt, timeout=limit)) if pattern else None
+    except (ConfigError, PartError):
+        match = None
+    if match is None:
+        return prompt, []
+    choices = match["choices"] if "choices" in match.re.groupindex else ""
+    return match["question"], [one[1].strip() for one in _CHOICE.finditer(choices)]
+
+
+def _answers(
+    review: LogFile | None, prediction: LogFile | None, decoding: Mapping[str, Any], question: str
+) -> Iterator[LoggedAnswer]:
     """Yield the answers by index; several answers to a question follow each other."""
     reviews, predictions = _starts(review), _starts(prediction)
     for index in sorted({**reviews, **predictions}):
         scored = review.line_at(reviews[index]) if review and index in reviews else {}
         answered = prediction.line_at(predictions[index]) if prediction and index in predictions else {}
-        yield _answer(index, scored, answered, decoding)
+        yield _answer(index, scored, answered, decoding, question)
 
 
 def _starts(file: LogFile | None) -> dict[int, int]:
@@ -109,7 +149,7 @@ def _starts(file: LogFile | None) -> dict[int, int]:
 
 
 def _answer(
-    index: int, review: Mapping[str, Any], prediction: Mapping[str, Any], decoding: Mapping[str, Any]
+    index: int, review: Mapping[str, Any], prediction: Mapping[str, Any], decoding: Mapping[str, Any], pattern: str
 ) -> LoggedAnswer:
     sample = mapping(review, "sample_score")
     score = mapping(sample, "score")
@@ -125,6 +165,8 @@ def _answer(
         str(name): number for name, one in mapping(score, "value").items() if (number := number_of(one)) is not None
     }
     group = sample.get("group_id")
+    asked = review.get("input") or next((one.content for one in prompt[::-1] if one.role == "user"), "")
+    question, choices = _question(pattern, str(asked))
     return LoggedAnswer(
         id=str(index if group is None else group),
         completion=completion_of(
@@ -136,7 +178,8 @@ def _answer(
             error=output.get("error"),
         ),
         gold=gold_of(review.get("target")),
-        question=str(review.get("input") or next((one.content for one in prompt[::-1] if one.role == "user"), "")),
+        question=question,
+        choices=choices,
         prompt=prompt,
         extracted=score.get("extracted_prediction"),
         values=dict(sorted(values.items(), key=lambda item: item[0] != main)) if main else values,
@@ -155,10 +198,10 @@ def _names(stem: str, reports: Sequence[LogFile]) -> tuple[str, str, Mapping[str
 
 
 def _reported(report: Mapping[str, Any], subset: str) -> dict[str, float]:
-    """Return the reported scores of a subset. The names of metrics in a report have their aggregation in front."""
+    """Return the reported scores of a subset. Earlier reports have the aggregation in front of the names of metrics."""
     found = {}
     for metric in report.get("metrics") or ():
-        name = str(mapping(metric).get("name")).removeprefix("mean_")
+        name = str(mapping(metric, "identity").get("name") or mapping(metric).get("name")).removeprefix("mean_")
         for category in mapping(metric).get("categories") or ():
             for one in mapping(category).get("subsets") or ():
                 if mapping(one).get("name") == subset and (value := number_of(mapping(one).get("score"))) is not None:
@@ -181,6 +224,9 @@ def _config(root: Path) -> Mapping[str, Any]:
     return {}
 
 
+_ASKED_FOR: Final = ("question", "choices")
+_CHOICE: Final = re.compile(r"(?ms)^[A-Z]\) (.*?)(?=^[A-Z]\) |\Z)")
+_MATH: Final = LogRule({"type": "logged_math"}, {"type": "MATHVerifyEvaluator"})
 _RULES: Final = [
     LogRule({"type": "logged_regex", "pattern": _ANSWER, "which": -1}, {"type": "LoggedMatchEvaluator"}),
     LogRule(

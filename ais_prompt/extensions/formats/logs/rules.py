@@ -4,8 +4,8 @@ A log names its rule at best. It is taken as known only if our counterpart gives
 
 Sources: ``lm_eval/filters/extraction.py`` and ``lm_eval/api/metrics.py`` (``exact_match``) of lm-evaluation-harness,
 ``inspect_ai/scorer/_match.py``, ``_common.py``, ``_choice.py`` and ``inspect_ai/solver/_multiple_choice.py`` of
-inspect_ai, ``benchmark/metrics/evaluate_reference_metrics.py`` of
-HELM.
+inspect_ai, ``benchmark/metrics/evaluate_reference_metrics.py`` of HELM,
+``evalscope/metrics/math/parser.py`` of evalscope.
 """
 
 from __future__ import annotations
@@ -13,24 +13,28 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final, Literal, TypeAlias
 
 import regex
 
 from ais_prompt.errors import AisPromptError, PartError
 from ais_prompt.evaluators.base import Evaluator, MeanEvaluator, golds_of, letters_of
+from ais_prompt.evaluators.math import MathProcess
 from ais_prompt.extensions.formats.logs.patterns import apply_pattern, compiled
 from ais_prompt.extensions.formats.logs.record import LoggedAnswer, LogRule, PartConfig, columns_of
 from ais_prompt.metrics.spans import exact_match, token_f1
 from ais_prompt.plan.build import build_evaluator, build_postprocessor, read_answer
 from ais_prompt.registry import EVALUATORS, POSTPROCESSORS
 from ais_prompt.types import EvalSpec, Extraction, PartSpec
+from ais_prompt.utils.packages import require_installed
 
 AGREEMENT: Final = 0.99
 """Share of a log's verdicts that a rule must give."""
 LEAST_ANSWERS: Final = 20
 """Fewest answers by which a rule that the log does not name is found."""
+MOST_MATH_SECONDS: Final = 10.0
+"""Most seconds in which math-verify reads an answer."""
 Match: TypeAlias = Literal["exact", "begin", "end", "any", "words", "f1", "letters"]
 
 _ENDS: Final = string.whitespace + string.punctuation
@@ -155,6 +159,26 @@ def logged_letters(text: str, several: bool = False) -> str | None:
         tokens = set(found)  # letters without commas
     is_choice = tokens and all(len(token) == 1 and token.isalpha() for token in tokens)
     return ", ".join(sorted(tokens)) if is_choice and (several or len(tokens) == 1) else None
+
+
+@POSTPROCESSORS.register_module()
+def logged_math(text: str) -> str | None:
+    """Return the answer that math-verify reads in a response, as the mathematical benchmarks of evalscope do.
+
+    Args:
+        text: the answer of the model.
+
+    Raises:
+        MissingExtra: math-verify is not installed.
+        ModelError: the process that reads cannot be started.
+    """
+    require_installed("math_verify", extra="metrics", why="logged_math")
+    return _math().read(text, MOST_MATH_SECONDS)
+
+
+@cache
+def _math() -> MathProcess:
+    return MathProcess()
 
 
 @EVALUATORS.register_module()

@@ -466,3 +466,61 @@ def test_the_choices_of_each_sample_are_read_by_the_rule_of_lm_eval(tmp_path: Pa
         one and (one.extracted, list(one.values.values())) for one in after
     ]
     assert {one.extracted for one in before if one} == {"(A)", "(B)", "(C)", None}
+
+
+def later_evalscope(folder: Path, answers: list[tuple[str, str, str]], **benchmark: Any) -> Path:
+    """A log of evalscope 1.14, whose reviews have no question: answer, extracted answer and gold of each sample."""
+    template = "Choose one of {letters}.\n\n{question}\n\n{choices}"
+    prompt = "Choose one of A,B.\n\nWhat is {0} {{and}} {0}?\n\nA) {1}\nB) one\nor two"
+    predictions, reviews = [], []
+    for number, (said, extracted, gold) in enumerate(answers):
+        messages = [
+            {"role": "user", "content": prompt.format(number, 2 * number)},
+            {"role": "assistant", "content": said},
+        ]
+        output = {"choices": [{"message": messages[1], "stop_reason": "stop"}]}
+        predictions.append({"index": number, "model": "m", "model_output": output, "messages": messages})
+        score = {"value": {"accuracy": float(gold in said)}, "extracted_prediction": extracted, "prediction": said}
+        sample = {"score": score, "sample_id": number, "group_id": number}
+        reviews.append({"index": number, "target": [gold], "messages": messages, "sample_score": sample})
+    for name, lines in (("predictions", predictions), ("reviews", reviews)):
+        (folder / name / "m").mkdir(parents=True)
+        write_lines(folder / name / "m/sums_main.jsonl", lines)
+    subsets = [{"name": "main", "score": 0.25, "num": len(answers)}]
+    metric = {"identity": {"name": "accuracy", "aggregation": "mean"}, "categories": [{"subsets": subsets}]}
+    report = {"schema_version": 2, "dataset_name": "sums", "model_name": "m", "metrics": [metric]}
+    (folder / "reports/m").mkdir(parents=True)
+    write_json(folder / "reports/m/sums.json", report)
+    (folder / "configs").mkdir()
+    config = {"resolved_benchmarks": {"sums": {"prompt_template": template, "few_shot_num": 0, **benchmark}}}
+    write_json(folder / "configs/task_config.yaml", config)
+    return folder
+
+
+def test_later_versions_of_evalscope_tell_the_question_by_the_template(tmp_path: Path) -> None:
+    log = imported(later_evalscope(tmp_path / "log", [("4", "4", "4"), ("5", "5", "2")]), tmp_path)
+    [task] = tasks_of(log).values()
+    assert [sample.prediction.columns for sample in task.samples()] == [
+        {"question": "What is 0 {and} 0?", "choices": "0\none\nor two"},
+        {"question": "What is 1 {and} 1?", "choices": "2\none\nor two"},
+    ]
+    assert log.tasks[0].reported == {"accuracy": 0.25}
+
+
+@pytest.mark.process
+def test_math_of_evalscope_is_read_by_its_library(tmp_path: Path) -> None:
+    """The readings are those of evalscope 1.14.1, which names them in its log."""
+    answers = [
+        ("It grows by 20 %, so it is 12 dollars.", "12", "12"),
+        (r"Thus \boxed{\frac{1}{2}} of 7.", r"\frac{1}{2}", "7"),
+        ("She sells 30% of it.", "30%", "40"),
+        ("No number here.", "", "1"),
+    ]
+    log = later_evalscope(tmp_path / "log", answers, metric_list=[{"accuracy": {"numeric": True}}])
+    reviews = log / "reviews/m/sums_main.jsonl"
+    lines = [json.loads(line) for line in reviews.read_text().splitlines()]
+    lines[1]["sample_score"]["score"]["value"] = {"accuracy": 0.0}
+    write_lines(reviews, lines)
+    scoring = stored_spec(imported(log, tmp_path / "runs").folder).datasets[0].eval
+    parts = [part.type for part in (scoring.pred_postprocessor, scoring.evaluator) if part]
+    assert parts == ["logged_math", "MATHVerifyEvaluator"]
