@@ -122,10 +122,11 @@ class CommandLine(click.Group):
         word, verbs = args[0], self.list_commands(ctx)
         if word in verbs or word.startswith("-"):
             return super().resolve_command(ctx, args)
+        from ais_prompt.cli.peer_flags import tool_answer
         from ais_prompt.utils.text import advice
 
         meant = MEANT.get(word)
-        fix = f"did you mean {meant!r}?" if meant else advice(word, verbs)
+        fix = f"did you mean {meant!r}?" if meant else tool_answer(word) or advice(word, verbs)
         raise click.UsageError(f"There is no command {word!r}: {fix}", ctx)
 
     def _runs(self, ctx: click.Context, word: str) -> bool:
@@ -133,9 +134,10 @@ class CommandLine(click.Group):
         if any(word in verbs for verbs in VERBS.values()):
             return False
         if not word.startswith("-"):
+            from ais_prompt.cli.peer_flags import tool_answer
             from ais_prompt.cli.verb import is_config
 
-            return is_config(word)
+            return is_config(word) and tool_answer(word) is None
         if any(word in option.opts for option in self.get_params(ctx)):
             return False
         from ais_prompt.cli.peer_flags import is_peer_option

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Sequence
 from itertools import takewhile
+from pathlib import PurePath
 from typing import Any, Final
 
 import click
@@ -93,6 +96,32 @@ SHORT: Final = {
     "-sp": "--station-path",
 }
 """The short names of theirs, where a verb here has no option of that name."""
+_SUBMISSION: Final = "the judge is asked in the run; aisprompt export RUN --to csv writes a submission"
+_HEATMAP: Final = "aisprompt view RUN: the report has the heatmaps of long contexts"
+_SUFFIX: Final = "aisprompt lock CONFIG writes the digests of all prompts into a file"
+_SAME_WORDS: Final = "leave this word out: aisprompt takes the words behind it"
+TOOLS: Final = {
+    **dict.fromkeys(("opencompass", "ais_bench", "run", "cfg_run"), _SAME_WORDS),
+    "analyze_repeat": "the summary counts truncated answers; aisprompt view RUN shows them",
+    "case_analyzer": "aisprompt view RUN, then w for the wrong samples; aisprompt export RUN --to csv writes them all",
+    "chatml_format_test": "aisprompt check CONFIG, with chatml_datasets; aisprompt view-prompt CONFIG",
+    "collect_code_preds": "programs are scored in the run; aisprompt export RUN --to csv is for another scorer",
+    "compare_configs": "aisprompt diff A.py B.py compares the prompts, diff -r the files",
+    **dict.fromkeys(
+        ("convert_alignmentbench", "convert_alignment_bench", "convert_alignment_bench_to_csv"), _SUBMISSION
+    ),
+    **dict.fromkeys(("eval_mmbench", "xinan", "gedit"), "this is not here"),
+    "herding_coreset_selector": "test_range of reader_cfg chooses rows",
+    "list_configs": "aisprompt list PATTERN…",
+    "prediction_merger": "aisprompt import RUN joins the parts of an old run, aisprompt merge RUN joins shards",
+    "prompt_viewer": "aisprompt view-prompt CONFIG, with -n, -a, -p and -c as there",
+    "results_station": "aisprompt baseline RUN -o FILE.json, and --baseline FILE.json of later runs",
+    "test_api_model": "aisprompt run --models NAME --datasets demo_addition --num-prompts 1 -v",
+    **dict.fromkeys(("tools_needleinahaystack", "viz_needleinahaystack"), _HEATMAP),
+    **dict.fromkeys(("update_dataset_suffix", "update_suffix"), _SUFFIX),
+    "viz_multi_model": "one config with all models; aisprompt compare RUN RUN for two runs",
+}
+"""A program or tool of the peers → what to do in its place. `docs/coming-from.md` has the tools too."""
 MODES: Final = {"judge": "eval", "infer_judge": "all"}
 """A mode of AISBench that asks a judge and stops → the mode here, which also writes the scores."""
 
@@ -134,6 +163,22 @@ def answer_to(option: str) -> str | None:
     """Return what to do in place of an option of other programs; None for other options."""
     name = option.partition("=")[0]
     return ANSWERS.get(name) or HABITS.get(name)
+
+
+def tool_answer(word: str) -> str | None:
+    """Return what to do in place of a program, tool or example of the peers: ``list_configs``, ``tools/run.py``.
+
+    Args:
+        word: the first of a command line.
+
+    Returns:
+        None for any other word, and for a file that is there: it may be a config of this name.
+    """
+    path = PurePath(word)
+    if path.suffix not in ("", ".py") or any(os.path.isfile(name) for name in (word, f"{word}.py")):  # noqa: PTH113  # a long name raises nothing
+        return None
+    config = f"to run a config, give its path: PATH/{word}.py" if re.fullmatch(r"eval_\w+", word) else None
+    return TOOLS.get(path.stem.replace("-", "_"), config)
 
 
 def is_peer_option(word: str) -> bool:

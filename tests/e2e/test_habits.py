@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from ais_prompt.cli.peer_flags import TOOLS as ANSWERS_TO_TOOLS
 from tests.e2e.project import DATASET, MODEL, Project, read_lines
 from tests.support.cli import ROOT
 from tests.support.peer_flags import FLAGS, TOOLS
@@ -64,6 +65,7 @@ def test_a_command_line_without_a_verb_runs(run_of_theirs: Project, args: tuple[
     [
         (("evil",), "There is no command 'evil'"),
         (("scroe", "eval.py"), "did you mean 'score'?"),
+        (("eval_ppl_llama",), "give its path: PATH/eval_ppl_llama.py"),
         (("--modles", "x"), "No such option"),
         (("missing.py",), "there is no config 'missing.py'"),
         (("eval.py", "--mode", "perf"), "ScriptedModel has no server"),
@@ -268,3 +270,20 @@ def test_a_line_answers_each_tool_of_theirs() -> None:
     page = (ROOT / "docs/coming-from.md").read_text("utf-8")
     rows = [line for line in page.splitlines() if line.startswith("| `")]
     assert [tool for tool in TOOLS if not any(f"`{tool}.py`" in row.split(" | ")[0] for row in rows)] == []
+
+
+@pytest.mark.parametrize("tool", [*TOOLS, "opencompass", "ais_bench"])
+@pytest.mark.parametrize("form", ["{}", "tools/{}.py"])
+def test_a_tool_of_theirs_typed_as_a_command_is_answered(project: Project, tool: str, form: str) -> None:
+    word = form.format(tool)
+    done = project.run(word, "eval.py", "--any")
+    assert done.returncode == 2
+    assert f"There is no command {word!r}: {ANSWERS_TO_TOOLS[tool]}" in done.stderr
+
+
+@pytest.mark.parametrize("word", ["xinan", "xinan.py"])
+def test_a_config_that_is_called_like_a_tool_runs(project: Project, word: str) -> None:
+    (project.root / "eval.py").rename(project.root / "xinan.py")
+    done = project.run(word, "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert "nothing was asked" in done.stdout
