@@ -198,6 +198,10 @@ def _distributions(
         "answer_tokens_per_second": tokens[took > 0] / took[took > 0],
         "queue_seconds": start - due,
     }
+    turns = np.array([one.turn for one in answered])
+    if 0 < np.count_nonzero(turns) < len(turns):  # a server may have the beginning of a later turn in its cache
+        values["ttft_first_turn_seconds"] = (first - start)[streamed & (turns == 0)]
+        values["ttft_later_turns_seconds"] = (first - start)[streamed & (turns > 0)]
     if schedule.is_open:
         values["ttft_from_due_seconds"] = (first - due)[streamed]
         values["e2el_from_due_seconds"] = last - due
@@ -285,6 +289,8 @@ def percentile(ordered: Ordered, percent: float) -> float:
 METRICS: Final[Mapping[str, str]] = {
     "ttft_seconds": "TTFT",
     "ttft_from_due_seconds": "TTFT*",
+    "ttft_first_turn_seconds": "TTFT turn 1",
+    "ttft_later_turns_seconds": "TTFT turn 2+",
     "ttfo_seconds": "TTFO",
     "tpot_seconds": "TPOT",
     "itl_seconds": "ITL",

@@ -140,6 +140,9 @@ def _noted(message: ChatMessage) -> ChatMessage:
             f"the {message.role} message has no parts",
             fix="write markers into the row: <AIS_TEXT_START>What is this?<AIS_CONTENT_TAG>",
         )
+    if wrong := [part for part in message.content if not isinstance(part, Mapping)]:
+        fix = "write a list of parts such as {'type': 'text', 'text': …}; MMPromptTemplate makes them from prompt_mm"
+        raise PromptError(f"the {message.role} message has {wrong[0]!r} in place of a part", fix=fix)
     return replace(message, content=tuple(map(_noted_part, message.content)))
 
 

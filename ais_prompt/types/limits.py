@@ -14,7 +14,8 @@ Comparator: TypeAlias = Literal[">=", ">", "<=", "<"]
 COUNTS: Final = ("failed", "truncated", "unparsed")
 """Sample states whose number a gate can limit."""
 LOAD_VALUES: Final = (
-    *("ttft_seconds", "ttft_from_due_seconds", "ttfo_seconds", "tpot_seconds", "itl_seconds", "e2el_seconds"),
+    *("ttft_seconds", "ttft_from_due_seconds", "ttft_first_turn_seconds", "ttft_later_turns_seconds", "ttfo_seconds"),
+    *("tpot_seconds", "itl_seconds", "e2el_seconds"),
     *("e2el_from_due_seconds", "e2el_from_due_with_failures_seconds", "queue_seconds"),
     *("probe_seconds", "input_tokens", "output_tokens", "answer_tokens_per_second"),
 )

@@ -67,6 +67,15 @@ def test_failures_are_in_no_latency_but_in_the_time_that_users_wait() -> None:
     assert not math.isinf(with_failures.percentiles["p95"])
 
 
+def test_later_turns_are_apart_from_first_ones() -> None:
+    turns = [exchange(number, number, turn=number % 3, first=0.05 if number % 3 else 0.2) for number in range(9)]
+    found = load_table(turns, Schedule("closed")).distributions
+    first, later = found["ttft_first_turn_seconds"], found["ttft_later_turns_seconds"]
+    assert (first.n, later.n) == (3, 6)
+    assert (first.mean, later.mean) == (pytest.approx(0.2), pytest.approx(0.05))
+    assert "ttft_later_turns_seconds" not in load_table(at_20()[0], Schedule("closed")).distributions
+
+
 def test_an_answer_of_one_token_has_no_tpot_and_thoughts_are_told_apart() -> None:
     one = [exchange(number, number, pieces=1) for number in range(4)]
     assert (

@@ -130,3 +130,5 @@ def test_a_missing_file_and_an_empty_message_are_refused(tmp_path: Path) -> None
         chat.render(dialogue({"type": "image_url", "image_url": {"url": f"{tmp_path}/no.png"}}), "gen")
     with pytest.raises(PromptError, match="has no parts"):
         chat.render(dialogue(), "gen")
+    with pytest.raises(PromptError, match="the user message has 'text' in place of a part"):
+        chat.render(dialogue("text", "image"), "gen")
