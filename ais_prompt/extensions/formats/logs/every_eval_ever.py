@@ -24,6 +24,7 @@ from ais_prompt.extensions.formats.logs.record import (
     number_of,
     texts_of,
 )
+from ais_prompt.types import Prompts
 
 
 def _recognizes(file: LogFile) -> bool:
@@ -88,7 +89,8 @@ def _of_line(line: Mapping[str, Any], metric: str, decoding: Mapping[str, Any]) 
     asked, output = mapping(line, "input"), mapping(line, "output")
     messages = messages_of(line.get("messages"))
     texts: list[Any] = list(output.get("raw") or ()) if isinstance(output.get("raw"), list) else [output.get("raw")]
-    prompt: Any = asked.get("formatted") or ""
+    formatted = asked.get("formatted")
+    prompt: Prompts = formatted if isinstance(formatted, str) else messages_of(formatted) or ""
     if messages and messages[-1].role == "assistant":
         texts, prompt = [messages[-1].content], messages[:-1]
     traces = texts_of(output.get("reasoning_trace"))

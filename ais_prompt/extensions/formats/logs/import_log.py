@@ -23,7 +23,7 @@ from ais_prompt.checks.source import Source, read_spec
 from ais_prompt.config.load import LoadedConfig
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.extensions.formats.logs.files import log_files
-from ais_prompt.extensions.formats.logs.record import LogFormat, LoggedTask, LogRule
+from ais_prompt.extensions.formats.logs.record import LogFormat, LoggedTask, LogRule, as_written_by
 from ais_prompt.extensions.formats.logs.rules import RuleSearch
 from ais_prompt.extensions.formats.logs.samples import SeenAnswers, read_samples
 from ais_prompt.extensions.peers.import_run import import_run
@@ -40,6 +40,8 @@ from ais_prompt.types import Score, TaskFacts
 from ais_prompt.types.spec import ELSEWHERE, LOG
 from ais_prompt.utils.text import counted, listed
 
+_LONGEST: Final = 100
+"""Most characters of a name."""
 _NOT_IN_NAMES: Final = re.compile(r"[^\w.+=,@()\[\] -]+")
 
 
@@ -142,7 +144,10 @@ def _recognized(path: Path) -> dict[str, tuple[LogFormat, list[Any]]]:
     """Return name of a format → the format and its files."""
     files = log_files(path)
     formats: list[LogFormat] = [import_object(home) for home in LOG_FORMATS.values()]
-    found = {one.name: (one, [file for file in files if one.recognizes(file)]) for one in formats}
+    found = {}
+    for one in formats:
+        with as_written_by(one.name, lambda: str(path)):
+            found[one.name] = (one, [file for file in files if one.recognizes(file)])
     return {name: (one, known) for name, (one, known) in found.items() if known}
 
 
@@ -156,7 +161,8 @@ def _tasks(path: Path) -> list[LoggedTask]:
             fix="name the file or folder that one tool wrote for one run",
         )
     [(known, files)] = found.values()
-    tasks = list(known.read(files))
+    with as_written_by(known.name, lambda: str(path)):
+        tasks = list(known.read(files))
     places: dict[str, str] = {}
     for task in tasks:
         if (name := f"{_name(task.model)}/{_name(task.dataset)}") in places:
@@ -281,4 +287,4 @@ def _record(
 
 def _name(text: str) -> str:
     """Return a name of a model or dataset as the ``abbr`` of a config."""
-    return _NOT_IN_NAMES.sub("_", text.strip()).strip("_") or "unknown"
+    return _NOT_IN_NAMES.sub("_", text.strip()).strip("_")[:_LONGEST] or "unknown"

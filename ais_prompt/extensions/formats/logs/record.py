@@ -7,10 +7,13 @@ unknown: None or empty, never a default of this program.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from math import isfinite
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec import Struct, field
 
+from ais_prompt.errors import DataError
 from ais_prompt.extensions.formats.logs.files import LogFile
 from ais_prompt.types import ChatMessage, Completion, Failure, Prompts, Usage
 
@@ -107,6 +110,26 @@ class LoggedTask(Struct, frozen=True):
     notes: Sequence[str] = ()
 
 
+@contextmanager
+def as_written_by(tool: str, where: Callable[[], str]) -> Iterator[None]:
+    """Turn what a reader stumbles over, such as a number in place of a list, into an error about the log.
+
+    Readers take logs as their tools write them, and check no types: each field of each format would need it.
+
+    Args:
+        tool: the name of the format.
+        where: returns how far the reader has come.
+
+    Raises:
+        DataError: a value of the log is not what the tool writes there.
+    """
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        what = f"the log is not as {tool} writes it ({type(error).__name__}: {str(error)[:200]})"
+        raise DataError(what, where=where(), fix="copy the log again, or name another file") from error
+
+
 class LogFormat(NamedTuple):
     """A format of logs.
 
@@ -192,10 +215,13 @@ def decoding_of(request: Any) -> dict[str, Any]:
 
 def number_of(value: Any) -> float | None:
     """Return a score as a number; None if it is none, or not finite."""
-    if isinstance(value, bool | int | float):
+    if not isinstance(value, bool | int | float):
+        return None
+    try:
         number = float(value)
-        return number if abs(number) < float("inf") else None
-    return None
+    except OverflowError:
+        return None
+    return number if isfinite(number) else None
 
 
 def gold_of(value: Any) -> Any:

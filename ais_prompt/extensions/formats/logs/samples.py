@@ -9,11 +9,12 @@ from typing import Any, Final
 
 from msgspec import Struct, field
 
-from ais_prompt.extensions.formats.logs.record import LoggedAnswer, LoggedTask, columns_of
+from ais_prompt.extensions.formats.logs.record import LoggedAnswer, LoggedTask, as_written_by, columns_of
 from ais_prompt.extensions.formats.logs.rules import RuleSearch
 from ais_prompt.scoring.scorer import NOT_SCORED
 from ais_prompt.store.predictions import PredictionSorter
 from ais_prompt.types import Prediction, SampleScore, Status
+from ais_prompt.utils.text import counted
 
 _UNKNOWN: Final = object()
 
@@ -65,7 +66,7 @@ def read_samples(
         sorter: takes the predictions.
     """
     ids: Counter[str] = Counter()
-    for index, (name, group) in enumerate(groupby(task.answers(), lambda answer: answer.id)):
+    for index, (name, group) in enumerate(groupby(_answers(task), lambda answer: answer.id)):
         answers = list(group)
         ids[name] += 1
         if ids[name] > 1:
@@ -77,6 +78,19 @@ def read_samples(
             search.add(answer)
         sorter.add(_prediction(unique, index, answers))
         yield _score(unique, answers)
+
+
+def _answers(task: LoggedTask) -> Iterator[LoggedAnswer]:
+    """Yield the answers of a task.
+
+    Raises:
+        DataError: one is not as the tool writes it.
+    """
+    number = 0
+    with as_written_by(task.tool, lambda: f"{task.where}, after {counted(number, 'answer')}"):
+        for answer in task.answers():
+            yield answer
+            number += 1
 
 
 def _prediction(name: str, index: int, answers: Sequence[LoggedAnswer]) -> Prediction:
