@@ -110,6 +110,20 @@ def test_every_verb_works_on_an_imported_log(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
+def test_no_verb_refuses_the_log_of_any_tool(log: Path, tmp_path: Path) -> None:
+    for _ in range(2):
+        assert run_cli("import", str(log), folder=tmp_path).returncode == 0
+    [name] = (tmp_path / "outputs").iterdir()
+    runs = sorted(map(str, name.iterdir()))
+    for verb in (
+        *(("score", name.name), ("status", name.name), ("baseline", name.name, "-o", "b.json")),
+        *(("compare", *runs), ("explain", *runs, "--html", "pairs.html"), ("seal", name.name, "-o", "sealed")),
+        *(("export", name.name, "--to", form) for form in ("csv", "parquet", "inspect", "lm-eval", "eee")),
+    ):
+        done = run_cli(*verb, folder=tmp_path)
+        assert done.returncode == 0, f"{verb}: {done.stderr}"
+
+
 def test_a_rule_of_its_own_keeps_its_scores(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     header = inspect_header()
     header["results"]["scores"][0].update(name="graded", scorer="graded")
