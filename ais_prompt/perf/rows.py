@@ -5,6 +5,7 @@ Source of the format: AISBench, "Custom dataset". It draws without a seed; here 
 
 from __future__ import annotations
 
+import math
 import random
 from decimal import Decimal
 from pathlib import Path
@@ -53,11 +54,14 @@ class AnswerLengths(Struct, forbid_unknown_fields=True):
             raise ValueError("percentage needs percentage_distribute: pairs of a length and a share, which add up to 1")
 
     def draw(self, rows: int, draws: random.Random) -> list[int]:
-        """Return the length of each answer."""
+        """Return the length of each answer.
+
+        Shares are multiplied as floating-point numbers, as in AISBench: 0.29 of 100 rows are 28.
+        """
         least, most, parts = self.params.min_value, self.params.max_value, self.params.percentage_distribute
         if least is not None and most is not None and self.method == "uniform":
             return [draws.randint(least, most) for _ in range(rows)]
-        lengths = [length for length, share in parts for _ in range(int(Decimal(str(share)) * rows))]
+        lengths = [length for length, share in parts for _ in range(math.floor(share * rows))]
         return lengths + [parts[-1][0]] * (rows - len(lengths))
 
 

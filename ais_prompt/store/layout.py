@@ -20,6 +20,7 @@ from msgspec import Struct
 from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.utils.digest import digest
 
+_NUMBERS: Final = re.compile(r"\d+")
 RUN_NAME: Final = re.compile(r"(?P<start>\d{8}_\d{6})(?P<utc>Z?)(?:_(?P<suffix>\d+))?")
 """The name of a run folder: its start in UTC. Earlier versions wrote local time, without the ``Z``."""
 _PLAIN = frozenset("-_.+=,@()[]")
@@ -86,9 +87,12 @@ class RunFolder(Struct, frozen=True):
         return self.root / "loads"
 
     def load_folders(self) -> list[RunFolder]:
-        """Return the folders in `loads` by their names; none if there is no such folder."""
+        """Return the folders in `loads` by the numbers in their names; none if there is no such folder."""
         with suppress(OSError):
-            return [RunFolder(path) for path in sorted(self.loads.iterdir()) if path.is_dir() and not path.is_symlink()]
+            paths = [path for path in self.loads.iterdir() if path.is_dir() and not path.is_symlink()]
+            return [
+                RunFolder(path) for path in sorted(paths, key=lambda path: [*map(int, _NUMBERS.findall(path.name))])
+            ]
         return []
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,11 @@ def test_lengths_from_a_range_replace_those_of_the_rows(tmp_path: Path) -> None:
     meta = {"output_config": {"method": "uniform", "params": {"min_value": "100", "max_value": 101}}}
     rows = rows_of(tmp_path, {**meta, "request_count": 200})
     assert {row["max_out_len"] for row in rows} == {100, 101}
+
+
+def test_a_share_is_multiplied_as_in_aisbench() -> None:
+    limits = LengthLimits(percentage_distribute=[(5, 0.29), (6, 0.71)])
+    assert AnswerLengths("percentage", limits).draw(100, random.Random(0)).count(5) == 28
 
 
 @given(

@@ -25,6 +25,13 @@ def test_the_files_of_a_run() -> None:
     assert (folder.logs, folder.writer_lock_file) == (Path("run/logs"), Path("run/.lock"))
 
 
+def test_loads_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    names = ["02-concurrency=4-run2", "02-concurrency=4-run10", "99-concurrency=5", "100-concurrency=6"]
+    for name in reversed(names):
+        (tmp_path / "loads" / name).mkdir(parents=True)
+    assert [one.root.name for one in RunFolder(tmp_path).load_folders()] == names
+
+
 @pytest.mark.parametrize(
     ("abbr", "name"),
     [
