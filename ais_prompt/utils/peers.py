@@ -34,13 +34,28 @@ ROLE_TEMPLATE_LINE: Final = (
 )
 """The import of a role template that was written for torchtune."""
 _WHY: Final = {
-    "AgentInferencer": "it needs a model that is an agent of lagent, with programs that it calls",
-    "AttackInferencer": "it changes the words of a prompt with promptbench until the model fails",
-    "InferencePPLOnlyInferencer": "it needs the loss of each token of an answer",
-    "SWCELossInferencer": "it needs the loss of each token of whole books",
-    "ToTInferencer": "it asks along a tree of thoughts, with rules of its own for each task",
+    "AgentInferencer": (
+        "it needs a model that is an agent of lagent, with programs that it calls",
+        "GenInferencer, with the agent in a function: models=[dict(type='FunctionModel', function='my_agent.answer')]",
+    ),
+    "AttackInferencer": (
+        "it changes the words of a prompt with promptbench until the model fails",
+        "GenInferencer, with a config for each wording, and aisprompt compare",
+    ),
+    "InferencePPLOnlyInferencer": (
+        "it needs the loss of each token of an answer",
+        "PPLOnlyInferencer, which has the perplexity of the whole text",
+    ),
+    "SWCELossInferencer": (
+        "it needs the loss of each token of whole books",
+        "PPLOnlyInferencer, with a row for each part of a book",
+    ),
+    "ToTInferencer": (
+        "it asks along a tree of thoughts, with rules of its own for each task",
+        "GenInferencer with n=5, whose row cons@5 is the score of the majority; or a FunctionModel",
+    ),
 }
-"""Part without a counterpart → why there is none."""
+"""Part without a counterpart → why there is none, and what to use instead."""
 
 
 def peer_of(path: str) -> str | None:
@@ -62,8 +77,11 @@ def foreign_part(path: str, kind: str, known: Collection[str]) -> ConfigError:
         fix = f"write `from ais_prompt import {ours}`, or type={ours!r}"
     else:
         fix = f"{kind} of ais_prompt: {', '.join(sorted(known))}"
-    why = f": {_WHY[name]}" if name in _WHY else ""
-    return ConfigError(f"{path} is a part of {peer_of(path)}, which ais_prompt does not use{why}", fix=fix)
+    what = f"{path} is a part of {peer_of(path)}, which ais_prompt does not use"
+    if name in _WHY:
+        why, instead = _WHY[name]
+        return ConfigError(f"{what}: {why}", fix=f"use {instead}")
+    return ConfigError(what, fix=fix)
 
 
 def line_for(package: str) -> str:

@@ -192,19 +192,22 @@ def test_many_rounds_of_a_chat_are_asked_after_the_answers_of_the_model(project:
 
 
 @pytest.mark.parametrize(
-    ("name", "why"),
+    ("name", "why", "instead"),
     [
-        ("AgentInferencer", "an agent of lagent"),
-        ("AttackInferencer", "with promptbench"),
-        ("ToTInferencer", "a tree of thoughts"),
-        ("InferencePPLOnlyInferencer", "the loss of each token"),
-        ("SWCELossInferencer", "the loss of each token"),
+        ("AgentInferencer", "an agent of lagent", "GenInferencer, with the agent in a function"),
+        ("AttackInferencer", "with promptbench", "GenInferencer, with a config for each wording"),
+        ("ToTInferencer", "a tree of thoughts", "GenInferencer with n=5"),
+        ("InferencePPLOnlyInferencer", "the loss of each token", "PPLOnlyInferencer"),
+        ("SWCELossInferencer", "the loss of each token", "PPLOnlyInferencer"),
     ],
 )
-def test_an_inferencer_without_a_counterpart_is_refused_with_the_reason(project: Project, name: str, why: str) -> None:
+def test_an_inferencer_without_a_counterpart_is_refused_with_the_reason(
+    project: Project, name: str, why: str, instead: str
+) -> None:
     text = FILE.format(name="quiz", path="rows.jsonl").replace("GenInferencer", name)
     (project.root / "quiz.py").write_text(text)
     done = project.run("check", "--datasets", "quiz.py", "--hf-path", "weights")
     assert done.returncode == 2
     assert f"icl_inferencer.{name} is a part of OpenCompass, which ais_prompt does not use: " in done.stderr
     assert why in done.stderr
+    assert f"fix:   use {instead}" in done.stderr

@@ -61,7 +61,8 @@ def custom_dataset(
     Of a file that does not exist, `check` reports where it was looked for.
 
     Raises:
-        OSError, ValueError: a file cannot be read, its first row is none, or a key is unknown.
+        ConfigError: a key or the ``data_type`` is unknown.
+        OSError, ValueError: a file cannot be read, or its first row is none.
     """
     path = str(values["path"])
     file = resolve_data_path(path, folder)
@@ -69,12 +70,15 @@ def custom_dataset(
     is_load = is_aisbench or bool(beside.keys() & OF_LOAD)
     values = {**({} if is_load else beside), **values}
     if unknown := values.keys() - {"path", "meta_path", *META}:
-        raise ValueError(f"{min(unknown)!r} is no key of a dataset that is only a file: {', '.join(META)}")
+        what = f"{min(unknown)!r} is no key of a dataset that is only a file"
+        raise ConfigError(what, fix=f"write one of: {', '.join(META)}")
     columns = ["question", ANSWER] if file is None else _columns(file)
     options = values.get("options") or [letter for letter in ascii_uppercase if letter in columns]
     kind = values.get("data_type", "mcq" if len(options) > 1 else "qa")
     if kind not in ("mcq", "qa"):
-        raise ValueError(f"the data_type {kind!r} is not known here: mcq or qa")
+        why = "asks the options in several orders" if kind == "circular-mcq" else "is not known here"
+        fix = "data_type='mcq' asks the options in one order, 'qa' asks without options"
+        raise ConfigError(f"the data_type {kind!r} {why}: a dataset that is only a file has mcq or qa", fix=fix)
     is_choice = kind == "mcq"
     gold = values.get("output_column", ANSWER if ANSWER in columns else None)
     human = "Question: {question}" + "".join(f"\n{one}. {{{one}}}" for one in options) if is_choice else "{question}"

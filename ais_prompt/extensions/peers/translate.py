@@ -135,6 +135,9 @@ def _translate_dataset(
         return translate_dataset(values, where, translation)
     try:
         return custom_dataset(values, folder, peer_scores=translation.peer_scores, is_aisbench=is_aisbench)
+    except ConfigError as error:
+        translation.faults.add(error.what, where, error.fix)
+        return values
     except (OSError, ValueError) as error:
         what = f"the dataset {values['path']!r} cannot be read: {error}"
         translation.faults.add(what, f"{where}.path", "give a JSONL or CSV file whose first row has 'question'")

@@ -62,10 +62,20 @@ def test_the_file_beside_the_data(tmp_path: Path) -> None:
     assert (asked["prompt"], said["prompt"]) == ("Q: {question}", "Answer: B")
 
 
-@pytest.mark.parametrize("keys", [{"data_type": "circular-mcq"}, {"colour": 1}])
-def test_what_cannot_be_done_is_a_fault(tmp_path: Path, keys: dict[str, Any]) -> None:
-    with pytest.raises(ConfigFaults, match=r"circular-mcq|colour"):
+@pytest.mark.parametrize(
+    ("keys", "what", "fix"),
+    [
+        ({"data_type": "circular-mcq"}, "'circular-mcq' asks the options in several orders", "data_type='mcq'"),
+        ({"data_type": "cloze"}, "'cloze' is not known here", "'qa' asks without options"),
+        ({"colour": 1}, "'colour' is no key", "data_type"),
+    ],
+)
+def test_what_cannot_be_done_is_a_fault(tmp_path: Path, keys: dict[str, Any], what: str, fix: str) -> None:
+    with pytest.raises(ConfigFaults) as caught:
         custom(tmp_path, {"question": "?", "answer": "A"}, **keys)
+    [fault] = caught.value.faults
+    assert what in fault.what
+    assert fix in str(fault.fix)
 
 
 def test_a_question_without_choices_or_gold(tmp_path: Path) -> None:
