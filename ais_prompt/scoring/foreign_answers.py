@@ -232,8 +232,10 @@ def _completion(found: str | Failure) -> Completion:
 
 
 def _prompt(value: Any) -> Prompts:
-    """Return the prompt if its form is known: text, messages, or turns of OpenCompass."""
+    """Return the prompt if its form is known: text, messages, or turns of OpenCompass; or a list of these."""
     turns = value if isinstance(value, list) else []
+    if turns and all(isinstance(turn, list) for turn in turns):
+        return tuple(tuple(map(_message, turn)) for turn in turns)
     if turns and all(isinstance(turn, dict) and isinstance(turn.get("role"), str) for turn in turns):
         return tuple(_message(turn) for turn in turns)
     return value if isinstance(value, str) else ""

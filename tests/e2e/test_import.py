@@ -231,6 +231,32 @@ def test_the_gold_of_a_conversation_is_what_the_assistant_says(project: Project,
     assert read_lines(folder / "predictions/gpt/gsm8k.jsonl")[0]["gold"] == "Hello to you."
 
 
+def test_the_turns_of_a_conversation_of_aisbench(project: Project, old: Path) -> None:
+    (project.root / "talk.jsonl").write_text('{"question": ["Hello.", "And now?"], "answer": ["", ""]}\n' * 2)
+    (project.root / "talk.py").write_text(
+        "models = [dict(type='ScriptedModel', abbr='gpt')]\n"
+        "datasets = [dict(abbr='gsm8k', path='talk.jsonl', reader_cfg=dict(input_columns=['question'],\n"
+        "    output_column='answer'), infer_cfg=dict(inferencer=dict(type='MultiTurnGenInferencer'),\n"
+        "    prompt_template=dict(type='MultiTurnPromptTemplate', template=dict(round=[\n"
+        "        dict(role='HUMAN', prompt='{question}'), dict(role='BOT', prompt='{answer}')]))))]\n"
+    )
+    first = [{"role": "HUMAN", "prompt": "Hello."}]
+    second = [*first, {"role": "BOT", "prompt": "Hi."}, {"role": "HUMAN", "prompt": "And now?"}]
+    lines = [
+        {"id": row, "success": text is not None, "prediction": text or "", "origin_prompt": prompt, "gold": ["", ""]}
+        for row, prompt, text in ((1, first, "Hi."), (0, first, "Hi."), (0, second, "Bye."), (1, second, None))
+    ]
+    (old / "predictions/gpt/gsm8k.json").unlink()
+    (old / "predictions/gpt/gsm8k.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    done = project.run("import", str(old), "--config", "talk.py")
+    assert done.returncode == 0, done.stderr
+    assert "2 samples, 1 failed" in done.stdout
+    [folder] = (project.root / "outputs" / "talk").iterdir()
+    found = read_lines(folder / "predictions/gpt/gsm8k.jsonl")
+    assert [line["prediction"] for line in found] == [["Hi.", "Bye."], ["Hi.", None]]
+    assert [len(prompt) for prompt in found[0]["origin_prompt"]] == [1, 3]
+
+
 def test_what_cannot_be_used_is_named_and_the_rest_is_imported(project: Project, old: Path) -> None:
     own_evaluator = DATASET.replace("'gsm8k'", "'mine/own'", 1).replace("opencompass.datasets.Gsm8kEvaluator", "my.Own")
     own_loader = DATASET.replace("'gsm8k'", "'other'", 1).replace("opencompass.datasets.GSM8KDataset", "my.Loader")

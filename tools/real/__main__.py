@@ -270,7 +270,7 @@ def _compare_answers(
                 mine = other.prompts.get(label)
                 counts["prompts"].add(_as_sent(prompt, mine, tokenizer), mine, where)
             prediction = other.prediction[0] if n > 1 and isinstance(other.prediction, list) else other.prediction
-            if isinstance(one.prediction, list):
+            if isinstance(one.prediction, list) and not isinstance(one.prediction[0], str):
                 same = len(one.prediction) == len(prediction) and all(map(close, one.prediction, prediction))
                 counts["predictions"].add(one.prediction, prediction, where, equal=same)
             else:

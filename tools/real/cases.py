@@ -146,7 +146,7 @@ _FACTS: Final[Files] = {
     for split in ("Dev", "Test")
 }
 _WORD_PROBLEMS: Final[Files] = {
-    f"gsm8k/{split}.jsonl": [{**row, "answer": f"#### {row['answer']}"} for row in _everyday("sums")]
+    f"gsm8k/{split}.jsonl": [{**row, "answer": f"#### {row['answer']}"} for row in _everyday("sums")[:16]]
     for split in ("train", "test")
 }
 _WINOGRANDE_ROWS: Final = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -76,7 +76,7 @@ def their_answers(run: Path) -> dict[str, list[Found]]:
         if part[2].isdecimal() and (path.with_name(f"{part[0]}_0{path.suffix}")).exists():
             name, start = part[0], len(found.get(part[0], {}))
         group = found.setdefault(name, {})
-        for number, (_, entry) in enumerate(sorted(entries, key=lambda one: one[0])):
+        for number, (_, entry) in enumerate(sorted(_conversations(entries), key=lambda one: one[0])):
             group[start + number] = _their_answer(entry)
     return {name: [group[number] for number in sorted(group)] for name, group in found.items()}
 
@@ -86,6 +86,19 @@ def _entries(path: Path) -> list[tuple[int, dict[str, Any]]]:
         rows = [decode(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
         return [(int(row["id"]), row) for row in rows]
     return [(int(key), row) for key, row in json.loads(path.read_text("utf-8")).items()]
+
+
+def _conversations(entries: Sequence[tuple[int, dict[str, Any]]]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Join the turns of each conversation, which AISBench writes one by one; prompts of repeats are equally long."""
+    rows: dict[int, list[dict[str, Any]]] = {}
+    for row, entry in entries:
+        rows.setdefault(row, []).append(entry)
+    for row, group in rows.items():
+        turns = sorted(group, key=lambda turn: len(turn.get("origin_prompt", ())))
+        if len({len(turn.get("origin_prompt", ())) for turn in turns}) == len(turns) > 1:
+            yield row, {**turns[0], **{key: [turn[key] for turn in turns] for key in ("origin_prompt", "prediction")}}
+        else:
+            yield from ((row, entry) for entry in group)
 
 
 def _their_answer(entry: Mapping[str, Any]) -> Found:
@@ -122,9 +135,11 @@ def _our_answer(row: Mapping[str, Any]) -> Found:
 
 
 def plain(prompt: Any) -> Any:
-    """Return a prompt in one form for both: a text, or (role, text) of each message."""
+    """Return a prompt in one form for both: a text, (role, text) of each message, or these of each turn."""
     if not isinstance(prompt, list):
         return prompt
+    if prompt and isinstance(prompt[0], list):
+        return tuple(map(plain, prompt))
     return tuple(
         (ROLES.get(one["role"], one["role"]), _content(one.get("content", one.get("prompt")))) for one in prompt
     )

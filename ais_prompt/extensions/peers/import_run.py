@@ -209,7 +209,8 @@ def _imported(task: Task, old: OldRun, names: tuple[str, str], folder: RunFolder
     elif isinstance(task.inferencer, DialogueInferencer):  # the gold is what the assistant says in the data
         golds = {index: first.values.get("gold") for index, (first, *_) in groups.items()}
         samples = [replace(sample, gold=golds.get(sample.index, sample.gold)) for sample in samples]
-    matched = match(_answers(groups, n), samples)
+    answered = _conversations(groups) if isinstance(task.inferencer, DialogueInferencer) else _answers(groups, n)
+    matched = match(answered, samples)
     made = list(predictions(matched, samples, task.spec.dataset.reader.output_column))
     write_predictions(folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr), made)
     for remark in matched.remarks(samples):
@@ -265,6 +266,15 @@ def _answers(groups: Mapping[int, Sequence[OldAnswer]], n: int) -> Iterator[Answ
                 given = [_values(other)["prediction"] for other in group]
                 values["prediction"] = (given + [None] * n)[:n]
             yield Answer(answer.where, values, is_measured=_is_measured(values["prediction"]))
+
+
+def _conversations(groups: Mapping[int, Sequence[OldAnswer]]) -> Iterator[Answer]:
+    """Yield one answer for each conversation. AISBench writes its turns one by one, those that failed elsewhere."""
+    for index, group in groups.items():
+        turns = [_values(turn) for turn in sorted(group, key=lambda turn: len(turn.values.get("origin_prompt") or ()))]
+        several = {key: [turn.get(key) for turn in turns] for key in ("prediction", "origin_prompt")}
+        values = {**turns[0], **(several if len(turns) > 1 else {}), "index": index}
+        yield Answer(group[0].where, values)
 
 
 def _is_measured(prediction: Any) -> bool:
