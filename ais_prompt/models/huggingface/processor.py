@@ -5,9 +5,10 @@ from __future__ import annotations
 import importlib
 import io
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
-from ais_prompt.errors import MissingExtra, ModelError
+from ais_prompt.errors import ModelError
 from ais_prompt.models.huggingface.library import first_line, hub_options, loading, local_path, media_class, quiet
 from ais_prompt.types import ChatMessage, Prompt
 from ais_prompt.utils.media import KINDS, local_file, part_bytes
@@ -47,6 +48,8 @@ class MediaProcessor:
                 where=path,
                 fix="use a model for chats, or add its chat_template.jinja to the folder",
             )
+        if (reader := getattr(processor, "video_processor", None)) is not None:
+            reader.fetch_videos = _frames
         self.kinds = frozenset(
             kind for kind, names in _READERS.items() if any(getattr(processor, name, None) for name in names)
         )
@@ -98,7 +101,7 @@ class MediaProcessor:
         if kind is None:
             return dict(part)
         if kind == "video":
-            require_video_decoder()
+            video_decoder()
             return {"type": kind, "path": _video(part)}
         content = part_bytes(part)
         assert content is not None  # the chat format refuses URLs
@@ -172,24 +175,27 @@ def load_processor(
     return processor
 
 
-def require_video_decoder() -> None:
-    """Check that transformers can decode a video: with torchcodec, or with the decoder of older torchvision.
+def video_decoder() -> str:
+    """Return the decoder of transformers' ``load_video``: torchcodec, or PyAV, whose wheel holds FFmpeg.
 
     Raises:
-        MissingExtra: neither can be loaded. torchcodec itself needs the libraries of FFmpeg.
+        MissingExtra: neither can be loaded. torchcodec 0.16 loads without FFmpeg, but decodes nothing.
     """
-    reasons = []
-    for module, name in (("torchcodec.decoders", "VideoDecoder"), ("torchvision.io", "read_video")):
-        try:
-            getattr(importlib.import_module(module), name)
-        except Exception as error:  # without FFmpeg the import of torchcodec raises RuntimeError or OSError
-            reasons.append(first_line(error))
-        else:
-            return
-    raise MissingExtra(
-        f"no package that decodes video can be loaded: {reasons[0]}",
-        fix="run: pip install torchcodec torchvision (torchcodec also needs FFmpeg, such as apt install ffmpeg)",
-    )
+    with suppress(Exception):  # without FFmpeg the import of older versions raises RuntimeError or OSError
+        importlib.import_module("torchcodec.decoders")
+        if getattr(importlib.import_module("torchcodec"), "ffmpeg_major_version", 0) is not None:
+            return "torchcodec"
+    require("av", extra="video", why="video for a local model")
+    return "pyav"
+
+
+def _frames(names: Any, sample_indices_fn: Callable[..., Any] | None = None) -> Any:
+    """Decode the files of nested lists; replaces ``fetch_videos`` of a video processor, which knows torchcodec only."""
+    from transformers.video_utils import load_video
+
+    if isinstance(names, list):
+        return list(zip(*(_frames(name, sample_indices_fn) for name in names), strict=True))
+    return load_video(names, backend=video_decoder(), sample_indices_fn=sample_indices_fn)
 
 
 def media_in(prompt: Prompt) -> frozenset[str] | None:

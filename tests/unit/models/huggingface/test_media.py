@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from ais_prompt.errors import MissingExtra, PromptError
 from ais_prompt.models.base import MediaModel
 from ais_prompt.models.huggingface.model import HuggingFaceChatModel
-from ais_prompt.models.huggingface.processor import MediaProcessor, require_video_decoder
+from ais_prompt.models.huggingface.processor import MediaProcessor, video_decoder
 from ais_prompt.prompts.media import note_files
 from ais_prompt.types import ChatMessage, Completion, LikelihoodQuery, Prompt, Request
 from tests.support.media import wav
@@ -58,6 +58,10 @@ def images(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def image(source: str | Path) -> dict[str, Any]:
     return {"type": "image_url", "image_url": {"url": str(source)}}
+
+
+def video(path: Path) -> dict[str, Any]:
+    return {"type": "video_url", "video_url": {"url": f"file://{path}"}}
 
 
 def said(*parts: str | dict[str, Any]) -> Prompt:
@@ -240,23 +244,45 @@ def test_unsupported_media_are_known_before_the_run(
         HuggingFaceChatModel(str(DEMO_MODEL)).encode(said("what"))
 
 
-def test_a_video_without_a_decoder_names_the_packages(
+def test_a_video_without_a_decoder_names_the_extra(
     vision: HuggingFaceChatModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("torchcodec", "torchcodec.decoders", "torchvision", "torchvision.io"):
+    for module in ("torchcodec", "torchcodec.decoders", "av"):
         monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.setattr(MediaProcessor, "kinds", frozenset({"image", "video"}), raising=False)
     (tmp_path / "a.mp4").write_bytes(b"\0\0\0\x18ftypmp42" + bytes(16))
-    clip = {"type": "video_url", "video_url": {"url": f"file://{tmp_path / 'a.mp4'}"}}
-    with pytest.raises(MissingExtra, match="no package that decodes video") as error:
-        ask(vision, [said("what is this", clip)])
-    assert error.value.fix
-    assert "pip install torchcodec" in error.value.fix
-    decoders = ModuleType("torchcodec.decoders")
-    decoders.VideoDecoder = object  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "torchcodec", ModuleType("torchcodec"))
-    monkeypatch.setitem(sys.modules, "torchcodec.decoders", decoders)
-    require_video_decoder()
+    with pytest.raises(MissingExtra, match="needs the package 'av'") as error:
+        ask(vision, [said("what is this", video(tmp_path / "a.mp4"))])
+    assert "[video]" in str(error.value.fix)
+    without_ffmpeg, pyav = ModuleType("torchcodec"), ModuleType("av")
+    monkeypatch.setitem(sys.modules, "torchcodec", without_ffmpeg)
+    monkeypatch.setitem(sys.modules, "torchcodec.decoders", ModuleType("torchcodec.decoders"))
+    monkeypatch.setitem(sys.modules, "av", pyav)
+    without_ffmpeg.ffmpeg_major_version = None  # type: ignore[attr-defined]
+    assert video_decoder() == "pyav"
+    without_ffmpeg.ffmpeg_major_version = 7  # type: ignore[attr-defined]
+    assert video_decoder() == "torchcodec"
+
+
+def test_a_video_is_decoded(tmp_path: Path) -> None:
+    av = pytest.importorskip("av")
+    pytest.importorskip("torchvision")
+    from PIL import Image
+
+    for colour in COLOURS:
+        with av.open(str(tmp_path / f"{colour}.mp4"), "w") as file:
+            stream = file.add_stream("mpeg4", rate=8)
+            stream.width = stream.height = 56
+            for _ in range(16):
+                file.mux(stream.encode(av.VideoFrame.from_image(Image.new("RGB", (56, 56), colour))))
+            file.mux(stream.encode())
+    save_qwen_model(tmp_path / "model")
+    model = HuggingFaceChatModel(str(tmp_path / "model"), max_out_len=8, batch_size=3)
+    (tmp_path / "broken.mp4").write_bytes(b"\0\0\0\x18ftypmp42" + bytes(16))
+    names = (*COLOURS, "broken")
+    *answers, broken = ask(model, [said("what is this", video(tmp_path / f"{name}.mp4")) for name in names])
+    assert len(set(texts(answers))) == len(COLOURS)
+    assert broken.failure is not None
 
 
 def test_an_image_is_rotated_as_its_exif_data_says(vision: HuggingFaceChatModel) -> None:
