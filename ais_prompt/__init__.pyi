@@ -80,6 +80,7 @@ from ais_prompt.extensions.clusters.slurm import SlurmRunner as SlurmRunner
 from ais_prompt.extensions.formats.logs.rules import LoggedMatchEvaluator as LoggedMatchEvaluator
 from ais_prompt.extensions.formats.logs.rules import logged_choice as logged_choice
 from ais_prompt.extensions.formats.logs.rules import logged_letters as logged_letters
+from ais_prompt.extensions.formats.logs.rules import logged_marked_letter as logged_marked_letter
 from ais_prompt.extensions.formats.logs.rules import logged_math as logged_math
 from ais_prompt.extensions.formats.logs.rules import logged_regex as logged_regex
 from ais_prompt.extensions.peers.code.evaluators import PeerCascadeEvaluator as PeerCascadeEvaluator

@@ -113,6 +113,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "match_answer_pattern": "ais_prompt.postprocess.phrases",
         "logged_choice": "ais_prompt.extensions.formats.logs.rules",
         "logged_letters": "ais_prompt.extensions.formats.logs.rules",
+        "logged_marked_letter": "ais_prompt.extensions.formats.logs.rules",
         "logged_math": "ais_prompt.extensions.formats.logs.rules",
         "logged_regex": "ais_prompt.extensions.formats.logs.rules",
         "math_dataset_postprocess": "ais_prompt.postprocess.math",

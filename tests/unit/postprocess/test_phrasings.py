@@ -97,7 +97,14 @@ def test_a_reading_names_its_rule_and_its_span(subject: Subject) -> None:
 
 
 FOR_GOLDS = {"without_commas_postprocess"}
-READ_THOUGHTS = {"PeerPostprocessor", "logged_choice", "logged_letters", "logged_math", "logged_regex"}
+READ_THOUGHTS = {
+    "PeerPostprocessor",
+    "logged_choice",
+    "logged_letters",
+    "logged_marked_letter",
+    "logged_math",
+    "logged_regex",
+}
 """Rules of other programs, which read the whole text."""
 ARGUMENTS = {
     "match_answer_pattern": {"answer_pattern": r"answer is (\w)"},

@@ -85,7 +85,7 @@ def _task(review: LogFile | None, prediction: LogFile | None) -> LoggedTask:
         where=str(file.path),
         version=str(config.get("evalscope_version") or ""),
         scorer=name,
-        rules=[*([_MATH] if _is_numeric(dataset) else []), *_RULES],
+        rules=[*_rules(dataset, question), *_RULES],
         extracts=True,
         reported=_reported(report, subset),
         asked={key: dataset[key] for key in _ASKED if dataset.get(key) not in (None, "")},
@@ -93,10 +93,14 @@ def _task(review: LogFile | None, prediction: LogFile | None) -> LoggedTask:
     )
 
 
-def _is_numeric(dataset: Mapping[str, Any]) -> bool:
-    """Return whether a metric compares numbers, as math-verify reads them."""
+def _rules(dataset: Mapping[str, Any], question: str) -> Iterator[LogRule]:
+    """Yield the rules of version 1.14 for numbers and choices."""
     metrics = [one for one in dataset.get("metric_list") or () if isinstance(one, Mapping)]
-    return any(mapping(options).get("numeric") for one in metrics for options in one.values())
+    if any(mapping(options).get("numeric") for one in metrics for options in one.values()):
+        yield LogRule({"type": "logged_math"}, {"type": "MATHVerifyEvaluator"})
+    if "(?P<choices>" in question:
+        reading = {"type": "logged_marked_letter", **({"chinese": True} if "答案" in question else {})}
+        yield LogRule(reading, {"type": "LoggedMatchEvaluator"})
 
 
 def _question_pattern(dataset: Mapping[str, Any]) -> str:
@@ -226,7 +230,6 @@ def _config(root: Path) -> Mapping[str, Any]:
 
 _ASKED_FOR: Final = ("question", "choices")
 _CHOICE: Final = re.compile(r"(?ms)^[A-Z]\) (.*?)(?=^[A-Z]\) |\Z)")
-_MATH: Final = LogRule({"type": "logged_math"}, {"type": "MATHVerifyEvaluator"})
 _RULES: Final = [
     LogRule({"type": "logged_regex", "pattern": _ANSWER, "which": -1}, {"type": "LoggedMatchEvaluator"}),
     LogRule(

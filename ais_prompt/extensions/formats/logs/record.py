@@ -75,7 +75,7 @@ def columns_of(answer: LoggedAnswer) -> dict[str, str]:
     """Return question and choices, one a line, as columns of a prediction, as far as they are known."""
     return {
         **({"question": answer.question} if answer.question else {}),
-        **({"choices": "\n".join(answer.choices)} if answer.choices else {}),
+        **({"choices": "\n".join(" ".join(one.splitlines()) for one in answer.choices)} if answer.choices else {}),
     }
 
 

@@ -5,7 +5,7 @@ A log names its rule at best. It is taken as known only if our counterpart gives
 Sources: ``lm_eval/filters/extraction.py`` and ``lm_eval/api/metrics.py`` (``exact_match``) of lm-evaluation-harness,
 ``inspect_ai/scorer/_match.py``, ``_common.py``, ``_choice.py`` and ``inspect_ai/solver/_multiple_choice.py`` of
 inspect_ai, ``benchmark/metrics/evaluate_reference_metrics.py`` of HELM,
-``evalscope/metrics/math/parser.py`` of evalscope.
+``evalscope/metrics/math/parser.py`` and ``evalscope/utils/multi_choices.py`` (version 1.14) of evalscope.
 """
 
 from __future__ import annotations
@@ -46,6 +46,15 @@ _LETTERS: Final = (
     re.compile(r"(?im)^ANSWER\s*:\s*([A-Z\d ,]+)\s*(?:$|\.)"),  # on a line of its own
     re.compile(r"(?i)ANSWER\s*:\s*([A-Z\d ,]+)(?:\W|$)"),
 )
+_MARK: Final = re.compile(r"(?i)answer\s*:\s*\**\s*")
+_MARK_ZH: Final = re.compile(r"答案\s*[:：]\s*\**\s*")
+_TYPESET: Final = r"(?:(?:\$|\\\(|\\(?:boxed|fbox|text(?:bf)?|math(?:bf|rm))\s*\{)\s*)*"
+"""Formulas that a letter may be in."""
+_LABELS: Final = (
+    re.compile(_TYPESET + r"[(\[（【]\s*([A-Za-z\d](?:\s*[,，/、]\s*[A-Za-z\d])*)\s*[)\]）】]"),
+    re.compile(_TYPESET + r"([A-Za-z\d][A-Za-z\d ,，/、]*)"),
+)
+_LABEL_WORD: Final = re.compile(r"[A-Za-z\d]+")
 _ALL_PUNCTUATION: Final = regex.compile(r"\p{P}")
 _NO_NUMBER: Final = re.compile(r"[$£€%,*\s]+")
 _GENERAL: Final = (
@@ -159,6 +168,44 @@ def logged_letters(text: str, several: bool = False) -> str | None:
         tokens = set(found)  # letters without commas
     is_choice = tokens and all(len(token) == 1 and token.isalpha() for token in tokens)
     return ", ".join(sorted(tokens)) if is_choice and (several or len(tokens) == 1) else None
+
+
+@POSTPROCESSORS.register_module()
+def logged_marked_letter(text: str, chinese: bool = False, sample_choices: str = "") -> str | None:
+    """Return the chosen letter behind the last "ANSWER:", as benchmarks of evalscope with one right choice read it.
+
+    Without a letter there the last capital letter of the text counts, if it is one of the choices.
+
+    Args:
+        text: the answer of the model.
+        chinese: whether the marker is "答案：".
+        sample_choices: the choices of the sample, one a line. Scoring passes its column ``choices``.
+
+    >>> logged_marked_letter("ANSWER: **B**, not C")
+    'B'
+    """
+    letters = string.ascii_uppercase
+    letters = letters[: len(sample_choices.split("\n"))] if sample_choices else letters
+    for mark in reversed(list((_MARK_ZH if chinese else _MARK).finditer(text))):
+        for pattern in _LABELS:
+            label = pattern.match(text, mark.end())
+            if label and (named := _leading_letters(label[1], letters)):
+                return named if len(named) == 1 else None
+    last = next((one for one in reversed(text) if one.isupper()), "")
+    return last if last and last in letters else None
+
+
+def _leading_letters(label: str, letters: str) -> str:
+    """Return the part of a text in front of the first word that is neither letters nor between two of them."""
+    words = list(_LABEL_WORD.finditer(label))
+    are_letters = [set(word[0]) <= set(letters) for word in words] + [False]
+    end = 0
+    for number, word in enumerate(words):
+        if are_letters[number]:
+            end = word.end()
+        elif not (end and are_letters[number + 1] and word[0].lower() in ("and", "or")):
+            break
+    return label[:end].strip()
 
 
 @POSTPROCESSORS.register_module()

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from ais_prompt.checks.stored import stored_spec
 from ais_prompt.extensions.formats.logs import files
 from ais_prompt.extensions.formats.logs.import_log import ImportedLog, import_log
-from ais_prompt.extensions.formats.logs.rules import logged_choice, logged_letters
+from ais_prompt.extensions.formats.logs.rules import logged_choice, logged_letters, logged_marked_letter
 from ais_prompt.report.stored import StoredTask, read_stored_results
 from ais_prompt.store.layout import RunFolder
 from tests.support.cli import run_cli
@@ -515,8 +515,8 @@ def test_later_versions_of_evalscope_tell_the_question_by_the_template(tmp_path:
     log = imported(later_evalscope(tmp_path / "log", [("4", "4", "4"), ("5", "5", "2")]), tmp_path)
     [task] = tasks_of(log).values()
     assert [sample.prediction.columns for sample in task.samples()] == [
-        {"question": "What is 0 {and} 0?", "choices": "0\none\nor two"},
-        {"question": "What is 1 {and} 1?", "choices": "2\none\nor two"},
+        {"question": "What is 0 {and} 0?", "choices": "0\none or two"},
+        {"question": "What is 1 {and} 1?", "choices": "2\none or two"},
     ]
     assert log.tasks[0].reported == {"accuracy": 0.25}
 
@@ -538,3 +538,32 @@ def test_math_of_evalscope_is_read_by_its_library(tmp_path: Path) -> None:
     scoring = stored_spec(imported(log, tmp_path / "runs").folder).datasets[0].eval
     parts = [part.type for part in (scoring.pred_postprocessor, scoring.evaluator) if part]
     assert parts == ["logged_math", "MATHVerifyEvaluator"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "in_chinese"),
+    [
+        ("ANSWER: **B**, not C", "B", "C"),
+        ("ANSWER: (A)\nanswer: [LETTER]", "A", None),
+        (r"ANSWER: $\boxed{\text{B}}$", "B", "B"),
+        ("ANSWER: A and C", None, "C"),
+        ("答案：（B）\nThe rest", None, "B"),
+        ("I pick D because it fits", "D", "D"),
+        ("ANSWER: E", None, None),
+        ("", None, None),
+    ],
+)
+def test_marked_letters_are_read_as_evalscope_reads_them(text: str, found: str | None, in_chinese: str | None) -> None:
+    """The readings are those of `parse_answers` and `parse_answers_zh` of evalscope 1.14.1 with four choices."""
+    read = [logged_marked_letter(text, chinese, "a\nb\nc\nd") for chinese in (False, True)]
+    assert read == [found, in_chinese]
+
+
+def test_the_rule_of_choices_of_evalscope_gives_its_verdicts(tmp_path: Path) -> None:
+    """The prompt has two choices, so the last capital letter of the third answer is none of them."""
+    answers = [("ANSWER: A, not B", "A", "A"), ("It is B", "B", "B"), ("I see C", "", "D")]
+    scoring = (
+        stored_spec(imported(later_evalscope(tmp_path / "log", answers), tmp_path / "runs").folder).datasets[0].eval
+    )
+    assert scoring.pred_postprocessor is not None
+    assert (scoring.pred_postprocessor.type, scoring.pred_postprocessor.args) == ("logged_marked_letter", {})
