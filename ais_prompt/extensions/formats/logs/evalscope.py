@@ -170,7 +170,7 @@ def _answer(
     }
     group = sample.get("group_id")
     asked = review.get("input") or next((one.content for one in prompt[::-1] if one.role == "user"), "")
-    question, choices = _question(pattern, str(asked))
+    question, choices = _question(pattern, str(asked).removeprefix("**User**:"))  # of a single message in version 1.0
     return LoggedAnswer(
         id=str(index if group is None else group),
         completion=completion_of(
