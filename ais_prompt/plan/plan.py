@@ -35,7 +35,7 @@ from ais_prompt.plan.shots import check_shots, fitting_shots
 from ais_prompt.prompts import PromptBuilder
 from ais_prompt.prompts.chat_formats import ChatFormat
 from ais_prompt.readers.base import Dataset
-from ais_prompt.readers.in_memory import write_rows
+from ais_prompt.readers.given_rows import write_rows
 from ais_prompt.registry import INFERENCERS, is_shipped
 from ais_prompt.retrievers import Retriever, ShotIds
 from ais_prompt.store.layout import RunFolder

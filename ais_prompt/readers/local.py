@@ -11,8 +11,8 @@ from typing import Any
 
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.readers.formats import UTF8, Format, missing_file, read_file, reading, split_name
+from ais_prompt.readers.given_rows import SPLIT_NAMES, tables_of
 from ais_prompt.readers.hugging_face import HuggingFaceDataset, is_saved
-from ais_prompt.readers.in_memory import SPLIT_NAMES, tables_of
 from ais_prompt.readers.table import Table, join_lines, join_tables
 from ais_prompt.registry import READERS
 from ais_prompt.utils.held import Held

@@ -28,7 +28,7 @@ from ais_prompt.config.schema import CONFIG
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.plan.plan import Plan
 from ais_prompt.preview.preview import PromptView, previews
-from ais_prompt.readers.in_memory import hold_rows
+from ais_prompt.readers.given_rows import hold_rows
 from ais_prompt.readers.local import LocalDataset
 from ais_prompt.utils.progress import NORMAL, QUIET, verbosity
 from ais_prompt.utils.text import listed

@@ -15,7 +15,7 @@ from ais_prompt.checks.source import served_model
 from ais_prompt.config.compose import compose
 from ais_prompt.config.load import plain_value
 from ais_prompt.errors import AisPromptError, ConfigError
-from ais_prompt.readers.in_memory import hold_rows
+from ais_prompt.readers.given_rows import hold_rows
 from ais_prompt.verbs.api import load_config, run
 from ais_prompt.verbs.open_run import Run, public_errors
 

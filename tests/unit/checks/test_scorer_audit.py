@@ -10,7 +10,7 @@ import pytest
 
 from ais_prompt import check
 from ais_prompt.checks.scorer_audit import ScorerAudit
-from ais_prompt.report.scorer_audit import describe_audits
+from ais_prompt.report.audit import describe_audits
 from tests.support.cli import run_cli
 from tests.support.parts import write_rows
 
