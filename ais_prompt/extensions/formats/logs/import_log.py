@@ -100,7 +100,8 @@ def import_log(path: Path, work_dir: Path, command: str) -> ImportedLog:
         DataError: the log is broken or too large; nothing is left of the run folder then.
     """
     tasks = _tasks(path)
-    folder = create_run_folder(work_dir, path.resolve().stem or "imported")
+    place = path.resolve()
+    folder = create_run_folder(work_dir, (place.name if place.is_dir() else place.stem) or "imported")
     try:
         with hold_writer_lock(folder):
             imported = [_imported(task, folder) for task in tasks]
