@@ -177,7 +177,7 @@ def completion_of(
             _count(counts.get("input_tokens_cache_read")),
             _count(counts.get("input_tokens_cache_write")),
         ),
-        float(seconds) if isinstance(seconds, int | float) else 0.0,
+        number_of(seconds) or 0.0,
         reasoning=reasoning,
     )
 
@@ -240,4 +240,4 @@ _STOP: Final = ("stop", "eos", "end_turn", "stop_sequence", "stop_token", "endof
 
 
 def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and value >= 0 else None
+    return value if type(value) is int and 0 <= value < 2**63 else None
