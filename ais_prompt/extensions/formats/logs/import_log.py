@@ -40,6 +40,8 @@ from ais_prompt.types import Score, TaskFacts
 from ais_prompt.types.spec import ELSEWHERE, LOG
 from ais_prompt.utils.text import counted, listed
 
+_DEEPEST: Final = 50
+"""Most dicts and lists around a value of a config: the parser of Python refuses 200."""
 _LONGEST: Final = 100
 """Most characters of a name."""
 _NOT_IN_NAMES: Final = re.compile(r"[^\w.+=,@()\[\] -]+")
@@ -243,12 +245,14 @@ def _config(task: LoggedTask, dataset: str, seen: SeenAnswers, rule: LogRule | N
     }
 
 
-def _literal(value: Any) -> Any:
-    """Return JSON as a config can hold it: NaN and infinity, which are no literals of Python, become None."""
+def _literal(value: Any, depth: int = 0) -> Any:
+    """Return JSON as a config can hold it: what is no literal of Python, such as NaN, or nested too deep is None."""
+    if depth > _DEEPEST:
+        return None
     if isinstance(value, Mapping):
-        return {str(key): _literal(one) for key, one in value.items()}
+        return {str(key): _literal(one, depth + 1) for key, one in value.items()}
     if isinstance(value, list | tuple):
-        return [_literal(one) for one in value]
+        return [_literal(one, depth + 1) for one in value]
     return None if isinstance(value, float) and not isfinite(value) else value
 
 
