@@ -109,13 +109,13 @@ def test_every_verb_works_on_an_imported_log(tmp_path: Path) -> None:
     assert dataset.source.args["decoding"] == {"temperature": 0.0, "max_tokens": 64}
 
 
-@pytest.mark.process
 def test_the_run_of_a_folder_has_its_whole_name(tmp_path: Path) -> None:
     folder = tmp_path / "out-1.8.1"
     folder.mkdir()
     assert imported(write_lm_eval(folder), tmp_path / "runs").folder.root.parent.name == "out-1.8.1"
 
 
+@pytest.mark.process
 def test_no_verb_refuses_the_log_of_any_tool(log: Path, tmp_path: Path) -> None:
     for _ in range(2):
         assert run_cli("import", str(log), folder=tmp_path).returncode == 0
@@ -130,6 +130,7 @@ def test_no_verb_refuses_the_log_of_any_tool(log: Path, tmp_path: Path) -> None:
         assert done.returncode == 0, f"{verb}: {done.stderr}"
 
 
+@pytest.mark.process
 def test_a_rule_of_its_own_keeps_its_scores(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     header = inspect_header()
     header["results"]["scores"][0].update(name="graded", scorer="graded")
