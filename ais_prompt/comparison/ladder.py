@@ -197,14 +197,14 @@ def explain(before: ScoredTask, after: ScoredTask, names: tuple[str, str]) -> La
         what = f"{before.metric.metric} and {after.metric.metric} are different metrics"
         raise DataError(what, where=after.name, fix="score one of them again: aisprompt score RUN --config CONFIG")
     pairing = paired(before.predictions, after.predictions, same_dataset=before.dataset == after.dataset)
-    first = before.renamed(pairing.names_of(before.predictions))
+    first = replace(before, names=pairing.names_of(before.predictions))
     ids = [name for name in first.values if name in after.values]
     if not ids:
         what = f"no sample with a score is in both: {pairing.before} and {pairing.after} samples"
         raise DataError(
             what, where=after.name, fix="are they logs of the same dataset? Samples are paired by questions"
         )
-    sides = _side(first, names[0]), _side(after, names[1])
+    sides = _side(before, names[0]), _side(after, names[1])
     division = Division(first, after, ids)
     unknown = tuple(_unknown(first, after, ids))
     steps: tuple[Step, ...] = ()
@@ -224,7 +224,7 @@ def explain(before: ScoredTask, after: ScoredTask, names: tuple[str, str]) -> La
             (_crossed(division, 1, 0), _crossed(division, 1, 1)),
         ),
         unknown=unknown,
-        requests=differing_requests(first, after),
+        requests=differing_requests(before, after),
         answers={name: (first.predictions[name], after.predictions[name]) for name in shown},
         extracted={name: (first.extracted.get(name), after.extracted.get(name)) for name in shown},
         values={name: (first.values[name], after.values[name]) for name in shown},

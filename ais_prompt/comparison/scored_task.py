@@ -98,24 +98,6 @@ class ScoredTask(Struct, frozen=True, dict=True):
                 fix=f"remove it and go on with -r, or score what is there: aisprompt score {self.folder.root}",
             )
 
-    def renamed(self, names: Mapping[str, str]) -> ScoredTask:
-        """Return the task with other ids for its samples. What was read of this one is not read again, but moves there.
-
-        Args:
-            names: id → the id that replaces it.
-
-        Raises:
-            StoreError, DataError: results or predictions are missing or broken.
-        """
-        task, read = replace(self, names=names), vars(self)
-        predictions = {name: one for name, one in self.predictions.items() if names.get(name, name) == name}
-        if len(predictions) < len(self.predictions):
-            found = (replace(one, sample_id=names.get(name, name)) for name, one in self.predictions.items())
-            predictions = {one.sample_id: one for one in found}
-        vars(task).update(predictions=predictions, _results=self._results)
-        read.clear()
-        return task
-
     @property
     def knows_only_rows(self) -> bool:
         """Whether version 1 wrote the predictions, which have no other ids than those of whole rows.
@@ -249,7 +231,7 @@ def with_common_names(before: ScoredTask, after: ScoredTask) -> tuple[ScoredTask
     """
     if before.is_log or after.is_log:
         found = paired(before.predictions, after.predictions, same_dataset=before.dataset == after.dataset)
-        return before.renamed(found.names_of(before.predictions)), after
+        return replace(before, names=found.names_of(before.predictions)), after
     if before.knows_only_rows != after.knows_only_rows:
         return replace(before, by_row=True), replace(after, by_row=True)
     if before.predictions.keys() & after.predictions.keys():
