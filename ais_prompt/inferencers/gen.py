@@ -59,7 +59,7 @@ class GenInferencer:
     def converse(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> Conversation:
         """Send one request, or ``n`` at the same time."""
         prompt = context.chat.render(context.builder.generation(sample, shots), "gen")
-        length = self.max_out_len if not self.length_column else _length(sample.fields.get(self.length_column))
+        length = self.max_out_len if not self.length_column else answer_length(sample.fields.get(self.length_column))
         decoding = context.decoding(length, self.stopping_criteria, self.stop_token_ids, self.seed)
         if self.response_format is not None:
             decoding = with_fields(decoding, context.model, response_format=self.response_format)
@@ -82,8 +82,8 @@ class GenInferencer:
         return [Preview("", filled, context.chat.render(filled, "gen"))]
 
 
-def _length(value: Any) -> int | None:
-    """Return the length that a row names; None if it names none."""
+def answer_length(value: Any) -> int | None:
+    """Return the most tokens of an answer that a column of a row names; None if it names none. In CSV it is a text."""
     if isinstance(value, str) and value.isdigit():
         value = int(value)
     return value if type(value) is int and value > 0 else None

