@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from ais_prompt.checks.prompt_warning import PromptWarning
     from ais_prompt.checks.source import Source
     from ais_prompt.cli.gates import GateKeeper
-    from ais_prompt.plan.plan import Plan
+    from ais_prompt.plan.plan import Plan, Task
     from ais_prompt.types import Gate
     from ais_prompt.verbs.run import RunResult
 
@@ -290,9 +290,18 @@ def _save_config(plan: Plan, path: Path) -> None:
 def _larger_limit(plan: Plan, result: RunResult, retried_with: int | None) -> int | None:
     """Return twice the largest ``max_out_len`` of the tasks with truncated answers; None if there are none."""
     names = {outcome.name for outcome in result.outcomes if outcome.scores and outcome.scores[0].counts["truncated"]}
-    tasks = [task for task in plan.tasks if task.name in names]
-    limits = [getattr(task.inferencer, "max_out_len", None) or task.model.max_out_len for task in tasks]
+    limits = [limit for task in plan.tasks if task.name in names for limit in _limits(task)]
     return 2 * max(*limits, retried_with or 0) if limits else None
+
+
+def _limits(task: Task) -> Sequence[int]:
+    """Return the ``max_out_len`` of a task, of each of its turns if they have limits of their own."""
+    from ais_prompt.inferencers import GeneratingInferencer
+
+    given = task.inferencer.max_out_len if isinstance(task.inferencer, GeneratingInferencer) else None
+    if given is None:
+        return [task.model.max_out_len]
+    return [given] if isinstance(given, int) else given
 
 
 def _show_next(ctx: click.Context, result: RunResult, root: Path, larger_limit: int | None) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ais_prompt.inferencers.base import (
     Conversation,
     DialogueInferencer,
+    GeneratingInferencer,
     InferenceContext,
     Inferencer,
     Preview,
@@ -35,6 +36,7 @@ __all__ = [
     "Conversation",
     "DialogueInferencer",
     "GenInferencer",
+    "GeneratingInferencer",
     "InferenceContext",
     "Inferencer",
     "LLInferencer",

@@ -162,6 +162,17 @@ class DialogueInferencer(Inferencer, Protocol):
 
 
 @runtime_checkable
+class GeneratingInferencer(Inferencer, Protocol):
+    """An inferencer whose answers have a limit of their own.
+
+    Attributes:
+        max_out_len: in tokens; a list has one for each turn. None uses the model's.
+    """
+
+    max_out_len: int | Sequence[int] | None
+
+
+@runtime_checkable
 class RepeatingInferencer(Inferencer, Protocol):
     """An inferencer that can ask each question several times.
 

@@ -11,6 +11,20 @@ from tests.e2e.project import Project, read_lines
 LONG = "one two three four five six seven eight nine and so it is 14."
 ANSWERS = "answers={r'^[0-3][+]': 'It is 4.'}"
 CUT = f"dict(type='ScriptedModel', abbr='fake', max_out_len=6, {ANSWERS}, default={LONG!r})"
+DIALOGUE = """dict(
+    abbr='sums',
+    type='LocalDataset',
+    path='data/sums.jsonl',
+    reader_cfg=dict(input_columns=['question'], output_column='answer'),
+    infer_cfg=dict(
+        prompt_template=dict(
+            type='MultiTurnPromptTemplate',
+            template=dict(round=[dict(role='HUMAN', prompt='{{question}}'), dict(role='BOT', prompt='{{answer}}')]),
+        ),
+        inferencer=dict(type='MultiTurnGenInferencer', max_out_len={limits}),
+    ),
+    eval_cfg=dict(evaluator=dict(type='AccEvaluator')),
+)"""
 RETRY = ("run", "eval.py", "-r", "--retry-truncated")
 
 
@@ -104,6 +118,15 @@ def test_many_truncated_answers_are_told_after_the_first_ones(project: Project) 
     assert "[fake/sums]" in line
     assert "max_out_len=6" in line
     assert project.run("run", "eval.py", "--set", "models.0.max_out_len=64").stderr.count("of the first 20") == 0
+
+
+@pytest.mark.parametrize("limits", [5, (3, 5)])
+def test_the_offered_limit_is_twice_the_longest_of_a_dialogue(project: Project, limits: object) -> None:
+    project.write_data([{"question": ["1+1=?", "8+8=?"], "answer": ["2", "16"]}])
+    project.write_config(models=CUT, datasets=DIALOGUE.format(limits=limits))
+    done = project.run("run", "eval.py")
+    assert done.returncode == 0, done.stderr
+    assert "--retry-truncated max_out_len=10" in " ".join(done.stdout.split())
 
 
 @pytest.mark.parametrize(
