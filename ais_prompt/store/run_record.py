@@ -255,8 +255,13 @@ def _changes(folder: RunFolder, config: str) -> list[str]:
 
 
 @contextmanager
-def recorded(record: RunRecord, folder: RunFolder) -> Iterator[None]:
+def recorded(record: RunRecord, folder: RunFolder, *, fix: str | None = None) -> Iterator[None]:
     """Begin a session, and record that the body was interrupted, preempted or failed. The body records its own success.
+
+    Args:
+        record: of the run.
+        folder: of the run.
+        fix: what to do after an interruption; None says how to resume.
 
     Raises:
         Interrupted: in place of Ctrl-C.
@@ -273,7 +278,7 @@ def recorded(record: RunRecord, folder: RunFolder) -> Iterator[None]:
             stop,
             "stopped; every answer so far is kept",
             where=str(folder.root),
-            fix=f"resume with the same command and -r {run.name}; scores so far: aisprompt score {run}",
+            fix=fix or f"resume with the same command and -r {run.name}; scores so far: aisprompt score {run}",
         ) from None
     except BaseException:
         logger.info("session failed", exc_info=True)

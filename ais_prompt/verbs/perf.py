@@ -85,7 +85,7 @@ def measure_run(plan: Plan, loads: Sequence[PreparedLoad], perf: PerfSpec, folde
     with hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
         record = record_of(plan, folder, command, model_addresses(plan, "infer"), asks=True)
         servers = StartedServers(folder.logs / "servers", None)
-        with recorded(record, folder), started_parts(plan, "infer", servers, None):
+        with recorded(record, folder, fix="measure it again"), started_parts(plan, "infer", servers, None):
             for load in loads:
                 name = load.task.name
                 try:
