@@ -1,4 +1,4 @@
-"""Imports point down, the layers being those of the architecture (docs/concepts.md)."""
+"""Imports point down, the layers being those of the architecture (CONTRIBUTING.md)."""
 
 from __future__ import annotations
 
@@ -129,8 +129,8 @@ def test_every_part_of_the_package_has_its_layer() -> None:
 
 
 def test_the_docs_show_the_same_layers() -> None:
-    _, _, section = (PACKAGE.parent / "docs" / "concepts.md").read_text("utf-8").partition("## Layers")
-    picture = " ".join(line.strip() for line in section.splitlines() if line.startswith("    "))
+    _, _, text = (PACKAGE.parent / "CONTRIBUTING.md").read_text("utf-8").partition("Imports point down only")
+    picture = " ".join(line.strip() for line in text.split("\n\n")[1].splitlines())
     shown = [set(layer.replace(" ", "").split(",")) for layer in picture.split("→")]
     assert shown == [layer for layer in LAYERS if layer != {"__main__"}]
 
