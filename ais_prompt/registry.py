@@ -18,7 +18,7 @@ import difflib
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from functools import cache, lru_cache, partial
 from typing import Any, Final, Protocol, TypeVar, overload, runtime_checkable
@@ -170,7 +170,8 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
     def _register_module(
         self, module: Callable[..., Any], module_name: str | list[str] | None = None, force: bool = False
     ) -> None:
-        for name in _as_list(module_name or module.__name__):
+        names = module_name or module.__name__
+        for name in [names] if isinstance(names, str) else list(names):
             owner = self._owner(name)
             if owner not in (None, module.__module__) and not force:
                 raise ConfigError(
@@ -268,10 +269,6 @@ def _nearest_module(missing: str, path: str) -> str:
     names = [module.name for module in pkgutil.iter_modules()]
     near = difflib.get_close_matches(missing, names, n=1, cutoff=0.8)
     return f"did you mean {near[0]}{path.removeprefix(missing)}?" if near else ""
-
-
-def _as_list(names: str | Iterable[str]) -> list[str]:
-    return [names] if isinstance(names, str) else list(names)
 
 
 MODELS = PartRegistry("models")

@@ -19,7 +19,6 @@ from ais_prompt.evaluators.code.evaluator import CodeEvaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.plan.plan import PlannedDataset
 from ais_prompt.types import Extraction
-from ais_prompt.types.spec import JudgeSpec
 
 SAMPLES: Final = 60
 """Samples of a dataset that are tried at most, spread over it."""
@@ -135,7 +134,8 @@ def audit_scorer(dataset: PlannedDataset) -> ScorerAudit | None:
     part = dataset.spec.eval.evaluator
     scorer = " → ".join(one.type for one in (post, part) if one)
     if isinstance(evaluator, JudgeEvaluator):
-        prompt = _judge_prompt(dataset.spec.eval.judge)
+        judge = dataset.spec.eval.judge
+        prompt = "\n".join(_texts(judge.prompt_template.args.get("template"))) if judge is not None else ""
         return ScorerAudit(dataset.spec.abbr, scorer, 0, 0.0, tuple(_fooled_readers(evaluator, prompt)))
     cases, golds = _cases(dataset)
     if len(cases) < FEWEST:
@@ -221,11 +221,6 @@ def _fooled_readers(evaluator: JudgeEvaluator, prompt: str) -> Iterator[FooledSc
             if (verdict := evaluator.verdict(text)) is not None:
                 yield FooledScorer(f"{name} {planted}", text, 1.0, f"verdict {verdict!r}")
                 break
-
-
-def _judge_prompt(judge: JudgeSpec | None) -> str:
-    """Return the texts of the prompt of a judge, a turn a line."""
-    return "\n".join(_texts(judge.prompt_template.args.get("template"))) if judge is not None else ""
 
 
 def _texts(template: Any) -> Iterator[str]:

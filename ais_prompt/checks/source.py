@@ -28,7 +28,7 @@ from ais_prompt.config.paths import expand
 from ais_prompt.errors import ConfigError, ConfigFaults
 from ais_prompt.models.api.addresses import served_models
 from ais_prompt.plan.plan import Plan
-from ais_prompt.types import Budget, DatasetSpec, RunSpec, SummarySpec
+from ais_prompt.types import Budget, RunSpec, SummarySpec
 from ais_prompt.utils.places import place
 from ais_prompt.utils.text import advice, listed
 
@@ -317,10 +317,12 @@ def _with_named_options(spec: RunSpec, source: Source) -> RunSpec:
     if source.answered_by is not None:
         spec = _with_one_dataset(spec, source.answered)
     if source.num_prompts is not None:
-        spec = replace(spec, datasets=tuple(_limited(dataset, source.num_prompts) for dataset in spec.datasets))
+        limited = (replace(one, reader=replace(one.reader, limit=source.num_prompts)) for one in spec.datasets)
+        spec = replace(spec, datasets=tuple(limited))
     if source.allow_code_execution:
         allowed = source.allow_code_execution
-        spec = replace(spec, datasets=tuple(_allowed_to_execute(dataset, allowed) for dataset in spec.datasets))
+        allowing = (replace(one, eval=replace(one.eval, allow_code_execution=allowed)) for one in spec.datasets)
+        spec = replace(spec, datasets=tuple(allowing))
     if source.ignores_runner:
         spec = replace(spec, runner=None)
     if source.cache is not None:
@@ -424,14 +426,6 @@ def _described(source: Source) -> dict[str, Any] | None:
     if source.hf_path is None:
         return None
     return local_model(source.hf_path, source.hf_type, source.hf_num_gpus)
-
-
-def _allowed_to_execute(dataset: DatasetSpec, allowed: bool | Literal["unsafe"]) -> DatasetSpec:
-    return replace(dataset, eval=replace(dataset.eval, allow_code_execution=allowed))
-
-
-def _limited(dataset: DatasetSpec, number: int) -> DatasetSpec:
-    return replace(dataset, reader=replace(dataset.reader, limit=number))
 
 
 def _with_one_dataset(spec: RunSpec, abbr: str | None) -> RunSpec:

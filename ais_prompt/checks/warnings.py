@@ -7,7 +7,7 @@ as a doubled BOS. Nothing here stops a run: each warning says what was seen, whe
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any, Final
 
@@ -338,12 +338,10 @@ def _is_answer(item: Item, probe: PromptProbe) -> bool:
     """Return whether this turn is the answer that the model generates."""
     if isinstance(item, str) or not probe.continued:
         return False
-    slot = _slot_of(item, probe.framing)
+    slot = probe.framing and (
+        probe.framing.slot(str(item.get("role"))) or probe.framing.slot(str(item.get("fallback_role")))
+    )
     return bool(item.get("generate", slot.generate if slot else item.get("role") == "BOT"))
-
-
-def _slot_of(turn: Mapping[str, Any], meta: MetaTemplate | None) -> Any:
-    return meta and (meta.slot(str(turn.get("role"))) or meta.slot(str(turn.get("fallback_role"))))
 
 
 def _text_in_round(probe: PromptProbe, filled: PromptList) -> Iterator[PromptWarning]:

@@ -50,7 +50,10 @@ def list_parts(words: tuple[str, ...]) -> None:
     for name, rows in configs.items():
         _section(f"{name.removesuffix('s')} configs: --{name} NAME…", rows)
     if with_providers:
-        _section("providers of models: provider=… or --url …", _providers())
+        _section(
+            "providers of models: provider=… or --url …",
+            [(name, f"{known.base_url} ({known.key})") for name, known in PROVIDERS.items()],
+        )
     for name, rows in parts.items():
         _section(f"{name}: type=…", rows)
 
@@ -142,10 +145,6 @@ def _benchmarks() -> Rows:
         )
         for name, card in known.items()
     ]
-
-
-def _providers() -> Rows:
-    return [(name, f"{known.base_url} ({known.key})") for name, known in PROVIDERS.items()]
 
 
 def _section(title: str, rows: Rows) -> None:

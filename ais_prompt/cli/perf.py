@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ais_prompt.perf.result import LoadResult
     from ais_prompt.perf.tools import ToolName
     from ais_prompt.plan.plan import Plan
-    from ais_prompt.store.layout import RunFolder
     from ais_prompt.types import PerfSpec
     from ais_prompt.verbs.perf import PerfRun
     from ais_prompt.verbs.sweep import Sweep
@@ -212,7 +211,9 @@ def run_perf(ctx: click.Context, plan: Plan, keeper: GateKeeper, gate_values: di
     offer(folder=str(run.folder.root), scores=[row for result in run.results for row in result.rows])
     rows = [row for result in run.results for row in result.rows]
     holds = keeper.hold_rows(rows, run.folder.root)
-    _show_files(run.folder)
+    hint(f"Run folder: {run.folder.root}")
+    hint("  performances/  _perf.json: all numbers; .csv and .json in the form and with the definitions of AISBench")
+    hint("  journal/       every request with its times, from which -m perf_viz -r computes all of this again")
     return _exit_code(ctx, run.results, run.errors, run.stopped) or int(not holds)
 
 
@@ -413,12 +414,6 @@ def _print_as(tool: ToolName, run: PerfRun, console: Console) -> None:
         print_sections(sections, console)
         tables[result.task.name] = sections
     offer(tables=tables)
-
-
-def _show_files(folder: RunFolder) -> None:
-    hint(f"Run folder: {folder.root}")
-    hint("  performances/  _perf.json: all numbers; .csv and .json in the form and with the definitions of AISBench")
-    hint("  journal/       every request with its times, from which -m perf_viz -r computes all of this again")
 
 
 def _exit_code(

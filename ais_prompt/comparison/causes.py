@@ -34,7 +34,7 @@ from ais_prompt.metrics.interval import spread_of
 from ais_prompt.models.flat_options import as_flat
 from ais_prompt.plan.plan import Task
 from ais_prompt.scoring.score import sample_scores
-from ais_prompt.types import DatasetSpec, EvalSpec, ModelSpec, PartSpec, Prediction, SampleScore, TaskSpec
+from ais_prompt.types import DatasetSpec, EvalSpec, ModelSpec, PartSpec, Prediction, TaskSpec
 
 DATA, EXTRACTION, METRIC, JUDGE, TRUNCATION = "data", "extraction", "metric", "judge", "truncation"
 RULE: Final = "scoring rule"
@@ -267,7 +267,11 @@ class Division:
         if corpus is not None:
             return {score.sample_id: corpus.sums(score) for score in scores}
         metric = self._after.metric.metric
-        return {score.sample_id: np.array([_main_value(score, metric)]) for score in scores}
+        # The evaluator of a log may call the main metric by another name than the log.
+        return {
+            score.sample_id: np.array([float(score.values.get(metric, next(iter(score.values.values()), 0.0)))])
+            for score in scores
+        }
 
     def _golds(self, state: _State) -> list[Any]:
         """Return the golds as the state says; of two notations of a gold that of the run whose metric compares."""
@@ -346,11 +350,6 @@ def _is_cut(old: Prediction, new: Prediction) -> bool:
     return old.truncated and texts and (first.startswith(second) or second.startswith(first))
 
 
-def _main_value(score: SampleScore, metric: str) -> float:
-    """Return the value of the main metric, which the evaluator of a log may call by another name than the log."""
-    return float(score.values.get(metric, next(iter(score.values.values()), 0.0)))
-
-
 def _mean_of(samples: int) -> Statistic:
     def mean(sums: NDArray[Any]) -> float:
         return float(sums[0]) / samples
@@ -388,8 +387,10 @@ def _share(cause: str, sides: list[tuple[ScoredTask, set[str], set[str]]]) -> It
     for sign, (task, whole, part) in zip((-1, 1), sides, strict=True):
         value += sign * (_score(task, whole) - _score(task, part))
         for weight, names in ((sign, whole), (-sign, part)):
-            for name, deviation in _deviations(task.values, names).items():
-                deviations[task.clusters.get(name, name)] += weight * deviation
+            # What each sample adds to the error of the mean over these samples.
+            mean = exact_mean([task.values[name] for name in names])
+            for name in names:
+                deviations[task.clusters.get(name, name)] += weight * (task.values[name] - mean) / len(names)
     samples = len(set[str]().union(*(whole - part for _, whole, part in sides)))
     spread = spread_of(list(deviations.values())) if sides[0][0].corpus is None else None
     interval = None
@@ -411,12 +412,6 @@ def _pooled_variance(values: Mapping[str, float], whole: Set[str], part: Set[str
     """Return the variance of the difference of two means if all samples vary alike."""
     weights = [1 / len(whole) - (name in part) / len(part) for name in whole]
     return pvariance([values[name] for name in sorted(whole)]) * math.fsum(weight * weight for weight in weights)
-
-
-def _deviations(values: Mapping[str, float], names: Set[str]) -> dict[str, float]:
-    """Return what each sample adds to the error of the mean over these samples."""
-    mean = exact_mean([values[name] for name in names])
-    return {name: (values[name] - mean) / len(names) for name in names}
 
 
 SHOWN: Final = 100

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from msgspec import Struct
@@ -192,18 +192,14 @@ def _check_blocks(tree: ast.Module, blocks: list[ast.stmt], file: Path) -> None:
 
 def _check_relative_imports(tree: ast.Module, file: Path) -> None:
     in_blocks = {id(child) for node in tree.body if is_read_base(node) for child in ast.walk(node)}
-    for node in _relative_imports(tree):
-        if id(node) not in in_blocks:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.level > 0 and id(node) not in in_blocks:
             name = node.module or node.names[0].name
             raise ConfigError(
                 f"the relative import of {name!r} is outside of read_base()",
                 where=place(file, node.lineno),
                 fix=f"for a config: put it into `with read_base():`; for a part: `from {name} import ...`",
             )
-
-
-def _relative_imports(tree: ast.Module) -> Iterator[ast.ImportFrom]:
-    return (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level > 0)
 
 
 def _missing_base(base: Base, where: str) -> ConfigError:

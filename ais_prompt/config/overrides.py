@@ -68,7 +68,9 @@ class _Override:
                 self._put(container, index, rest, f"{done}[{index}]")
         elif isinstance(container, dict):
             key, _, rest = path.partition(".")
-            self._put(container, _key_in(container, key), rest, f"{done}.{key}".removeprefix("."))
+            numbers = [known for known in container if isinstance(known, int) and str(known) == key]
+            known_key = numbers[0] if numbers and key not in container else key
+            self._put(container, known_key, rest, f"{done}.{key}".removeprefix("."))
         else:
             what = f"{done} is {redacted_at(done, container)!r:.60}, which has no {path.partition('.')[0]!r}"
             raise ConfigError(what, where=self.where, fix=f"set it as a whole: --set \"{done}={{'{path}': ...}}\"")
@@ -95,7 +97,9 @@ class _Override:
             return [(index, rest) for index in range(len(items))]
         if _is_position(part) and -len(items) <= int(part) < len(items):
             return [(int(part) % len(items), rest)]
-        abbrs = _places_by_abbr(items)
+        abbrs = {
+            str(item["abbr"]): index for index, item in enumerate(items) if isinstance(item, dict) and "abbr" in item
+        }
         # An abbr may contain dots, so the longest one that fits is meant.
         abbr = max((known for known in abbrs if f"{path}.".startswith(f"{known}.")), key=len, default=None)
         if abbr is not None:
@@ -107,13 +111,3 @@ class _Override:
 
 def _is_position(part: str) -> bool:
     return re.fullmatch(r"-?\d+", part) is not None
-
-
-def _places_by_abbr(items: Sequence[Any]) -> dict[str, int]:
-    return {str(item["abbr"]): index for index, item in enumerate(items) if isinstance(item, dict) and "abbr" in item}
-
-
-def _key_in(container: dict[Any, Any], key: str) -> Any:
-    """Return the key itself, or its number if the config has that number as a key."""
-    numbers = [known for known in container if isinstance(known, int) and str(known) == key]
-    return numbers[0] if numbers and key not in container else key

@@ -205,7 +205,11 @@ def _parsed(text: str) -> list[Any]:
 
 def _latex(text: str) -> str:
     """Return a formula in plain notation as LaTeX."""
-    text = re.sub(r"(?<![\w.])(\d+(?:\.\d*)?|\.\d+)[eE]([+-]?\d+)(?!\w)", _scientific, text)
+    text = re.sub(
+        r"(?<![\w.])(\d+(?:\.\d*)?|\.\d+)[eE]([+-]?\d+)(?!\w)",
+        lambda number: rf"{number[1]}\times10^{{{int(number[2])}}}",
+        text,
+    )
     text = re.sub(r"(?<=\d)\s*[xX]\s*(?=10\s*\^)", r"\\times ", text)
     if "\\" in text.replace("\\frac", "").replace("\\times", ""):
         return text
@@ -215,10 +219,6 @@ def _latex(text: str) -> str:
         text = _braced(text, opening, latex)
     text = re.sub(r"\^(-?\d+)", r"^{\1}", text)
     return _NAME.sub(r"\\\1 ", text)
-
-
-def _scientific(number: re.Match[str]) -> str:
-    return rf"{number[1]}\times10^{{{int(number[2])}}}"
 
 
 def _braced(text: str, opening: str, latex: str) -> str:
@@ -281,14 +281,10 @@ def _limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
-def _silence() -> None:
-    """Hide what the libraries write, such as a warning at every comparison that it has no time limit."""
+if __name__ == "__main__":
+    _limit_memory()
+    # Hide what the libraries write, such as a warning at every comparison that it has no time limit.
     logging.disable(logging.WARNING)
     with Path(os.devnull).open("wb") as nothing:
         os.dup2(nothing.fileno(), 2)
-
-
-if __name__ == "__main__":
-    _limit_memory()
-    _silence()
     serve(answer)

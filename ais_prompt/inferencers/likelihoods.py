@@ -248,7 +248,7 @@ class ChoicesInferencer:
             {choice: [request] for choice, request in requests.items()},
             completions,
             lambda likelihoods: normalized(likelihoods[0], self.normalization),
-            _log_likelihoods,
+            lambda values: None if lowest(values) is None else {choice: -value for choice, value in values.items()},
         )
 
     def preview(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> list[Preview]:
@@ -285,11 +285,6 @@ class ChoicesInferencer:
                 fix="write the choices of a row as a list of texts",
             )
         return list(dict.fromkeys(map(str, given)))
-
-
-def _log_likelihoods(values: Mapping[str, float]) -> dict[str, float] | None:
-    """Return choice → log-likelihood; None if every choice is impossible."""
-    return None if lowest(values) is None else {choice: -value for choice, value in values.items()}
 
 
 CHOICES_COLUMN = "choices"

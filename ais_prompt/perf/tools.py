@@ -126,11 +126,6 @@ def _usage_or(one: Exchange, unknown: int | None) -> int:
     return (one.output_tokens if one.output_source == "usage" else unknown) or 0
 
 
-def _own_count(one: Exchange) -> int:
-    """Return the tokens that the client counts, or else those that are known."""
-    return one.counted_tokens or one.output_tokens or 0
-
-
 TOOLS: Final[dict[ToolName, Tool]] = {
     # any chunk with `choices`, empty ones too; the chunk with the counts neither is a token nor ends the latency
     "vllm": Tool("arto", "token", lambda one: _known_or(one, 1), empty_ttft=math.nan),
@@ -141,5 +136,5 @@ TOOLS: Final[dict[ToolName, Tool]] = {
     # without counts each iteration is a token
     "guidellm": Tool("art", "reply", lambda one: _usage_or(one, len(one.kinds) - one.kinds.count("o"))),
     # its own tokenizer counts
-    "aiperf": Tool("art", "token", _own_count, empty_ttft=math.nan),
+    "aiperf": Tool("art", "token", lambda one: one.counted_tokens or one.output_tokens or 0, empty_ttft=math.nan),
 }

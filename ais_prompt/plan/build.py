@@ -67,7 +67,8 @@ def build_part(registry: PartRegistry, spec: PartSpec, **offered: Any) -> Any:
         return (make_evaluator if registry is EVALUATORS else registry.make)(spec.type, spec.args, **offered)
     except AisPromptError as error:
         for fault in faults_of(error):
-            fault.where = _place_in(spec, fault.where)
+            is_argument = re.split(r"[.\[]", fault.where, maxsplit=1)[0] in spec.args
+            fault.where = f"{spec.where}.{fault.where}" if is_argument else _both(spec.where, fault.where)
         raise
 
 
@@ -269,12 +270,6 @@ def _check_panel(part: PartSpec, evaluator: Evaluator, judge: JudgeSpec) -> None
 
 def _template(spec: PartSpec | None) -> Template | None:
     return build_part(TEMPLATES, spec) if spec else None
-
-
-def _place_in(spec: PartSpec, where: str) -> str:
-    """Return the config path of a place inside a part's arguments; a place elsewhere follows the part's own."""
-    is_argument = re.split(r"[.\[]", where, maxsplit=1)[0] in spec.args
-    return f"{spec.where}.{where}" if is_argument else _both(spec.where, where)
 
 
 def _both(config_path: str, elsewhere: str) -> str:

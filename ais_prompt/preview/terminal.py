@@ -19,7 +19,7 @@ from ais_prompt.preview.origins import Origins
 from ais_prompt.preview.preview import GoldSent, PromptView, Token
 from ais_prompt.preview.request import request_line
 from ais_prompt.prompts import PromptList
-from ais_prompt.prompts.prompt_list import PromptSection, Turn
+from ais_prompt.prompts.prompt_list import PromptSection
 from ais_prompt.utils.media import describe_part
 from ais_prompt.utils.messages import describe_call
 from ais_prompt.utils.tables import print_heading
@@ -82,7 +82,9 @@ def print_sample(views: Sequence[PromptView], console: Console, *, origins: bool
         _print_lines((_title("Request"), Text(printable(line), "dim")), console)
     if first.gold is not None:
         style = "dim" if {view.gold_sent for view in views} == {"none"} else ""
-        _print_lines((_title(_gold_title(views)), _whole(str(first.gold), style)), console)
+        sent = {view.gold_sent for view in views}
+        title = next(title for use, title in GOLD_TITLES.items() if use in sent)
+        _print_lines((_title(title), _whole(str(first.gold), style)), console)
     for warning in warnings:
         if not isinstance(warning, MisspeltPlaceholder):
             _print_warning(warning, console, "yellow")
@@ -121,7 +123,11 @@ def _print_lines(lines: Iterator[Text] | Sequence[Text], console: Console) -> No
 
 def _prompt(view: PromptView, *, colours: bool, origins: bool) -> Iterator[Text]:
     """Yield the turns in the roles of the template, and the prompt as sent."""
-    if isinstance(view.filled, PromptList) and not origins and not _has_sent_roles(view.filled):
+    if (
+        isinstance(view.filled, PromptList)
+        and not origins
+        and not all(not isinstance(item, str) and "content" in item for item in view.filled)
+    ):
         yield _title("Who says what")
         yield from _dialogue(view.filled)
     yield _title(f"As sent: {_sent_as(view)}{_length(view)}")
@@ -195,14 +201,11 @@ def _by_origin(view: PromptView, origins: Origins, *, colours: bool) -> Iterator
         yield Text(f"  {printable(kind)}: {printable(place)}", "dim")
 
 
-def _has_sent_roles(filled: PromptList) -> bool:
-    """Return whether a prompt is made of messages in OpenAI form: their roles are sent as they are."""
-    return all(not isinstance(item, str) and "content" in item for item in filled)
-
-
 def _dialogue(filled: PromptList) -> Iterator[Text]:
     """Yield the turns, with one line for in-context examples that follow each other."""
-    for is_example, pieces in groupby(filled.pieces, key=_is_example):
+    for is_example, pieces in groupby(
+        filled.pieces, key=lambda piece: isinstance(piece, PromptSection) and piece.name == "ice"
+    ):
         if is_example:
             number = len(list(pieces))
             yield Text(f"[{counted(number, 'example')}, in full below]", style="dim")
@@ -216,10 +219,6 @@ def _dialogue(filled: PromptList) -> Iterator[Text]:
             else:
                 said = next((piece[key] for key in ("content", "prompt_mm", "prompt") if key in piece), "")
                 yield from _turn(str(piece.get("role", "")), said, fallback=piece.get("fallback_role"))
-
-
-def _is_example(piece: str | Turn | PromptSection) -> bool:
-    return isinstance(piece, PromptSection) and piece.name == "ice"
 
 
 def _turn(role: str, said: Any, fallback: Any = None) -> Iterator[Text]:
@@ -251,12 +250,6 @@ def _part(part: Mapping[str, Any], style: str) -> Text:
 
 def _whole(text: str, style: str = "") -> Text:
     return Text.assemble((printable(text), style), (END, "dim"))
-
-
-def _gold_title(views: Sequence[PromptView]) -> str:
-    """Return the title of the gold, which says how much of it the prompts of a sample show."""
-    sent = {view.gold_sent for view in views}
-    return next(title for use, title in GOLD_TITLES.items() if use in sent)
 
 
 def _title(title: str) -> Text:

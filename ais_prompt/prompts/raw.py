@@ -43,7 +43,12 @@ class RawPromptTemplate(Template):
             )
         for position, message in enumerate(messages):
             if not isinstance(message, str) and not _is_expansion(message):
-                _check_written_message(message, f"messages[{position}]")
+                # The role of a message of the template itself is known before any row is.
+                name = f"messages[{position}]"
+                _check_message(message, name)
+                if message["role"] not in ROLES:
+                    what = f"{name} has the role {message['role']!r}"
+                    raise PromptError(what, fix=f"known roles: {', '.join(ROLES)}")
         self.messages = tuple(messages)
         self.format_variables = format_variables
         # Without the token among the messages there is no place for examples; None lets the caller report that.
@@ -129,13 +134,6 @@ def _check_message(message: Any, name: str) -> None:
     if not isinstance(message, Mapping) or not {"role", "content"} <= set(message):
         what = f"{name} must be a mapping with role and content, not {message!r}"
         raise PromptError(what, fix="e.g. dict(role='user', content='{question}')")
-
-
-def _check_written_message(message: Any, name: str) -> None:
-    """Check a message of the template itself, whose role is known before any row is."""
-    _check_message(message, name)
-    if message["role"] not in ROLES:
-        raise PromptError(f"{name} has the role {message['role']!r}", fix=f"known roles: {', '.join(ROLES)}")
 
 
 def _parts(message: Item) -> Iterator[Mapping[str, Any]]:

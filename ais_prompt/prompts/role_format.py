@@ -46,7 +46,9 @@ class RoleTemplateFormat:
         self._unknown_roles = getattr(template, "unknown_roles", ())
         self._messages = ApiFormat(META_TEMPLATE)
         # `ApiFormat` caches messages by section, so the same section must be converted to the same section.
-        self._section = lru_cache(EXAMPLES_KEPT)(self._section_with_roles)
+        self._section = lru_cache(EXAMPLES_KEPT)(
+            lambda section: PromptSection(section.name, self._with_roles(section.body))
+        )
 
     def render(self, prompt: str | PromptList, mode: Mode) -> str:
         """Return the text that the model sees; in ``gen`` mode it ends where the answer begins.
@@ -65,9 +67,6 @@ class RoleTemplateFormat:
         return PromptList(
             self._section(piece) if isinstance(piece, PromptSection) else self._turn(piece) for piece in prompt.pieces
         )
-
-    def _section_with_roles(self, section: PromptSection) -> PromptSection:
-        return PromptSection(section.name, self._with_roles(section.body))
 
     def _turn(self, item: Item) -> Item:
         if isinstance(item, str):

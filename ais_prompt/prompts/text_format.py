@@ -15,7 +15,7 @@ from ais_prompt.prompts.base import MessagesFormat, Mode
 from ais_prompt.prompts.media import check_taken, join_contents, note_files, refuse_media
 from ais_prompt.prompts.meta_template import EMPTY_TURN, WHERE, MetaTemplate, Slot, text_of_tokens
 from ais_prompt.prompts.prompt_list import Item, PromptList, PromptSection, split_at_sentinels, text_of
-from ais_prompt.prompts.sections import Fill, Round, Sections, chat_turns, format_chat, last_round, split_rounds
+from ais_prompt.prompts.sections import Round, Sections, chat_turns, format_chat, last_round, split_rounds
 from ais_prompt.types import ChatMessage, Prompt
 from ais_prompt.utils.messages import openai_json, role_fix
 
@@ -52,7 +52,9 @@ class LanguageModelFormat:
         self.meta = meta
         self._begin = text_of_tokens(meta.begin, tokenizer, f"{WHERE}.begin") if meta else ""
         self._end = text_of_tokens(meta.end, tokenizer, f"{WHERE}.end") if meta else ""
-        self._sections = Sections(meta, self._rounds, self._outside, _compile_text)
+        self._sections = Sections(
+            meta, self._rounds, self._outside, lambda written, keys: split_at_sentinels(written, keys).fill
+        )
 
     def render(self, prompt: str | PromptList, mode: Mode) -> str:
         """Return the text of the prompt; in ``gen`` mode it ends at the first generating slot of the last round.
@@ -139,10 +141,6 @@ def _opening_of_answer(item: Item) -> str | None:
     if isinstance(item, str) or not item.get("generate", item.get("role") == "BOT"):
         return None
     return Slot("").opening(item)
-
-
-def _compile_text(written: str, keys: Collection[str]) -> Fill[str]:
-    return split_at_sentinels(written, keys).fill
 
 
 class TokenizerChatFormat:

@@ -66,7 +66,9 @@ class Entry(Struct, frozen=True):
 
 def hints_of(part: Any) -> dict[str, Any]:
     """Return name → annotation, resolved where that is possible."""
-    target = part.__init__ if inspect.isclass(part) and not _has_fields(part) else part
+    target = (
+        part.__init__ if inspect.isclass(part) and not (issubclass(part, Struct) or typing.is_typeddict(part)) else part
+    )
     try:
         return typing.get_type_hints(target, include_extras=True)
     except (NameError, TypeError):  # a name that only type checkers import
@@ -94,10 +96,6 @@ def field_defaults(kind: type[Struct]) -> Iterator[tuple[str, str]]:
             yield one.name, default_text(one.default_factory())
         else:
             yield one.name, REQUIRED
-
-
-def _has_fields(part: type) -> bool:
-    return issubclass(part, Struct) or typing.is_typeddict(part)
 
 
 class Docstring(Struct, frozen=True):

@@ -106,7 +106,7 @@ class _Averages:
 
 
 def _why_none(rows: Sequence[Row]) -> str:
-    without = sorted((row for row in rows if row.score is None), key=_is_not_run)
+    without = sorted((row for row in rows if row.score is None), key=lambda row: row.note == _NOT_RUN)
     if without:
         names = listed((_with_reason(row) for row in without), 3)
         return f"no average: no score of {len(without)} of {counted(len(rows), 'part')}: {names}"
@@ -118,11 +118,6 @@ def _why_none(rows: Sequence[Row]) -> str:
 def _with_reason(row: Row) -> str:
     reason = row.note.partition(":")[0]
     return row.dataset if reason == _NOT_RUN else f"{row.dataset} ({reason})"
-
-
-def _is_not_run(row: Row) -> bool:
-    """Return whether a part of a group is not in the run: parts that failed there are named first."""
-    return row.note == _NOT_RUN
 
 
 def _combined(group: SummaryGroup, rows: Sequence[Row]) -> Row:

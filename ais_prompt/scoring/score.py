@@ -94,7 +94,9 @@ def score(task: Task, folder: RunFolder, asked: int | None = None, stopped_of: i
     scorer = _scorer_with_verdicts(task, folder, evaluator, first)
     scored = _sample_scores(task.name, scorer, itertools.chain([first], predictions))
     samples = SampleScores(tracked(scored, f"scoring {task.name}", asked, "samples"))
-    _check_samples(task, samples, asked, path)
+    _refuse_doubled(samples.doubled_ids(), str(path))
+    if asked is not None and len(samples) != asked:
+        logger.warning("[%s] %d questions were asked, but there are %d predictions", task.name, asked, len(samples))
     repeated = scorer.repeatability(samples) if isinstance(scorer, RepeatScorer) else None
     scores = _aggregated(scorer, samples, repeated, stopped_of, task.dataset)
     head = _head(task, evaluator, scores)
@@ -114,13 +116,6 @@ def score(task: Task, folder: RunFolder, asked: int | None = None, stopped_of: i
         logger.log(logging.WARNING if is_answered else NOTE, "[%s] %s", task.name, shown)
     write_results(folder.results(head["model"], head["dataset"]), head, (sample.to_json() for sample in samples))
     return scores
-
-
-def _check_samples(task: Task, samples: SampleScores, asked: int | None, path: Path) -> None:
-    """Refuse samples that occur more than once, and warn if there are not as many as were asked."""
-    _refuse_doubled(samples.doubled_ids(), str(path))
-    if asked is not None and len(samples) != asked:
-        logger.warning("[%s] %d questions were asked, but there are %d predictions", task.name, asked, len(samples))
 
 
 def _scorer_with_verdicts(task: Task, folder: RunFolder, evaluator: Evaluator, first: Prediction) -> AnyScorer:

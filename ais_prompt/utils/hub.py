@@ -104,16 +104,11 @@ def _refuse_reply(response: Any) -> None:
         if number >= MAX_PAGES:
             raise _refusal(f"a list has more than {MAX_PAGES:,} pages", address)
         _page_numbers[str(response.request.url.join(following))] = number
-    if _describes_repository(response):
-        response.read()
-        _check_commit(response.content, address)
-
-
-def _describes_repository(response: Any) -> bool:
-    """Return whether a reply is the description of a repository, whose ``sha`` becomes a path."""
     path = response.request.url.path
     is_json = response.headers.get("Content-Type", "application/json").startswith("application/json")
-    return is_json and response.request.method == "GET" and "/api/" in path and "/resolve" not in path
+    if is_json and response.request.method == "GET" and "/api/" in path and "/resolve" not in path:
+        response.read()
+        _check_commit(response.content, address)
 
 
 def _check_commit(body: bytes, address: str) -> None:

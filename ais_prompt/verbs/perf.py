@@ -163,10 +163,8 @@ def _compute(
         return
     results.append(result)
     if not result.total.answered:
-        errors[task.name] = _all_failed(result)
-
-
-def _all_failed(result: LoadResult) -> ModelError:
-    kinds = {one.failure for one in result.load.exchanges}
-    what = f"none of {result.total.requests} requests was answered: {', '.join(sorted(map(str, kinds)))}"
-    return ModelError(what, where=result.task.model.where, fix="the journal has the message of each failure")
+        kinds = {one.failure for one in result.load.exchanges}
+        what = f"none of {result.total.requests} requests was answered: {', '.join(sorted(map(str, kinds)))}"
+        errors[task.name] = ModelError(
+            what, where=result.task.model.where, fix="the journal has the message of each failure"
+        )

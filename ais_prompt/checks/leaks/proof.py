@@ -46,7 +46,9 @@ def check_gold_is_hidden(
         PromptError: a prompt cannot be built.
     """
     output = builder.output_column
-    columns = _hidden_columns(inferencer, output, gold_columns)
+    # The columns with the gold that no prompt may show.
+    hidden = [output] if output is not None and inferencer.mask is not None else []
+    columns = [*hidden, *(column for column in gold_columns if column != output)]
     if not columns:
         return
     prompts = prompt_maker(inferencer, builder, samples, shots)
@@ -68,12 +70,6 @@ def check_gold_is_hidden(
                 where=f"sample {shown[0].id}, row {shown[0].index}; {len(shown)} of {len(samples)} samples",
                 fix=f"take {{{column}}} out of the template, or {other}",
             )
-
-
-def _hidden_columns(inferencer: Inferencer, output: str | None, gold_columns: Sequence[str]) -> list[str]:
-    """Return the columns with the gold that no prompt may show."""
-    hidden = [output] if output is not None and inferencer.mask is not None else []
-    return [*hidden, *(column for column in gold_columns if column != output)]
 
 
 def shown_columns(
@@ -137,10 +133,6 @@ class ShownQuestions(Struct, frozen=True):
     first: tuple[int, int] | None = None
 
 
-def _without_own_copies(sample: Sample, train: Sequence[Sample], rows: Sequence[int]) -> list[int]:
-    return [row for row in rows if train[row].fields != sample.fields]
-
-
 def find_shown_questions(
     retriever: Retriever, columns: Sequence[str], train: Sequence[Sample], test: Sequence[Sample]
 ) -> ShownQuestions:
@@ -159,7 +151,7 @@ def find_shown_questions(
     questions = tracked(test, "looking for questions among the examples", unit="questions")
     for sample, shown in zip(questions, retriever.candidates(train, test), strict=True):
         alike = [row for row in rows.rows(question_key(sample, columns)) if row in shown]
-        found = _without_own_copies(sample, train, alike) if retriever.exclude_self else alike
+        found = [row for row in alike if train[row].fields != sample.fields] if retriever.exclude_self else alike
         same = [row for row in found if _values(train[row], columns) == _values(sample, columns)]
         if same:
             exact += 1

@@ -277,15 +277,13 @@ def _strange(asked: Sequence[tuple[Sample, str]], columns: Sequence[str]) -> lis
     if places is None and len(set(golds)) <= MOST_LABELS:
         # The choices may be in the text of the question.
         texts = [" ".join(value_text(sample.fields.get(column)) for column in columns) for sample, _ in asked]
-        places = [place for place, gold in enumerate(golds) if texts[place] and not _occurs(gold, texts[place])]
+        places = [
+            place for place, gold in enumerate(golds) if texts[place] and spaced(gold) not in spaced(texts[place])
+        ]
     if places is None or len(places) > max(1, FEW * len(golds)):
         forms = ([place for place, gold in enumerate(golds) if not form.fullmatch(gold.strip())] for form in _FORMS)
         places = next((places for places in forms if len(places) <= max(1, FEW_FORMS * len(golds))), [])
     return [asked[place][0].index for place in places]
-
-
-def _occurs(gold: str, text: str) -> bool:
-    return spaced(gold) in spaced(text)
 
 
 def _is_empty(value: Any) -> bool:

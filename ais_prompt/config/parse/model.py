@@ -61,7 +61,9 @@ def parse_meta_template(config: Mapping[str, Any] | Sequence[Any] | None) -> Met
     raise_all(_faults(config))
     return MetaTemplateSpec(
         config,
-        round=tuple(map(_role, config["round"])) if "round" in config else None,
+        round=tuple(item if isinstance(item, str) else _reserved(item) for item in config["round"])
+        if "round" in config
+        else None,
         reserved=tuple(map(_reserved, config["reserved_roles"])) if "reserved_roles" in config else None,
         begin=config.get("begin", ""),
         end=config.get("end", ""),
@@ -153,10 +155,6 @@ def _role_template(section: ConfigSection) -> Mapping[str, Any] | str | None:
     if template is not None and section.values.get("meta_template"):
         section.fault("prompt_template", f"{section.where} has a meta_template and a prompt_template", "remove one")
     return template
-
-
-def _role(item: Any) -> RoleSpec | str:
-    return item if isinstance(item, str) else _reserved(item)
 
 
 def _reserved(item: Mapping[str, Any]) -> RoleSpec:

@@ -205,19 +205,15 @@ def _entries(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
                 if not info.is_dir():
                     yield info.filename, packed.open(info)
         return
-    with _opened_tar(archive) as packed_tar:
+    # The package's own error for other files names each compression that it tried.
+    if not _is_tar(archive):
+        raise tarfile.ReadError("it is no ZIP or tar archive, or only a part of one")
+    with tarfile.open(archive) as packed_tar:
         for member in packed_tar:
             if not (member.isfile() or member.isdir()):
                 raise _refused(archive, f"{member.name!r} is a link or device")
             if member.isfile() and (stream := packed_tar.extractfile(member)) is not None:
                 yield member.name, stream
-
-
-def _opened_tar(archive: Path) -> tarfile.TarFile:
-    """Open a tar archive; the package's own error for other files names each compression that it tried."""
-    if not _is_tar(archive):
-        raise tarfile.ReadError("it is no ZIP or tar archive, or only a part of one")
-    return tarfile.open(archive)
 
 
 def _refused(archive: Path, why: str) -> DataError:

@@ -163,7 +163,8 @@ def _exchange(sample: StoredSample, question: str, gold: list[str]) -> dict[str,
     """Return what was asked and answered: one turn, or all messages of a dialogue."""
     completions = sample.prediction.completions
     prompts = sample.prediction.origin_prompt
-    several = len(completions) > 1 and _are_several(prompts)
+    # The prompts of several turns, not one prompt or its messages.
+    several = len(completions) > 1 and isinstance(prompts, tuple) and isinstance(next(iter(prompts), None), str | tuple)
     asked = {"raw": question, "formatted": question, "reference": gold}
     extracted = "; ".join(_texts(sample.score.extracted if sample.score else None))
     source = "messages[turn_idx].content" if several else "output.raw"
@@ -199,11 +200,6 @@ def _exchange(sample: StoredSample, question: str, gold: list[str]) -> dict[str,
         ],
         "answer_attribution": [found],
     }
-
-
-def _are_several(prompts: Any) -> bool:
-    """Return whether these are the prompts of several turns, not one prompt or its messages."""
-    return isinstance(prompts, tuple) and bool(prompts) and isinstance(prompts[0], str | tuple)
 
 
 def _usage(completions: Sequence[Completion]) -> dict[str, Any] | None:

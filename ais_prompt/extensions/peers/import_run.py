@@ -265,7 +265,9 @@ def _answers(groups: Mapping[int, Sequence[OldAnswer]], n: int) -> Iterator[Answ
             if n > 1:
                 given = [_values(other)["prediction"] for other in group]
                 values["prediction"] = (given + [None] * n)[:n]
-            yield Answer(answer.where, values, is_measured=_is_measured(values["prediction"]))
+            prediction = values["prediction"]
+            items = prediction if isinstance(prediction, list) and prediction else [prediction]
+            yield Answer(answer.where, values, is_measured=all(isinstance(one, int | float) for one in items))
 
 
 def _conversations(groups: Mapping[int, Sequence[OldAnswer]]) -> Iterator[Answer]:
@@ -275,12 +277,6 @@ def _conversations(groups: Mapping[int, Sequence[OldAnswer]]) -> Iterator[Answer
         several = {key: [turn.get(key) for turn in turns] for key in ("prediction", "origin_prompt")}
         values = {**turns[0], **(several if len(turns) > 1 else {}), "index": index}
         yield Answer(group[0].where, values)
-
-
-def _is_measured(prediction: Any) -> bool:
-    """Return whether a prediction is no text: inferencers of log-likelihoods write labels and numbers as they are."""
-    items = prediction if isinstance(prediction, list) and prediction else [prediction]
-    return all(isinstance(one, int | float) for one in items)
 
 
 def _values(answer: OldAnswer) -> dict[str, Any]:

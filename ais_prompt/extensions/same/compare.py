@@ -149,7 +149,10 @@ def compare_formats(first: Answers, second: Answers, *, with_keys: bool) -> list
 
 def compare_tool_calls(first: Answers, second: Answers) -> list[Evidence]:
     """Compare how often tools are called, and how often the arguments of the calls are JSON objects."""
-    return _forms(*_paired(first, second, 1), {"tool calls": _calls_tool, "arguments": _parses_arguments})
+    return _forms(
+        *_paired(first, second, 1),
+        {"tool calls": lambda _, answer: bool(answer.tool_calls), "arguments": _parses_arguments},
+    )
 
 
 def compare_likelihoods(first: Sequence[Answers], second: Sequence[Answers]) -> Evidence:
@@ -290,10 +293,6 @@ def _is_json(_: Prediction, answer: Completion) -> float:
 def _keeps_keys(asked: Prediction, answer: Completion) -> float:
     found = _parsed(answer.text)
     return isinstance(found, dict) and sorted(found) == sorted(asked.gold)
-
-
-def _calls_tool(_: Prediction, answer: Completion) -> float:
-    return bool(answer.tool_calls)
 
 
 def _parses_arguments(_: Prediction, answer: Completion) -> float:

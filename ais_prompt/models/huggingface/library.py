@@ -150,7 +150,7 @@ def check_generation_options(path: str, options: Mapping[str, Any]) -> None:
 
 def _dtype(options: Mapping[str, Any]) -> Any:
     # torch_dtype is the old name of dtype. Configs write "float16" or "torch.float16".
-    dtype = options.get("torch_dtype") or options.get("dtype") or _suitable_dtype()
+    dtype = options.get("torch_dtype") or options.get("dtype") or ("float32" if _best_device() == "cpu" else "auto")
     return dtype.removeprefix("torch.") if isinstance(dtype, str) else dtype
 
 
@@ -160,11 +160,6 @@ def _best_device() -> str:
     if torch.cuda.is_available():
         return "cuda"
     return "mps" if torch.backends.mps.is_available() else "cpu"
-
-
-def _suitable_dtype() -> str:
-    # Half precision is slow on most cpus, and in float32 answers do not depend on the batch.
-    return "float32" if _best_device() == "cpu" else "auto"
 
 
 def _refuse_missing_weights(path: str, missing: set[str]) -> None:

@@ -7,7 +7,6 @@ from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any, Final
 
 from ais_prompt.errors import AisPromptError
@@ -89,10 +88,6 @@ class TaskTotals:
         """One of `UNITS`: characters if the tokens of an answer are unknown."""
         return "tokens" if self._tokens_known else "characters"
 
-    @cached_property
-    def _whole_breakdowns(self) -> list[dict[str, Any]]:
-        return self.breakdowns.to_json() if self.breakdowns else []
-
     @property
     def lengths(self) -> Sequence[float]:
         """Lengths of the answers, in `unit`."""
@@ -116,7 +111,7 @@ class TaskTotals:
             "sensitivity": self.sensitivity,
             "doubt": self.doubt,
             "columns": self.breakdowns.filters() if self.breakdowns else {},
-            "breakdowns": self._whole_breakdowns if self.is_whole else [],
+            "breakdowns": (self.breakdowns.to_json() if self.breakdowns else []) if self.is_whole else [],
         }
 
 

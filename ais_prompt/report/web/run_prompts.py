@@ -328,7 +328,10 @@ def align(text: str, known: Sequence[Span]) -> tuple[Span, ...] | None:
     Returns:
         None if the text has no such pieces, or if there are two ways to cut it.
     """
-    groups = [(is_data, list(spans)) for is_data, spans in groupby(known, key=lambda span: _is_data(span.origin))]
+    groups = [
+        (is_data, list(spans))
+        for is_data, spans in groupby(known, key=lambda span: span.origin.kind == "data" and span.origin.shot is None)
+    ]
     if any(is_data and len(spans) > 1 for is_data, spans in groups):
         return None  # values side by side cannot be kept apart
     if not groups or groups[0][0]:
@@ -346,10 +349,6 @@ def align(text: str, known: Sequence[Span]) -> tuple[Span, ...] | None:
             pieces.append(Span(value, origin))
         pieces += after
     return tuple(pieces)
-
-
-def _is_data(origin: Origin) -> bool:
-    return origin.kind == "data" and origin.shot is None
 
 
 def _joined(spans: Iterable[Span]) -> str:

@@ -148,14 +148,6 @@ def decode(data: Any, reference: FromReference) -> Any:
     return reference(tag, content) if read is None else read(content, reference)
 
 
-def _decode_dict(content: Any, reference: FromReference) -> Any:
-    return {decode(key, reference): decode(item, reference) for key, item in content}
-
-
-def _decode_range(content: Any, reference: FromReference) -> Any:
-    return range(*(decode(part, reference) for part in content))
-
-
 def _decode_text(content: Any, reference: FromReference) -> Any:  # noqa: ARG001
     module, name, text = content
     constructor = _AS_TEXT[module, name][1]  # KeyError for any other type
@@ -175,11 +167,11 @@ def _decode_deque(content: Any, reference: FromReference) -> Any:
 
 _DECODERS: Final[dict[str, Callable[[Any, FromReference], Any]]] = {
     "int": lambda content, _: int(content, 16),
-    "dict": _decode_dict,
+    "dict": lambda content, reference: {decode(key, reference): decode(item, reference) for key, item in content},
     "bytes": lambda content, _: bytes.fromhex(content),
     "bytearray": lambda content, _: bytearray.fromhex(content),
     "complex": lambda content, _: complex(*content),
-    "range": _decode_range,
+    "range": lambda content, reference: range(*(decode(part, reference) for part in content)),
     "text": _decode_text,
     "fraction": _decode_fraction,
     "timedelta": lambda content, _: __import__("datetime").timedelta(*content),

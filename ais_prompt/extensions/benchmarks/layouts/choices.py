@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from ais_prompt.extensions.benchmarks.layouts.layout import (
@@ -28,10 +28,6 @@ from ais_prompt.readers.table import Row
 def _hellaswag(value: Any, *, cuts: int, lettered: bool) -> Row:
     label = "ABCD"[value["gold"]] if lettered else value["gold"]
     return {"ctx": value["query"].split(": ", cuts)[-1], **letters(value["choices"][:4]), "label": label}
-
-
-def _hellaswag_v3(value: Any) -> Row:
-    return {"query": value["query"], **letters(value["choices"][:4]), "gold": value["gold"]}
 
 
 _HELLASWAG_LETTERS: Final = each(lambda value: _hellaswag(value, cuts=1, lettered=True))
@@ -112,7 +108,9 @@ LAYOUTS: Final = {
     "CrowspairsDatasetV2": hub(each(lambda value: {**value, "label": "A"})),
     "HellaswagDataset": file(each(lambda value: _hellaswag(value, cuts=2, lettered=False))),
     "HellaswagDataset_V2": file(_HELLASWAG_LETTERS),
-    "HellaswagDataset_V3": file(each(_hellaswag_v3)),
+    "HellaswagDataset_V3": file(
+        each(lambda value: {"query": value["query"], **letters(value["choices"][:4]), "gold": value["gold"]})
+    ),
     "HellaswagDatasetwithICE": folder(
         _HELLASWAG_LETTERS, train="hellaswag_train_sampled25.jsonl", val="hellaswag.jsonl"
     ),
@@ -145,10 +143,6 @@ def _arc(value: Any) -> Row | None:
     labels = [choice["label"] for choice in question["choices"]]
     texts = {f"text{letter}": text for letter, text in letters([one["text"] for one in question["choices"]]).items()}
     return {"question": question["stem"], "answerKey": "ABCD"[labels.index(value["answerKey"])], **texts}
-
-
-def _ceval(value: Row) -> Row:
-    return {**value, **{name: value.get(name, "") for name in ("explanation", "answer")}}
 
 
 def _commonsense(value: Any) -> Row:
@@ -216,10 +210,6 @@ def _of_category(values: Iterator[Row], call: Call) -> Iterable[Row]:
             yield renamed(value, "question", "problem")
 
 
-def _chembench(value: Any) -> Row:
-    return {"input": value["question"], **{letter: value[letter] for letter in "ABCD"}, "target": value["answer"]}
-
-
 def _rbench(value: Any) -> Row:
     options = {f"RBench_Option_{letter}": value[letter] for letter in "ABCDEF"}
     return {"RBench_Question_Input": value["question"], **options, "target": value["answer"]}
@@ -228,11 +218,6 @@ def _rbench(value: Any) -> Row:
 def _mmmlu(value: Row) -> Row:
     subject = value["Subject"].replace("_", " ")
     return {"input": value["Question"], **{k: value[k] for k in "ABCD"}, "target": value["Answer"], "subject": subject}
-
-
-def _mmmlu_language(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the configuration on the hub: ``mmlu_AR-XY`` is AR_XY."""
-    return {"name": arguments["name"].split("_")[1].replace("-", "_")}
 
 
 def _exam(rows: Rows, ending: str = "") -> Layout:
@@ -244,11 +229,21 @@ def _exam(rows: Rows, ending: str = "") -> Layout:
 KNOWLEDGE: Final = {
     "ARCDataset": Layout({"Dev": "{name}-Dev.jsonl", "Test": "{name}-Test.jsonl"}, each(_arc), alone=("test",)),
     "CEvalDataset": Layout(
-        {split: f"{split}/{{name}}_{split}.csv" for split in ("dev", "val", "test")}, each(_ceval), csv_rows
+        {split: f"{split}/{{name}}_{split}.csv" for split in ("dev", "val", "test")},
+        each(lambda value: {**value, **{name: value.get(name, "") for name in ("explanation", "answer")}}),
+        csv_rows,
     ),
     "CMMLUDataset": _exam(_NUMBERED),
     "ChemBenchDataset": Layout(
-        {split: f"{split}/{{name}}_benchmark.json" for split in ("dev", "test")}, each(_chembench), json_items
+        {split: f"{split}/{{name}}_benchmark.json" for split in ("dev", "test")},
+        each(
+            lambda value: {
+                "input": value["question"],
+                **{letter: value[letter] for letter in "ABCD"},
+                "target": value["answer"],
+            }
+        ),
+        json_items,
     ),
     "CommonsenseQADataset_CN": Layout({}, each(_commonsense_cn), alone=("train", "validation")),
     "Earth_Silver_MCQDataset": hub(split="multiple_choice", prompt_mode="zero-shot"),
@@ -260,7 +255,9 @@ KNOWLEDGE: Final = {
     "MMLUArabicDataset": _exam(_MMLU, "_{}"),
     "MMLUDataset": _exam(_MMLU, "_{}"),
     "MMLUProDataset": hub(_mmlu_pro, category=""),
-    "MMMLUDataset": hub(each(_mmmlu), loaded=_mmmlu_language),
+    "MMMLUDataset": hub(
+        each(_mmmlu), loaded=lambda arguments: {"name": arguments["name"].split("_")[1].replace("-", "_")}
+    ),
     "OBQADataset": file(each(_open_book), name="main"),
     "OBQADatasetV2": file(each(lambda value: _open_book(value, as_question=True)), name="main"),
     "RBenchDataset": hub(

@@ -135,10 +135,6 @@ def _mbpp_plus(values: Iterator[Row], call: Call) -> Iterable[Row]:
             yield {**row, "test_column": column}
 
 
-def _svamp(value: Any) -> Row:
-    return {"question": f"{value['Body']} {value['Question']}", "answer": str(int(value["Answer"]))}
-
-
 def _agieval(value: Any) -> Row:
     label = value["label"] or value["answer"]
     joined = "".join(map(str, label)) if isinstance(label, list) else label
@@ -181,7 +177,9 @@ LAYOUTS: Final = {
     "MGSMSDataset": file(columns("question answer"), read=tabbed_lines),
     "MathBenchDataset": Layout({"test": "{name}.jsonl"}, _mathbench, defaults={"with_circular": True}),
     "OlymMATHDataset": hub(loaded=lambda arguments: {"name": arguments["subset"]}, subset=None),
-    "SVAMPDataset": file(each(_svamp)),
+    "SVAMPDataset": file(
+        each(lambda value: {"question": f"{value['Body']} {value['Question']}", "answer": str(int(value["Answer"]))})
+    ),
     "SanitizedMBPPDataset": Layout({}, _programs(7, 257, _mbpp_sanitized), alone=_BOTH, defaults={"num_repeats": 1}),
     "WikiBenchDataset": Layout({"test": "{filename}"}, _circular_by_name, defaults={"name": ""}),
 }

@@ -93,10 +93,6 @@ def _chid_v2(value: Row) -> Row:
     return {"content": content, **letters(value["candidates"]), "answer": "ABCDEFG"[value["answer"]]}
 
 
-def _csl_v2(value: Row) -> Row:
-    return {"abst": value["abst"], "keywords": "，".join(value["keyword"]), "label": _numbered(value["label"])}
-
-
 LAYOUTS: Final = {
     "AFQMCDatasetV2": _relabelled(_numbered),
     "AXDatasetV2": _named("entailment", "not_entailment"),
@@ -109,7 +105,15 @@ LAYOUTS: Final = {
     "CluewscDataset": hub(each(_cluewsc)),
     "CluewscDatasetV2": file(each(_wsc_v2)),
     "CslDataset": hub(each(lambda value: {**value, "keywords": "，".join(value["keyword"])})),
-    "CslDatasetV2": file(each(_csl_v2)),
+    "CslDatasetV2": file(
+        each(
+            lambda value: {
+                "abst": value["abst"],
+                "keywords": "，".join(value["keyword"]),
+                "label": _numbered(value["label"]),
+            }
+        )
+    ),
     "EprstmtDatasetV2": file(each(lambda value: {"sentence": value["sentence"], "label": _MOOD[value["label"]]})),
     "TNewsDataset": hub(each(lambda value: {**value, "label_desc2": _NEWS[value["label_desc"]][1]})),
     "TNewsDatasetV2": file(

@@ -224,11 +224,12 @@ def hub(
     rows: Rows = unchanged, *, loaded: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None, **defaults: Any
 ) -> Layout:
     """Return the layout of what `datasets.load_dataset` loads."""
-    return Layout({}, rows, defaults={**dict.fromkeys(HUB_ARGUMENTS), **defaults}, loaded=loaded or _hub_arguments)
-
-
-def _hub_arguments(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {name: arguments[name] for name in HUB_ARGUMENTS}
+    return Layout(
+        {},
+        rows,
+        defaults={**dict.fromkeys(HUB_ARGUMENTS), **defaults},
+        loaded=loaded or (lambda arguments: {name: arguments[name] for name in HUB_ARGUMENTS}),
+    )
 
 
 def renamed(row: Row, name: str, new: str) -> Row:

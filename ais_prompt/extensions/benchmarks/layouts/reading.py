@@ -113,13 +113,9 @@ def _qasper(papers: Any, *, cut: bool = False) -> Iterable[Row]:
         for question in paper["qas"]:
             given = [one["answer"] for one in question["answers"]]
             if answers := [span for one in given for span in one["extractive_spans"]]:
-                start = _first_evidence(article, given) if cut else 0
+                places = (article.find(clue) for one in given for clue in one["evidence"])
+                start = max(0, min(places, default=0)) if cut else 0  # the first evidence of any answer
                 yield {"answer": answers, "question": question["question"], "evidence": article[start:]}
-
-
-def _first_evidence(article: str, answers: Sequence[Any]) -> int:
-    """Return where the first evidence of any answer begins; 0 if one is not in the article."""
-    return max(0, min((article.find(clue) for one in answers for clue in one["evidence"]), default=0))
 
 
 def _summary(values: Iterator[Any], call: Call) -> Iterable[Row]:  # noqa: ARG001

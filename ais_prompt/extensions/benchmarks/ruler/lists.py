@@ -80,7 +80,7 @@ class CommonWordsTask:
         """Return a list, which has no depth."""
         order = dice.order(len(self._words))
         words = [self._words[place] for place in order]
-        of_words = self._word_costs[order]
+        of_words = self._counter.costs(self._words, " ", "en")[order]
         others = TIMES_OTHERS * np.concatenate(([0.0], np.cumsum(of_words[COMMON:])))
         sizes = COMMON * TIMES_COMMON + TIMES_OTHERS * np.arange(len(others))
         costs = TIMES_COMMON * of_words[:COMMON].sum() + others + self._number_costs[sizes]
@@ -89,10 +89,6 @@ class CommonWordsTask:
     @cached_property
     def _words(self) -> list[str]:
         return new_words(Dice(self._seed, "cwe"), COMMON + self._most)
-
-    @cached_property
-    def _word_costs(self) -> NDArray[np.float64]:
-        return self._counter.costs(self._words, " ", "en")
 
     @cached_property
     def _number_costs(self) -> NDArray[np.float64]:

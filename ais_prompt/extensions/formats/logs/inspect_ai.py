@@ -128,7 +128,10 @@ def _options(spec: Mapping[str, Any], scorer: str) -> Mapping[str, Any]:
 def _answer(sample: Mapping[str, Any], model: str, scorer: str, metric: str) -> LoggedAnswer:
     transcript = mapping(sample, "transcript")  # the first version keeps events and long texts in it
     texts = _Attachments(mapping(sample, "attachments") or mapping(transcript, "content"))
-    events = _model_events(sample.get("events") or transcript.get("events"), model)
+    # The calls of the model that is evaluated, without those of models that grade.
+    found = sample.get("events") or transcript.get("events") or ()
+    events = [one for one in found if isinstance(one, Mapping) and one.get("event") == "model"]
+    events = [one for one in events if one.get("model") == model and one.get("role") in (None, "", "model")]
     event: Mapping[str, Any] = texts.resolved({**events[-1], "output": None}) if events else {}
     messages = texts.resolved(_input_of(event, sample))
     sample = texts.resolved({name: value for name, value in sample.items() if name not in _LONG})
@@ -171,12 +174,6 @@ def _values(scores: Mapping[str, Any], main: str, metric: str) -> dict[str, floa
             if (number := _GRADES.get(one) if isinstance(one, str) else number_of(one)) is not None:
                 values.setdefault(str(key), number)
     return values
-
-
-def _model_events(found: Any, model: str) -> list[Mapping[str, Any]]:
-    """Return the calls of the model that is evaluated, without those of models that grade."""
-    events = [one for one in found or () if isinstance(one, Mapping) and one.get("event") == "model"]
-    return [one for one in events if one.get("model") == model and one.get("role") in (None, "", "model")]
 
 
 def _input_of(event: Mapping[str, Any], sample: Mapping[str, Any]) -> list[Any]:

@@ -163,16 +163,15 @@ class PeerCascadeEvaluator:
         verdict = self._rule.score_all(batch)
         values = next(iter(verdict.each.values()), None)
         if values is None:
-            values = [_main(self._rule.score_all(_alone(batch, place))) for place in range(len(batch.predictions))]
+            values = [
+                next(iter(self._rule.score_all(_alone(batch, place)).metrics.values()))
+                for place in range(len(batch.predictions))
+            ]
         return [value > 0 for value in values]
 
 
 def _arguments(config: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in config.items() if key != "type"}
-
-
-def _main(verdict: BatchVerdict) -> float:
-    return next(iter(verdict.metrics.values()))
 
 
 def _alone(batch: AnswerBatch, place: int) -> AnswerBatch:

@@ -19,19 +19,15 @@ def is_complete(package: str) -> bool:
 
     A checkout among `PEER_FOLDERS` is not: it is there to be used instead.
     """
-    if _named_by_path(package):
+    folder = peer_package(package)
+    roots = [root.resolve() for root in PEER_FOLDERS.paths()]
+    if folder is not None and any(root in (folder, folder.parent) for root in roots):
         return False
     try:
         needed = [Requirement(text) for text in requires(DISTRIBUTIONS[package]) or ()]
         return all(_is_met(one) for one in needed)
     except (PackageNotFoundError, InvalidRequirement):
         return False
-
-
-def _named_by_path(package: str) -> bool:
-    folder = peer_package(package)
-    roots = [root.resolve() for root in PEER_FOLDERS.paths()]
-    return folder is not None and any(root in (folder, folder.parent) for root in roots)
 
 
 def _is_met(needed: Requirement) -> bool:
