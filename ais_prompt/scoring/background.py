@@ -30,10 +30,6 @@ logger = logging.getLogger(__name__)
 
 START_DELAY: Final = 1.0
 """Seconds from the first finished task to the start of a worker: a short run does without one."""
-BATCH_SAMPLES: Final = 1_000
-"""Samples of small tasks that a worker scores in one call: each call costs as much as scoring ten samples."""
-GATHER_SECONDS: Final = 0.25
-"""Seconds in which tasks gather for such a call while models are asked."""
 _PLAIN: Final = {
     "array": {"_array_reconstructor", "array"},
     "builtins": {"bytearray", "complex", "frozenset", "range", "set", "slice"},
@@ -70,9 +66,9 @@ class BackgroundScoring:
         self._waiting: deque[AnsweredTask] = deque()
         self._left: list[AnsweredTask] = []
         self._scored: dict[str, Scored] = {}
-        self._now: list[str] = []  # names of the tasks that are being scored
+        self._now = ""  # the name of the task that is being scored
         self._changed = threading.Condition()
-        self._over = threading.Event()  # nothing is asked any more: tasks need not gather
+        self._over = threading.Event()  # nothing is asked any more
         self._stopping = False  # the run failed or was interrupted: the end of the worker is no fault of a task
         self._ready = False  # whether there is a worker that takes tasks
         self._thread: threading.Thread | None = None
@@ -107,10 +103,8 @@ class BackgroundScoring:
     def doing(self) -> str:
         """Return which task is being scored and how many wait, for progress displays; empty if there is none."""
         with self._changed:
-            more = len(self._now) - 1 + len(self._waiting)
-            if not self._now:
-                return ""
-            return self._now[0] + (f" · {more} more to score" if more else "")
+            more = len(self._waiting)
+            return self._now + (f" · {more} more to score" if more and self._now else "")
 
     def finish(self, score_here: Callable[[AnsweredTask], Scored]) -> dict[str, Scored]:
         """Score what is left, when nothing is asked any more, and return what came of each task.
@@ -125,7 +119,7 @@ class BackgroundScoring:
         if not (self._ready or self._risky):
             self._process.stop()
         while answered := self._take(risky=False):
-            self._keep(answered, [score_here(answered[0])])
+            self._keep(answered, score_here(answered))
         if self._thread is not None:
             self._thread.join()
         for left in [*self._left, *self._waiting]:
@@ -150,29 +144,24 @@ class BackgroundScoring:
         self._thread = threading.Thread(target=self._work, name="aisprompt-scoring", daemon=True)
         self._thread.start()
 
-    def _take(self, *, risky: bool, room: int = 0) -> list[AnsweredTask]:
-        """Take the next task of one kind, and those after it that have room for their samples; none if none waits."""
+    def _take(self, *, risky: bool) -> AnsweredTask | None:
+        """Take the next task of one kind; None if none waits."""
         with self._changed:
-            taken: list[AnsweredTask] = []
-            for answered in [one for one in self._waiting if (one.task.name in self._risky) is risky]:
-                size = _size(answered)
-                if taken and size > room:
-                    break
-                room -= size
-                taken.append(answered)
-                self._waiting.remove(answered)
-            self._now = [answered.task.name for answered in taken]
-            return taken
+            for answered in self._waiting:
+                if (answered.task.name in self._risky) is risky:
+                    self._waiting.remove(answered)
+                    self._now = answered.task.name
+                    return answered
+            return None
 
-    def _keep(self, batch: Sequence[AnsweredTask], found: Sequence[Scored]) -> None:
+    def _keep(self, answered: AnsweredTask, scored: Scored) -> None:
         with self._changed:
-            self._now = []
-            for answered, scored in zip(batch, found, strict=True):
-                if scored.unresolved:
-                    logger.info("[%s] is scored after the asking: %s", answered.task.name, scored.unresolved)
-                    self._left.append(answered)
-                else:
-                    self._scored[answered.task.name] = scored
+            self._now = ""
+            if scored.unresolved:
+                logger.info("[%s] is scored after the asking: %s", answered.task.name, scored.unresolved)
+                self._left.append(answered)
+            else:
+                self._scored[answered.task.name] = scored
 
     def _work(self) -> None:
         """Hand tasks to a worker: all while models are asked, then those that may end a process."""
@@ -184,21 +173,13 @@ class BackgroundScoring:
             # Idle: wait for a task, or for the end of the asking.
             with self._changed:
                 self._changed.wait_for(lambda: self._waiting or self._over.is_set())
-            # Risky tasks go one at a time, so that the end of the worker is the fault of one task.
-            batch = self._take(risky=True)
-            # Gathering: small tasks share a call. After the asking, `finish` scores them in this process instead.
-            if not batch and not self._over.wait(self._gather_seconds()):
-                batch = self._take(risky=False, room=BATCH_SAMPLES)
-            if batch:
-                self._keep(batch, self._score_in_worker(batch))
+            # After the asking, `finish` scores tasks with shipped parts in this process instead.
+            answered = self._take(risky=True) or (None if self._over.is_set() else self._take(risky=False))
+            if answered:
+                self._keep(answered, self._score_in_worker(answered))
             # Over: no risky task waits, and none can come.
             elif self._over.is_set():
                 return
-
-    def _gather_seconds(self) -> float:
-        """Return how long more tasks may gather for a call: not at all if there are enough."""
-        with self._changed:
-            return GATHER_SECONDS if sum(map(_size, self._waiting)) < BATCH_SAMPLES else 0.0
 
     def _start(self) -> None:
         why = self._process.start()
@@ -206,39 +187,23 @@ class BackgroundScoring:
         if why and not self._over.is_set():
             logger.info("tasks are scored after the asking: %s", why)
 
-    def _score_in_worker(self, batch: Sequence[AnsweredTask]) -> list[Scored]:
-        found = self._answer_of_worker(batch)
-        if isinstance(found, Scored):  # of one of them, and which one is not known
-            if len(batch) > 1:
-                return [scored for answered in batch for scored in self._score_in_worker([answered])]
-            return [found]
-        for level, name, text in (line for scored in found for line in scored.log):
-            logging.getLogger(name).log(level, "%s", text)
-        return found
-
-    def _answer_of_worker(self, batch: Sequence[AnsweredTask]) -> list[Scored] | Scored:
-        """Return what came of each task; a single value if one of them ended the call."""
+    def _score_in_worker(self, answered: AnsweredTask) -> Scored:
+        spec = answered.task.spec
         try:
-            found: list[Scored] = self._process.call([self._call(answered) for answered in batch])
+            call = ScoreCall(spec, self._folder, answered.asked, answered.stopped_of, parts_of(spec))
+            found: Scored = self._process.call(call)
         except WorkerDied as error:
             if self._stopping:
-                return [Scored(unresolved="the run is stopped") for _ in batch]
+                return Scored(unresolved="the run is stopped")
             # A task whose scoring ended the worker is not scored in this process, which it would end as well.
             self._start()
             what = f"the process that scored this task ended: {error}"
             return Scored(error=PartError(what, fix="fix the evaluator, then `aisprompt score RUN`"))
         except Exception as error:  # a part that is not found, or a value that cannot be sent
             return Scored(unresolved=f"{type(error).__name__}: {error}")
+        for level, name, text in found.log:
+            logging.getLogger(name).log(level, "%s", text)
         return found
-
-    def _call(self, answered: AnsweredTask) -> ScoreCall:
-        spec = answered.task.spec
-        return ScoreCall(spec, self._folder, answered.asked, answered.stopped_of, parts_of(spec))
-
-
-def _size(answered: AnsweredTask) -> int:
-    """Return how much work a task is, in samples."""
-    return 1 + (BATCH_SAMPLES if answered.asked is None else answered.asked)
 
 
 class ScoringProcess:

@@ -143,13 +143,13 @@ def is_risky(task: Task) -> bool:
 
 
 def answer(message: bytes) -> bytes:
-    """Answer one call: `Surroundings` first, then tasks to score or to watch, or one whose answers are to be read."""
+    """Answer one call: `Surroundings` first, then a task to score or to watch, or one whose answers are to be read."""
     return pickle.dumps(_answer(message))
 
 
-def _answer(message: bytes) -> Scored | list[Scored] | list[Seen] | ToJudge | None:
+def _answer(message: bytes) -> Scored | list[Seen] | ToJudge | None:
     try:
-        call: Surroundings | Sequence[ScoreCall] | WatchCall | ToJudgeCall = pickle.loads(message)
+        call: Surroundings | ScoreCall | WatchCall | ToJudgeCall = pickle.loads(message)
     except Exception as error:  # a value of a class that is not found here
         return Scored(unresolved=f"{type(error).__name__}: {error}")
     if isinstance(call, Surroundings):
@@ -160,7 +160,7 @@ def _answer(message: bytes) -> Scored | list[Scored] | list[Seen] | ToJudge | No
         return None
     if isinstance(call, WatchCall):
         return _watched(call)
-    return _to_judge(call) if isinstance(call, ToJudgeCall) else list(map(_score, call))
+    return _to_judge(call) if isinstance(call, ToJudgeCall) else _score(call)
 
 
 def _built(spec: TaskSpec, parts: Sequence[str]) -> Task:
