@@ -10,8 +10,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,6 +32,7 @@ from tokenizers import Tokenizer
 from transformers import AutoTokenizer
 
 from ais_prompt.models.huggingface.library import pretrained_source
+from tests.support.cli import run_cli
 from tools.real.cases import CASES, DEMO_MODEL, Case, Peer, write_files
 from tools.real.compare import Count, bodies, close, our_answers, our_scores, their_answers, their_scores
 
@@ -71,7 +74,7 @@ AutoModelForCausalLM.from_pretrained(source, gguf_file=gguf_file).save_pretraine
 """
 """Save the weights of a GGUF file as a folder, since the peers read no GGUF; with their transformers: ours refuses."""
 SECONDS: Final = 900
-"""Time limit of one command, and of a peer on one case."""
+"""Time limit of a command of this program, and of a peer on one case."""
 
 
 class Server(Struct, frozen=True):
@@ -214,7 +217,7 @@ def run_theirs(peer: Peer, works: Sequence[Path], python: Path) -> None:
     if not works:
         return
     command = [str(python / "python"), "-c", ALL_IN_ONE, COMMANDS[peer], str(SECONDS), *map(str, works)]
-    _run(command, works[0], python, SECONDS * len(works))
+    _theirs(command, works[0], python, SECONDS * len(works))
 
 
 def compared(
@@ -223,9 +226,8 @@ def compared(
     """Run this program on a case and compare; return column → count, and the commands that failed."""
     counts = {column: Count() for column in COLUMNS}
     [site] = python.parent.glob("lib/python*/site-packages")
-    ours = [sys.executable, "-m", "ais_prompt"]
     options = ["--peer-path", str(site / case.peer), "--peer-scores"]
-    failed = _run([*ours, "run", "eval.py", "-w", "ours", "--allow-code-execution", *options], work, python)
+    failed = _ours(work, "run", "eval.py", "-w", "ours", "--allow-code-execution", *options)
     there = [path for path in work.glob("theirs/*") if (path / "predictions").is_dir()]
     here = [path for path in work.glob("ours/*/*") if (path / "predictions").is_dir()]
     if failed or not there or not here:
@@ -235,16 +237,15 @@ def compared(
     _compare_answers(their_answers(there[0]), our_answers(here[0]), counts, tokenizer, in_turn=in_turn)
     _compare_requests(bodies(asked, work.name), bodies(running.requests()[len(asked) :], work.name), counts["requests"])
     _compare_scores(their_scores(there[0]), our_scores(here[0]), counts["scores"])
-    failed = _run([*ours, "import", str(there[0]), "-w", "imported", *options], work, python)
+    failed = _ours(work, "import", str(there[0]), "-w", "imported", *options)
     counts["import"].add("", failed[-300:], "import", equal=not failed)
     # Where the data need code of the peer, samples are paired with their rows only if the config is given.
-    _run([*ours, "import", str(there[0]), "-w", "paired", "--config", "eval.py", *options], work, python)
+    _ours(work, "import", str(there[0]), "-w", "paired", "--config", "eval.py", *options)
     for run in work.glob("paired/*/*"):
-        scoring = ["score", str(run), "--config", "eval.py", "--allow-code-execution", *options]
-        failed = _run([*ours, *scoring], work, python)
+        failed = _ours(work, "score", str(run), "--config", "eval.py", "--allow-code-execution", *options)
         counts["import"].add("", failed[-300:], "score", equal=not failed)
         _compare_scores(their_scores(there[0]), our_scores(run), counts["import"])
-    failed = _run([*ours, "migrate", "eval.py", "-o", "native.py", *options], work, python)
+    failed = _ours(work, "migrate", "eval.py", "-o", "native.py", *options)
     counts["migrate"].add("", failed[-300:], "migrate", equal=not failed)
     return counts, []
 
@@ -301,30 +302,46 @@ def _compare_scores(
     for name, metrics in theirs.items():
         mine = ours.get(name, {})
         for metric, value in metrics.items():
-            if not metric.endswith("_count"):  # how many answers are right, wrong or not attempted
+            if not metric.endswith(("_count", "attempted_ratio")):  # those of a judge: n and scored here
                 values = [mine[metric]] if metric in mine else mine.values()
                 same = any(abs(value - one) < 0.01 for one in values)
                 count.add(f"{metric} {value}", mine, name, equal=same)
 
 
-def _run(command: Sequence[str], work: Path, python: Path, seconds: int = SECONDS) -> str:
-    """Run a command; return the end of its output if it failed, else nothing."""
-    is_theirs = command[0].startswith(str(python))
-    env = {
-        **os.environ,
-        "PATH": os.pathsep.join([*([str(python)] if is_theirs else []), os.environ["PATH"]]),
-        "PYTHONPATH": "" if is_theirs else str(ROOT),
+def _ours(work: Path, *arguments: str) -> str:
+    """Run this program in this process, which saves its start; return the end of its output if it failed."""
+    limit = threading.Timer(SECONDS, os.kill, (os.getpid(), signal.SIGINT))
+    limit.start()
+    try:
+        done = run_cli(*arguments, folder=work, environment=_environment(work))
+    finally:
+        limit.cancel()
+    return _ending(done, work / f"{arguments[0]}.log")
+
+
+def _theirs(command: Sequence[str], work: Path, python: Path, seconds: int) -> None:
+    """Run a command of the peers' environment."""
+    path = os.pathsep.join([str(python), os.environ["PATH"]])
+    env = {**os.environ, **_environment(work), "PATH": path, "PYTHONPATH": ""}
+    try:
+        done = subprocess.run(command, cwd=work, env=env, capture_output=True, text=True, check=False, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return
+    _ending(done, work / "process.log")
+
+
+def _environment(work: Path) -> dict[str, str]:
+    return {
         "AIS_BENCH_DATASETS_CACHE": str(work),
         "HF_HUB_OFFLINE": "1",
         "TOKENIZERS_PARALLELISM": "false",
         "PYTHONDONTWRITEBYTECODE": "",  # compiling takes longer than most commands
     }
-    try:
-        done = subprocess.run(command, cwd=work, env=env, capture_output=True, text=True, check=False, timeout=seconds)
-    except subprocess.TimeoutExpired:
-        return f"{command[0]} took longer than {seconds} s"
-    name = command[3] if command[1] == "-m" else "process"
-    (work / f"{name}.log").write_text(done.stdout + done.stderr, "utf-8")
+
+
+def _ending(done: subprocess.CompletedProcess[str], log: Path) -> str:
+    """Keep the output of a command; return the end of it if the command failed, else nothing."""
+    log.write_text(done.stdout + done.stderr, "utf-8")
     return "" if done.returncode == 0 else f"exit code {done.returncode}\n{done.stdout[-1500:]}{done.stderr[-1500:]}"
 
 
