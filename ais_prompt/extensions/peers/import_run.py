@@ -280,8 +280,11 @@ def _conversations(groups: Mapping[int, Sequence[OldAnswer]]) -> Iterator[Answer
 
 
 def _values(answer: OldAnswer) -> dict[str, Any]:
-    """Return an answer as `ais_prompt.scoring.foreign_answers` takes it; one that failed has none."""
-    values = {"index": answer.index, "prediction": answer.values.get("prediction")}
+    """Return an answer as `ais_prompt.scoring.foreign_answers` takes it; one that failed has none.
+
+    Of a text that was only measured, OpenCompass writes ``ppl``.
+    """
+    values = {"index": answer.index, "prediction": answer.values.get("prediction", answer.values.get("ppl"))}
     if answer.values.get("success") is False:
         values["prediction"] = None
     for key in ("origin_prompt", "gold"):
