@@ -9,18 +9,19 @@ from typing import Any, Final
 
 from ais_prompt.config.literals import parse_literal
 from ais_prompt.config.redact import redacted_at, redacted_override
-from ais_prompt.config.schema import CONFIG
+from ais_prompt.config.schema import CONFIG, TABLES
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils.text import advice, counted
 
-_OPTIONAL: Final = frozenset(
+_OPTIONAL: Final = frozenset(key.name for table in TABLES for key in table.keys if key.kind in ("dict", "part"))
+"""Dicts of the schema, which are made if they are not there."""
+_OPEN: Final = frozenset(
     [
         *("generation_kwargs", "chat_template_kwargs", "model_kwargs", "tokenizer_kwargs"),
-        *("sampling", "limits", "wire", "loading", "batching", "headers", "body_fields", "run_cfg", "price"),
-        "budget",
+        *("sampling", "limits", "wire", "loading", "batching", "headers", "body_fields"),
     ]
 )
-"""Dicts that are made if they are not there, with all dicts below them."""
+"""Dicts of a model that are made if they are not there, with all dicts below them."""
 
 
 def apply_overrides(values: dict[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
@@ -28,7 +29,7 @@ def apply_overrides(values: dict[str, Any], overrides: Sequence[str]) -> dict[st
 
     A path goes through keys, positions in lists (``datasets.0``, ``datasets[0]``, ``datasets.-1``), the ``abbr`` of an
     item (``models.demo``), or ``*`` for every item. The value is a Python literal, or else the text itself. The last
-    key of a path may be new; all before it must exist, except optional dicts (`_OPTIONAL`) and what is below them.
+    key of a path may be new; all before it must exist, except optional dicts (`_OPTIONAL`, `_OPEN`).
 
     Raises:
         ConfigError: a path that does not lead anywhere; it names the part that does not exist and the nearest one.
@@ -78,7 +79,11 @@ class _Override:
     def _put(self, container: Any, key: Any, rest: str, done: str) -> None:
         if not rest:
             container[key] = copy.deepcopy(self.value)
-        elif isinstance(container, dict) and key not in container and not _OPTIONAL.isdisjoint(done.split(".")):
+        elif (
+            isinstance(container, dict)
+            and key not in container
+            and (key in _OPTIONAL or not _OPEN.isdisjoint(done.split(".")))
+        ):
             container[key] = {}
             self._descend(container[key], rest, done)
         elif isinstance(container, dict) and key not in container:

@@ -141,6 +141,8 @@ def test_an_error_shows_no_secret() -> None:
         ("models.0.generation_kwargs.extra_body.top_k", {"generation_kwargs": {"extra_body": {"top_k": 3}}}),
         ("models.0.sampling.chat_template_kwargs.deep.er", {"sampling": {"chat_template_kwargs": {"deep": {"er": 3}}}}),
         ("models.0.wire.stream", {"wire": {"stream": 3}}),
+        ("models.0.price.input", {"price": {"input": 3}}),
+        ("models.0.eval_cfg.pred_postprocessor.type", {"eval_cfg": {"pred_postprocessor": {"type": 3}}}),
     ],
 )
 def test_optional_dicts_are_made_as_deep_as_the_path_goes(path: str, expected: dict[str, Any]) -> None:
