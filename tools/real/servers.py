@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
-from msgspec import Struct
+from msgspec import Struct, structs
 from rich.console import Console
 from rich.table import Table
 
@@ -143,29 +143,11 @@ def _finish_vllm(installed: Installed) -> None:
     (found / "METADATA").write_text(f"Metadata-Version: 2.1\nName: vllm\nVersion: {version}+cpu\n", "utf-8")
 
 
-def _build_llama(installed: Installed) -> None:
-    """Build ``llama-server`` from the source that the package of the Python bindings has."""
-    env = installed.env
-    source = env / "source"
-    pip = [str(env / "bin" / "pip"), "download", "--quiet", "--no-deps", "--no-binary", ":all:", "--dest", str(source)]
-    subprocess.run([*pip, "llama-cpp-python==0.3.36"], check=True)
-    [archive] = source.glob("*.tar.gz")
-    shutil.unpack_archive(archive, source, filter="data")
-    [code] = source.glob("*/vendor/llama.cpp")
-    off = ("LLAMA_CURL", "LLAMA_OPENSSL", "LLAMA_BUILD_TESTS", "LLAMA_BUILD_EXAMPLES", "LLAMA_BUILD_UI")
-    flags = ["-DCMAKE_BUILD_TYPE=Release", *(f"-D{name}=OFF" for name in off)]
-    subprocess.run(["cmake", "-S", str(code), "-B", str(env / "build"), *flags], check=True)
-    jobs = str(os.cpu_count() or 1)  # without a number as many as there are files
-    subprocess.run(["cmake", "--build", str(env / "build"), "--target", "llama-server", "-j", jobs], check=True)
-    (env / "bin" / "llama-server").symlink_to(env / "build" / "bin" / "llama-server")
-
-
 HERE: Final = ("--host", "127.0.0.1", "--port", "{port}")
 SERVERS: Final[Mapping[str, RealServer]] = {
     "llama.cpp": RealServer(
-        ["cmake"],
-        ["{bin}/llama-server", "-m", "{gguf}", "--alias", NAME, "--jinja", "-c", "8192", "-np", "4", "-t", "1", *HERE],
-        finish=_build_llama,
+        ["xllamacpp"],  # its server, built
+        ["{bin}/python", str(Path(__file__).with_name("llama_server.py")), "{gguf}", "--alias", NAME, *HERE],
     ),
     "transformers serve": RealServer(
         ["transformers[serving]", "torch==2.13.0"], ["{bin}/transformers", "serve", "{folder}", *HERE], model="{folder}"
@@ -186,22 +168,19 @@ class Running(Struct, frozen=True):
     """A server that answers.
 
     Attributes:
+        name: its key in `SERVERS`.
         url, model: its address, and the name of its model.
         command: its command line, with ``{port}``.
         restart: kills it and starts it again.
         variant: starts another one, with more words on its command line.
     """
 
+    name: str
     url: str
     model: str
     command: Sequence[str]
     restart: Callable[[], None]
     variant: Callable[..., AbstractContextManager[Running]]
-
-    @property
-    def program(self) -> str:
-        """The name of its program."""
-        return Path(self.command[0]).name
 
     def of(self, kind: type[ApiModel], **options: Any) -> ApiModel:
         """Return a model behind it."""
@@ -284,9 +263,7 @@ def install(name: str, model: Installed) -> Installed:
 
 
 def version(installed: Installed, server: RealServer) -> str:
-    """Return the version of a server's package; of llama.cpp that of the bindings whose source it is."""
-    if sources := list(installed.env.glob("source/*.tar.gz")):
-        return sources[0].name.removesuffix(".tar.gz").replace("_", "-")
+    """Return the version of a server's package."""
     package = server.packages[0].partition("[")[0].partition("=")[0]
     code = f"from importlib.metadata import version; print(version({package!r}))"
     return subprocess.run(
@@ -314,7 +291,7 @@ def served(name: str, installed: Installed, *more: str) -> Iterator[Running]:
         with served(server.behind, install(server.behind, installed)) as behind:
             config = _gateway(installed.env, behind)
             with _process(name, installed, config, more) as running:
-                yield Running(running.url, running.model, running.command, behind.restart, running.variant)
+                yield structs.replace(running, restart=behind.restart)
     else:
         with _process(name, installed, "", more) as running:
             yield running
@@ -366,7 +343,7 @@ def _process(name: str, installed: Installed, behind: str, more: Sequence[str]) 
     try:
         wait_until_ready(url, running[-1])
         variant = partial(served, name, installed)
-        yield Running(url, server.model.format(**places), open_words, restart, variant)
+        yield Running(name, url, server.model.format(**places), open_words, restart, variant)
     finally:
         stop(signal.SIGTERM)
 
@@ -559,7 +536,7 @@ def performance(running: Running, _: Local) -> str:
 
 def run_batch(running: Running, _: Local) -> str:
     """Ask through files with ``vllm run-batch``, and compare the answers with those of the server."""
-    if running.program != "vllm":
+    if running.name != "vLLM":
         return "none"
     model = {"type": "OpenAIChatModel", "model": running.model, "base_url": running.url, "api_key": None}
     work = _sums(model, 8)
@@ -581,7 +558,7 @@ def run_batch(running: Running, _: Local) -> str:
 
 def thoughts(running: Running, _: Local) -> str:
     """Let a server separate thoughts, whole and streamed, closed and cut; a grammar makes the model think."""
-    if running.program != "llama-server":
+    if running.name != "llama.cpp":
         return "not tried"
     template = CACHE / "runs" / "think.jinja"
     template.parent.mkdir(parents=True, exist_ok=True)
