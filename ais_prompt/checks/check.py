@@ -15,8 +15,9 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ais_prompt.checks.asked_rows import check_media, taken_kinds
 from ais_prompt.checks.faults import FaultList, call_inferencer, call_model, check_eval, check_k, check_on_answers
-from ais_prompt.checks.gates import gate_faults
+from ais_prompt.checks.gate_faults import gate_faults
 from ais_prompt.checks.leaks.proof import (
     check_gold_is_hidden,
     find_shown_questions,
@@ -25,7 +26,6 @@ from ais_prompt.checks.leaks.proof import (
 )
 from ais_prompt.checks.leaks.search import search_leaks
 from ais_prompt.checks.prompt_warning import MisspeltPlaceholder, PromptProbe, PromptWarning, probe_prompts
-from ais_prompt.checks.rows import check_media, taken_kinds
 from ais_prompt.checks.warnings import label_warnings, prompt_warnings
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, PartError, PromptError, without_index
 from ais_prompt.evaluators.base import AnswerBatch, DoubtsGolds, JudgedBatchEvaluator

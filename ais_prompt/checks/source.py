@@ -14,11 +14,11 @@ from msgspec.structs import replace
 
 from ais_prompt.catalog import HOOKS, PROVIDERS, import_object
 from ais_prompt.checks.check import check_plan
-from ais_prompt.checks.control import with_control
+from ais_prompt.checks.control_option import with_control
 from ais_prompt.checks.data_file import DataFile, describe_file
-from ais_prompt.checks.draw import SampleOption, with_sample
 from ais_prompt.checks.faults import check_scoring
 from ais_prompt.checks.prompt_warning import PromptWarning, translation_notes
+from ais_prompt.checks.sample_option import SampleOption, with_sample
 from ais_prompt.config.compose import compose, with_summarizer
 from ais_prompt.config.foreign import Note, is_native
 from ais_prompt.config.load import LoadedConfig, load_config

@@ -19,7 +19,7 @@ from ais_prompt.cli.verb import CONFIG_DIR, GIVEN, PEER_PATH, SPREAD
 
 if TYPE_CHECKING:
     from ais_prompt.checks.data_file import DataFile
-    from ais_prompt.checks.draw import SampleOption
+    from ais_prompt.checks.sample_option import SampleOption
     from ais_prompt.checks.source import HfType, Source
 
 PEER_SCORES: Final = click.option(
@@ -261,7 +261,7 @@ def _data_file(values: Mapping[str, Any]) -> DataFile | None:
 
 def _sample(size: str | None, by: str | None, seed: int | None) -> SampleOption | None:
     """Return what ``--sample`` says; None without it."""
-    from ais_prompt.checks.draw import SampleOption
+    from ais_prompt.checks.sample_option import SampleOption
     from ais_prompt.errors import ConfigError
 
     if size is not None:

@@ -35,7 +35,7 @@ def requests(run_or_config: str, output: Path, work_dir: str | None, debug: bool
     `vllm run-batch`, and give the answers to `aisprompt answers`. Dialogues take one file for each turn.
     """
     from ais_prompt.checks.source import Source, checked
-    from ais_prompt.checks.stored import open_stored
+    from ais_prompt.checks.stored_run import open_stored
     from ais_prompt.verbs.request_files import begin_run, write_requests
 
     source = Source(work_dir=work_dir)
@@ -63,7 +63,7 @@ def requests(run_or_config: str, output: Path, work_dir: str | None, debug: bool
 def answers(run: str, files: tuple[Path, ...], work_dir: str | None, debug: bool) -> None:  # noqa: ARG001
     """Put the answers that a batch service wrote into FILEs into a run."""
     from ais_prompt.checks.source import Source
-    from ais_prompt.checks.stored import open_stored
+    from ais_prompt.checks.stored_run import open_stored
     from ais_prompt.verbs.request_files import read_answer_files
 
     plan, folder = open_stored(run, Source(work_dir=work_dir))

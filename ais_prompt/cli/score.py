@@ -113,7 +113,7 @@ def _opened(
     """Return the run folder with the answers, and the plan to score them with."""
     from msgspec.structs import replace
 
-    from ais_prompt.checks.stored import open_stored
+    from ais_prompt.checks.stored_run import open_stored
     from ais_prompt.verbs import request_files as rescore
 
     if predictions is None:

@@ -106,7 +106,7 @@ def merge(
     Exit code 1 if samples are missing; then what is there is scored and shown as n of N.
     """
     from ais_prompt.checks.source import Source
-    from ais_prompt.checks.stored import open_stored
+    from ais_prompt.checks.stored_run import open_stored
     from ais_prompt.store.shards import join_shards
     from ais_prompt.utils.text import counted
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from ais_prompt.catalog import HOOKS, import_object
-from ais_prompt.checks.stored import stored_spec
+from ais_prompt.checks.stored_run import stored_spec
 from ais_prompt.comparison.compared_task import Comparison, adjusted, compare
 from ais_prompt.comparison.differences import Difference, mean_differences, members_of
 from ais_prompt.comparison.locks.diff import with_model

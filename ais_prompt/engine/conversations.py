@@ -12,7 +12,7 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.checks.rows import numbered, shown_gap
+from ais_prompt.checks.asked_rows import numbered, shown_gap
 from ais_prompt.errors import AisPromptError, DataError, PromptError
 from ais_prompt.inferencers import Conversation, RepeatingInferencer, RunningConversation
 from ais_prompt.inferencers.containment import UNUSABLE_ROW, ends_task, failure_of

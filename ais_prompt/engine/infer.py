@@ -17,7 +17,7 @@ import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ais_prompt.checks.rows import check_media, taken_kinds
+from ais_prompt.checks.asked_rows import check_media, taken_kinds
 from ais_prompt.config.redact import shown_body
 from ais_prompt.engine.conversations import conversations, former_keys_of
 from ais_prompt.engine.failures import FailureWatch

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from ais_prompt.checks.stored import stored_spec
+from ais_prompt.checks.stored_run import stored_spec
 from ais_prompt.errors import DataError, StoreError
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import BROKEN_FIX, read_predictions

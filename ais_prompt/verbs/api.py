@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, TypedDict, Unpack
 
-from ais_prompt.checks.draw import SampleOption
+from ais_prompt.checks.sample_option import SampleOption
 from ais_prompt.checks.source import Source, checked
 from ais_prompt.comparison.locks.drift import Drift
 from ais_prompt.comparison.locks.file import write_prompt_lock

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from ais_prompt.checks.extraction import ExtractionTrial, try_extraction
-from ais_prompt.checks.gates import gate_faults
+from ais_prompt.checks.gate_faults import gate_faults
 from ais_prompt.checks.prompt_warning import PromptWarning
 from ais_prompt.checks.scorer_audit import ScorerAudit, audit_scorer
 from ais_prompt.checks.source import Source, checked

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from ais_prompt.catalog import EXPORTERS, import_object
 from ais_prompt.checks.prompt_warning import PromptWarning
-from ais_prompt.checks.stored import stored_spec
+from ais_prompt.checks.stored_run import stored_spec
 from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
 from ais_prompt.config.paths import expand
 from ais_prompt.errors import AisPromptError, ConfigError, Interrupted, StoreError, faults_of

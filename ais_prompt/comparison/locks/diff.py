@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.checks.source import Source, checked
-from ais_prompt.checks.stored import stored_spec
+from ais_prompt.checks.stored_run import stored_spec
 from ais_prompt.comparison.locks.drift import Drift, TaskDrift, compare_task
 from ais_prompt.comparison.locks.lock import count_tokens, render_tasks, task_prompts, template_parts
 from ais_prompt.config.locate import find_config

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.checks.source import Source, checked_for_scoring
-from ais_prompt.checks.stored import is_code
+from ais_prompt.checks.stored_run import is_code
 from ais_prompt.config.load import LoadedConfig
 from ais_prompt.config.stored import unusable_parts, without_permissions
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of

@@ -139,7 +139,7 @@ def _of_models(
 
 def _of_runs(first: RunFolder, second: RunFolder) -> list[Evidence]:
     """Compare the answers of two runs to the samples that they have in common."""
-    from ais_prompt.checks.stored import stored_spec
+    from ais_prompt.checks.stored_run import stored_spec
     from ais_prompt.errors import ConfigError
     from ais_prompt.extensions.same import compare
 

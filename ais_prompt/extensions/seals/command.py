@@ -37,7 +37,7 @@ def seal(
     the data, but not the data. Publish the root that is printed: with the file and the data, anybody can verify it.
     """
     from ais_prompt.checks.source import Source
-    from ais_prompt.checks.stored import open_stored
+    from ais_prompt.checks.stored_run import open_stored
     from ais_prompt.comparison.locks.file import write_prompt_lock
     from ais_prompt.comparison.locks.lock import make_prompt_lock
     from ais_prompt.errors import AisPromptError

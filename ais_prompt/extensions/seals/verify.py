@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from ais_prompt.checks.source import Source, checked
-from ais_prompt.checks.stored import open_stored
+from ais_prompt.checks.stored_run import open_stored
 from ais_prompt.comparison.locks.lock import find_drift
 from ais_prompt.engine.conversations import stored_predictions
 from ais_prompt.errors import AisPromptError, ConfigError

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.checks.stored import stored_spec
+from ais_prompt.checks.stored_run import stored_spec
 from ais_prompt.errors import AisPromptError, ConfigError, StoreError
 from ais_prompt.perf.live import ENDING
 from ais_prompt.scoring.rows import Row

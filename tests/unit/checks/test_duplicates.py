@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.checks.rows import numbered
+from ais_prompt.checks.asked_rows import numbered
 from ais_prompt.inferencers import Conversation
 from ais_prompt.types import (
     ChatMessage,

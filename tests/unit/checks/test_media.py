@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.checks.rows import check_media
+from ais_prompt.checks.asked_rows import check_media
 from ais_prompt.errors import DataError
 from ais_prompt.prompts import PromptBuilder, PromptTemplate
 from ais_prompt.prompts.multimodal import MMPromptTemplate
