@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ais_prompt.cli.limits import show_estimate
+from ais_prompt.cli.limit_options import show_estimate
 from ais_prompt.cli.options import MODEL_AND_DATA, sample_options, source, source_options
 from ais_prompt.cli.verb import Verb, hint, json_option, offer, quiet_option, repeat_mistakes
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from ais_prompt.cli.limits import FailureLimit
+from ais_prompt.cli.limit_options import FailureLimit
 from ais_prompt.cli.verb import hint, offer, output_of, report
 
 if TYPE_CHECKING:

@@ -95,7 +95,7 @@ def explain(
 def _asked_again(ladders: Sequence[Ladder], name: str, most: int, reuse: str | None, work_dir: str | None) -> Ladder:
     """Ask a model again, and return the explanation with the steps that this separates."""
     from ais_prompt.checks.source import Source, checked, named_model
-    from ais_prompt.cli.limits import show_estimate
+    from ais_prompt.cli.limit_options import show_estimate
     from ais_prompt.comparison.asking_again import choose_questions, config_of, dataset_name, separate
     from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
     from ais_prompt.errors import ConfigError, Interrupted

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from ais_prompt.cli.limits import FiniteRange
+from ais_prompt.cli.limit_options import FiniteRange
 from ais_prompt.cli.options import shown_command
 from ais_prompt.cli.verb import hint, offer, report
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from ais_prompt.cli.gates import GateKeeper
+    from ais_prompt.cli.gate_options import GateKeeper
     from ais_prompt.errors import AisPromptError, Interrupted
     from ais_prompt.perf.result import LoadResult
     from ais_prompt.perf.tools import ToolName

@@ -10,8 +10,8 @@ import click
 
 from ais_prompt.cli.completion import complete_reuse
 from ais_prompt.cli.ending import exit_code, show
-from ais_prompt.cli.gates import GATE_OPTIONS, gate_options, read_gates, refuse_undecided_gates
-from ais_prompt.cli.limits import (
+from ais_prompt.cli.gate_options import GATE_OPTIONS, gate_options, read_gates, refuse_undecided_gates
+from ais_prompt.cli.limit_options import (
     BUDGET_OPTIONS,
     FAILURE_LIMIT,
     LONGER,
@@ -33,7 +33,7 @@ from ais_prompt.cli.options import (
 )
 from ais_prompt.cli.peer_flags import Mode
 from ais_prompt.cli.perf import PERF_MODES, PERF_OPTIONS, perf_options, preview_perf, run_perf, with_load
-from ais_prompt.cli.runner import preview_shards, run_by_runner, runner_option, with_runner
+from ais_prompt.cli.runner_options import preview_shards, run_by_runner, runner_option, with_runner
 from ais_prompt.cli.shards import refuse_scores_of_shard, run_shard, tasks_of_shard
 from ais_prompt.cli.verb import (
     Verb,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from ais_prompt.checks.prompt_warning import PromptWarning
     from ais_prompt.checks.source import Source
-    from ais_prompt.cli.gates import GateKeeper
+    from ais_prompt.cli.gate_options import GateKeeper
     from ais_prompt.plan.plan import Plan, Task
     from ais_prompt.types import Gate
     from ais_prompt.verbs.run import RunResult

@@ -10,8 +10,8 @@ import click
 
 from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.ending import exit_code, show
-from ais_prompt.cli.gates import gate_options, read_gates
-from ais_prompt.cli.limits import FAILURE_LIMIT, FailureLimit
+from ais_prompt.cli.gate_options import gate_options, read_gates
+from ais_prompt.cli.limit_options import FAILURE_LIMIT, FailureLimit
 from ais_prompt.cli.options import CODE_EXECUTION, PEER_SCORES, shown_command
 from ais_prompt.cli.verb import PEER_PATH, Verb, hanging, hint, json_option, quiet_option, speed_option, verbose_option
 

@@ -10,7 +10,7 @@ import click
 
 from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.ending import exit_code, show
-from ais_prompt.cli.limits import FAILURE_LIMIT, FailureLimit
+from ais_prompt.cli.limit_options import FAILURE_LIMIT, FailureLimit
 from ais_prompt.cli.options import CODE_EXECUTION, MODEL_AND_DATA, config_options, shown_command, source
 from ais_prompt.cli.verb import Verb, hanging, hint, json_option, offer, repeat_mistakes
 

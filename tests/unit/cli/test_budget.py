@@ -8,7 +8,7 @@ import click
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.cli.limits import budget_arguments, budget_options
+from ais_prompt.cli.limit_options import budget_arguments, budget_options
 
 limits = st.fixed_dictionaries(
     {

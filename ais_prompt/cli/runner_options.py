@@ -11,8 +11,8 @@ import click
 
 from ais_prompt.catalog import PARTS
 from ais_prompt.cli.ending import exit_code, show
-from ais_prompt.cli.gates import GATE_OPTIONS
-from ais_prompt.cli.limits import BUDGET_OPTIONS, budget_arguments
+from ais_prompt.cli.gate_options import GATE_OPTIONS
+from ais_prompt.cli.limit_options import BUDGET_OPTIONS, budget_arguments
 from ais_prompt.cli.options import given_words, shown_command
 from ais_prompt.cli.verb import hint, repeat_mistakes
 from ais_prompt.utils.text import counted
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ais_prompt.checks.prompt_warning import PromptWarning
     from ais_prompt.checks.source import Source
-    from ais_prompt.cli.gates import GateKeeper
+    from ais_prompt.cli.gate_options import GateKeeper
     from ais_prompt.plan.plan import Plan
     from ais_prompt.shards.runner import Runner, ShardWork
     from ais_prompt.store.layout import RunFolder
