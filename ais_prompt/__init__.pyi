@@ -7,7 +7,7 @@ from ais_prompt import errors as errors
 from ais_prompt.checks.prompt_warning import PromptWarning as PromptWarning
 from ais_prompt.comparison.compared_task import Comparison as Comparison
 from ais_prompt.comparison.locks.drift import Drift as Drift
-from ais_prompt.comparison.runs import RunComparison as RunComparison
+from ais_prompt.comparison.paired_runs import RunComparison as RunComparison
 from ais_prompt.config.load import LoadedConfig as LoadedConfig
 from ais_prompt.errors import AisPromptError as AisPromptError
 from ais_prompt.errors import ConfigError as ConfigError

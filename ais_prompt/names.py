@@ -32,7 +32,7 @@ RESULTS: Final = {
     "PromptWarning": "ais_prompt.checks.prompt_warning",
     "Row": "ais_prompt.scoring.rows",
     "Run": "ais_prompt.verbs.open_run",
-    "RunComparison": "ais_prompt.comparison.runs",
+    "RunComparison": "ais_prompt.comparison.paired_runs",
 }
 """What the functions take and return → its module."""
 

@@ -40,7 +40,7 @@ from ais_prompt.inferencers import (
 from ais_prompt.models.base import AsyncModel, ChecksRequests, HasTokenizerPath, LimitsStops, MediaModel
 from ais_prompt.plan.build import build_chat_format, build_partitioner, build_runner
 from ais_prompt.plan.cluster import check_cluster
-from ais_prompt.plan.judges import check_reference_answers, judge_dataset, judge_fields, pair_fields, shown_answer
+from ais_prompt.plan.judge_models import check_reference_answers, judge_dataset, judge_fields, pair_fields, shown_answer
 from ais_prompt.plan.plan import Plan, PlannedDataset, PlannedModel
 from ais_prompt.plan.shots import check_shots_are_shown
 from ais_prompt.prompts import PromptBuilder

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.config.parse.draw import EXAMPLES, parse_draw
+from ais_prompt.config.parse.sample_draw import EXAMPLES, parse_draw
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.plan.build import read_dataset
 from ais_prompt.readers.draw import allot, number_drawn

@@ -2,7 +2,7 @@
 
 A run that this user made here (`ais_prompt.store.runs`) may name modules of its own, a judge, or a command for the
 sandbox, as its config did when it ran. Of all other runs only data is used; see
-`ais_prompt.config.stored.without_permissions`.
+`ais_prompt.config.stored_config.without_permissions`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ais_prompt.config.custom_imports import import_custom_modules, make_importa
 from ais_prompt.config.load import LoadedConfig
 from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
 from ais_prompt.config.paths import expand
-from ais_prompt.config.stored import Dropped, load_stored, unusable_parts
+from ais_prompt.config.stored_config import Dropped, load_stored, unusable_parts
 from ais_prompt.errors import ConfigError, raise_all
 from ais_prompt.plan.plan import Plan
 from ais_prompt.store.disk import reading

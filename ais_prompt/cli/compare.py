@@ -41,7 +41,7 @@ def compare(
     from rich.console import Console
 
     from ais_prompt.comparison.explained import has_scores
-    from ais_prompt.comparison.runs import compare_runs, open_sides
+    from ais_prompt.comparison.paired_runs import compare_runs, open_sides
     from ais_prompt.report.comparison import comparison_json, print_comparison
     from ais_prompt.report.web.pages import comparison_page
     from ais_prompt.store.disk import replacing
@@ -104,7 +104,7 @@ def baseline(runs: tuple[str, ...], output: str | None, advise: bool, alarms: fl
     """
     from ais_prompt.comparison.advice import advise_gates
     from ais_prompt.comparison.baseline import make_baselines
-    from ais_prompt.comparison.runs import read_stored_run
+    from ais_prompt.comparison.paired_runs import read_stored_run
     from ais_prompt.report.gates import advice_lines, alarm_words
     from ais_prompt.store.baseline_file import write_baseline
     from ais_prompt.utils.text import counted

@@ -63,7 +63,7 @@ def explain(
     from rich.console import Console
 
     from ais_prompt.comparison.explained import explain_runs
-    from ais_prompt.comparison.runs import read_stored_run
+    from ais_prompt.comparison.paired_runs import read_stored_run
     from ais_prompt.report.ladder import MOST_ON_PAGE, ladder_json, print_ladder
     from ais_prompt.report.web.pages import explanation_page
     from ais_prompt.store.disk import replacing

@@ -29,7 +29,7 @@ def lock(ctx: click.Context, /, check: bool, lock_file: str | None, as_json: boo
     nor --check needs weights or a server.
     """
     from ais_prompt.checks.source import checked
-    from ais_prompt.comparison.locks.lock import find_drift, prompt_lock_path
+    from ais_prompt.comparison.locks.prompt_lock import find_drift, prompt_lock_path
 
     if as_json and not check:
         raise click.UsageError("--json goes with --check")
@@ -88,7 +88,7 @@ def show_drift(drift: Drift, *, as_json: bool = False) -> None:
     """Print what changed, for people or for programs."""
     from rich.console import Console
 
-    from ais_prompt.comparison.locks.view import drift_to_json, print_drift
+    from ais_prompt.comparison.locks.drift_view import drift_to_json, print_drift
     from ais_prompt.utils.jsonl import encode
 
     if as_json:
@@ -109,7 +109,7 @@ def tell_drift(path: Path, command: str) -> None:
 
 def _write(plan: Plan, path: Path, command: str) -> None:
     from ais_prompt.comparison.locks.file import write_prompt_lock
-    from ais_prompt.comparison.locks.lock import make_prompt_lock
+    from ais_prompt.comparison.locks.prompt_lock import make_prompt_lock
     from ais_prompt.utils.text import counted
 
     made = make_prompt_lock(plan)

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Struct, to_builtins
 
 from ais_prompt.comparison.baseline import make_baseline, make_baselines
-from ais_prompt.comparison.runs import StoredRun
+from ais_prompt.comparison.paired_runs import StoredRun
 from ais_prompt.errors import ConfigError
 from ais_prompt.metrics.paired import NIGHTS
 from ais_prompt.metrics.thresholds import Threshold, threshold

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from ais_prompt.comparison.gates import Verdict
-from ais_prompt.comparison.runs import StoredRun, read_stored_run
+from ais_prompt.comparison.paired_runs import StoredRun, read_stored_run
 from ais_prompt.comparison.scored_task import ScoredTask
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.metrics.aggregate import exact, exact_mean

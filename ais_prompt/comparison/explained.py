@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from ais_prompt.comparison.ladder import Ladder, explain
+from ais_prompt.comparison.paired_runs import StoredRun, pair_tasks, with_equal_trust
 from ais_prompt.comparison.pairing import paired
-from ais_prompt.comparison.runs import StoredRun, pair_tasks, with_equal_trust
 from ais_prompt.comparison.scored_task import ScoredTask
 from ais_prompt.comparison.settings import has_rule
 from ais_prompt.errors import AisPromptError

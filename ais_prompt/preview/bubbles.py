@@ -8,10 +8,10 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from ais_prompt.preview.differences import aligned_blocks, lines_of
 from ais_prompt.preview.marks import Kind, Origin, Span
 from ais_prompt.preview.origins import Origins
 from ais_prompt.preview.preview import PromptView
+from ais_prompt.preview.prompt_differences import aligned_blocks, lines_of
 from ais_prompt.utils.media import describe_part
 from ais_prompt.utils.messages import describe_call
 

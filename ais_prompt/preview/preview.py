@@ -16,7 +16,7 @@ from ais_prompt.inferencers.base import GoldUse
 from ais_prompt.models.base import Model, TokenizingModel
 from ais_prompt.plan.plan import Task
 from ais_prompt.preview.origins import Origins, find_origins
-from ais_prompt.preview.request import request_of
+from ais_prompt.preview.sent_request import request_of
 from ais_prompt.prompts import Filled
 from ais_prompt.retrievers import ShotIds
 from ais_prompt.types import Prompt, prompt_to_json

@@ -17,7 +17,7 @@ from rich.text import Text
 from ais_prompt.comparison.causes import Change
 from ais_prompt.comparison.compared_task import Comparison, Flip
 from ais_prompt.comparison.differences import Difference
-from ais_prompt.comparison.runs import RunComparison
+from ais_prompt.comparison.paired_runs import RunComparison
 from ais_prompt.report.explanation import change_lines, explanation, questions_of, score_text, signed
 from ais_prompt.types.request import prompts_to_json
 from ais_prompt.utils.tables import Cell, Column, fits, fitted, print_table

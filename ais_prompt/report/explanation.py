@@ -13,7 +13,7 @@ from rich.text import Text
 from ais_prompt.comparison.causes import Change
 from ais_prompt.comparison.compared_task import Comparison, Flip
 from ais_prompt.comparison.differences import Difference
-from ais_prompt.preview.differences import changed_words
+from ais_prompt.preview.prompt_differences import changed_words
 from ais_prompt.report.questions import questions
 from ais_prompt.utils.text import counted, printable
 

@@ -17,8 +17,8 @@ from ais_prompt.checks.sample_option import SampleOption
 from ais_prompt.checks.source import Source, checked
 from ais_prompt.comparison.locks.drift import Drift
 from ais_prompt.comparison.locks.file import write_prompt_lock
-from ais_prompt.comparison.locks.lock import find_drift, make_prompt_lock, prompt_lock_path
-from ais_prompt.comparison.runs import RunComparison, compare_runs, open_sides
+from ais_prompt.comparison.locks.prompt_lock import find_drift, make_prompt_lock, prompt_lock_path
+from ais_prompt.comparison.paired_runs import RunComparison, compare_runs, open_sides
 from ais_prompt.config import load
 from ais_prompt.config.load import LoadedConfig, plain_config, plain_value
 from ais_prompt.config.locate import find_config

@@ -122,9 +122,9 @@ class RunGates(Struct, frozen=True):
         if not self.gates and self.baseline is None:
             return []
         from ais_prompt.comparison.baseline import check_run
-        from ais_prompt.comparison.claims import check_claims
+        from ais_prompt.comparison.claim_verdicts import check_claims
         from ais_prompt.comparison.gates import check_gates
-        from ais_prompt.comparison.runs import read_stored_run
+        from ais_prompt.comparison.paired_runs import read_stored_run
 
         claims = [gate for gate in self.gates if gate.needs_samples]
         found = check_gates([gate for gate in self.gates if not gate.needs_samples], rows)

@@ -8,7 +8,7 @@ from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-from ais_prompt.comparison.locks.lock import template_parts
+from ais_prompt.comparison.locks.prompt_lock import template_parts
 from ais_prompt.config.parse.model import parse_meta_template
 from ais_prompt.types import MetaTemplateSpec, ModelSpec, PartSpec, RoleSpec, TaskSpec
 from ais_prompt.utils.digest import digest

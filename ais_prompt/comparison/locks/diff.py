@@ -16,11 +16,11 @@ from msgspec.structs import replace
 from ais_prompt.checks.source import Source, checked
 from ais_prompt.checks.stored_run import stored_spec
 from ais_prompt.comparison.locks.drift import Drift, TaskDrift, compare_task
-from ais_prompt.comparison.locks.lock import count_tokens, render_tasks, task_prompts, template_parts
+from ais_prompt.comparison.locks.prompt_lock import count_tokens, render_tasks, task_prompts, template_parts
 from ais_prompt.config.locate import find_config
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.base import Model
-from ais_prompt.preview.differences import TaskPrompts, text_of_prompt
+from ais_prompt.preview.prompt_differences import TaskPrompts, text_of_prompt
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
 from ais_prompt.store.runs import locate_run

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from ais_prompt.preview.differences import LEAST_ALIKE, Hunk, Parts, TaskPrompts, compact_digest, hunks
+from ais_prompt.preview.prompt_differences import LEAST_ALIKE, Hunk, Parts, TaskPrompts, compact_digest, hunks
 from ais_prompt.utils.progress import tracked
 
 PACKAGES: Final = "packages"

@@ -8,7 +8,13 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ais_prompt.errors import ConfigError, StoreError
-from ais_prompt.preview.differences import PromptLock, TaskPrompts, compact_digest, messages_of_text, text_of_prompt
+from ais_prompt.preview.prompt_differences import (
+    PromptLock,
+    TaskPrompts,
+    compact_digest,
+    messages_of_text,
+    text_of_prompt,
+)
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.types import ChatMessage
 from ais_prompt.utils.files import read_regular

@@ -12,8 +12,8 @@ from typing import Any
 from msgspec import ValidationError, convert
 from msgspec.structs import replace
 
-from ais_prompt.config.parse.draw import EXAMPLES, parse_draw
 from ais_prompt.config.parse.model import parse_model
+from ais_prompt.config.parse.sample_draw import EXAMPLES, parse_draw
 from ais_prompt.config.parse.section import REQUIRED, ConfigSection, derived_abbr, parse_abbr, refuse_duplicates, shown
 from ais_prompt.config.paths import expand, replace_paths
 from ais_prompt.config.schema import DATASET, EVAL, INFER, READER, REFERENCE_ANSWERS

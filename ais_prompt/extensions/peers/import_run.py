@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from ais_prompt.checks.source import Source, checked_for_scoring
 from ais_prompt.checks.stored_run import is_code
 from ais_prompt.config.load import LoadedConfig
-from ais_prompt.config.stored import unusable_parts, without_permissions
+from ais_prompt.config.stored_config import unusable_parts, without_permissions
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.extensions.peers.old_run import OldAnswer, OldRun, open_old_run
 from ais_prompt.extensions.peers.translate import translate

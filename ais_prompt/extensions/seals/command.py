@@ -39,7 +39,7 @@ def seal(
     from ais_prompt.checks.source import Source
     from ais_prompt.checks.stored_run import open_stored
     from ais_prompt.comparison.locks.file import write_prompt_lock
-    from ais_prompt.comparison.locks.lock import make_prompt_lock
+    from ais_prompt.comparison.locks.prompt_lock import make_prompt_lock
     from ais_prompt.errors import AisPromptError
     from ais_prompt.extensions.seals.seal_file import LOCK, write_seal
     from ais_prompt.utils.temporary import temporary_folder

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from ais_prompt.checks.source import Source, checked
 from ais_prompt.checks.stored_run import open_stored
-from ais_prompt.comparison.locks.lock import find_drift
+from ais_prompt.comparison.locks.prompt_lock import find_drift
 from ais_prompt.engine.conversations import stored_predictions
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.extensions.seals.seal_file import LOCK, Seal, root_of, signer_of

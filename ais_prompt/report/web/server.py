@@ -285,7 +285,7 @@ def _compared(runs: Mapping[str, RunFolder], query: str) -> bytes:
     Raises:
         AisPromptError: they cannot be compared.
     """
-    from ais_prompt.comparison.runs import compare_runs, open_sides
+    from ais_prompt.comparison.paired_runs import compare_runs, open_sides
 
     values = parse_qs(query)
     chosen = [str(runs[address].root) for address in values.get("run", ()) if address in runs]

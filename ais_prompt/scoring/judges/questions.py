@@ -18,7 +18,7 @@ from ais_prompt.engine.infer import AskingOptions, TaskJob
 from ais_prompt.engine.session import OpenProgress
 from ais_prompt.errors import DataError, PartError
 from ais_prompt.evaluators.base import JudgedBatchEvaluator
-from ais_prompt.plan.judges import (
+from ais_prompt.plan.judge_models import (
     JudgedAnswer,
     judge_dataset,
     judge_fields,

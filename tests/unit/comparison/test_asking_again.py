@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from ais_prompt.comparison.asking_again import Questions, choose_questions, separate
 from ais_prompt.comparison.explained import explain_runs
-from ais_prompt.comparison.runs import read_stored_run
+from ais_prompt.comparison.paired_runs import read_stored_run
 from ais_prompt.types import Completion, Failure, Prediction
 from tests.support.cli import run_cli
 from tests.support.logs import Asked, write_inspect, write_lm_eval

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 from ais_prompt.comparison.explained import explain_runs
-from ais_prompt.comparison.runs import read_stored_run
+from ais_prompt.comparison.paired_runs import read_stored_run
 from ais_prompt.extensions.formats.logs.files import zip_file
 from ais_prompt.metrics.aggregate import exact_mean
 from tests.support.real_data import ROOT

@@ -16,7 +16,7 @@ from rich.console import Console
 from ais_prompt.comparison.causes import Change, Share
 from ais_prompt.comparison.compared_task import Comparison, Flip
 from ais_prompt.comparison.differences import Difference
-from ais_prompt.comparison.runs import RunComparison, StoredRun
+from ais_prompt.comparison.paired_runs import RunComparison, StoredRun
 from ais_prompt.report.comparison import print_comparison
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import Prediction

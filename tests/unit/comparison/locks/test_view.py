@@ -7,8 +7,8 @@ import io
 from rich.console import Console
 
 from ais_prompt.comparison.locks.drift import Drift, compare_task
-from ais_prompt.comparison.locks.view import print_drift
-from ais_prompt.preview.differences import Parts, TaskPrompts, compact_digest, text_of_prompt
+from ais_prompt.comparison.locks.drift_view import print_drift
+from ais_prompt.preview.prompt_differences import Parts, TaskPrompts, compact_digest, text_of_prompt
 from ais_prompt.types import ChatMessage
 
 

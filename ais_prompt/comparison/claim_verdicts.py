@@ -10,7 +10,7 @@ from typing import Final
 
 from ais_prompt.comparison.baseline import ENOUGH, HeldPair, paired
 from ais_prompt.comparison.gates import Verdict
-from ais_prompt.comparison.runs import StoredRun
+from ais_prompt.comparison.paired_runs import StoredRun
 from ais_prompt.comparison.scored_task import ScoredTask
 from ais_prompt.metrics.aggregate import exact, exact_mean
 from ais_prompt.metrics.claims import low_end

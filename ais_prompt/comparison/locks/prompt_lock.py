@@ -19,7 +19,7 @@ from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.models.base import HasTokenizerPath, Model
 from ais_prompt.models.tokenizer import tokenizer_digests
 from ais_prompt.plan.plan import Plan, Task
-from ais_prompt.preview.differences import (
+from ais_prompt.preview.prompt_differences import (
     Parts,
     PromptLock,
     TaskPrompts,
