@@ -13,7 +13,7 @@ from typing import Final
 
 from ais_prompt.cli.describe import command_entries
 from ais_prompt.reference.entry import REQUIRED, Argument, Entry
-from ais_prompt.reference.files import FILES, schema_of
+from ais_prompt.reference.file_entries import FILES, schema_of
 from ais_prompt.reference.lookup import entries
 from ais_prompt.reference.programs import LLMS, SKILL, llms_txt, skill
 from tools import benchmarks, counterparts, differences

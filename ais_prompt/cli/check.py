@@ -31,10 +31,10 @@ def check(gates: tuple[str, ...], audit_scorers: bool, **options: Any) -> None:
     a price.
     Exit code 2 if anything is wrong; warnings are about prompts that you may not expect.
     """
+    from ais_prompt.report.answer_reading import describe
     from ais_prompt.report.audit import describe_audits
     from ais_prompt.report.documents import audit_entries, remarks, trials
-    from ais_prompt.report.extraction import describe
-    from ais_prompt.report.gates import describe_claim
+    from ais_prompt.report.gate_verdicts import describe_claim
     from ais_prompt.utils.text import printable
     from ais_prompt.verbs.check import check as check_config
 

@@ -105,7 +105,7 @@ def baseline(runs: tuple[str, ...], output: str | None, advise: bool, alarms: fl
     from ais_prompt.comparison.advice import advise_gates
     from ais_prompt.comparison.baseline import make_baselines
     from ais_prompt.comparison.paired_runs import read_stored_run
-    from ais_prompt.report.gates import advice_lines, alarm_words
+    from ais_prompt.report.gate_verdicts import advice_lines, alarm_words
     from ais_prompt.store.baseline_file import write_baseline
     from ais_prompt.utils.text import counted
 

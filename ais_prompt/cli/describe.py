@@ -38,10 +38,10 @@ def describe(name: str, schema: bool) -> None:
     For example FixKRetriever, reader_cfg, reader_cfg.test_range, StoreError, run.json, run, --set, ais_prompt.compare,
     gsm8k, gsm8k_gen_1d7fe4. SKILL.md and llms.txt print these files, for agents that use this program.
     """
+    from ais_prompt.reference.code_entries import plugin_entries
     from ais_prompt.reference.config_files import benchmark_entries, config_file_entries, suite_entries
     from ais_prompt.reference.entry import Entry
     from ais_prompt.reference.lookup import entry_text, find
-    from ais_prompt.reference.parts import plugin_entries
     from ais_prompt.reference.programs import LLMS, SKILL, llms_txt, skill
     from ais_prompt.utils.text import printable
 
@@ -107,7 +107,7 @@ def _print_schema(name: str) -> None:
         ConfigError: there is no such file, or it is no JSON.
     """
     from ais_prompt.errors import ConfigError
-    from ais_prompt.reference.files import FILES, schema_of
+    from ais_prompt.reference.file_entries import FILES, schema_of
     from ais_prompt.utils.jsonl import encode
     from ais_prompt.utils.text import listed
 

@@ -25,9 +25,9 @@ def show(result: RunResult) -> None:
     """Print the table, and where the files are; with ``-q`` the table only."""
     from rich.console import Console
 
+    from ais_prompt.report.answer_reading import unread_answers
     from ais_prompt.report.comparison import difference_json, print_model_difference
     from ais_prompt.report.documents import task_ends
-    from ais_prompt.report.extraction import unread_answers
     from ais_prompt.report.summary import print_speed, print_summary
     from ais_prompt.report.tally import used_line
     from ais_prompt.utils.progress import is_quiet

@@ -64,7 +64,7 @@ def explain(
 
     from ais_prompt.comparison.explained import explain_runs
     from ais_prompt.comparison.paired_runs import read_stored_run
-    from ais_prompt.report.ladder import MOST_ON_PAGE, ladder_json, print_ladder
+    from ais_prompt.report.ladder_table import MOST_ON_PAGE, ladder_json, print_ladder
     from ais_prompt.report.web.pages import explanation_page
     from ais_prompt.store.disk import replacing
 

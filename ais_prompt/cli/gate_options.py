@@ -106,7 +106,7 @@ class GateKeeper:
         Raises:
             StoreError: a file cannot be written.
         """
-        from ais_prompt.report.gates import gate_lines, to_junit, to_pull_request
+        from ais_prompt.report.gate_verdicts import gate_lines, to_junit, to_pull_request
 
         verdicts = self.gates.verdicts(rows, root)
         offer(gates=verdicts)

@@ -193,7 +193,7 @@ def run_perf(ctx: click.Context, plan: Plan, keeper: GateKeeper, gate_values: di
     """
     from rich.console import Console
 
-    from ais_prompt.report.load import print_loads
+    from ais_prompt.report.load_tables import print_loads
 
     _refuse(ctx.params, gate_values)
     perf = _perf(plan, ctx.params)
@@ -290,7 +290,7 @@ def preview_perf(plan: Plan, values: dict[str, Any]) -> None:
     """
     from ais_prompt.perf.points import read_sweep
     from ais_prompt.perf.prepare import served_model
-    from ais_prompt.report.load import plan_words
+    from ais_prompt.report.load_tables import plan_words
     from ais_prompt.verbs.perf import prepare_run
     from ais_prompt.verbs.sweep import plan_at
 

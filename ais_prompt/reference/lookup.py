@@ -11,9 +11,7 @@ from msgspec.structs import replace
 
 from ais_prompt.config.locate import PEER_CONFIGS_ADVICE, peer_folders
 from ais_prompt.errors import ConfigError
-from ais_prompt.reference.entry import REQUIRED, Argument, Entry
-from ais_prompt.reference.files import file_entries
-from ais_prompt.reference.parts import (
+from ais_prompt.reference.code_entries import (
     config_entries,
     environment_entry,
     error_entries,
@@ -22,6 +20,8 @@ from ais_prompt.reference.parts import (
     part_entries,
     provider_entry,
 )
+from ais_prompt.reference.entry import REQUIRED, Argument, Entry
+from ais_prompt.reference.file_entries import file_entries
 from ais_prompt.utils.text import listed
 
 _INDENT = "  "

@@ -14,7 +14,7 @@ from ais_prompt.comparison.causes import Change
 from ais_prompt.comparison.compared_task import Comparison, Flip
 from ais_prompt.comparison.differences import Difference
 from ais_prompt.preview.prompt_differences import changed_words
-from ais_prompt.report.questions import questions
+from ais_prompt.report.question_lines import questions
 from ais_prompt.utils.text import counted, printable
 
 COLOURS: Final = {"worse": "red", "better": "green"}

@@ -29,7 +29,7 @@ from ais_prompt.engine.workers import ModelWorkers
 from ais_prompt.errors import AisPromptError
 from ais_prompt.models.base import AsyncModel, Model, address_of, endpoint_of
 from ais_prompt.plan.plan import Plan, PlannedModel, Task
-from ais_prompt.report.progress import RunProgress, run_progress
+from ais_prompt.report.progress_board import RunProgress, run_progress
 from ais_prompt.report.tally import MANY, EndpointView, RunTally
 from ais_prompt.scoring.background import BackgroundScoring
 from ais_prompt.scoring.judges.questions import AnsweredTask, JudgeJob, JudgeQuestions

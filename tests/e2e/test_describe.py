@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from ais_prompt.reference.files import FILES, FileKind, schema_of
+from ais_prompt.reference.file_entries import FILES, FileKind, schema_of
 from ais_prompt.reference.lookup import entries, entry_text
 from tests.e2e.project import DATASET, Project
 from tests.support.cli import run_cli

@@ -245,7 +245,7 @@ def explanation_page(before: str, after: str, found: Mapping[str, Any]) -> bytes
 
     Args:
         before, after: their names.
-        found: ``explanations`` from `ais_prompt.report.ladder.ladder_json`, and ``notes``.
+        found: ``explanations`` from `ais_prompt.report.ladder_table.ladder_json`, and ``notes``.
     """
     data = {"before": before, "after": after, **finite_json(found)}
     return "".join(page_pieces(f"{before} → {after}", "explanation.html", EXPLANATION_SCRIPTS, data)).encode()

@@ -27,7 +27,7 @@ from ais_prompt.plan.plan import Task
 from ais_prompt.preview.marks import Kind, Origin, Span
 from ais_prompt.preview.origins import Origins, prompt_texts, unmarked
 from ais_prompt.preview.preview import GoldSent, PromptView, preview
-from ais_prompt.report.questions import prompts_of
+from ais_prompt.report.question_lines import prompts_of
 from ais_prompt.report.web.assets import say
 from ais_prompt.report.web.prompt_page import questions_html, side_by_side
 from ais_prompt.store.disk import replacing

@@ -16,7 +16,7 @@ from msgspec.json import Decoder
 from msgspec.structs import asdict, replace
 
 from ais_prompt.errors import AisPromptError, DataError, StoreError
-from ais_prompt.report.questions import prompts_of
+from ais_prompt.report.question_lines import prompts_of
 from ais_prompt.report.summary import text_or_json
 from ais_prompt.report.web.assets import Lines, Text, finite
 from ais_prompt.scoring.judges.verdicts import questions_about

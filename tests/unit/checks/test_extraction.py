@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ais_prompt.checks.extraction import PHRASINGS, ExtractionTrial, try_extraction
 from ais_prompt.plan.plan import PlannedDataset
-from ais_prompt.report.extraction import describe
+from ais_prompt.report.answer_reading import describe
 from ais_prompt.types import EvalSpec, PartSpec
 from tests.support.parts import dataset_spec, write_rows
 

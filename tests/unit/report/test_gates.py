@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ais_prompt.comparison.gates import Verdict, check_gates
 from ais_prompt.config.parse.run import parse_gate
 from ais_prompt.errors import ConfigError
-from ais_prompt.report.gates import gate_lines, to_junit, to_pull_request
+from ais_prompt.report.gate_verdicts import gate_lines, to_junit, to_pull_request
 from ais_prompt.scoring.rows import Row
 
 SUMS = Row("sums", "m", "accuracy", 0.8, n=10, scored=7, unparsed=1, truncated=1, failed=1)

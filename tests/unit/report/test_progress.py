@@ -11,8 +11,8 @@ from typing import TextIO
 import pytest
 
 from ais_prompt.engine.session import Progress
-from ais_prompt.report import progress
-from ais_prompt.report.progress import run_progress
+from ais_prompt.report import progress_board as progress
+from ais_prompt.report.progress_board import run_progress
 from ais_prompt.report.tally import EndpointView, RunTally, Tally, duration
 from ais_prompt.types import Activity, Completion, Usage, Used
 from ais_prompt.utils.progress import tracked
