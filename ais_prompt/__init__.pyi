@@ -125,7 +125,7 @@ from ais_prompt.models.wires.openai.model import OpenAIChatModel as OpenAIChatMo
 from ais_prompt.models.wires.openai.model import OpenAICompletionModel as OpenAICompletionModel
 from ais_prompt.models.wires.openai.model import OpenAIResponsesModel as OpenAIResponsesModel
 from ais_prompt.models.wires.triton import TritonModel as TritonModel
-from ais_prompt.perf.rows import LoadRowsDataset as LoadRowsDataset
+from ais_prompt.perf.load_rows import LoadRowsDataset as LoadRowsDataset
 from ais_prompt.perf.synthetic import SyntheticDataset as SyntheticDataset
 from ais_prompt.perf.traces import MooncakeTraceDataset as MooncakeTraceDataset
 from ais_prompt.postprocess.code import humaneval_postprocess_v2 as humaneval_postprocess_v2

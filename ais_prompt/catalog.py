@@ -32,7 +32,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "BenchmarkDataset": "ais_prompt.extensions.benchmarks.layouts.dataset",
         "CatalogDataset": "ais_prompt.extensions.benchmarks.cards.dataset",
         "HuggingFaceDataset": "ais_prompt.readers.hugging_face",
-        "LoadRowsDataset": "ais_prompt.perf.rows",
+        "LoadRowsDataset": "ais_prompt.perf.load_rows",
         "LocalDataset": "ais_prompt.readers.local",
         "MooncakeTraceDataset": "ais_prompt.perf.traces",
         "PeerDataset": "ais_prompt.extensions.peers.code.parts",

@@ -29,7 +29,7 @@ from scipy.stats import gamma, kstest
 
 from ais_prompt.checks.source import checked
 from ais_prompt.perf.exchange import Exchange, offsets_of
-from ais_prompt.perf.result import LoadResult
+from ais_prompt.perf.load_result import LoadResult
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import PerfSpec
 from ais_prompt.utils.progress import QUIET, verbosity

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ais_prompt.metrics.judges import Estimated
+    from ais_prompt.verbs.compare_loads import ComparedLoads
     from ais_prompt.verbs.judge_check import Judge
-    from ais_prompt.verbs.load_comparison import ComparedLoads
 
 
 @click.command(cls=Verb)
@@ -45,7 +45,7 @@ def compare(
     from ais_prompt.report.comparison import comparison_json, print_comparison
     from ais_prompt.report.web.pages import comparison_page
     from ais_prompt.store.disk import replacing
-    from ais_prompt.verbs.load_comparison import compare_load_runs
+    from ais_prompt.verbs.compare_loads import compare_load_runs
 
     sides = open_sides(run, other, models, work_dir)
     if (loads := compare_load_runs(*sides)) is not None:

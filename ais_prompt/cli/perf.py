@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ais_prompt.cli.gate_options import GateKeeper
     from ais_prompt.errors import AisPromptError, Interrupted
-    from ais_prompt.perf.result import LoadResult
+    from ais_prompt.perf.load_result import LoadResult
     from ais_prompt.perf.tools import ToolName
     from ais_prompt.plan.plan import Plan
     from ais_prompt.types import PerfSpec

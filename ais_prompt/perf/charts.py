@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ais_prompt.perf.exchange import Exchange, Seconds
-from ais_prompt.perf.files import StoredLoad
+from ais_prompt.perf.load_files import StoredLoad
 from ais_prompt.perf.metrics import in_flight_steps
 
 MOST_REQUESTS: Final = 2000

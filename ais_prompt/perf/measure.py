@@ -25,11 +25,11 @@ from ais_prompt.models.transport import allow_connections, forget_connections
 from ais_prompt.models.transport.moments import Moments
 from ais_prompt.perf.counters import ServerCounters, differences, read_counters
 from ais_prompt.perf.driver import ClientMeter, drive
-from ais_prompt.perf.files import add_client, write_plan
+from ais_prompt.perf.exchange_writer import LoadAnswer, LoadWriter
+from ais_prompt.perf.load_files import add_client, write_plan
+from ais_prompt.perf.load_rows import LENGTH
 from ais_prompt.perf.prepare import PreparedLoad, served_model
 from ais_prompt.perf.probe import LoadProbe, probing
-from ais_prompt.perf.rows import LENGTH
-from ais_prompt.perf.writer import LoadAnswer, LoadWriter
 from ais_prompt.plan.plan import Task
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Prompt, Request, TaskFacts

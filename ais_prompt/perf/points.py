@@ -15,10 +15,10 @@ from urllib.parse import quote, unquote
 from msgspec import Struct
 
 from ais_prompt.errors import ConfigError
+from ais_prompt.perf.load_result import LoadResult
+from ais_prompt.perf.load_verdicts import LoadVerdict
 from ais_prompt.perf.metrics import LoadTable
-from ais_prompt.perf.result import LoadResult
 from ais_prompt.perf.schedule import LEAST_RATE, MOST_RATE
-from ais_prompt.perf.verdicts import LoadVerdict
 from ais_prompt.utils.text import listed
 
 ALIASES: Final = {"concurrency": "max_concurrency"}

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from ais_prompt.errors import DataError
 from ais_prompt.perf.exchange import Exchange, Seconds
-from ais_prompt.perf.files import StoredLoad
+from ais_prompt.perf.load_files import StoredLoad
 from ais_prompt.perf.metrics import in_flight_steps
 from ais_prompt.perf.tools import TOOLS, ToolName, ToolValues, token_times, tool_values
 

@@ -15,7 +15,7 @@ from ais_prompt.checks.scorer_audit import ScorerAudit
 from ais_prompt.comparison.gates import Verdict
 from ais_prompt.engine.conversations import RequestEstimate
 from ais_prompt.errors import AisPromptError, Paused, faults_of
-from ais_prompt.perf.comparison import LoadComparison
+from ais_prompt.perf.compared_loads import LoadComparison
 from ais_prompt.perf.tool_tables import ToolSection
 from ais_prompt.scoring.rows import Row, TaskOutcome
 from ais_prompt.types import Used

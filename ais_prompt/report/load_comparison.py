@@ -7,7 +7,7 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
-from ais_prompt.perf.comparison import LoadComparison, Ratio
+from ais_prompt.perf.compared_loads import LoadComparison, Ratio
 from ais_prompt.perf.metrics import METRICS
 from ais_prompt.utils.tables import Cell, Column, print_heading, print_table
 from ais_prompt.utils.text import printable

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ais_prompt.perf.load_result import LoadResult
 from ais_prompt.perf.metrics import METRICS, PERCENTILES, Distribution, LoadTable
-from ais_prompt.perf.result import LoadResult
 from ais_prompt.perf.schedule import Schedule
 from ais_prompt.types.limits import LOAD_VERDICTS
 from ais_prompt.utils.tables import Cell, Column, fits, print_heading, print_table

@@ -9,8 +9,8 @@ from itertools import groupby
 from rich.console import Console
 from rich.text import Text
 
+from ais_prompt.perf.load_result import LoadResult
 from ais_prompt.perf.points import PointRun, Setting, knee, misses
-from ais_prompt.perf.result import LoadResult
 from ais_prompt.report.load_tables import print_summaries, print_verdicts_of_many, summary_cells
 from ais_prompt.utils.tables import Cell, print_heading
 from ais_prompt.utils.text import counted, printable

@@ -14,9 +14,9 @@ from msgspec import Struct
 from ais_prompt.errors import AisPromptError, Interrupted, ModelError, Terminated, raise_all
 from ais_prompt.models.server.started import StartedServers
 from ais_prompt.perf.counters import ServerCounters, spec_decode_json
+from ais_prompt.perf.load_result import LoadResult, read_result
 from ais_prompt.perf.measure import measure
 from ais_prompt.perf.prepare import PreparedLoad, prepare_load
-from ais_prompt.perf.result import LoadResult, read_result
 from ais_prompt.plan.plan import Plan, Task, record_of
 from ais_prompt.report.web import write_report
 from ais_prompt.report.web.load_page import write_load_pages

@@ -16,9 +16,9 @@ from ais_prompt.errors import AisPromptError, ConfigError, Interrupted, Terminat
 from ais_prompt.models.api.addresses import ask_root
 from ais_prompt.models.api.model import ApiModel
 from ais_prompt.models.transport import Reply
+from ais_prompt.perf.load_result import LoadResult
 from ais_prompt.perf.points import PointRun, Setting, misses, runs_verdict, search_rate
 from ais_prompt.perf.prepare import served_model
-from ais_prompt.perf.result import LoadResult
 from ais_prompt.plan.plan import Plan, record_of
 from ais_prompt.report.summary import csv_lines
 from ais_prompt.report.web import write_report

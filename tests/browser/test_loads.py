@@ -11,8 +11,8 @@ import pytest
 from msgspec import to_builtins
 
 from ais_prompt.perf.charts import charts_json
+from ais_prompt.perf.load_verdicts import load_verdicts
 from ais_prompt.perf.metrics import load_table
-from ais_prompt.perf.verdicts import load_verdicts
 from ais_prompt.report.web import write_report
 from ais_prompt.report.web.load_page import PAGES, write_load_pages
 from ais_prompt.store.layout import RunFolder

@@ -17,7 +17,7 @@ from ais_prompt.config.load import load_config
 from ais_prompt.config.paths import resolve_data_path
 from ais_prompt.errors import ConfigError
 from ais_prompt.extensions.peers.parts import NO_EFFECT, Translation
-from ais_prompt.perf.rows import LENGTH
+from ais_prompt.perf.load_rows import LENGTH
 from ais_prompt.utils.peers import peer_package
 
 ENDINGS: Final = (".jsonl", ".csv")

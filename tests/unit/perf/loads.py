@@ -7,7 +7,7 @@ from typing import Any
 
 from ais_prompt.perf.driver import ClientFacts
 from ais_prompt.perf.exchange import Exchange, offsets_of
-from ais_prompt.perf.files import LoadPlan, StoredLoad
+from ais_prompt.perf.load_files import LoadPlan, StoredLoad
 from ais_prompt.perf.schedule import Schedule
 
 IDLE = ClientFacts(10.0, lag_p99=0.0005, lag_max=0.001, cpu_share=0.1, cores=2)

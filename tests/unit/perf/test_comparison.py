@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import DataError
-from ais_prompt.perf.comparison import LoadComparison, Ratio, compare_loads
-from ais_prompt.perf.files import StoredLoad
+from ais_prompt.perf.compared_loads import LoadComparison, Ratio, compare_loads
+from ais_prompt.perf.load_files import StoredLoad
 from ais_prompt.perf.schedule import Schedule
 from tests.unit.perf.loads import at_20, exchange, load
 

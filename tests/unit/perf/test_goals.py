@@ -10,9 +10,9 @@ from ais_prompt.config.parse.run import parse_slo
 from ais_prompt.errors import ConfigError
 from ais_prompt.perf.exchange import Exchange
 from ais_prompt.perf.goals import Goodput, goodput
+from ais_prompt.perf.load_verdicts import load_verdicts
 from ais_prompt.perf.metrics import load_table
 from ais_prompt.perf.schedule import Schedule
-from ais_prompt.perf.verdicts import load_verdicts
 from tests.unit.perf.loads import at_20, exchange, load
 
 

@@ -15,6 +15,8 @@ from msgspec.structs import replace
 from ais_prompt.config.parse.run import parse_slo
 from ais_prompt.errors import ConfigError
 from ais_prompt.perf.goals import goodput
+from ais_prompt.perf.load_result import LoadResult
+from ais_prompt.perf.load_verdicts import LoadVerdict
 from ais_prompt.perf.metrics import load_table
 from ais_prompt.perf.points import (
     CLOSE_ENOUGH,
@@ -26,8 +28,6 @@ from ais_prompt.perf.points import (
     runs_verdict,
     search_rate,
 )
-from ais_prompt.perf.result import LoadResult
-from ais_prompt.perf.verdicts import LoadVerdict
 from ais_prompt.plan.plan import Plan
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import DatasetSpec, EvalSpec, InferSpec, ModelSpec, PartSpec, ReaderSpec, RunSpec, TaskSpec

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import DataError
-from ais_prompt.perf.rows import AnswerLengths, LengthLimits, LoadRowsDataset, LoadSettings
+from ais_prompt.perf.load_rows import AnswerLengths, LengthLimits, LoadRowsDataset, LoadSettings
 
 
 def rows_of(folder: Path, meta: Any = None, seed: int = 0) -> list[dict[str, Any]]:

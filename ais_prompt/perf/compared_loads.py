@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ais_prompt.errors import DataError
 from ais_prompt.perf.exchange import Exchange
-from ais_prompt.perf.files import LoadPlan, StoredLoad
+from ais_prompt.perf.load_files import LoadPlan, StoredLoad
 from ais_prompt.perf.metrics import LEAST_BEYOND, LoadTable, load_table, values_beyond
 from ais_prompt.utils.text import counted
 

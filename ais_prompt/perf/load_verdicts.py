@@ -16,9 +16,9 @@ from msgspec import Struct, field
 
 from ais_prompt.perf.counters import cache_hit_rate
 from ais_prompt.perf.exchange import Exchange, Seconds
-from ais_prompt.perf.files import StoredLoad
 from ais_prompt.perf.goals import Goodput, SloResult, request_values
 from ais_prompt.perf.intervals import Slope, slope
+from ais_prompt.perf.load_files import StoredLoad
 from ais_prompt.perf.metrics import LEAST_BEYOND, METRICS, SHORT_GAP, LoadTable, firm_p99, in_flight_steps
 from ais_prompt.utils.text import counted, listed
 

@@ -13,11 +13,11 @@ from ais_prompt.errors import DataError
 from ais_prompt.perf.aisbench import AisbenchTables, aisbench_tables
 from ais_prompt.perf.charts import charts_json
 from ais_prompt.perf.details import write_details
-from ais_prompt.perf.files import StoredLoad, read_load
 from ais_prompt.perf.goals import Goodput, goodput
+from ais_prompt.perf.load_files import StoredLoad, read_load
+from ais_prompt.perf.load_verdicts import LoadVerdict, load_verdicts
 from ais_prompt.perf.metrics import LoadTable, load_table, window_table
 from ais_prompt.perf.probe import probe_times
-from ais_prompt.perf.verdicts import LoadVerdict, load_verdicts
 from ais_prompt.scoring.rows import Row
 from ais_prompt.store.disk import replacing
 from ais_prompt.store.layout import RunFolder
