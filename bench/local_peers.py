@@ -25,7 +25,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from ais_prompt.models.huggingface.model import HuggingFaceChatModel
+from ais_prompt.models.huggingface.local_model import HuggingFaceChatModel
 from tests.support.real_data import BBH, GSM8K
 from tools.real.__main__ import installed, model_folder
 from tools.real.cases import CASES
@@ -35,7 +35,7 @@ from tools.real.lm_eval import installed as installed_lm_eval
 BATCH_SIZE: Final = 8
 TOKENS: Final = 128
 HERE: Final = """
-from ais_prompt.models.huggingface.model import HuggingFaceChatModel
+from ais_prompt.models.huggingface.local_model import HuggingFaceChatModel
 from tools.real.lm_eval import answers_of, log_likelihoods_of
 model = HuggingFaceChatModel(job["folder"], batch_size=job["batch"], max_out_len=job["tokens"])
 model.load()

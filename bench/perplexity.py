@@ -24,7 +24,7 @@ from time import process_time
 from typing import Any, Final
 
 from ais_prompt.engine.in_memory import WINDOW
-from ais_prompt.models.huggingface.model import HuggingFaceBaseModel
+from ais_prompt.models.huggingface.local_model import HuggingFaceBaseModel
 from ais_prompt.types import LikelihoodQuery, Request
 from ais_prompt.utils.jsonl import decode
 from bench.local_models import (

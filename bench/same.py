@@ -34,7 +34,7 @@ from ais_prompt.extensions.same.compare import (
     decide,
 )
 from ais_prompt.extensions.same.probe import ANSWERS, PROMPTS, TEXTS, probe
-from ais_prompt.models.huggingface.model import HuggingFaceChatModel
+from ais_prompt.models.huggingface.local_model import HuggingFaceChatModel
 from ais_prompt.registry import MODELS
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions

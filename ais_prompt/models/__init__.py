@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from ais_prompt.models.base import AsyncModel, BatchModel, Model
 from ais_prompt.models.completions import THINK_TAGS, split_reasoning
-from ais_prompt.models.options import Batching, Limits, Loading, Retry, Sampling, Wire
+from ais_prompt.models.model_options import Batching, Limits, Loading, Retry, Sampling, Wire
 from ais_prompt.registry import MODELS
 
 if TYPE_CHECKING:
     from ais_prompt.models.function import FunctionModel
-    from ais_prompt.models.huggingface.model import HuggingFaceBaseModel, HuggingFaceChatModel
+    from ais_prompt.models.huggingface.local_model import HuggingFaceBaseModel, HuggingFaceChatModel
     from ais_prompt.models.scripted import ScriptedModel
     from ais_prompt.models.wires.anthropic import AnthropicModel
-    from ais_prompt.models.wires.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIResponsesModel
+    from ais_prompt.models.wires.openai.openai_models import (
+        OpenAIChatModel,
+        OpenAICompletionModel,
+        OpenAIResponsesModel,
+    )
     from ais_prompt.models.wires.triton import TritonModel
 
 __all__ = [

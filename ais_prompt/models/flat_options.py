@@ -1,7 +1,7 @@
 """Options of models as a config writes them: read from values or flat names, and refused where a server has no use.
 
 Configs of OpenCompass and AISBench write flat names: ``max_out_len=512`` means ``sampling=dict(max_out_len=512)``, a
-field of a value in `ais_prompt.models.options`. One option is written in one of the two forms. `check_body`,
+field of a value in `ais_prompt.models.model_options`. One option is written in one of the two forms. `check_body`,
 `check_fields` and `check_options` refuse options that the body of a request cannot hold.
 """
 
@@ -18,7 +18,16 @@ from msgspec.structs import asdict
 from pydantic import AfterValidator
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.models.options import Batching, Limits, Loading, LogprobsVia, MaxTokensField, Retry, Sampling, Wire
+from ais_prompt.models.model_options import (
+    Batching,
+    Limits,
+    Loading,
+    LogprobsVia,
+    MaxTokensField,
+    Retry,
+    Sampling,
+    Wire,
+)
 from ais_prompt.utils.protocols import type_words
 from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.synonyms import key_advice

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.base import PromptStyle
 from ais_prompt.models.completions import THINK_TAGS, split_reasoning
-from ais_prompt.models.options import check_at_least
+from ais_prompt.models.model_options import check_at_least
 from ais_prompt.registry import MODELS, import_dotted
 from ais_prompt.types import Activity, Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request
 from ais_prompt.types.request import prompt_to_json

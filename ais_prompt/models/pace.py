@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from ais_prompt.models.options import RampUp
+from ais_prompt.models.model_options import RampUp
 
 
 class Ramp(Struct, frozen=True):

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.base import PromptStyle
 from ais_prompt.models.completions import NO_TOKENS, THINK_TAGS, likelihood_completion, split_reasoning
-from ais_prompt.models.options import check_at_least, join_stops
+from ais_prompt.models.model_options import check_at_least, join_stops
 from ais_prompt.models.tokenizer import refuse_too_long
 from ais_prompt.registry import MODELS
 from ais_prompt.types import (

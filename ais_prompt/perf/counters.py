@@ -13,7 +13,7 @@ from typing import Any, Final
 from msgspec import Struct, field
 
 from ais_prompt.models.api.addresses import ask_root
-from ais_prompt.models.api.model import ApiModel
+from ais_prompt.models.api.api_model import ApiModel
 from ais_prompt.models.transport import Reply
 from ais_prompt.models.transport.network import public_address
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from ais_prompt.engine.conversations import conversations
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.inferencers import RunningConversation
-from ais_prompt.models.api.model import ApiModel
+from ais_prompt.models.api.api_model import ApiModel
 from ais_prompt.perf.load_files import LoadPlan
 from ais_prompt.perf.schedule import Schedule, at_rate, closed, from_trace, of_users, pressure
 from ais_prompt.plan.plan import Task

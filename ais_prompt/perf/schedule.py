@@ -25,7 +25,7 @@ from typing import Final, Literal, TypeAlias
 from msgspec import Struct
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.models.options import Limits
+from ais_prompt.models.model_options import Limits
 from ais_prompt.models.pace import Ramp
 
 LoadKind: TypeAlias = Literal["closed", "users", "rate", "trace", "pressure"]

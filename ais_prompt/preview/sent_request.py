@@ -10,8 +10,8 @@ from msgspec.structs import asdict, replace
 from ais_prompt.config.redact import redacted
 from ais_prompt.inferencers import RunningConversation
 from ais_prompt.models.base import SendsBodies
-from ais_prompt.models.huggingface.model import HuggingFaceBaseModel
-from ais_prompt.models.options import TEMPLATE_VARIABLES
+from ais_prompt.models.huggingface.local_model import HuggingFaceBaseModel
+from ais_prompt.models.model_options import TEMPLATE_VARIABLES
 from ais_prompt.plan.plan import Task
 from ais_prompt.types import ChatMessage, LikelihoodQuery, Prompt, Sample
 

@@ -19,8 +19,8 @@ from ais_prompt import errors, names, registry
 from ais_prompt.catalog import PARTS, PROVIDERS
 from ais_prompt.config.schema import NEEDED, READER, TABLES, KeyTable
 from ais_prompt.models.flat_options import FLAT_NAMES, LocalNames, SamplingNames, ServedNames
-from ais_prompt.models.options import Batching, Limits, Loading, Retry, Sampling, Wire
-from ais_prompt.models.server.options import ServerOptions
+from ais_prompt.models.model_options import Batching, Limits, Loading, Retry, Sampling, Wire
+from ais_prompt.models.server.server_options import ServerOptions
 from ais_prompt.reference.entry import REQUIRED, Argument, Entry, default_text, field_defaults, hints_of, read_docstring
 from ais_prompt.utils.plugins import load_plugins
 from ais_prompt.utils.protocols import type_words

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Final
 
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models.options import check_at_least
+from ais_prompt.models.model_options import check_at_least
 from ais_prompt.registry import RUNNERS
 from ais_prompt.shards.runner import ShardWork
 from ais_prompt.types import Shard

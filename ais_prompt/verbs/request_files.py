@@ -18,7 +18,7 @@ from msgspec import Struct
 from ais_prompt.checks.source import Source, checked_for_scoring
 from ais_prompt.engine.conversations import conversations
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.models.wires.openai.model import OpenAIModel, OpenAIResponsesModel, batch_answer, batch_request
+from ais_prompt.models.wires.openai.openai_models import OpenAIModel, OpenAIResponsesModel, batch_answer, batch_request
 from ais_prompt.plan.plan import Plan, Task, record_of
 from ais_prompt.scoring.foreign_answers import match, predictions, read_answers
 from ais_prompt.shards.merge import journals_of, merge_journals
@@ -108,7 +108,7 @@ def read_answer_files(plan: Plan, folder: RunFolder, files: Sequence[Path], comm
 
     Args:
         plan, folder: of the run.
-        files: in the form of `ais_prompt.models.wires.openai.model`.
+        files: in the form of `ais_prompt.models.wires.openai.openai_models`.
         command: the command line without secrets, for the record.
 
     Raises:

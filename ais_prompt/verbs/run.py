@@ -27,7 +27,7 @@ from ais_prompt.engine.infer import AskingOptions, ShardTask
 from ais_prompt.engine.meters import Spending
 from ais_prompt.engine.workers import ModelWorkers
 from ais_prompt.errors import AisPromptError, ConfigError, Paused
-from ais_prompt.models.api.model import ApiModel
+from ais_prompt.models.api.api_model import ApiModel
 from ais_prompt.models.base import BatchModel, Model, address_of
 from ais_prompt.models.server.started import StartedServers, StartsServer
 from ais_prompt.plan.build import build_model

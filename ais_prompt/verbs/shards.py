@@ -17,7 +17,7 @@ from ais_prompt.config.render import render_config
 from ais_prompt.engine.infer import ShardTask
 from ais_prompt.errors import ConfigError, ModelError, StoreError
 from ais_prompt.models.server.instance import ServerInstance
-from ais_prompt.models.server.options import ServerToStart
+from ais_prompt.models.server.server_options import ServerToStart
 from ais_prompt.models.server.started import AnnouncedServer, StartedServers, StartsServer
 from ais_prompt.plan.plan import Plan
 from ais_prompt.shards.merge import agreement

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import AisPromptError, ConfigError, Interrupted, Terminated
 from ais_prompt.models.api.addresses import ask_root
-from ais_prompt.models.api.model import ApiModel
+from ais_prompt.models.api.api_model import ApiModel
 from ais_prompt.models.transport import Reply
 from ais_prompt.perf.load_result import LoadResult
 from ais_prompt.perf.points import PointRun, Setting, misses, runs_verdict, search_rate

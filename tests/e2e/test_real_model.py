@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import ais_prompt
-from ais_prompt.models.huggingface.model import HuggingFaceChatModel
+from ais_prompt.models.huggingface.local_model import HuggingFaceChatModel
 from ais_prompt.types import Request
 from ais_prompt.utils.packages import installed
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.models.server.options import read_server
+from ais_prompt.models.server.server_options import read_server
 from ais_prompt.models.server.started import AnnouncedServer
 from ais_prompt.store.shards import SILENCE
 from tests.e2e.project import Project

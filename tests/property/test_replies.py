@@ -17,8 +17,8 @@ from ais_prompt.engine.meters import SpeedMeter
 from ais_prompt.models.api.wire import StreamReader, WireFormat, read_reply
 from ais_prompt.models.completions import THINK_TAGS, split_reasoning
 from ais_prompt.models.wires.anthropic import MESSAGES, MessageStream
+from ais_prompt.models.wires.openai.chat_wire import CHAT, COMPLETIONS, ChatStream
 from ais_prompt.models.wires.openai.responses import RESPONSES, ResponseStream
-from ais_prompt.models.wires.openai.wire import CHAT, COMPLETIONS, ChatStream
 from ais_prompt.models.wires.triton import Generate
 from ais_prompt.testing.answers import MockReply
 from ais_prompt.testing.apis import message_body, message_events, response_body, response_events

@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ais_prompt.models.huggingface.likelihood import TokenRow, query_row
+from ais_prompt.models.huggingface.local_likelihood import TokenRow, query_row
 from ais_prompt.models.wires.openai.likelihood_wire import EMPTY, TokenLogProbs, continuation, whole
 from ais_prompt.testing.scoring import LetterModel
 from ais_prompt.types import Completion, Failure, LikelihoodQuery

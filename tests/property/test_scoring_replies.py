@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ais_prompt.models.wires.openai.chat_wire import COMPLETIONS
 from ais_prompt.models.wires.openai.likelihood_wire import (
     EMPTY,
     TokenLogProbs,
@@ -18,7 +19,6 @@ from ais_prompt.models.wires.openai.likelihood_wire import (
     ways_of,
     whole,
 )
-from ais_prompt.models.wires.openai.wire import COMPLETIONS
 from ais_prompt.types import Completion, Failure
 
 NAMES = ["choices", "text", "logprobs", "tokens", "token_logprobs", "top_logprobs", "prompt_logprobs", "logprob", "7"]

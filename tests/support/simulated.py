@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ais_prompt.models.asking import Attempt, Dispatcher, Replica, traffic_at
-from ais_prompt.models.options import Limits, Retry
+from ais_prompt.models.model_options import Limits, Retry
 from ais_prompt.models.transport import Reply, Sink, Transport
 from ais_prompt.types import Completion, Failure
 

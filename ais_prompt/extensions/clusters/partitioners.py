@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
-from ais_prompt.models.options import check_at_least
+from ais_prompt.models.model_options import check_at_least
 from ais_prompt.registry import PARTITIONERS
 from ais_prompt.types.shard import Chunk, Strategy, TaskSize, portions, split
 

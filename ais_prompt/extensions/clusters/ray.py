@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models.options import check_at_least
+from ais_prompt.models.model_options import check_at_least
 from ais_prompt.registry import RUNNERS
 from ais_prompt.shards.runner import ShardWork
 from ais_prompt.types import Shard

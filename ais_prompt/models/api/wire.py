@@ -20,7 +20,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ais_prompt.models.api.reasons import QUOTA, TOO_LONG, cause_of
-from ais_prompt.models.options import Wire
+from ais_prompt.models.model_options import Wire
 from ais_prompt.types import ChatMessage, Completion, Failure, Prompt, Request
 from ais_prompt.utils.media import FILE_NOTE, KINDS, MediaFile, local_file
 

@@ -28,7 +28,7 @@ from typing import Final
 
 from ais_prompt.errors import ModelError, StoreError
 from ais_prompt.models.server.clean_log import first_line
-from ais_prompt.models.server.options import HOST, ServerToStart
+from ais_prompt.models.server.server_options import HOST, ServerToStart
 from ais_prompt.models.transport import Reply, Server, Sink, Transport, read_client
 from ais_prompt.store.disk import replacing
 from ais_prompt.types import Failure

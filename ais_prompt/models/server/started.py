@@ -23,7 +23,7 @@ from msgspec import Struct, json, to_builtins
 
 from ais_prompt.errors import ModelError
 from ais_prompt.models.server.instance import POLL_SECONDS, ServerInstance, Turn
-from ais_prompt.models.server.options import ServerToStart
+from ais_prompt.models.server.server_options import ServerToStart
 from ais_prompt.models.transport import Reply, Sink, Transport
 from ais_prompt.store.layout import safe_name
 from ais_prompt.store.results import write_json_atomic

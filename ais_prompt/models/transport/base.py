@@ -10,7 +10,7 @@ from typing import Final, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from ais_prompt.models.options import MAX_REPLY_BYTES
+from ais_prompt.models.model_options import MAX_REPLY_BYTES
 from ais_prompt.models.transport.network import CERTIFICATES, public_address
 from ais_prompt.types import Failure
 

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.models.api.addresses import Defaults
-from ais_prompt.models.api.model import ApiModel
+from ais_prompt.models.api.api_model import ApiModel
 from ais_prompt.models.api.reasons import ended
 from ais_prompt.models.api.wire import (
     BadBody,
@@ -32,7 +32,7 @@ from ais_prompt.models.api.wire import (
     token_count,
 )
 from ais_prompt.models.flat_options import SamplingOption
-from ais_prompt.models.options import Sampling, Wire
+from ais_prompt.models.model_options import Sampling, Wire
 from ais_prompt.registry import MODELS
 from ais_prompt.types import ChatMessage, Completion, Decoding, Prompt, Request, ToolCall, Usage, prompt_to_json
 from ais_prompt.utils.messages import CALL, RESULT, arguments_of, parts_of

@@ -11,7 +11,7 @@ from ais_prompt.comparison.causes import DECODING
 from ais_prompt.errors import ConfigError
 from ais_prompt.models import HuggingFaceBaseModel, Limits, OpenAIChatModel, OpenAICompletionModel, Retry, Sampling
 from ais_prompt.models.flat_options import FLAT_NAMES, LocalNames, ServedNames
-from ais_prompt.models.options import Batching, Loading, Wire
+from ais_prompt.models.model_options import Batching, Loading, Wire
 from ais_prompt.plan.bind import argument_faults
 
 VALUES = {

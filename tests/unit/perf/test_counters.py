@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.models.wires.openai.model import OpenAIChatModel
+from ais_prompt.models.wires.openai.openai_models import OpenAIChatModel
 from ais_prompt.perf.counters import (
     ServerCounters,
     cache_hit_rate,

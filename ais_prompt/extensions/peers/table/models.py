@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from ais_prompt.errors import ModelError
 from ais_prompt.extensions.peers.table.row import PartRow
 from ais_prompt.models.huggingface.library import local_path
-from ais_prompt.models.server.options import HOST
+from ais_prompt.models.server.server_options import HOST
 from ais_prompt.models.transport.credentials import DEFAULT_VARIABLE
 
 _VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*")

@@ -13,9 +13,10 @@ from msgspec.structs import replace
 from ais_prompt.errors import ModelError
 from ais_prompt.models.asking import Attempt, Once, read_retry_after
 from ais_prompt.models.completions import NO_TOKENS, likelihood_completion
-from ais_prompt.models.options import MaxTokensField
+from ais_prompt.models.model_options import MaxTokensField
 from ais_prompt.models.tokenizer import estimate_tokens
 from ais_prompt.models.transport import Reply, Transport
+from ais_prompt.models.wires.openai.chat_wire import CHAT, OpenAIEndpoint
 from ais_prompt.models.wires.openai.likelihood_wire import (
     EMPTY,
     TOP,
@@ -27,7 +28,6 @@ from ais_prompt.models.wires.openai.likelihood_wire import (
     single_token,
     whole,
 )
-from ais_prompt.models.wires.openai.wire import CHAT, OpenAIEndpoint
 from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, LikelihoodQuery, Prompt, Usage
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ There are two formats. Both give one log-probability in nats for each token of t
   count it differently as soon as there is a BOS, or a character of several tokens.
 
 Both are read into `TokenLogProbs`. From there `whole`, `continuation` and `single_token` compute completions; the same
-tokens count as for local models (`ais_prompt.models.huggingface.likelihood`).
+tokens count as for local models (`ais_prompt.models.huggingface.local_likelihood`).
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from msgspec.structs import replace
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.api.wire import BadBody, http_failure, read_json
 from ais_prompt.models.completions import NO_TOKENS, common_length, likelihood_completion, measured_bytes
-from ais_prompt.models.options import LogprobsVia
-from ais_prompt.models.wires.openai.wire import CHAT, COMPLETIONS, OpenAIEndpoint, first_choice
+from ais_prompt.models.model_options import LogprobsVia
+from ais_prompt.models.wires.openai.chat_wire import CHAT, COMPLETIONS, OpenAIEndpoint, first_choice
 from ais_prompt.types import Completion, Failure, Likelihood, Usage
 
 T = TypeVar("T")

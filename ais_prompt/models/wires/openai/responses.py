@@ -23,8 +23,8 @@ from ais_prompt.models.api.wire import (
     reported_failure,
     text_of,
 )
-from ais_prompt.models.options import Wire
-from ais_prompt.models.wires.openai.wire import chat_messages, usage_of
+from ais_prompt.models.model_options import Wire
+from ais_prompt.models.wires.openai.chat_wire import chat_messages, usage_of
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Prompt, Request, ToolCall, Usage
 from ais_prompt.utils.messages import CALL, RESULT, parts_of, text_of_calls
 

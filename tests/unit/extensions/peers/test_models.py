@@ -10,8 +10,8 @@ import pytest
 from ais_prompt.config.load import LoadedConfig
 from ais_prompt.config.parse.run import parse_run
 from ais_prompt.extensions.peers.translate import translate
-from ais_prompt.models.huggingface.model import HuggingFaceBaseModel
-from ais_prompt.models.wires.openai.model import OpenAIChatModel, OpenAICompletionModel
+from ais_prompt.models.huggingface.local_model import HuggingFaceBaseModel
+from ais_prompt.models.wires.openai.openai_models import OpenAIChatModel, OpenAICompletionModel
 from ais_prompt.plan.build import build_model
 from ais_prompt.prompts import PromptBuilder, PromptTemplate
 from ais_prompt.prompts.api_format import ApiFormat

@@ -10,8 +10,8 @@ import pytest
 from ais_prompt.models.api.wire import WireFormat, read_reply
 from ais_prompt.models.asking import is_temporary
 from ais_prompt.models.wires.anthropic import MESSAGES
+from ais_prompt.models.wires.openai.chat_wire import CHAT, COMPLETIONS
 from ais_prompt.models.wires.openai.responses import RESPONSES
-from ais_prompt.models.wires.openai.wire import CHAT, COMPLETIONS
 from ais_prompt.models.wires.triton import Generate
 
 TOO_LONG = {

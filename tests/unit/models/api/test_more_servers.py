@@ -10,11 +10,11 @@ import pytest
 
 from ais_prompt.checks.source import served_model
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models.api.model import ApiModel
+from ais_prompt.models.api.api_model import ApiModel
 from ais_prompt.models.base import AsyncModel, BatchModel
-from ais_prompt.models.options import Limits, Retry, Sampling
+from ais_prompt.models.model_options import Limits, Retry, Sampling
 from ais_prompt.models.wires.anthropic import AnthropicModel
-from ais_prompt.models.wires.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIResponsesModel
+from ais_prompt.models.wires.openai.openai_models import OpenAIChatModel, OpenAICompletionModel, OpenAIResponsesModel
 from ais_prompt.testing.answers import MockReply
 from ais_prompt.testing.apis import error_of_messages
 from ais_prompt.types import ChatMessage, Completion, Decoding, LikelihoodQuery, Prompt, Request, Usage
@@ -321,7 +321,7 @@ def test_token_providers_and_azure_work_for_responses(server: MockServer, monkey
 
 
 def test_files_of_a_batch_service_hold_responses() -> None:
-    from ais_prompt.models.wires.openai.model import batch_answer, batch_request
+    from ais_prompt.models.wires.openai.openai_models import batch_answer, batch_request
     from ais_prompt.testing.apis import response_body
 
     model = OpenAIResponsesModel("m", stop_words=["\n"])

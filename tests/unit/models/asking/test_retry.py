@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.models.asking import Attempt, is_temporary, read_retry_after, wait_before_retry
-from ais_prompt.models.options import Retry
+from ais_prompt.models.model_options import Retry
 from ais_prompt.types import Completion, Failure
 
 

@@ -13,10 +13,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import ais_prompt.models.huggingface.likelihood as hf_prefixes
+import ais_prompt.models.huggingface.local_likelihood as hf_prefixes
 from ais_prompt.models.base import LikelihoodModel
-from ais_prompt.models.huggingface.likelihood import LikelihoodComputer, TokenRow, log_probs_of_batch, log_probs_of_tree
-from ais_prompt.models.huggingface.model import HuggingFaceBaseModel, HuggingFaceChatModel
+from ais_prompt.models.huggingface.local_likelihood import (
+    LikelihoodComputer,
+    TokenRow,
+    log_probs_of_batch,
+    log_probs_of_tree,
+)
+from ais_prompt.models.huggingface.local_model import HuggingFaceBaseModel, HuggingFaceChatModel
 from ais_prompt.models.tokenizer import decode
 from ais_prompt.types import Completion, Likelihood, LikelihoodQuery, Request
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import MissingExtra, PromptError
 from ais_prompt.models.base import MediaModel
-from ais_prompt.models.huggingface.model import HuggingFaceChatModel
+from ais_prompt.models.huggingface.local_model import HuggingFaceChatModel
 from ais_prompt.models.huggingface.processor import MediaProcessor, video_decoder
 from ais_prompt.prompts.media import note_files
 from ais_prompt.types import ChatMessage, Completion, LikelihoodQuery, Prompt, Request

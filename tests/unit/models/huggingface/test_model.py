@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError, ModelError, PromptError
 from ais_prompt.models.base import BatchModel
-from ais_prompt.models.huggingface.model import HuggingFaceBaseModel, HuggingFaceChatModel
+from ais_prompt.models.huggingface.local_model import HuggingFaceBaseModel, HuggingFaceChatModel
 from ais_prompt.models.tokenizer import continuation, decode
 from ais_prompt.plan.bind import argument_faults
 from ais_prompt.prompts.chat_formats import make_chat_format
@@ -540,7 +540,7 @@ def test_only_the_tokenizer_works_without_torch(folder: Path) -> None:
 import sys
 sys.modules["torch"] = None  # as if it were not installed
 from ais_prompt.errors import MissingExtra
-from ais_prompt.models.huggingface.model import HuggingFaceBaseModel
+from ais_prompt.models.huggingface.local_model import HuggingFaceBaseModel
 assert "transformers" not in sys.modules
 model = HuggingFaceBaseModel({str(folder)!r})
 assert "transformers" not in sys.modules

@@ -6,7 +6,7 @@ import os
 import time
 from pathlib import Path
 
-from ais_prompt.models.server.options import read_server
+from ais_prompt.models.server.server_options import read_server
 from ais_prompt.models.server.started import AnnouncedServer, SharedServers, announced, list_of
 from ais_prompt.store.shards import SILENCE
 

@@ -10,7 +10,7 @@ import pytest
 from ais_prompt import OpenAIChatModel
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.base import address_of, cache_identity
-from ais_prompt.models.server.options import PRESETS, ServerToStart, read_server
+from ais_prompt.models.server.server_options import PRESETS, ServerToStart, read_server
 from ais_prompt.utils.gpus import GpuPool, visible_gpus
 
 COMMAND = "serve {model} --port {port}"

@@ -14,7 +14,7 @@ import pytest
 
 from ais_prompt.errors import ModelError
 from ais_prompt.models.server.instance import ServerInstance
-from ais_prompt.models.server.options import ServerToStart, read_server
+from ais_prompt.models.server.server_options import ServerToStart, read_server
 from ais_prompt.models.server.started import StartedServers
 from tests.support.cli import ROOT
 from tests.support.waiting import WATCHDOG_SECONDS

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from ais_prompt.errors import PromptError
 from ais_prompt.models.api.wire import http_failure, read_reply
 from ais_prompt.models.asking import THROTTLED, is_temporary
-from ais_prompt.models.options import Wire
+from ais_prompt.models.model_options import Wire
 from ais_prompt.models.wires.anthropic import MESSAGES, MessageStream
 from ais_prompt.testing.answers import MockReply
 from ais_prompt.testing.apis import error_of_messages, message_body, message_events, message_fault

@@ -19,8 +19,8 @@ import pytest
 
 from ais_prompt.errors import ConfigError, ModelError, PromptError
 from ais_prompt.models.base import AsyncModel, BatchModel
-from ais_prompt.models.options import Retry
-from ais_prompt.models.wires.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
+from ais_prompt.models.model_options import Retry
+from ais_prompt.models.wires.openai.openai_models import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
 from ais_prompt.registry import MODELS
 from ais_prompt.types import ChatMessage, Completion, Failure, Prompt, Request, Usage
 from tests.support.servers import MockServer, mock_server
@@ -85,7 +85,7 @@ def test_they_are_async_models_with_registered_names() -> None:
 
 def test_making_one_imports_no_http_library() -> None:
     program = (
-        "import sys; from ais_prompt.models.wires.openai.model import OpenAIChatModel; OpenAIChatModel('m').identity();"
+        "import sys; from ais_prompt.models.wires.openai.openai_models import OpenAIChatModel; OpenAIChatModel('m').identity();"
         "print([name for name in ('aiohttp', 'torch', 'transformers', 'openai') if name in sys.modules])"
     )
     result = subprocess.run(

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from ais_prompt.errors import PromptError
 from ais_prompt.models.api.wire import read_reply
-from ais_prompt.models.options import Wire
+from ais_prompt.models.model_options import Wire
 from ais_prompt.models.wires.openai.responses import RESPONSES, ResponseStream
 from ais_prompt.testing.answers import MockReply
 from ais_prompt.testing.apis import response_body, response_events, response_fault

@@ -32,9 +32,9 @@ from ais_prompt.models.huggingface.library import (
     local_path,
     pretrained_source,
 )
-from ais_prompt.models.huggingface.likelihood import LikelihoodComputer, TokenRow, query_row
+from ais_prompt.models.huggingface.local_likelihood import LikelihoodComputer, TokenRow, query_row
 from ais_prompt.models.huggingface.processor import MediaProcessor, load_processor, media_in
-from ais_prompt.models.options import TEMPLATE_VARIABLES, Batching, Loading, Sampling, join_stops
+from ais_prompt.models.model_options import TEMPLATE_VARIABLES, Batching, Loading, Sampling, join_stops
 from ais_prompt.models.tokenizer import encode, load_tokenizer, refuse_too_long
 from ais_prompt.registry import MODELS
 from ais_prompt.types import Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request

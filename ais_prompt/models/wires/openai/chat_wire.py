@@ -17,7 +17,7 @@ from msgspec import Struct
 from ais_prompt.errors import PromptError
 from ais_prompt.models.api.reasons import ended
 from ais_prompt.models.api.wire import BadBody, PieceKind, StreamReader, embed_files, fields_of, text_of, token_count
-from ais_prompt.models.options import MaxTokensField, Wire
+from ais_prompt.models.model_options import MaxTokensField, Wire
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Prompt, Request, ToolCall, Usage
 from ais_prompt.utils.messages import openai_json
 

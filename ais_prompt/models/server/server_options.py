@@ -17,7 +17,7 @@ from pydantic import AfterValidator
 from ais_prompt.config.redact import shown_command
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.flat_options import read_value
-from ais_prompt.models.options import check_at_least, check_more_than_0
+from ais_prompt.models.model_options import check_at_least, check_more_than_0
 from ais_prompt.models.transport.credentials import resolve_variables
 from ais_prompt.utils.gpus import visible_gpus
 from ais_prompt.utils.secrets import SECRETS

@@ -14,16 +14,16 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
+from ais_prompt.models.api.api_model import ApiModel
 from ais_prompt.models.api.client import opened
-from ais_prompt.models.api.model import ApiModel
 from ais_prompt.models.api.wire import read_reply
 from ais_prompt.models.asking import Replica
 from ais_prompt.models.base import PromptStyle
 from ais_prompt.models.transport.network import public_address
+from ais_prompt.models.wires.openai.chat_wire import CHAT, COMPLETIONS, MOST_STOPS, OpenAIEndpoint
 from ais_prompt.models.wires.openai.likelihood import LikelihoodClient
 from ais_prompt.models.wires.openai.likelihood_wire import ways_of
 from ais_prompt.models.wires.openai.responses import RESPONSES
-from ais_prompt.models.wires.openai.wire import CHAT, COMPLETIONS, MOST_STOPS, OpenAIEndpoint
 from ais_prompt.registry import MODELS
 from ais_prompt.types import Completion, Failure, LikelihoodQuery, Request
 from ais_prompt.utils.jsonl import encode

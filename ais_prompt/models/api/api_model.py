@@ -28,9 +28,9 @@ from ais_prompt.models.flat_options import (
     refuse_unknown,
 )
 from ais_prompt.models.huggingface.library import local_path
-from ais_prompt.models.options import TEMPLATE_VARIABLES, Limits, Sampling, Wire, check_at_least, join_stops
+from ais_prompt.models.model_options import TEMPLATE_VARIABLES, Limits, Sampling, Wire, check_at_least, join_stops
 from ais_prompt.models.server.instance import ServerInstance, WatchedTransport
-from ais_prompt.models.server.options import HOST, ServerOption, ServerToStart, read_server
+from ais_prompt.models.server.server_options import HOST, ServerOption, ServerToStart, read_server
 from ais_prompt.models.server.started import SharedServers, SharedTransport, StartedServers
 from ais_prompt.models.tokenizer import estimate_tokens, load_tokenizer, prompt_token_ids, refuse_too_long
 from ais_prompt.models.transport import (
@@ -91,7 +91,7 @@ class ApiModel:
         provider: a name in `ais_prompt.catalog.PROVIDERS`, such as ``deepseek``: its address and the variable of its
             key are the defaults of ``base_url`` and ``api_key``.
         server: the server that is started for this model, in place of ``base_url``: the name of a preset (``vllm``,
-            ``sglang``, ``transformers``) or a dict of `ais_prompt.models.server.options.ServerOptions`.
+            ``sglang``, ``transformers``) or a dict of `ais_prompt.models.server.server_options.ServerOptions`.
         num_gpus: GPUs of that server; in a config ``run_cfg=dict(num_gpus=...)``.
         flat: fields of the values under their flat names.
 
