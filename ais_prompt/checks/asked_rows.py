@@ -17,7 +17,7 @@ from ais_prompt.errors import AisPromptError, DataError, PromptError
 from ais_prompt.inferencers import Conversation, InferenceContext, Inferencer
 from ais_prompt.models.base import MediaModel, Model
 from ais_prompt.prompts import PromptBuilder
-from ais_prompt.prompts.media import check_taken
+from ais_prompt.prompts.message_media import check_taken
 from ais_prompt.types import ChatMessage, Failure, LikelihoodQuery, Prompt, Request, Sample, prompt_to_json
 from ais_prompt.utils.digest import canonical
 from ais_prompt.utils.equal_rows import Occurrences

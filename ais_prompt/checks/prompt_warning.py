@@ -20,7 +20,7 @@ from ais_prompt.prompts import Filled
 from ais_prompt.prompts.api_format import ApiFormat
 from ais_prompt.prompts.base import MessagesFormat
 from ais_prompt.prompts.chat_formats import ChatFormat
-from ais_prompt.prompts.media import LocalFilesFormat
+from ais_prompt.prompts.message_media import LocalFilesFormat
 from ais_prompt.prompts.meta_template import MetaTemplate
 from ais_prompt.prompts.multimodal import has_marker
 from ais_prompt.prompts.role_format import META_TEMPLATE, RoleTemplateFormat, RoleTemplateMessages, hides_answers

@@ -90,7 +90,7 @@ def run_by_runner(ctx: click.Context, plan: Plan, warnings: Sequence[PromptWarni
 
     from ais_prompt.shards.partition import prepare_partition
     from ais_prompt.store.layout import RunFolder
-    from ais_prompt.store.shards import shard_folders
+    from ais_prompt.store.shard_folders import shard_folders
     from ais_prompt.verbs import run as pipeline
 
     values = ctx.params

@@ -40,7 +40,7 @@ def run_shard(
 ) -> int:
     """Ask one shard, score the run if it was the last, and return the exit code."""
     from ais_prompt.errors import ConfigError, StoreError
-    from ais_prompt.store.shards import parse_shard, shared_run_folder
+    from ais_prompt.store.shard_folders import parse_shard, shared_run_folder
     from ais_prompt.verbs.run import with_found_models
     from ais_prompt.verbs.shards import is_asked
     from ais_prompt.verbs.shards import run_shard as ask
@@ -107,7 +107,7 @@ def merge(
     """
     from ais_prompt.checks.source import Source
     from ais_prompt.checks.stored_run import open_stored
-    from ais_prompt.store.shards import join_shards
+    from ais_prompt.store.shard_folders import join_shards
     from ais_prompt.utils.text import counted
 
     source = Source(config, work_dir=work_dir, allow_code_execution=allow_code_execution)
@@ -129,7 +129,7 @@ def serve(reuse: str, **options: Any) -> None:
     """
     from ais_prompt.checks.source import read_spec
     from ais_prompt.plan.plan import Plan
-    from ais_prompt.store.shards import shared_run_folder
+    from ais_prompt.store.shard_folders import shared_run_folder
     from ais_prompt.utils.signals import interruption
     from ais_prompt.verbs.shards import serve as start
 
@@ -151,7 +151,7 @@ def status(run: str, work_dir: str | None, debug: bool) -> None:  # noqa: ARG001
     from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
     from ais_prompt.config.paths import expand
     from ais_prompt.store.runs import locate_run
-    from ais_prompt.store.shards import latest_shards
+    from ais_prompt.store.shard_folders import latest_shards
 
     folder = locate_run(expand(work_dir or DEFAULT_WORK_DIR), run)
     lines = [*_shards(folder), *_servers(folder), *_whole(folder)]
@@ -187,7 +187,7 @@ def refuse_scores_of_shard(mode: str, *, stop_early: bool, gate_values: dict[str
 def tasks_of_shard(shard: str | None, reuse: str | None, spec: RunSpec) -> Collection[str] | None:
     """Return the tasks that a shard asks, so that it reads no others; None for all, or if that is not decided yet."""
     from ais_prompt.shards.partition import held_tasks
-    from ais_prompt.store.shards import parse_shard, shared_run_folder
+    from ais_prompt.store.shard_folders import parse_shard, shared_run_folder
 
     if shard is None or reuse is None or spec.partitioner is None:
         return None
@@ -211,7 +211,7 @@ def _quoted(folder: RunFolder) -> str:
 
 def _shards(folder: RunFolder) -> Iterator[str]:
     """Yield a line for each shard."""
-    from ais_prompt.store.shards import latest_shards
+    from ais_prompt.store.shard_folders import latest_shards
 
     shards = latest_shards(folder)
     width = max(map(len, map(str, shards)), default=0)
@@ -228,7 +228,7 @@ def _servers(folder: RunFolder) -> Iterator[str]:
         return
     from ais_prompt.models.server.started import announcements
     from ais_prompt.report.tally import duration
-    from ais_prompt.store.shards import SILENCE
+    from ais_prompt.store.shard_folders import SILENCE
 
     found = [one for path in sorted(folder.servers.iterdir()) for one in announcements(path)]
     if not found:
@@ -242,7 +242,7 @@ def _servers(folder: RunFolder) -> Iterator[str]:
 def _whole(folder: RunFolder) -> Iterator[str]:
     """Yield how the run is as a whole, and what to do next."""
     from ais_prompt.store.runs import read_run_file
-    from ais_prompt.store.shards import is_merged, latest_shards
+    from ais_prompt.store.shard_folders import is_merged, latest_shards
 
     shards = latest_shards(folder)
     if not shards:

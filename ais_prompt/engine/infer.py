@@ -22,7 +22,7 @@ from ais_prompt.config.redact import shown_body
 from ais_prompt.engine.conversations import conversations, former_keys_of
 from ais_prompt.engine.failures import FailureWatch
 from ais_prompt.engine.meters import GO_ON, SpeedMeter, Spending
-from ais_prompt.engine.session import OpenProgress, TaskSession, silent_progress
+from ais_prompt.engine.task_session import OpenProgress, TaskSession, silent_progress
 from ais_prompt.errors import ModelError, StoreError
 from ais_prompt.inferencers import RunningConversation
 from ais_prompt.models.base import AsyncModel, Model, SendsBodies, cache_identity, full_identity

@@ -12,7 +12,7 @@ from typing import Final, get_args
 from ais_prompt.errors import AisPromptError
 from ais_prompt.inferencers import ToolCallInferencer
 from ais_prompt.plan.plan import Task
-from ais_prompt.postprocess.tool_calls import ToolFormat, written_calls
+from ais_prompt.postprocess.written_calls import ToolFormat, written_calls
 from ais_prompt.types import Completion, Decoding, Request, prompt_to_json
 from ais_prompt.utils.digest import digest
 

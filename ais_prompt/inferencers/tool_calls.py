@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.inferencers.base import Conversation, InferenceContext, Preview, refuse_fields, with_fields
-from ais_prompt.postprocess.tool_calls import ToolFormat, calls_as_text, written_calls
+from ais_prompt.postprocess.written_calls import ToolFormat, calls_as_text, written_calls
 from ais_prompt.prompts.text_format import TokenizerChatFormat
 from ais_prompt.registry import INFERENCERS
 from ais_prompt.types import ChatMessage, Completion, Decoding, Prediction, Prompt, Request, Sample, ToolCall

@@ -18,7 +18,7 @@ from ais_prompt.errors import ModelError
 from ais_prompt.inferencers import RepeatingInferencer, RunningConversation
 from ais_prompt.inferencers.containment import ends_task, failure_of
 from ais_prompt.inferencers.gen import answer_length
-from ais_prompt.inferencers.secrets import without_secrets
+from ais_prompt.inferencers.hide_secrets import without_secrets
 from ais_prompt.models.api.api_model import ApiModel
 from ais_prompt.models.api.wire import StreamReader
 from ais_prompt.models.transport import allow_connections, forget_connections

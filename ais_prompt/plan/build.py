@@ -24,7 +24,7 @@ from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferen
 from ais_prompt.models.base import KnowsStopTokens, MediaModel, Model
 from ais_prompt.prompts import PromptBuilder, Template
 from ais_prompt.prompts.chat_formats import ChatFormat, make_chat_format
-from ais_prompt.prompts.media import LocalFilesFormat, MediaRoots
+from ais_prompt.prompts.message_media import LocalFilesFormat, MediaRoots
 from ais_prompt.prompts.text_format import MediaKinds
 from ais_prompt.readers.base import Dataset, Reader, load_dataset
 from ais_prompt.readers.data_path import find_data

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from itertools import accumulate, islice
 from typing import Final, NamedTuple
 
-from ais_prompt.postprocess.source import AnswerText, said
+from ais_prompt.postprocess.readable import AnswerText, said
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types.score import Extraction
 from ais_prompt.utils.jsonl import DECODER, parse_written

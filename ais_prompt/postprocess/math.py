@@ -12,8 +12,8 @@ from typing import Final
 
 from ais_prompt.errors import DataError
 from ais_prompt.postprocess.numbers import NUMBER, plain_number
-from ais_prompt.postprocess.rules import Candidate, Rank, doubts, is_undecided, strongest
-from ais_prompt.postprocess.source import said
+from ais_prompt.postprocess.readable import said
+from ais_prompt.postprocess.rule_engine import Candidate, Rank, doubts, is_undecided, strongest
 from ais_prompt.postprocess.stated import (
     EQUATION,
     FORMULA,

@@ -33,8 +33,8 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 from ais_prompt.errors import DataError
-from ais_prompt.postprocess.rules import Candidate, Rank, doubts, strongest
-from ais_prompt.postprocess.source import said
+from ais_prompt.postprocess.readable import said
+from ais_prompt.postprocess.rule_engine import Candidate, Rank, doubts, strongest
 from ais_prompt.postprocess.stated import OPERAND_AFTER, Statement, marked_spans, stated_result, statements
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types.score import Extraction

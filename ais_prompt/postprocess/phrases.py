@@ -3,7 +3,7 @@
 They do what functions of the same names do in OpenCompass, but for one thing: where nothing is found they return None,
 and the answer counts as unparsed. Thoughts are left out first.
 
-Capital letters are for prompts after which a model answers with the letter; `ais_prompt.postprocess.options` reads
+Capital letters are for prompts after which a model answers with the letter; `ais_prompt.postprocess.chosen_option` reads
 options in words.
 """
 
@@ -13,8 +13,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from ais_prompt.postprocess.rules import doubts
-from ais_prompt.postprocess.source import THINK_END, THINK_START, said
+from ais_prompt.postprocess.readable import THINK_END, THINK_START, said
+from ais_prompt.postprocess.rule_engine import doubts
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types.score import Extraction
 from ais_prompt.utils.packages import require

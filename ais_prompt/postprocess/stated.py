@@ -26,7 +26,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from ais_prompt.postprocess.rules import Doubts, Rank, Rule, is_reported, is_undecided
+from ais_prompt.postprocess.rule_engine import Doubts, Rank, Rule, is_reported, is_undecided
 
 _IS = (
     r"(?:\s*\b(?:is|are|was|would\s+be|should\s+be|must\s+be|will\s+be|equals?|comes\s+(?:out\s+)?to)\b\s*:?"

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.base import Filled, Template
-from ais_prompt.prompts.media import MediaRoots
-from ais_prompt.prompts.multi_turn import DialogueTemplate, FilledDialogue
+from ais_prompt.prompts.dialogue_template import DialogueTemplate, FilledDialogue
+from ais_prompt.prompts.message_media import MediaRoots
 from ais_prompt.prompts.prompt_list import PromptList, chain
 from ais_prompt.types import Sample
 

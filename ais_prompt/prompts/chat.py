@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.base import Filled, Form, Template
-from ais_prompt.prompts.multi_turn import FilledDialogue, turn_entries
+from ais_prompt.prompts.dialogue_template import FilledDialogue, turn_entries
 from ais_prompt.prompts.prompt_list import Item, PromptList, Turn
 from ais_prompt.utils.text import listed
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from ais_prompt.config.parse.model import is_token_id
 from ais_prompt.errors import ConfigError, PromptError
-from ais_prompt.prompts.media import MEDIA
+from ais_prompt.prompts.message_media import MEDIA
 from ais_prompt.prompts.prompt_list import Turn, column_marks, compile_text
 from ais_prompt.types import Content, MetaTemplateSpec, RoleSpec
 from ais_prompt.utils.synonyms import ROLES

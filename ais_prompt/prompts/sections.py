@@ -14,7 +14,7 @@ from typing import Final, Generic, TypeAlias, TypeVar
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.base import Mode
 from ais_prompt.prompts.compiled import CompiledSection, FilledSection
-from ais_prompt.prompts.media import refuse_media
+from ais_prompt.prompts.message_media import refuse_media
 from ais_prompt.prompts.meta_template import MetaTemplate, unknown_role
 from ais_prompt.prompts.prompt_list import PromptList, PromptSection, Turn, text_of
 

@@ -18,7 +18,7 @@ from rich.progress import BarColumn, TextColumn
 from rich.table import Column
 from rich.text import Text
 
-from ais_prompt.engine.session import Progress
+from ais_prompt.engine.task_session import Progress
 from ais_prompt.report.tally import RunTally, Tally
 from ais_prompt.utils.log import Alike
 from ais_prompt.utils.progress import Advance, Facts, in_notebook, is_quiet, shown_on, tracking

@@ -1,7 +1,7 @@
 """Score finished tasks in a worker process while other tasks are still asked.
 
 The event loop that asks is not held up. `BackgroundScoring` decides which task is scored when; `ScoringProcess` and
-`AnswerReader` are the worker processes (`ais_prompt.scoring.worker`), as their parent sees them.
+`AnswerReader` are the worker processes (`ais_prompt.scoring.score_worker`), as their parent sees them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ais_prompt.errors import AisPromptError, PartError
 from ais_prompt.plan.plan import Task
 from ais_prompt.scoring.judges.questions import AnsweredTask, answers_to_judge
 from ais_prompt.scoring.judges.verdicts import Question
-from ais_prompt.scoring.worker import ScoreCall, Scored, ToJudge, ToJudgeCall, is_risky, parts_of
+from ais_prompt.scoring.score_worker import ScoreCall, Scored, ToJudge, ToJudgeCall, is_risky, parts_of
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.utils.worker import Worker, WorkerDied
 
@@ -225,14 +225,14 @@ class ScoringProcess:
             with self._lock:
                 if self._is_over:
                     return "the run is stopped"
-                self._worker = Worker("ais_prompt.scoring.worker")
+                self._worker = Worker("ais_prompt.scoring.score_worker")
             found: Scored | None = self.call(Surroundings.here(self._config))
         except (OSError, WorkerDied) as error:
             return str(error)
         return found.unresolved if found else ""
 
     def call(self, value: Any) -> Any:
-        """Send a call of `ais_prompt.scoring.worker`, and return the reply.
+        """Send a call of `ais_prompt.scoring.score_worker`, and return the reply.
 
         Raises:
             WorkerDied: the process has ended.

@@ -20,14 +20,14 @@ from ais_prompt.engine.conversations import conversations, stored_predictions
 from ais_prompt.errors import AisPromptError, StoreError
 from ais_prompt.models.base import full_identity
 from ais_prompt.plan.plan import Plan, Task, record_of
-from ais_prompt.scoring.stored import check_answers
+from ais_prompt.scoring.stored_answers import check_answers
 from ais_prompt.store.disk import writing
 from ais_prompt.store.layout import RunFolder, refuse_links
 from ais_prompt.store.predictions import PredictionSorter, prediction_sorter, stored_lines
 from ais_prompt.store.request_keys import RequestKeys
 from ais_prompt.store.run_record import addresses_of, done_tasks
 from ais_prompt.store.runs import read_run_file
-from ais_prompt.store.shards import shard_folders, stored_agreements
+from ais_prompt.store.shard_folders import shard_folders, stored_agreements
 from ais_prompt.store.writer_lock import hold_writer_lock, try_file_lock
 from ais_prompt.types import Request, TaskFacts
 from ais_prompt.utils.digest import canonical

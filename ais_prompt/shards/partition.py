@@ -19,7 +19,7 @@ from ais_prompt.plan.build import build_partitioner, build_runner
 from ais_prompt.plan.plan import Plan, PlannedModel, Task
 from ais_prompt.shards.runner import Runner, ShardWork
 from ais_prompt.store.layout import RunFolder, safe_name
-from ais_prompt.store.shards import EVERYTHING, HeldTasks, partition_key, read_partition, record_partition
+from ais_prompt.store.shard_folders import EVERYTHING, HeldTasks, partition_key, read_partition, record_partition
 from ais_prompt.types import Budget, Partition, RunSpec, Shard
 from ais_prompt.types.shard import Chunk, TaskSize
 

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.shards import ShardFolder, shard_folders
+from ais_prompt.store.shard_folders import ShardFolder, shard_folders
 from ais_prompt.types import Shard
 from ais_prompt.utils.progress import tracking
 

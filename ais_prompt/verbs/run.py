@@ -37,7 +37,7 @@ from ais_prompt.report.web import forget_report, write_report
 from ais_prompt.report.web.run_prompts import write_prompts
 from ais_prompt.scoring.averages import select, with_averages
 from ais_prompt.scoring.rows import Row, TaskOutcome, summary_rows
-from ais_prompt.scoring.stored import check_stored
+from ais_prompt.scoring.stored_answers import check_stored
 from ais_prompt.scoring.watches import Watches
 from ais_prompt.shards.merge import forget_partial, open_partial
 from ais_prompt.store.disk import reading

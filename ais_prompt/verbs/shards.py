@@ -25,7 +25,7 @@ from ais_prompt.shards.partition import held_tasks, prepare_partition
 from ais_prompt.store.disk import writing
 from ais_prompt.store.layout import RunFolder, safe_name
 from ais_prompt.store.run_record import write_config
-from ais_prompt.store.shards import BEAT, HeldTasks, latest_shards, open_shard, read_held, shard_folders
+from ais_prompt.store.shard_folders import BEAT, HeldTasks, latest_shards, open_shard, read_held, shard_folders
 from ais_prompt.types import Failure, Shard
 from ais_prompt.verbs.run import RunResult, run
 

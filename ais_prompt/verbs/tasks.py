@@ -35,7 +35,7 @@ from ais_prompt.scoring.background import BackgroundScoring
 from ais_prompt.scoring.judges.questions import AnsweredTask, JudgeJob, JudgeQuestions
 from ais_prompt.scoring.rows import TaskOutcome
 from ais_prompt.scoring.score import isolation_of, score, stored_scores
-from ais_prompt.scoring.worker import Scored
+from ais_prompt.scoring.score_worker import Scored
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.run_record import RunRecord
 from ais_prompt.types import Activity, TaskSpec, Used

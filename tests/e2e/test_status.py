@@ -12,7 +12,7 @@ import pytest
 
 from ais_prompt.models.server.server_options import read_server
 from ais_prompt.models.server.started import AnnouncedServer
-from ais_prompt.store.shards import SILENCE
+from ais_prompt.store.shard_folders import SILENCE
 from tests.e2e.project import Project
 
 SERVER = read_server({"command": "serve {port}", "shared": True, "host": "node7"}, "org/model", None)

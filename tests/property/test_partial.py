@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ais_prompt.engine.conversations import stored_predictions
 from ais_prompt.engine.in_memory import ask_alone
 from ais_prompt.engine.infer import TaskJob
-from ais_prompt.engine.session import silent_progress
+from ais_prompt.engine.task_session import silent_progress
 from ais_prompt.models import ScriptedModel
 from ais_prompt.plan.plan import Task
 from ais_prompt.store import RunFolder, read_predictions

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.engine.in_memory import ask_alone
 from ais_prompt.engine.infer import TaskJob
-from ais_prompt.engine.session import Progress
+from ais_prompt.engine.task_session import Progress
 from ais_prompt.models import ScriptedModel
 from ais_prompt.plan.plan import Task
 from ais_prompt.store import RunFolder

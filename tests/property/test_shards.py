@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from ais_prompt.engine.in_memory import ask_alone
 from ais_prompt.engine.infer import AskingOptions, TaskJob
-from ais_prompt.engine.session import silent_progress
+from ais_prompt.engine.task_session import silent_progress
 from ais_prompt.errors import ModelError
 from ais_prompt.models import ScriptedModel
 from ais_prompt.plan.plan import Task
 from ais_prompt.shards.merge import collect
 from ais_prompt.store import RunFolder
-from ais_prompt.store.shards import EVERYTHING, HeldTasks, open_shard, shard_folders
+from ais_prompt.store.shard_folders import EVERYTHING, HeldTasks, open_shard, shard_folders
 from ais_prompt.types import Partition, Shard
 from ais_prompt.verbs.shards import shard_tasks
 from tests.support.parts import task_spec, write_rows

@@ -27,7 +27,7 @@ from ais_prompt.models.server.server_options import ServerToStart
 from ais_prompt.models.transport import Reply, Sink, Transport
 from ais_prompt.store.layout import safe_name
 from ais_prompt.store.results import write_json_atomic
-from ais_prompt.store.shards import SILENCE
+from ais_prompt.store.shard_folders import SILENCE
 from ais_prompt.types import Failure
 from ais_prompt.utils.digest import text_digest
 from ais_prompt.utils.gpus import GpuPool, visible_gpus

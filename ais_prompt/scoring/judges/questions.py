@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.engine.infer import AskingOptions, TaskJob
-from ais_prompt.engine.session import OpenProgress
+from ais_prompt.engine.task_session import OpenProgress
 from ais_prompt.errors import DataError, PartError
 from ais_prompt.evaluators.base import JudgedBatchEvaluator
 from ais_prompt.plan.judge_models import (

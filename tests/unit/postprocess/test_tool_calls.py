@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ais_prompt.postprocess.tool_calls import ToolFormat, calls_as_text, tool_calls_postprocess, written_calls
+from ais_prompt.postprocess.written_calls import ToolFormat, calls_as_text, tool_calls_postprocess, written_calls
 from ais_prompt.types import ToolCall
 
 ADD = '{"name": "add", "arguments": {"a": 1}}'

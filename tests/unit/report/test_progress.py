@@ -10,7 +10,7 @@ from typing import TextIO
 
 import pytest
 
-from ais_prompt.engine.session import Progress
+from ais_prompt.engine.task_session import Progress
 from ais_prompt.report import progress_board as progress
 from ais_prompt.report.progress_board import run_progress
 from ais_prompt.report.tally import EndpointView, RunTally, Tally, duration

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ais_prompt.models.server.server_options import read_server
 from ais_prompt.models.server.started import AnnouncedServer, SharedServers, announced, list_of
-from ais_prompt.store.shards import SILENCE
+from ais_prompt.store.shard_folders import SILENCE
 
 SERVER = read_server({"command": "serve {port}", "shared": True, "host": "node7"}, "org/model", None)
 OTHER = read_server({"command": "serve {port}", "shared": True}, "org/other", None)

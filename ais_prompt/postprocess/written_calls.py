@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
-from ais_prompt.postprocess.source import said
+from ais_prompt.postprocess.readable import said
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import ToolCall
 from ais_prompt.utils.jsonl import DECODER, parse_written

@@ -245,6 +245,8 @@ def _collected() -> Iterator[list[tuple[int, str, str]]]:
 
 
 if __name__ == "__main__":
-    from ais_prompt.scoring import worker  # calls are values of the module's classes, not of those of `__main__`
+    from ais_prompt.scoring import (
+        score_worker as worker,  # calls are values of the module's classes, not of those of `__main__`
+    )
 
     serve(worker.answer)

@@ -19,8 +19,17 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.postprocess.rules import Candidate, Doubts, Rank, Rule, doubts, is_reported, is_undecided, strongest
-from ais_prompt.postprocess.source import AnswerText, said
+from ais_prompt.postprocess.readable import AnswerText, said
+from ais_prompt.postprocess.rule_engine import (
+    Candidate,
+    Doubts,
+    Rank,
+    Rule,
+    doubts,
+    is_reported,
+    is_undecided,
+    strongest,
+)
 from ais_prompt.postprocess.stated import marked_spans, sentences
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types.score import Extraction
