@@ -62,17 +62,17 @@ from ais_prompt.evaluators.visual import OcrBenchEvaluator as OcrBenchEvaluator
 from ais_prompt.evaluators.visual import RelaxedAccuracyEvaluator as RelaxedAccuracyEvaluator
 from ais_prompt.evaluators.visual import RoundedNumberEvaluator as RoundedNumberEvaluator
 from ais_prompt.evaluators.visual import VqaAccuracyEvaluator as VqaAccuracyEvaluator
-from ais_prompt.extensions.benchmarks.cards.dataset import CatalogDataset as CatalogDataset
+from ais_prompt.extensions.benchmarks.cards.catalog_dataset import CatalogDataset as CatalogDataset
 from ais_prompt.extensions.benchmarks.function_calls import ToolCallEvaluator as ToolCallEvaluator
 from ais_prompt.extensions.benchmarks.instructions import InstructionEvaluator as InstructionEvaluator
-from ais_prompt.extensions.benchmarks.layouts.dataset import BenchmarkDataset as BenchmarkDataset
+from ais_prompt.extensions.benchmarks.layouts.layout_dataset import BenchmarkDataset as BenchmarkDataset
 from ais_prompt.extensions.benchmarks.long_bench import (
     LongBenchClassificationEvaluator as LongBenchClassificationEvaluator,
 )
 from ais_prompt.extensions.benchmarks.long_bench import LongBenchCodeSimEvaluator as LongBenchCodeSimEvaluator
 from ais_prompt.extensions.benchmarks.long_bench import LongBenchCountEvaluator as LongBenchCountEvaluator
 from ais_prompt.extensions.benchmarks.long_bench import LongBenchRetrievalEvaluator as LongBenchRetrievalEvaluator
-from ais_prompt.extensions.benchmarks.ruler.dataset import RulerDataset as RulerDataset
+from ais_prompt.extensions.benchmarks.ruler.ruler_dataset import RulerDataset as RulerDataset
 from ais_prompt.extensions.clusters.partitioners import NumWorkerPartitioner as NumWorkerPartitioner
 from ais_prompt.extensions.clusters.partitioners import SizePartitioner as SizePartitioner
 from ais_prompt.extensions.clusters.ray import RayRunner as RayRunner

@@ -29,14 +29,14 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "openai": "ais_prompt.models.transport.openai_transport",
     },
     "readers": {
-        "BenchmarkDataset": "ais_prompt.extensions.benchmarks.layouts.dataset",
-        "CatalogDataset": "ais_prompt.extensions.benchmarks.cards.dataset",
+        "BenchmarkDataset": "ais_prompt.extensions.benchmarks.layouts.layout_dataset",
+        "CatalogDataset": "ais_prompt.extensions.benchmarks.cards.catalog_dataset",
         "HuggingFaceDataset": "ais_prompt.readers.hugging_face",
         "LoadRowsDataset": "ais_prompt.perf.load_rows",
         "LocalDataset": "ais_prompt.readers.local",
         "MooncakeTraceDataset": "ais_prompt.perf.traces",
         "PeerDataset": "ais_prompt.extensions.peers.code.parts",
-        "RulerDataset": "ais_prompt.extensions.benchmarks.ruler.dataset",
+        "RulerDataset": "ais_prompt.extensions.benchmarks.ruler.ruler_dataset",
         "SyntheticDataset": "ais_prompt.perf.synthetic",
     },
     "retrievers": {
@@ -223,9 +223,9 @@ PROTOCOLS: Final[dict[str, tuple[str, ...]]] = {
 EXPORTERS: Final[dict[str, str]] = {
     "csv": "ais_prompt.report.frames.write_csv",
     "parquet": "ais_prompt.report.frames.write_parquet",
-    "eee": "ais_prompt.extensions.formats.every_eval_ever.write_every_eval_ever",
+    "eee": "ais_prompt.extensions.formats.every_eval_ever_log.write_every_eval_ever",
     "inspect": "ais_prompt.extensions.formats.inspect_log.write_inspect_logs",
-    "lm-eval": "ais_prompt.extensions.formats.lm_eval.write_lm_eval",
+    "lm-eval": "ais_prompt.extensions.formats.lm_eval_log.write_lm_eval",
 }
 """Format of exported results → the function that writes it: takes `StoredResults` and a folder, returns the files."""
 

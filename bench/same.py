@@ -25,7 +25,8 @@ import numpy as np
 from msgspec.structs import replace
 
 from ais_prompt import run
-from ais_prompt.extensions.same.compare import (
+from ais_prompt.extensions.same.asked import ANSWERS, PROMPTS, TEXTS, probe
+from ais_prompt.extensions.same.evidence import (
     Answers,
     by_sample,
     compare_answers,
@@ -33,7 +34,6 @@ from ais_prompt.extensions.same.compare import (
     compare_prompts,
     decide,
 )
-from ais_prompt.extensions.same.probe import ANSWERS, PROMPTS, TEXTS, probe
 from ais_prompt.models.huggingface.local_model import HuggingFaceChatModel
 from ais_prompt.registry import MODELS
 from ais_prompt.store.layout import RunFolder

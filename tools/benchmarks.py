@@ -49,7 +49,7 @@ ADD: Final = """\
 ## Add one
 
 1. Write `configs/datasets/NAME/card.toml`; the cards there show the keys. If the publisher's columns are not what a
-   template needs, name a function of `ais_prompt/extensions/benchmarks/cards/rows.py` as `rows`.
+   template needs, name a function of `ais_prompt/extensions/benchmarks/cards/publisher_rows.py` as `rows`.
 2. Write the configs beside it with `type='CatalogDataset'`: `NAME_gen.py`, and `NAME_ppl.py` if choices are compared by
    likelihood.
 3. Write `tests/benchmarks/NAME.json`: a few rows of your own in the publisher's form, answers, and the score that

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ais_prompt.extensions.benchmarks.layouts.table import LAYOUTS
+from ais_prompt.extensions.benchmarks.layouts.all_layouts import LAYOUTS
 from ais_prompt.extensions.peers.table import ROWS
 
 KINDS: Final = ("evaluators", "postprocessors", "models")

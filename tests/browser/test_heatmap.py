@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ais_prompt import run
-from ais_prompt.extensions.benchmarks.ruler.dataset import RulerDataset, Task
+from ais_prompt.extensions.benchmarks.ruler.ruler_dataset import RulerDataset, Task
 from tests.browser.conftest import open_report
 from tests.browser.test_accessibility import LOOKS, serious
 from tools.chromium import Page

@@ -20,16 +20,16 @@ from msgspec import Struct
 
 from ais_prompt.config.cards import LOCK, Card, cards, find_card, get_command, how_to_get
 from ais_prompt.errors import DataError, StoreError
-from ais_prompt.extensions.benchmarks.cards.dataset import (
+from ais_prompt.extensions.benchmarks.cards.catalog_dataset import (
     DataLock,
     changed_file,
     lock_changes,
     read_lock,
     row_changes,
 )
-from ais_prompt.extensions.benchmarks.cards.media import changed_media
-from ais_prompt.extensions.benchmarks.cards.sources import fetch, find_files, forget
+from ais_prompt.extensions.benchmarks.cards.publisher_files import fetch, find_files, forget
 from ais_prompt.extensions.benchmarks.cards.store import built, copied, install
+from ais_prompt.extensions.benchmarks.cards.visual_rows import changed_media
 
 MOST_BYTES: Final = 8 * 2**30
 """Bytes of all files of an archive together, unpacked."""

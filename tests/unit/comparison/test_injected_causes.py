@@ -12,7 +12,7 @@ import pytest
 
 from ais_prompt.comparison.explained import explain_runs
 from ais_prompt.comparison.paired_runs import read_stored_run
-from ais_prompt.extensions.formats.logs.files import zip_file
+from ais_prompt.extensions.formats.logs.log_files import zip_file
 from ais_prompt.metrics.aggregate import exact_mean
 from tests.support.real_data import ROOT
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ais_prompt.errors import DataError
 from ais_prompt.evaluators import Evaluator
 from ais_prompt.evaluators.squad import DropEvaluator
-from ais_prompt.extensions.benchmarks.cards.rows import drop
+from ais_prompt.extensions.benchmarks.cards.publisher_rows import drop
 from ais_prompt.metrics.spans import best_assignment, normalize_span, span_exact_match, span_f1
 
 NO_DATE = {"day": "", "month": "", "year": ""}

@@ -13,7 +13,7 @@ import msgspec
 
 from ais_prompt.config.cards import LOCK, Card
 from ais_prompt.errors import AisPromptError, DataError
-from ais_prompt.extensions.benchmarks.cards.dataset import (
+from ais_prompt.extensions.benchmarks.cards.catalog_dataset import (
     DataLock,
     SourceFile,
     SplitLock,
@@ -22,9 +22,9 @@ from ais_prompt.extensions.benchmarks.cards.dataset import (
     read_lock,
     split_file,
 )
-from ais_prompt.extensions.benchmarks.cards.media import FOLDER, MEDIA_ROWS, marked
-from ais_prompt.extensions.benchmarks.cards.rows import ROWS
-from ais_prompt.extensions.benchmarks.cards.sources import FoundFile, raw_rows
+from ais_prompt.extensions.benchmarks.cards.publisher_files import FoundFile, raw_rows
+from ais_prompt.extensions.benchmarks.cards.publisher_rows import ROWS
+from ais_prompt.extensions.benchmarks.cards.visual_rows import FOLDER, MEDIA_ROWS, marked
 from ais_prompt.readers.batches import rows_of
 from ais_prompt.readers.table import Row, Table
 from ais_prompt.utils.digest import file_digest

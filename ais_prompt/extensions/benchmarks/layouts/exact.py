@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Final
 
-from ais_prompt.extensions.benchmarks.layouts.layout import (
+from ais_prompt.extensions.benchmarks.layouts.file_layout import (
     Call,
     Layout,
     by_ending,

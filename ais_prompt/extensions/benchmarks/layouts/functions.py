@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ais_prompt.errors import DataError
-from ais_prompt.extensions.benchmarks.layouts.layout import Call, Layout, Numbered, jsonl
+from ais_prompt.extensions.benchmarks.layouts.file_layout import Call, Layout, Numbered, jsonl
 from ais_prompt.readers.table import Row
 from ais_prompt.utils.text import counted
 

@@ -19,7 +19,7 @@ from typing import Any, Final
 import yaml
 
 from ais_prompt.errors import ConfigError, DataError, PartError
-from ais_prompt.extensions.formats.logs.files import LogFile, log_files, mapping
+from ais_prompt.extensions.formats.logs.log_files import LogFile, log_files, mapping
 from ais_prompt.extensions.formats.logs.patterns import apply_pattern
 from ais_prompt.extensions.formats.logs.record import (
     LogFormat,

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Final
 
 from ais_prompt.errors import DataError
-from ais_prompt.extensions.formats.logs.files import LogFile, mapping
+from ais_prompt.extensions.formats.logs.log_files import LogFile, mapping
 from ais_prompt.extensions.formats.logs.record import (
     LogFormat,
     LoggedAnswer,

@@ -22,7 +22,7 @@ from ais_prompt.catalog import LOG_FORMATS, import_object
 from ais_prompt.checks.source import Source, read_spec
 from ais_prompt.config.load import LoadedConfig
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.extensions.formats.logs.files import log_files
+from ais_prompt.extensions.formats.logs.log_files import log_files
 from ais_prompt.extensions.formats.logs.record import LogFormat, LoggedTask, LogRule, as_written_by
 from ais_prompt.extensions.formats.logs.rules import RuleSearch
 from ais_prompt.extensions.formats.logs.samples import SeenAnswers, read_samples

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from ais_prompt.extensions.formats.logs.files import Archive, LogFile, mapping
+from ais_prompt.extensions.formats.logs.log_files import Archive, LogFile, mapping
 from ais_prompt.extensions.formats.logs.record import (
     LogFormat,
     LoggedAnswer,

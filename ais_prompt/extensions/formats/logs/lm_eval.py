@@ -15,7 +15,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from ais_prompt.errors import DataError
-from ais_prompt.extensions.formats.logs.files import LogFile, mapping
+from ais_prompt.extensions.formats.logs.log_files import LogFile, mapping
 from ais_prompt.extensions.formats.logs.record import (
     LogFormat,
     LoggedAnswer,

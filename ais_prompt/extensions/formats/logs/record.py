@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from msgspec import Struct, field
 
 from ais_prompt.errors import DataError
-from ais_prompt.extensions.formats.logs.files import LogFile
+from ais_prompt.extensions.formats.logs.log_files import LogFile
 from ais_prompt.types import ChatMessage, Completion, Failure, Prompts, Usage
 
 PartConfig: TypeAlias = Mapping[str, Any]

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from ais_prompt.extensions.benchmarks.layouts.layout import jsonl
+from ais_prompt.extensions.benchmarks.layouts.file_layout import jsonl
 from ais_prompt.readers.data_path import data_folders
 
 CACHES: Final = {"opencompass": "COMPASS_DATA_CACHE", "ais_bench": "AIS_BENCH_DATASETS_CACHE"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ais_prompt.extensions.benchmarks.layouts.table import LAYOUTS
+from ais_prompt.extensions.benchmarks.layouts.all_layouts import LAYOUTS
 from ais_prompt.extensions.peers.table.row import PartRow
 
 _BATCHES: Final = "requests are sent as the model's max_concurrency allows"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.extensions.benchmarks.cards.dataset import CatalogDataset
+from ais_prompt.extensions.benchmarks.cards.catalog_dataset import CatalogDataset
 from ais_prompt.extensions.benchmarks.function_calls import Language, ToolCallEvaluator
 from ais_prompt.extensions.benchmarks.get import get
 

@@ -12,7 +12,7 @@ import pytest
 
 from ais_prompt.config.cards import find_card
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.extensions.benchmarks.cards.dataset import CatalogDataset
+from ais_prompt.extensions.benchmarks.cards.catalog_dataset import CatalogDataset
 from ais_prompt.types import SampleScore
 
 pytest.importorskip("if_verifiable")

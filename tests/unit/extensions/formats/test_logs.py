@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from ais_prompt.checks.stored_run import stored_spec
-from ais_prompt.extensions.formats.logs import files
+from ais_prompt.extensions.formats.logs import log_files as files
 from ais_prompt.extensions.formats.logs.import_log import ImportedLog, import_log
 from ais_prompt.extensions.formats.logs.rules import logged_choice, logged_letters, logged_marked_letter
 from ais_prompt.report.stored import StoredTask, read_stored_results

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.extensions.same.compare import (
+from ais_prompt.extensions.same.evidence import (
     ModelFinding,
     by_sample,
     compare_answers,

@@ -15,8 +15,8 @@ from ais_prompt.checks.source import Source, read_spec
 from ais_prompt.config.cards import cards, find_card
 from ais_prompt.config.compose import compose
 from ais_prompt.config.locate import list_shipped
-from ais_prompt.extensions.benchmarks.cards.dataset import CatalogDataset
-from ais_prompt.extensions.benchmarks.cards.rows import LETTERS
+from ais_prompt.extensions.benchmarks.cards.catalog_dataset import CatalogDataset
+from ais_prompt.extensions.benchmarks.cards.publisher_rows import LETTERS
 from ais_prompt.registry import READERS
 from tests.support.benchmark_samples import CONFIGS, NAMES, bring, sample
 from tests.support.cli import run_cli

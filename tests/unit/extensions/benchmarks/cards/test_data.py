@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ais_prompt.errors import DataError
-from ais_prompt.extensions.benchmarks.cards.dataset import CatalogDataset
+from ais_prompt.extensions.benchmarks.cards.catalog_dataset import CatalogDataset
 from ais_prompt.extensions.benchmarks.get import unpack
 from tests.support.cli import run_cli
 from tests.support.hub import FakeHub, fake_hub

@@ -12,7 +12,7 @@ import pytest
 from ais_prompt import run
 from ais_prompt.config.compose import compose
 from ais_prompt.errors import DataError
-from ais_prompt.extensions.benchmarks.cards.dataset import CatalogDataset
+from ais_prompt.extensions.benchmarks.cards.catalog_dataset import CatalogDataset
 from ais_prompt.extensions.benchmarks.get import check, get
 from tests.support.vision_model import image_bytes
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.config.compose import compose
-from ais_prompt.extensions.benchmarks.cards.dataset import CatalogDataset
+from ais_prompt.extensions.benchmarks.cards.catalog_dataset import CatalogDataset
 from ais_prompt.extensions.benchmarks.get import get
 from ais_prompt.registry import EVALUATORS, POSTPROCESSORS
 from tests.support.real_data import BBH, REAL_DATA, needs

@@ -11,7 +11,7 @@ import pytest
 
 from ais_prompt import check
 from ais_prompt.config.compose import compose
-from ais_prompt.extensions.benchmarks.cards.dataset import CatalogDataset
+from ais_prompt.extensions.benchmarks.cards.catalog_dataset import CatalogDataset
 from tests.support.benchmark_samples import CONFIGS, bring, sample
 
 LENIENT = {"drop_gen", "ocrbench_gen", "triviaqa_gen"}

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.extensions.benchmarks.layouts.dataset import BenchmarkDataset
-from ais_prompt.extensions.benchmarks.layouts.table import LAYOUTS
+from ais_prompt.extensions.benchmarks.layouts.all_layouts import LAYOUTS
+from ais_prompt.extensions.benchmarks.layouts.layout_dataset import BenchmarkDataset
 from tests.support.lazy import Lazy
 from tests.unit.extensions.benchmarks.layouts.samples import CASES
 

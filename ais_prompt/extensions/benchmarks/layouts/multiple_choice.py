@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from ais_prompt.extensions.benchmarks.layouts.layout import (
+from ais_prompt.extensions.benchmarks.layouts.file_layout import (
     Call,
     Layout,
     Rows,

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ais_prompt.errors import AisPromptError, ConfigError, DataError
-from ais_prompt.extensions.benchmarks.layouts.layout import Call, Layout, Numbered, unchanged
-from ais_prompt.extensions.benchmarks.layouts.table import LAYOUTS
+from ais_prompt.extensions.benchmarks.layouts.all_layouts import LAYOUTS
+from ais_prompt.extensions.benchmarks.layouts.file_layout import Call, Layout, Numbered, unchanged
 from ais_prompt.readers.batches import NumberedRow, store_rows
 from ais_prompt.readers.data_path import find_data, missing_data, require_data
 from ais_prompt.readers.formats import missing_file

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ais_prompt.extensions.benchmarks.layouts.layout import Layout, each, file, hub, letters
+from ais_prompt.extensions.benchmarks.layouts.file_layout import Layout, each, file, hub, letters
 from ais_prompt.readers.table import Row
 
 _TRUE: Final = {"true": "A", "false": "B"}

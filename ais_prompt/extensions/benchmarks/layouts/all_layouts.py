@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from ais_prompt.extensions.benchmarks.layouts import choices, exact, functions, language, reading
-from ais_prompt.extensions.benchmarks.layouts.layout import Layout
+from ais_prompt.extensions.benchmarks.layouts import exact, functions, reading
+from ais_prompt.extensions.benchmarks.layouts import language_tasks as language
+from ais_prompt.extensions.benchmarks.layouts import multiple_choice as choices
+from ais_prompt.extensions.benchmarks.layouts.file_layout import Layout
 
 LAYOUTS: Final[Mapping[str, Layout]] = {
     **choices.KNOWLEDGE,

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from ais_prompt.extensions.formats.every_eval_ever import LOWER_IS_BETTER
+from ais_prompt.extensions.formats.every_eval_ever_log import LOWER_IS_BETTER
 from ais_prompt.report.stored import StoredResults, StoredSample, StoredTask
 from ais_prompt.store.disk import replacing
 from ais_prompt.store.layout import safe_name

@@ -12,7 +12,7 @@ from ais_prompt.cli.verb import Verb, hanging, json_option, offer, quiet_option,
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ais_prompt.extensions.same.compare import Answers, Evidence, Subject
+    from ais_prompt.extensions.same.evidence import Answers, Evidence, Subject
     from ais_prompt.store.layout import RunFolder
 
 _WORDS: Final = {True: "DIFFER", False: "equal", None: "not known"}
@@ -55,7 +55,7 @@ def same(
     """
     from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
     from ais_prompt.config.paths import expand
-    from ais_prompt.extensions.same.compare import decide
+    from ais_prompt.extensions.same.evidence import decide
 
     runs = expand(work_dir or DEFAULT_WORK_DIR)
     stored = [_run_or_none(runs, name) for name in (first, second)]
@@ -91,8 +91,8 @@ def _of_models(
     """Ask two models, and compare what they answer."""
     from ais_prompt.checks.source import named_model
     from ais_prompt.errors import AisPromptError
-    from ais_prompt.extensions.same import compare
-    from ais_prompt.extensions.same.probe import (
+    from ais_prompt.extensions.same import evidence as compare
+    from ais_prompt.extensions.same.asked import (
         ANSWERS,
         FORMATS,
         SIDES,
@@ -141,7 +141,7 @@ def _of_runs(first: RunFolder, second: RunFolder) -> list[Evidence]:
     """Compare the answers of two runs to the samples that they have in common."""
     from ais_prompt.checks.stored_run import stored_spec
     from ais_prompt.errors import ConfigError
-    from ais_prompt.extensions.same import compare
+    from ais_prompt.extensions.same import evidence as compare
 
     tasks = [{task.dataset.abbr: task.model.abbr for task in stored_spec(one).tasks} for one in (first, second)]
     common = [name for name in tasks[0] if name in tasks[1]]
@@ -178,7 +178,7 @@ def _only(answers: Answers, *, likelihood: bool) -> Answers:
 
 
 def _answers(root: Path, model: str, dataset: str) -> Answers:
-    from ais_prompt.extensions.same.compare import by_sample
+    from ais_prompt.extensions.same.evidence import by_sample
     from ais_prompt.store.layout import RunFolder
     from ais_prompt.store.predictions import read_predictions
 

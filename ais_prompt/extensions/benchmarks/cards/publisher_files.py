@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from ais_prompt.config.cards import Card, Files, Hub
 from ais_prompt.errors import DataError
-from ais_prompt.extensions.benchmarks.layouts.layout import csv_records, json_whole, jsonl, tabbed_lines
+from ais_prompt.extensions.benchmarks.layouts.file_layout import csv_records, json_whole, jsonl, tabbed_lines
 from ais_prompt.readers.formats import read_file
 from ais_prompt.readers.ranges import select
 from ais_prompt.readers.table import Row
