@@ -3,8 +3,8 @@
 They do what functions of the same names do in OpenCompass, but for one thing: where nothing is found they return None,
 and the answer counts as unparsed. Thoughts are left out first.
 
-Capital letters are for prompts after which a model answers with the letter; `ais_prompt.postprocess.chosen_option` reads
-options in words.
+Capital letters are for prompts after which a model answers with the letter;
+`ais_prompt.postprocess.chosen_option` reads options in words.
 """
 
 from __future__ import annotations

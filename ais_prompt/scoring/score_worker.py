@@ -245,8 +245,7 @@ def _collected() -> Iterator[list[tuple[int, str, str]]]:
 
 
 if __name__ == "__main__":
-    from ais_prompt.scoring import (
-        score_worker as worker,  # calls are values of the module's classes, not of those of `__main__`
-    )
+    # Calls are values of the module's classes, not of those of `__main__`.
+    from ais_prompt.scoring import score_worker
 
-    serve(worker.answer)
+    serve(score_worker.answer)

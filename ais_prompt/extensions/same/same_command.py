@@ -91,7 +91,7 @@ def _of_models(
     """Ask two models, and compare what they answer."""
     from ais_prompt.checks.source import named_model
     from ais_prompt.errors import AisPromptError
-    from ais_prompt.extensions.same import evidence as compare
+    from ais_prompt.extensions.same import evidence
     from ais_prompt.extensions.same.asked import (
         ANSWERS,
         FORMATS,
@@ -112,25 +112,25 @@ def _of_models(
         return [[_answers(made.path, side, dataset) for dataset in datasets] for side in SIDES]
 
     def likelihoods() -> list[Evidence]:
-        return [compare.compare_likelihoods(*answered("likelihoods", *TEXTS))]
+        return [evidence.compare_likelihoods(*answered("likelihoods", *TEXTS))]
 
     def tool_calls() -> list[Evidence]:
         [[first], [second]] = answered("tools", TOOLS)
-        return compare.compare_tool_calls(first, second)
+        return evidence.compare_tool_calls(first, second)
 
     def given(subject: Subject, evidence: Callable[[], list[Evidence]]) -> list[Evidence]:
         """Return evidence that some models do not give."""
         try:
             return evidence()
         except AisPromptError as error:
-            return [compare.Evidence(subject, f"not given: {error.what}")]
+            return [evidence.Evidence(subject, f"not given: {error.what}")]
 
     asked = (ANSWERS,) if prompts else (ANSWERS, FORMATS)
     sides = answered("answers", *asked)
     found = [
-        compare.compare_prompts(sides[0][0], sides[1][0]),
-        *compare.compare_answers(sides[0][0], sides[1][0]),
-        *(compare.compare_formats(sides[0][1], sides[1][1], with_keys=True) if len(asked) > 1 else ()),
+        evidence.compare_prompts(sides[0][0], sides[1][0]),
+        *evidence.compare_answers(sides[0][0], sides[1][0]),
+        *(evidence.compare_formats(sides[0][1], sides[1][1], with_keys=True) if len(asked) > 1 else ()),
     ]
     if all(map(reports_calls, models)):
         found += given("tool calls", tool_calls)
@@ -141,7 +141,7 @@ def _of_runs(first: RunFolder, second: RunFolder) -> list[Evidence]:
     """Compare the answers of two runs to the samples that they have in common."""
     from ais_prompt.checks.stored_run import stored_spec
     from ais_prompt.errors import ConfigError
-    from ais_prompt.extensions.same import evidence as compare
+    from ais_prompt.extensions.same import evidence
 
     tasks = [{task.dataset.abbr: task.model.abbr for task in stored_spec(one).tasks} for one in (first, second)]
     common = [name for name in tasks[0] if name in tasks[1]]
@@ -160,11 +160,11 @@ def _of_runs(first: RunFolder, second: RunFolder) -> list[Evidence]:
         raise ConfigError(what, where=str(second.root), fix="name runs of the same data, both with answers")
     texts, likelihoods = ([_only(side, likelihood=kind) for side in sides] for kind in (False, True))
     return [
-        *([compare.compare_likelihoods(*([side] for side in likelihoods))] if all(likelihoods) else ()),
-        compare.compare_prompts(*sides),
-        *(compare.compare_answers(*texts) if all(texts) else ()),
-        *compare.compare_formats(*texts, with_keys=False),
-        *compare.compare_tool_calls(*texts),
+        *([evidence.compare_likelihoods(*([side] for side in likelihoods))] if all(likelihoods) else ()),
+        evidence.compare_prompts(*sides),
+        *(evidence.compare_answers(*texts) if all(texts) else ()),
+        *evidence.compare_formats(*texts, with_keys=False),
+        *evidence.compare_tool_calls(*texts),
     ]
 
 

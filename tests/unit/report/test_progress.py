@@ -11,7 +11,7 @@ from typing import TextIO
 import pytest
 
 from ais_prompt.engine.task_session import Progress
-from ais_prompt.report import progress_board as progress
+from ais_prompt.report import progress_board
 from ais_prompt.report.progress_board import run_progress
 from ais_prompt.report.tally import EndpointView, RunTally, Tally, duration
 from ais_prompt.types import Activity, Completion, Usage, Used
@@ -49,7 +49,7 @@ def test_short_work_leaves_one_line_in_a_log() -> None:
 
 
 def test_long_work_leaves_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "LOG_INTERVAL", 0.2)
+    monkeypatch.setattr(progress_board, "LOG_INTERVAL", 0.2)
     stream = io.StringIO()
     started = time.monotonic()
     with task_progress("demo/addition", 20, stream=stream) as shown:
@@ -67,7 +67,7 @@ def test_long_work_leaves_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_log_says_what_is_waited_for_while_nothing_moves(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "LOG_INTERVAL", 0.05)
+    monkeypatch.setattr(progress_board, "LOG_INTERVAL", 0.05)
     stream = io.StringIO()
     with task_progress("demo/addition", 20, stream=stream, activity=Activity(0, 3, "http_429", 12.0)):
         wait_until(lambda: stream.getvalue(), "a line of the log")
@@ -139,7 +139,7 @@ def test_standard_error_is_the_default(capsys: pytest.CaptureFixture[str]) -> No
 def test_a_terminal_shows_a_board_that_gives_way_to_the_last_line(
     columns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "DELAY", 0.0)
+    monkeypatch.setattr(progress_board, "DELAY", 0.0)
     monkeypatch.setenv("COLUMNS", str(columns))
 
     def work(stream: io.TextIOBase) -> None:
@@ -163,7 +163,7 @@ def test_a_terminal_shows_a_board_that_gives_way_to_the_last_line(
 
 
 def test_the_board_shows_work_between_the_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "DELAY", 0.0)
+    monkeypatch.setattr(progress_board, "DELAY", 0.0)
 
     def work(stream: io.TextIOBase) -> None:
         with run_progress(tally_of({"demo/addition": 3}), stream):  # type: ignore[arg-type]
@@ -190,7 +190,7 @@ def test_a_notebook_shows_a_bar_for_each_task(monkeypatch: pytest.MonkeyPatch, n
 
 
 def test_short_work_draws_no_bar_in_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "DELAY", STALL_SECONDS)
+    monkeypatch.setattr(progress_board, "DELAY", STALL_SECONDS)
 
     def work(stream: io.TextIOBase) -> None:
         with task_progress("demo/addition", 2, stream=stream) as shown:  # type: ignore[arg-type]
@@ -204,7 +204,7 @@ def test_short_work_draws_no_bar_in_a_terminal(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_note_in_short_work_leaves_no_bar_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "DELAY", STALL_SECONDS)
+    monkeypatch.setattr(progress_board, "DELAY", STALL_SECONDS)
 
     def work(stream: io.TextIOBase) -> None:
         with task_progress("demo/addition", 2, stream=stream) as shown:  # type: ignore[arg-type]
@@ -289,7 +289,7 @@ def test_a_run_of_several_endpoints_says_what_each_is_doing() -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("columns", [80, 120])
 def test_the_board_of_a_large_run_fits_into_a_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "DELAY", 0.0)
+    monkeypatch.setattr(progress_board, "DELAY", 0.0)
     monkeypatch.setenv("COLUMNS", str(columns))
     names = [f"a-model-with-a-long-name/a_dataset_with_a_long_name_{number}" for number in range(40)]
     endpoint = EndpointView("a-host.example.com:8000", frozenset(["a-model-with-a-long-name"]), lambda: Activity(64))

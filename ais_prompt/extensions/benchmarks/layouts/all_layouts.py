@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from ais_prompt.extensions.benchmarks.layouts import exact, functions, reading
-from ais_prompt.extensions.benchmarks.layouts import language_tasks as language
-from ais_prompt.extensions.benchmarks.layouts import multiple_choice as choices
+from ais_prompt.extensions.benchmarks.layouts import exact, functions, language_tasks, multiple_choice, reading
 from ais_prompt.extensions.benchmarks.layouts.file_layout import Layout
 
 LAYOUTS: Final[Mapping[str, Layout]] = {
-    **choices.KNOWLEDGE,
+    **multiple_choice.KNOWLEDGE,
     **exact.LAYOUTS,
-    **choices.LAYOUTS,
+    **multiple_choice.LAYOUTS,
     **reading.LAYOUTS,
-    **language.LAYOUTS,
+    **language_tasks.LAYOUTS,
     **reading.LONG_TEXTS,
     **functions.LAYOUTS,
 }

@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from ais_prompt.checks.stored_run import stored_spec
-from ais_prompt.extensions.formats.logs import log_files as files
+from ais_prompt.extensions.formats.logs import log_files
 from ais_prompt.extensions.formats.logs.import_log import ImportedLog, import_log
 from ais_prompt.extensions.formats.logs.rules import logged_choice, logged_letters, logged_marked_letter
 from ais_prompt.report.stored import StoredTask, read_stored_results
@@ -276,7 +276,7 @@ def two_tools(folder: Path) -> None:
 def test_a_hostile_or_broken_log_has_one_error(
     write: Callable[[Path], Any], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "LONGEST_LINE", 4000)
+    monkeypatch.setattr(log_files, "LONGEST_LINE", 4000)
     (tmp_path / "log").mkdir()
     write(tmp_path / "log")
     done = run_cli("import", "log", folder=tmp_path)

@@ -85,7 +85,7 @@ def test_they_are_async_models_with_registered_names() -> None:
 
 def test_making_one_imports_no_http_library() -> None:
     program = (
-        "import sys; from ais_prompt.models.wires.openai.openai_models import OpenAIChatModel; OpenAIChatModel('m').identity();"
+        "import sys; from ais_prompt import OpenAIChatModel; OpenAIChatModel('m').identity();"
         "print([name for name in ('aiohttp', 'torch', 'transformers', 'openai') if name in sys.modules])"
     )
     result = subprocess.run(
