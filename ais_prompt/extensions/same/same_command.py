@@ -118,10 +118,10 @@ def _of_models(
         [[first], [second]] = answered("tools", TOOLS)
         return evidence.compare_tool_calls(first, second)
 
-    def given(subject: Subject, evidence: Callable[[], list[Evidence]]) -> list[Evidence]:
+    def given(subject: Subject, compared: Callable[[], list[Evidence]]) -> list[Evidence]:
         """Return evidence that some models do not give."""
         try:
-            return evidence()
+            return compared()
         except AisPromptError as error:
             return [evidence.Evidence(subject, f"not given: {error.what}")]
 
