@@ -6,6 +6,6 @@ another process, which calls the program's functions over a pipe. See docs/sandb
 
 from ais_prompt.sandbox.choose import find_isolation
 from ais_prompt.sandbox.launch import Isolation, end_spares
-from ais_prompt.sandbox.run_program import CheckedProgram, Outcome, run_program
+from ais_prompt.sandbox.program_runner import CheckedProgram, Outcome, run_program
 
 __all__ = ["CheckedProgram", "Isolation", "Outcome", "end_spares", "find_isolation", "run_program"]

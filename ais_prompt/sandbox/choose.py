@@ -12,7 +12,7 @@ from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.sandbox.bubblewrap import executables
 from ais_prompt.sandbox.inside.confine import landlock_version
 from ais_prompt.sandbox.launch import Isolation, end_spares
-from ais_prompt.sandbox.run_program import CheckedProgram, run_program
+from ais_prompt.sandbox.program_runner import CheckedProgram, run_program
 from ais_prompt.sandbox.seccomp import is_supported
 from ais_prompt.utils.packages import install_command
 

@@ -21,8 +21,8 @@ from ais_prompt.sandbox import (
     end_spares,
     find_isolation,
     launch,
+    program_runner,
     run_program,
-    runner,
 )
 from ais_prompt.utils.packages import install_command
 
@@ -173,13 +173,13 @@ def test_nothing_keeps_the_guard_from_its_watch(
     program: str, tests: str, isolation: Isolation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
-    read_lines = runner._read_lines
+    read_lines = program_runner._read_lines
 
     def listen(process: subprocess.Popen[bytes], seconds: float) -> list[str]:
         said.extend(read_lines(process, seconds))
         return said
 
-    monkeypatch.setattr(runner, "_read_lines", listen)
+    monkeypatch.setattr(program_runner, "_read_lines", listen)
     assert run_program(CheckedProgram(program, [(["f"], tests)]), isolation, 1, 1024) == "timeout"
     assert said == ["confined", "timeout"]  # by the guard itself; the run says "late"
 
@@ -201,7 +201,7 @@ def test_a_forged_reply_ends_its_program(reply: str, isolation: Isolation) -> No
 
 
 def test_a_guard_that_gives_no_verdict_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "_VERDICT_SECONDS", 0.5)
+    monkeypatch.setattr(program_runner, "_VERDICT_SECONDS", 0.5)
     silent = Isolation("command", ("sh", "-c", "echo confined; exec sleep 20"))
     assert run_program(CheckedProgram("", []), silent, 0.5, 64) == "timeout"  # at its own end it would be "memory"
 
