@@ -10,8 +10,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 
-from ais_prompt.sandbox import CheckedProgram, Isolation, find_isolation
-from ais_prompt.sandbox import program_runner as run_program
+from ais_prompt.sandbox import CheckedProgram, Isolation, find_isolation, run_program
 from tests.hostile.attacks import ATTACKS, HEADER, Attack
 from tests.hostile.targets import Targets
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from ais_prompt.sandbox import CheckedProgram, find_isolation
-from ais_prompt.sandbox import program_runner as run_program
+from ais_prompt.sandbox import CheckedProgram, find_isolation, run_program
 
 PROGRAM = """
 import ctypes, os, time

@@ -12,8 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ais_prompt.sandbox import CheckedProgram, Isolation, end_spares, find_isolation
-from ais_prompt.sandbox import program_runner as run_program
+from ais_prompt.sandbox import CheckedProgram, Isolation, end_spares, find_isolation, run_program
 from tests.hostile.attack_all import NEIGHBOUR
 from tests.hostile.test_hostile import ROOT, command_without_rights, skip_without
 from tests.support.real_data import HUMANEVAL, needs

@@ -16,8 +16,7 @@ from ais_prompt.evaluators.base import is_missing
 from ais_prompt.metrics.aggregate import incident_shares, mean_scores
 from ais_prompt.postprocess.code import mbpp_postprocess
 from ais_prompt.registry import EVALUATORS
-from ais_prompt.sandbox import CheckedProgram, Outcome, end_spares, find_isolation
-from ais_prompt.sandbox import program_runner as run_program
+from ais_prompt.sandbox import CheckedProgram, Outcome, end_spares, find_isolation, run_program
 from ais_prompt.types import SampleScore, Score
 
 _FAILURES: Final = tuple(outcome for outcome in get_args(Outcome) if outcome != "passed")

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.sandbox import CheckedProgram, Isolation
-from ais_prompt.sandbox import program_runner as run_program
+from ais_prompt.sandbox import CheckedProgram, Isolation, run_program
 from ais_prompt.sandbox.inside.channel import decode, encode
 
 pytestmark = pytest.mark.process
