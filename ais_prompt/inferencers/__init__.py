@@ -3,8 +3,9 @@
 Every inferencer can be imported from here; the module that defines it is loaded when its name is first used.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ais_prompt.catalog import public_names
 from ais_prompt.inferencers.base import (
     Conversation,
     DialogueInferencer,
@@ -17,37 +18,16 @@ from ais_prompt.inferencers.base import (
 from ais_prompt.inferencers.running_conversation import RunningConversation
 from ais_prompt.registry import INFERENCERS
 
-if TYPE_CHECKING:
-    from ais_prompt.inferencers.gen import GenInferencer
-    from ais_prompt.inferencers.likelihoods import (
-        ChoicesInferencer,
-        CLPInferencer,
-        LLInferencer,
-        PPLInferencer,
-        PPLOnlyInferencer,
-    )
-    from ais_prompt.inferencers.multi_turn import ChatInferencer, MultiTurnGenInferencer
-    from ais_prompt.inferencers.tool_calls import MultiTurnToolCallInferencer, ToolCallInferencer
-
 __all__ = [
-    "CLPInferencer",
-    "ChatInferencer",
-    "ChoicesInferencer",
     "Conversation",
     "DialogueInferencer",
-    "GenInferencer",
     "GeneratingInferencer",
     "InferenceContext",
     "Inferencer",
-    "LLInferencer",
-    "MultiTurnGenInferencer",
-    "MultiTurnToolCallInferencer",
-    "PPLInferencer",
-    "PPLOnlyInferencer",
     "Preview",
     "RepeatingInferencer",
     "RunningConversation",
-    "ToolCallInferencer",
+    *public_names("inferencers"),
 ]
 
 

@@ -55,7 +55,7 @@ class ToolCallInferencer:
         parser: ToolFormat | None = None,
         max_out_len: int | None = None,
     ) -> None:
-        self.tools = tools if isinstance(tools, str) else _checked(tools, ConfigError)
+        self.tools = tools if isinstance(tools, str) else checked_tools(tools, ConfigError)
         self.tool_choice = tool_choice
         self.parser = parser
         self.max_out_len = max_out_len
@@ -112,7 +112,7 @@ class ToolCallInferencer:
             raise PromptError(f"there is no column {self.tools!r} with tools", fix=fix)
         value = sample.fields[self.tools]
         try:
-            return _checked(json.loads(value) if isinstance(value, str) else value, PromptError)
+            return checked_tools(json.loads(value) if isinstance(value, str) else value, PromptError)
         except ValueError as error:
             raise PromptError(f"the column {self.tools!r} is no JSON: {error}", fix=f"write [{_FORM}]") from None
 
@@ -138,7 +138,7 @@ def _by_template(context: InferenceContext) -> bool:
     return isinstance(context.chat, TokenizerChatFormat)
 
 
-def _checked(tools: Any, error: type[ConfigError] | type[PromptError]) -> list[Mapping[str, Any]]:
+def checked_tools(tools: Any, error: type[ConfigError] | type[PromptError]) -> list[Mapping[str, Any]]:
     """Return tools if they have the form of the API.
 
     Raises:
@@ -209,7 +209,8 @@ class MultiTurnToolCallInferencer(ToolCallInferencer):
             completions.append(self._with_written_calls(completion))
             if completion.failure:
                 break
-            history += self._reply(completion, completions[-1].tool_calls, turn, number)
+            calls = completions[-1].tool_calls
+            history += self._reply(completion, calls, turn.results_of(calls), number)
         said = [None if one.failure else self._said(one) for one in completions]
         functions = [tool["function"] for tool in tools]
         return Prediction(
@@ -238,12 +239,12 @@ class MultiTurnToolCallInferencer(ToolCallInferencer):
         return previews
 
     def _reply(
-        self, completion: Completion, calls: Sequence[ToolCall], turn: _Turn, number: int
+        self, completion: Completion, calls: Sequence[ToolCall], results: Sequence[str], number: int
     ) -> Iterator[ChatMessage]:
         """Return what follows an answer: the answer itself, and the results of its calls."""
         # Calls that were read from the text are not shown a second time.
         text = completion.text if completion.tool_calls or not calls else ""
-        return call_messages(text, calls, turn.results_of(calls), number)
+        return call_messages(text, calls, results, number)
 
     def _prompt(
         self,

@@ -38,7 +38,7 @@ def call_messages(text: str, calls: Sequence[ToolCall], results: Sequence[str], 
     Args:
         text: of the assistant.
         calls: of the assistant.
-        results: of each call.
+        results: of each call; empty where no call was carried out.
         turn: number of the turn, from 0.
     """
     if not calls:
@@ -51,7 +51,7 @@ def call_messages(text: str, calls: Sequence[ToolCall], results: Sequence[str], 
         for name, call in zip(ids, calls, strict=True)
     ]
     yield ChatMessage("assistant", (*said, *called))
-    for name, result in zip(ids, results, strict=True):
+    for name, result in zip(ids, results, strict=bool(results)):
         yield ChatMessage(TOOL_ROLE, ({"type": RESULT, "id": name, "text": result},))
 
 

@@ -13,8 +13,10 @@ from msgspec import Struct
 
 from ais_prompt.registry import EVALUATORS, INFERENCERS
 from ais_prompt.store.results import read_details
+from ais_prompt.utils.folders import PEER_FOLDERS
 from tests.e2e.project import read_lines
 from tests.support.cli import run_cli
+from tests.support.lamp import write_programs
 from tests.support.parts import write_rows
 
 pytestmark = pytest.mark.thorough
@@ -106,6 +108,8 @@ FUNCTION: Final = {
 CHOICES: Final = {"inferencer": {"type": "ChoicesInferencer"}}
 LIKELY: Final = {"prompt_style": "text", "likelihoods": {"Oslo": 0.5, "": 1.0}}
 
+LAMP: Final = {"initial_config": '{"MathAPI": {"level": 0}}', "involved_classes": '["MathAPI"]'}
+
 EVALUATED: Final[Mapping[str, Case]] = {
     "AccEvaluator": text_case("AccEvaluator"),
     "AnlsEvaluator": text_case("AnlsEvaluator"),
@@ -171,6 +175,9 @@ EVALUATED: Final[Mapping[str, Case]] = {
     "RelaxedAccuracyEvaluator": text_case("RelaxedAccuracyEvaluator"),
     "RougeEvaluator": text_case("RougeEvaluator"),
     "RoundedNumberEvaluator": text_case("RoundedNumberEvaluator", "42", "42"),
+    "SimulatedCallsEvaluator": Case(
+        {"type": "SimulatedCallsEvaluator"}, '[[[{"turn": {"by": 3}}]]]', {**LAMP, "ground_truth": '[["turn(by=3)"]]'}
+    ),
     "SquadEvaluator": text_case("SquadEvaluator"),
     "LoggedMatchEvaluator": text_case("LoggedMatchEvaluator"),
     "StringMatchEvaluator": text_case("StringMatchEvaluator"),
@@ -213,6 +220,14 @@ def dataset(folder: Path, name: str, case: Case, column: str, value: Any, place:
         },
         **({"eval_cfg": {"evaluator": case.evaluator}} if case.evaluator else {}),
     }
+
+
+@pytest.fixture(autouse=True)
+def _programs(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give a simulated program to the parts that need one."""
+    root = tmp_path_factory.getbasetemp() / "programs"
+    write_programs(root)
+    monkeypatch.setenv(PEER_FOLDERS.variable, str(root))
 
 
 def run(folder: Path, case: Case, datasets: list[dict[str, Any]]) -> tuple[int, str]:
@@ -360,6 +375,12 @@ ASKED: Final[Mapping[str, Case]] = {
         LIKELY,
     ),
     "PPLOnlyInferencer": EVALUATED["AveragePPLEvaluator"],
+    "SimulatedToolCallInferencer": Case(
+        {},
+        '[{"turn": {"by": 3}}]',
+        {"gold": "Oslo", **LAMP, "turns": json.dumps([{"messages": [USER], "tools": []}])},
+        {"inferencer": {"type": "SimulatedToolCallInferencer"}},
+    ),
     "ToolCallInferencer": Case(
         {},
         "Oslo",

@@ -13,6 +13,7 @@ from ais_prompt.extensions.peers.judge import JUDGE_KEY, keys_of_judge, last_nam
 from ais_prompt.extensions.peers.parts import NO_EFFECT, Translation, is_part
 from ais_prompt.extensions.peers.scoring import translate_eval
 from ais_prompt.extensions.peers.table import PEERS, peer_part
+from ais_prompt.extensions.peers.table.parts import CONVERSATION
 from ais_prompt.perf.load_rows import LENGTH
 
 INFER_PARTS: Final = {
@@ -36,7 +37,7 @@ def translate_dataset(values: Any, where: str, translation: Translation) -> Any:
     if not isinstance(values, Mapping) or not (names := peer_names(values)):
         return values
     translation.peer = next((peer for peer in PEERS if any(name.startswith(f"{peer}.") for name in names)), PEERS[0])
-    values = with_tools(values, where, translation)
+    values = with_tools(values)
     other = {*DATASET.names, *keys_of_judge(values, evaluator_of(values)), JUDGE_KEY} - {"type"}
     source = {key: value for key, value in values.items() if key not in other}
     translated = {"abbr": _abbr(values, where, translation)}
@@ -204,31 +205,27 @@ def _system_outside(template: Any) -> Any:
 
 
 _INFERENCER: Final = "BFCLV3FunctionCallInferencer"
-_CONVERSATIONS: Final = "multi_turn"
-"""Beginning of the categories that cannot be asked."""
-_FIX: Final = "leave these categories out: --datasets BFCL_gen_live, or BFCL_gen_simple and others of one category"
 _COMPARED: Final = "BFCLSingleTurnEvaluator"
 _CALLS: Final = {"type": "tool_calls_postprocess"}
 _MESSAGES: Final = {"type": "RawPromptTemplate", "messages": [{"expand_column": "messages"}]}
 """The only template that their inferencer knows: it takes the messages of the row, whatever the config says."""
 
 
-def with_tools(values: Mapping[str, Any], where: str, translation: Translation) -> Mapping[str, Any]:
-    """Return a dataset of BFCL whose rows have messages and tools, and whose calls are read; any other unchanged.
-
-    A category without a counterpart here is a fault.
-    """
+def with_tools(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a dataset of BFCL whose rows have messages and tools, and whose calls are read; any other unchanged."""
     infer, scoring, reader = (values.get(key) for key in ("infer_cfg", "eval_cfg", "reader_cfg"))
     if not isinstance(infer, Mapping) or last_name(infer.get("inferencer")) != _INFERENCER:
         return values
-    category = str(values.get("category"))
-    if category.startswith(_CONVERSATIONS):
-        what = "conversations of BFCL need its simulated programs, such as GorillaFileSystem, which are not here"
-        translation.faults.add(what, f"{where}.category", _FIX)
+    is_conversation = str(values.get("category")).startswith("multi_turn")
+    inferencer = {**infer["inferencer"], CONVERSATION: True} if is_conversation else infer["inferencer"]
+    tools = "turns" if is_conversation else "tools"
     columns = reader.get("input_columns") if isinstance(reader, Mapping) else None
-    changed: dict[str, Any] = {"as_tools": True, "infer_cfg": {**infer, "prompt_template": _MESSAGES}}
+    changed: dict[str, Any] = {
+        "as_tools": True,
+        "infer_cfg": {**infer, "inferencer": inferencer, "prompt_template": _MESSAGES},
+    }
     if isinstance(reader, Mapping) and isinstance(columns, list):
-        changed["reader_cfg"] = {**reader, "input_columns": [*columns, "messages", "tools"], "output_column": None}
+        changed["reader_cfg"] = {**reader, "input_columns": [*columns, "messages", tools], "output_column": None}
     if isinstance(scoring, Mapping) and last_name(scoring.get("evaluator")) == _COMPARED:
         changed["eval_cfg"] = {"pred_postprocessor": _CALLS, **scoring}
     return {**values, **changed}

@@ -26,6 +26,8 @@ _DOCUMENTS: Final = {
 _SOURCE: Final = "pip install --no-deps bfcl-eval==2025.6.14, whose data are those of version 3"
 _NO_CALL: Final = ["relevance_mock_gt"]
 """The gold of questions that only ask whether a function is called at all, as AISBench has it."""
+_MORE_FUNCTIONS: Final = "I have updated some more functions you can choose from. What about now?"
+"""What the user says when functions are added. Source: bfcl-eval 2025.6.14."""
 _TEXTS: Final = ("question", "ground_truth", "function", "missed_function", "involved_classes", "initial_config")
 """Columns that hold JSON."""
 _SYNTAX: Final = {"python": "Python 3", "java": "Java 8 SDK", "javascript": "JavaScript"}
@@ -84,7 +86,10 @@ def _as_texts(values: Iterator[Any], call: Call) -> Iterable[Row]:
     wanted, as_tools = call.arguments["test_ids"], call.arguments["as_tools"]
     for value in values:
         if not wanted or value["id"] in wanted:
-            value = _with_tools(value, language_of(str(call.arguments["category"]))) if as_tools else value
+            if as_tools and "multi_turn" in value["id"]:
+                value = _with_turns(value)
+            elif as_tools:
+                value = _with_tools(value, language_of(str(call.arguments["category"])))
             yield {name: _text(content) if name in _TEXTS else content for name, content in value.items()}
 
 
@@ -93,15 +98,23 @@ def language_of(category: str) -> str:
     return next((language for language in ("javascript", "java") if language in category), "python")
 
 
-def _with_tools(row: Row, language: str) -> Row:
-    """Return a question of a single turn with the columns of the benchmark ``bfcl``, most of them as JSON.
+def _with_turns(row: Row) -> Row:
+    """Return a conversation with the columns of `SimulatedToolCallInferencer`.
 
-    Raises:
-        DataError: it has several turns.
+    A turn that brings functions which were missing before says so, and says nothing else.
     """
-    if len(row["question"]) != 1:
-        fix = "take the categories of single turns"
-        raise DataError("a conversation has no single request that offers tools", where=str(row["id"]), fix=fix)
+    turns: list[dict[str, Any]] = []
+    for number, messages in enumerate(row["question"]):
+        new = row.get("missed_function", {}).get(str(number))
+        turn = {"messages": messages if new is None else [{"role": "user", "content": _MORE_FUNCTIONS}]}
+        if new is not None or not number:
+            turn["tools"] = [as_tool(function) for function in [*row["function"], *(new or ())]]
+        turns.append(turn)
+    return {**row, "messages": turns[0]["messages"], "turns": _text(turns)}
+
+
+def _with_tools(row: Row, language: str) -> Row:
+    """Return a question of a single turn with the columns of the benchmark ``bfcl``, most of them as JSON."""
     answers = [] if row["ground_truth"] == _NO_CALL else row["ground_truth"]
     return {
         **row,

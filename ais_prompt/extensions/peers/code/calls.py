@@ -127,7 +127,59 @@ class RetrieveCall(Struct, frozen=True, tag=True):
     input_columns: Sequence[str]
 
 
-Call: TypeAlias = StartCall | CheckCall | LoadCall | EvaluateCall | JudgedCall | PostprocessCall | RetrieveCall
+class Scenario(Struct, frozen=True):
+    """Simulated programs of bfcl_eval at the beginning of a conversation.
+
+    Attributes:
+        root: the folder that has the package.
+        programs: names of their classes, such as ``GorillaFileSystem``.
+        config: name of a class → its state.
+        long_context: whether they answer with long texts.
+    """
+
+    root: str
+    programs: Sequence[str] = ()
+    config: Mapping[str, Any] = {}
+    long_context: bool = False
+
+
+class SimulateCall(Struct, frozen=True, tag=True):
+    """Carry out calls, step by step. The reply holds the results of each step, a text for each call.
+
+    Attributes:
+        scenario: the programs.
+        steps: the calls of each step, in Python's syntax.
+    """
+
+    scenario: Scenario
+    steps: Sequence[Sequence[str]] = ()
+
+
+class CompareCall(Struct, frozen=True, tag=True):
+    """Compare a conversation with the right one. The reply holds whether it is right.
+
+    Attributes:
+        scenario: the programs.
+        turns: the calls of each step of each turn.
+        golds: the right calls of each turn.
+    """
+
+    scenario: Scenario
+    turns: Sequence[Sequence[Sequence[str]]]
+    golds: Sequence[Sequence[str]]
+
+
+Call: TypeAlias = (
+    StartCall
+    | CheckCall
+    | LoadCall
+    | EvaluateCall
+    | JudgedCall
+    | PostprocessCall
+    | RetrieveCall
+    | SimulateCall
+    | CompareCall
+)
 
 
 class CallFault(Struct, frozen=True):

@@ -1,6 +1,7 @@
 """Call the code of OpenCompass and AISBench: one worker process for all calls of this process.
 
-The worker starts with the first call. It is started again after a call that ended it, or that took too long.
+The worker starts with the first call. It is started again after a call that ended it, or that took too long. Simulated
+programs have a worker of their own, since a call of another kind may take long.
 """
 
 from __future__ import annotations
@@ -16,9 +17,17 @@ from typing import Any, Final
 import msgspec
 
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, MissingExtra, PartError
-from ais_prompt.extensions.peers.code.calls import NO_NETWORK, Call, CallFault, CallReply, StartCall
+from ais_prompt.extensions.peers.code.calls import (
+    NO_NETWORK,
+    Call,
+    CallFault,
+    CallReply,
+    CompareCall,
+    SimulateCall,
+    StartCall,
+)
 from ais_prompt.extensions.peers.code.sources import DISTRIBUTIONS, is_complete
-from ais_prompt.readers.data_path import CACHES
+from ais_prompt.readers.data_path import CACHES, PACKAGES
 from ais_prompt.utils.folders import PEER_FOLDERS
 from ais_prompt.utils.peers import peer_of, peer_package
 from ais_prompt.utils.worker import Worker, WorkerDied
@@ -34,6 +43,15 @@ SCORE_SECONDS: Final = 7200.0
 """Time limit of an evaluator."""
 TEXT_SECONDS: Final = 60.0
 """Time limit of a postprocessor, for one call."""
+
+STEP_SECONDS: Final = 60.0
+"""Time limit of the calls that a model makes of simulated programs."""
+PROGRAMS: Final = "bfcl_eval"
+"""The package of the simulated programs."""
+
+
+class TookTooLong(PartError):
+    """Their code took too long."""
 
 
 def call_peer(call: Call, path: str, seconds: float) -> Any:
@@ -65,8 +83,35 @@ def call_peer(call: Call, path: str, seconds: float) -> Any:
     return reply.value
 
 
+def call_programs(call: SimulateCall | CompareCall) -> Any:
+    """Return the value of a call of simulated programs; `programs_root` is the ``root`` of its scenario.
+
+    Raises:
+        MissingExtra: a package that they need is not installed.
+        TookTooLong: the calls of the model took longer than `STEP_SECONDS`.
+        PartError: their code failed, or ended the process.
+    """
+    reply = _PROGRAMS_SESSION.call(call, PROGRAMS, STEP_SECONDS)
+    if reply.fault is not None:
+        raise _error(reply.fault, PROGRAMS)
+    return reply.value
+
+
+def programs_root() -> str:
+    """Return the folder that has the package of the simulated programs.
+
+    Raises:
+        MissingExtra: it is not installed.
+    """
+    folder = peer_package(PROGRAMS)
+    if folder is None:
+        fix = f"pip install mpmath && pip install --no-deps {PACKAGES[PROGRAMS]}"
+        raise MissingExtra(f"conversations of BFCL need the simulated programs of {PROGRAMS}", fix=fix)
+    return str(folder.parent)
+
+
 class PeerSession:
-    """A worker process and its lock. Use `call_peer`."""
+    """A worker process and its lock. Use `call_peer` or `call_programs`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -78,7 +123,8 @@ class PeerSession:
         """Make a call, one at a time.
 
         Raises:
-            PartError: the worker ended, or took too long.
+            PartError: the worker ended.
+            TookTooLong: there was no reply in time.
         """
         with self._lock:
             try:
@@ -86,7 +132,7 @@ class PeerSession:
             except TimeoutError:
                 self._stop()
                 fix = "repair their code, or take the dataset out"
-                raise PartError(f"{path} took longer than {seconds:g} s", fix=fix) from None
+                raise TookTooLong(f"{path} took longer than {seconds:g} s", fix=fix) from None
             except WorkerDied as error:
                 lines = self._log.read_text("utf-8", errors="replace").split("\n") if self._log.is_file() else []
                 last = next((line.strip()[:200] for line in reversed(lines) if line.strip()), "")
@@ -94,7 +140,7 @@ class PeerSession:
                 what = f"{path} ended its process: {error}" + (f"; its last line: {last}" if last else "")
                 raise PartError(what, fix="repair their code, or take the dataset out") from None
             except OSError as error:
-                what = f"no process for the code of {peer_of(path)}: {error}"
+                what = f"no process for the code of {_owner(path)}: {error}"
                 raise PartError(what, fix="free memory or processes, and start again") from error
             except BaseException:  # Ctrl-C: the reply that comes later must not be taken for that of the next call
                 self._stop()
@@ -140,9 +186,13 @@ class PeerSession:
             self._log.unlink(missing_ok=True)
 
 
+def _owner(path: str) -> str:
+    return peer_of(path) or path
+
+
 def _error(fault: CallFault, path: str) -> AisPromptError:
     if fault.kind == "package":
-        return MissingExtra(f"code of {peer_of(path)}: {fault.what}", fix=fault.fix)
+        return MissingExtra(f"code of {_owner(path)}: {fault.what}", fix=fault.fix)
     if fault.kind == "config":
         return ConfigError(fault.what, where=fault.where, fix=fault.fix)
     if fault.kind == "data":
@@ -154,4 +204,6 @@ def _error(fault: CallFault, path: str) -> AisPromptError:
 _VARIABLES: Final = (PEER_NETWORK, *CACHES, "DATASET_SOURCE", "HF_HOME", "HOME")
 """Environment variables that say where code and data are; a worker is started again when one of them changes."""
 _SESSION: Final = PeerSession()
+_PROGRAMS_SESSION: Final = PeerSession()
 atexit.register(_SESSION.stop)
+atexit.register(_PROGRAMS_SESSION.stop)

@@ -35,11 +35,13 @@ from ais_prompt.extensions.peers.code.calls import (
     CallFault,
     CallReply,
     CheckCall,
+    CompareCall,
     EvaluateCall,
     JudgedCall,
     LoadCall,
     PostprocessCall,
     RetrieveCall,
+    SimulateCall,
     StartCall,
 )
 from ais_prompt.extensions.peers.code.data import DataAbsent
@@ -54,6 +56,7 @@ from ais_prompt.extensions.peers.code.running import (
     score,
     score_judged,
 )
+from ais_prompt.extensions.peers.code.simulated import compare, simulate
 from ais_prompt.utils.folders import PEER_FOLDERS
 from ais_prompt.utils.guard import exception_line
 from ais_prompt.utils.packages import install_command
@@ -214,6 +217,8 @@ def _answers() -> Mapping[type, Callable[[Any], Any]]:
         JudgedCall: score_judged,
         PostprocessCall: postprocess,
         RetrieveCall: retrieve,
+        SimulateCall: simulate,
+        CompareCall: compare,
     }
 
 

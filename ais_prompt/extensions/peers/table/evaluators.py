@@ -34,6 +34,11 @@ def _of_category(args: dict[str, Any]) -> dict[str, Any]:
     return args if category is None else {**args, "language": language_of(str(category))}
 
 
+def _of_row(args: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a `SimulatedCallsEvaluator`, which finds the category in the id of a row."""
+    return {name: value for name, value in args.items() if name != "category"}
+
+
 def _any_call(args: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of a `RegexEvaluator` that finds whether there is a call at all, or that there is none.
 
@@ -158,6 +163,13 @@ EVALUATORS: Final = (
         "RegexEvaluator",
         drop={"is_fc_model": _CALLS},
         change=_any_call,
+    ),
+    PartRow(
+        "BFCLMultiTurnEvaluator",
+        "SimulatedCallsEvaluator",
+        drop={"is_fc_model": _CALLS},
+        change=_of_row,
+        gold_columns=("initial_config", "involved_classes", "ground_truth", "id"),
     ),
     PartRow("GenericLLMEvaluator", "GenericLLMEvaluator"),
     PartRow(

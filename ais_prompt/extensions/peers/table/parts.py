@@ -70,6 +70,25 @@ _MULTIROUND: Final = PartRow(
     differs="every turn of the assistant is asked, also one that has a text already",
 )
 
+CONVERSATION: Final = "conversation"
+"""Argument that a translation adds to an inferencer of BFCL for a category of several turns."""
+_BFCL: Final = {
+    **_SHARED,
+    "gen_field_replace_token": _OF_MESSAGES,
+    "mode": "speed is always measured",
+    "model_cfg": "the model is that of the run",
+    "stopping_criteria": _OF_MESSAGES,
+}
+_TOOLS_AS_FIELDS: Final = (
+    "tools are fields of the request, as there with returns_tool_calls=True; without it, the system prompt describes "
+    "them there"
+)
+
+
+def _without_mark(args: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in args.items() if name != CONVERSATION}
+
+
 INFERENCERS: Final = (
     PartRow(
         "GenInferencer",
@@ -98,15 +117,17 @@ INFERENCERS: Final = (
     PartRow(
         "BFCLV3FunctionCallInferencer",
         "ToolCallInferencer",
-        drop={
-            **_SHARED,
-            "gen_field_replace_token": _OF_MESSAGES,
-            "mode": "speed is always measured",
-            "model_cfg": "the model is that of the run",
-            "stopping_criteria": _OF_MESSAGES,
+        drop=_BFCL,
+        instead={
+            CONVERSATION: PartRow(
+                "BFCLV3FunctionCallInferencer",
+                "SimulatedToolCallInferencer",
+                drop=_BFCL,
+                change=_without_mark,
+                differs=_TOOLS_AS_FIELDS,
+            )
         },
-        differs="tools are fields of the request, as there with returns_tool_calls=True; without it, the system prompt "
-        "describes them there",
+        differs=_TOOLS_AS_FIELDS,
     ),
 )
 
