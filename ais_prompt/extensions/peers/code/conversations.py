@@ -19,7 +19,7 @@ from ais_prompt.extensions.peers.code.calls import CompareCall, Scenario, Simula
 from ais_prompt.extensions.peers.code.session import TookTooLong, call_programs, programs_root
 from ais_prompt.inferencers.base import Conversation, InferenceContext, Preview
 from ais_prompt.inferencers.tool_calls import MultiTurnToolCallInferencer, checked_tools
-from ais_prompt.postprocess.tool_calls import ToolFormat
+from ais_prompt.postprocess.written_calls import ToolFormat
 from ais_prompt.registry import EVALUATORS, INFERENCERS
 from ais_prompt.types import ChatMessage, Completion, Prediction, Request, Sample
 from ais_prompt.utils.guard import exception_line
