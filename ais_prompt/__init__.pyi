@@ -92,6 +92,7 @@ from ais_prompt.extensions.peers.code.parts import PeerDataset as PeerDataset
 from ais_prompt.extensions.peers.code.parts import PeerRetriever as PeerRetriever
 from ais_prompt.inferencers import InferenceContext as InferenceContext
 from ais_prompt.inferencers import Preview as Preview
+from ais_prompt.inferencers.agent import AgentInferencer as AgentInferencer
 from ais_prompt.inferencers.base import Inferencer as Inferencer
 from ais_prompt.inferencers.gen import GenInferencer as GenInferencer
 from ais_prompt.inferencers.likelihoods import ChoicesInferencer as ChoicesInferencer

@@ -59,6 +59,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "RawPromptTemplate": "ais_prompt.prompts.raw",
     },
     "inferencers": {
+        "AgentInferencer": "ais_prompt.inferencers.agent",
         "CLPInferencer": "ais_prompt.inferencers.likelihoods",
         "ChatInferencer": "ais_prompt.inferencers.multi_turn",
         "ChoicesInferencer": "ais_prompt.inferencers.likelihoods",

@@ -23,7 +23,18 @@ from ais_prompt.plan.cluster import cluster_of
 from ais_prompt.plan.plan import Task
 from ais_prompt.store.journal import JournalView
 from ais_prompt.store.request_keys import FormerKeys, RequestKeys
-from ais_prompt.types import Budget, Completion, Decoding, Failure, Portion, Prediction, Price, Request, Sample
+from ais_prompt.types import (
+    Budget,
+    Completion,
+    Decoding,
+    Failure,
+    LikelihoodQuery,
+    Portion,
+    Prediction,
+    Price,
+    Request,
+    Sample,
+)
 from ais_prompt.utils.equal_rows import Occurrences
 
 LONGEST_NAME: Final = 60
@@ -250,5 +261,5 @@ def _without_answer(task: Task, sample: Sample, failure: Failure) -> Prediction:
 
 def _tokens(request: Request) -> int:
     """Return about how many tokens a request sends; loading a tokenizer would take longer than all else."""
-    measured = "" if isinstance(request.decoding, Decoding) else request.decoding.continuation or ""
+    measured = (request.decoding.continuation or "") if isinstance(request.decoding, LikelihoodQuery) else ""
     return approximate_tokens(request.prompt) + approximate_tokens(measured)

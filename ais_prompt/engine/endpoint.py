@@ -25,6 +25,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, TypeAlias, cast
 
+from ais_prompt.engine.executions import execute
 from ais_prompt.engine.failures import ends_run, error_of, is_of_model
 from ais_prompt.engine.job import Job
 from ais_prompt.errors import AisPromptError, ModelError, PartError, Paused
@@ -32,7 +33,7 @@ from ais_prompt.inferencers import RunningConversation
 from ais_prompt.inferencers.containment import ends_task, failure_of
 from ais_prompt.inferencers.hide_secrets import without_secrets
 from ais_prompt.models.base import AsyncModel
-from ais_prompt.types import Completion, Failure, Request
+from ais_prompt.types import Completion, Execution, Failure, Request
 from ais_prompt.utils.threads import in_thread
 
 logger = logging.getLogger(__name__)
@@ -201,11 +202,15 @@ class Endpoint:
         job, opened = entry.job, entry.opened
         try:
             while requests := conversation.open_requests():
-                job.admit(1)
-                completion = without_secrets(await _complete(opened.model, requests[0]))
-                opened.failure = completion.failure
-                opened.answers = opened.answers or completion.failure is None
-                conversation.answer(requests[0], job.record(requests[0], completion))
+                [request, *_] = requests
+                if isinstance(request.decoding, Execution):
+                    completion = await in_thread(partial(execute, request))
+                else:
+                    job.admit(1)
+                    completion = await _complete(opened.model, request)
+                    opened.failure = completion.failure
+                    opened.answers = opened.answers or completion.failure is None
+                conversation.answer(request, job.record(request, without_secrets(completion)))
             job.finished(conversation)
         except Exception as error:
             self._end(entry, error)

@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Final
 
 from ais_prompt.engine.endpoint import Endpoint
+from ais_prompt.engine.executions import execute
 from ais_prompt.engine.failures import ends_run, error_of
 from ais_prompt.engine.infer import TaskJob
 from ais_prompt.engine.job import Job
@@ -22,7 +23,7 @@ from ais_prompt.inferencers import RunningConversation
 from ais_prompt.inferencers.containment import ends_task, failure_of
 from ais_prompt.inferencers.hide_secrets import without_secrets
 from ais_prompt.models.base import AsyncModel, BatchModel, LikelihoodModel, Model
-from ais_prompt.types import Completion, LikelihoodQuery, Request
+from ais_prompt.types import Completion, Execution, LikelihoodQuery, Request
 from ais_prompt.utils.threads import run_coroutine
 
 logger = logging.getLogger(__name__)
@@ -206,8 +207,10 @@ def ask_in_batches(job: Job, model: BatchModel, load: Callable[[BatchModel], Non
             load(model)
             loaded = True
         batch = _next_batch(window, model.batch_size)
-        batch = batch[: job.admit(len(batch))]
-        for number, completion in _answers(model, [request for _, request in batch]):
+        is_execution = isinstance(batch[0][1].decoding, Execution)
+        batch = batch if is_execution else batch[: job.admit(len(batch))]
+        requests = [request for _, request in batch]
+        for number, completion in enumerate(map(execute, requests)) if is_execution else _answers(model, requests):
             conversation, request = batch[number]
             completion = without_secrets(completion)
             conversation.answer(request, job.record(request, completion))

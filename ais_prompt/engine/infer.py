@@ -33,7 +33,7 @@ from ais_prompt.store.journal import Journal, JournalView, open_cache
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import prediction_sorter
 from ais_prompt.store.request_keys import FormerKeys, RequestKeys
-from ais_prompt.types import Completion, Decoding, Portion, Prediction, Request, Sample, TaskFacts
+from ais_prompt.types import Completion, Decoding, Execution, Portion, Prediction, Request, Sample, TaskFacts
 from ais_prompt.utils.equal_rows import Occurrences
 
 logger = logging.getLogger(__name__)
@@ -207,6 +207,8 @@ class TaskJob:
             Paused: the provider's quota is used up; nothing is written then.
             AisPromptError: the disk does not take it, or the model cannot be used.
         """
+        if isinstance(request.decoding, Execution):  # it says nothing of the model
+            return self._memory.record(request, completion)
         model = self.task.spec.model
         if self._first_body is None and isinstance(self.model, SendsBodies) and isinstance(request.decoding, Decoding):
             self._first_body = shown_body(self.model.sent(request)[1])
@@ -435,7 +437,7 @@ def _known(task: Task, memory: Memory, portion: Portion | None) -> tuple[int, in
     for conversation in conversations(task, memory.recall, samples, portion=portion, openings=openings):
         if conversation.prediction is not None and is_known(conversation):
             known += 1
-            used += len(conversation.prediction.completions)
+            used += conversation.answers_found
             answered[conversation.prediction.index] = 1
     is_free = portion is None and known > 0 and not openings.has_equal
     return known, used, answered if is_free else None

@@ -80,7 +80,7 @@ class MultiTurnGenInferencer:
             completions += yield [Request(sample.id, prompts[-1], decoding, turn)]
             if completions[-1].failure:
                 return self._prediction(sample, dialogue, prompts, completions, failed_turn=turn + 1)
-        if failure := _failure(dialogue):
+        if failure := dialogue_failure(dialogue):
             completions.append(Completion(failure=failure))
             return self._prediction(sample, dialogue, prompts, completions, failed_turn=len(dialogue.answers) + 1)
         return self._prediction(sample, dialogue, prompts, completions)
@@ -133,7 +133,7 @@ class MultiTurnGenInferencer:
         )
 
 
-def _failure(dialogue: FilledDialogue) -> Failure | None:
+def dialogue_failure(dialogue: FilledDialogue) -> Failure | None:
     """Return why the dialogue cannot be asked to its end, whatever the model answers; None if it can."""
     if dialogue.fault:
         return Failure("missing_turns", f"turn {len(dialogue.answers) + 1} cannot be asked: {dialogue.fault}")

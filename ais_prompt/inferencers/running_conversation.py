@@ -22,11 +22,13 @@ class RunningConversation:
     Attributes:
         prediction: the result of the conversation; None until it ends.
         recalled: True if no request had to be sent so far.
+        answers_found: number of requests that were answered from the journal so far.
     """
 
     def __init__(self, conversation: Conversation, recall: Recall) -> None:
         self.prediction: Prediction | None = None
         self.recalled = True
+        self.answers_found = 0
         self._conversation = conversation
         self._recall = recall
         # The keys are positions among the requests that were yielded together.
@@ -68,5 +70,6 @@ class RunningConversation:
             found = self._recall(request)
             if isinstance(found, Completion):
                 self._answers[place] = found
+                self.answers_found += 1
             else:
                 self._open[place] = found or request

@@ -131,7 +131,9 @@ def build_retriever(spec: DatasetSpec) -> Retriever:
 
 def build_inferencer(spec: DatasetSpec) -> Inferencer:
     """Build the inferencer of a dataset."""
-    inferencer: Inferencer = build_part(INFERENCERS, spec.infer.inferencer)
+    inferencer: Inferencer = build_part(
+        INFERENCERS, spec.infer.inferencer, allow_code_execution=spec.eval.allow_code_execution
+    )
     return inferencer
 
 

@@ -6,6 +6,15 @@ another process, which calls the program's functions over a pipe. See docs/sandb
 
 from ais_prompt.sandbox.choose import find_isolation
 from ais_prompt.sandbox.launch import Isolation, end_spares
-from ais_prompt.sandbox.program_runner import CheckedProgram, Outcome, run_program
+from ais_prompt.sandbox.program_runner import CheckedProgram, Evaluation, Outcome, evaluate_program, run_program
 
-__all__ = ["CheckedProgram", "Isolation", "Outcome", "end_spares", "find_isolation", "run_program"]
+__all__ = [
+    "CheckedProgram",
+    "Evaluation",
+    "Isolation",
+    "Outcome",
+    "end_spares",
+    "evaluate_program",
+    "find_isolation",
+    "run_program",
+]

@@ -9,6 +9,7 @@ with that.
 from __future__ import annotations
 
 import atexit
+import base64
 import marshal
 import os
 import platform
@@ -59,8 +60,8 @@ class Isolation(Struct, frozen=True):
 _INSIDE: Final = "ais_prompt.sandbox.inside"
 _MODULES: Final = ("confine", "channel", "program", "tests", "guard")  # each imports earlier ones only
 _START: Final = """
-import marshal, sys
-for name, code in marshal.loads(bytes.fromhex(sys.argv[1])):
+import binascii, marshal, sys
+for name, code in marshal.loads(binascii.a2b_base64(sys.argv[1])):
     module = sys.modules[name] = type(sys)(name)
     exec(code, module.__dict__)
 module.main()
@@ -183,11 +184,14 @@ def _guard(*, compiled: bool = True) -> list[str]:
 
 @cache
 def _code(*, compiled: bool) -> str:
-    """The modules of the guard, hexadecimal: compiled for this interpreter, or as sources for any other."""
+    """The modules of the guard, compiled for this interpreter, or as sources for any other.
+
+    They are in base64, since Linux takes 128 KiB in one argument at most.
+    """
     folder = Path(__file__).with_name("inside")
     sources = [(f"{_INSIDE}.{name}", (folder / f"{name}.py").read_text("utf-8")) for name in _MODULES]
     code = [(name, compile(source, name, "exec") if compiled else source) for name, source in sources]
-    return marshal.dumps(code, 4).hex()
+    return base64.b64encode(marshal.dumps(code, 4)).decode()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -1,4 +1,4 @@
-"""Run a program and its tests in a sandbox, and return how that ended."""
+"""Run a program in a sandbox: with its tests, for a verdict; or alone, for the text of its value."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import platform
 import select
 import subprocess
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, suppress
 from typing import IO, Any, Final, Literal, TypeAlias, cast, get_args
 
 from msgspec import Struct
 
 from ais_prompt.errors import ModelError
 from ais_prompt.sandbox.bubblewrap import DISK_BYTES
-from ais_prompt.sandbox.launch import Guard, Isolation, prepare, taken
+from ais_prompt.sandbox.launch import Guard, Isolation, prepare, started, taken
 from ais_prompt.utils.worker import hidden
 
 Outcome: TypeAlias = Literal["passed", "assertion", "exception", "syntax", "exited", "timeout", "memory", "forbidden"]
@@ -25,6 +25,10 @@ Outcome: TypeAlias = Literal["passed", "assertion", "exception", "syntax", "exit
 too much memory; the sandbox refused what it tried to do."""
 
 _LONGEST_VERDICT: Final = 4096
+_LONGEST_TEXT: Final = 4096
+"""Most characters of the text of a program that is evaluated."""
+_LONGEST_LINE: Final = 2 * 4 * _LONGEST_TEXT
+"""Most bytes of that text, in UTF-8 and hexadecimal: a pipe holds them, so its writer does not wait."""
 _START_SECONDS: Final = 30.0
 """Most time for the start of the sandbox."""
 _VERDICT_SECONDS: Final = 5.0
@@ -62,9 +66,73 @@ def run_program(task: CheckedProgram, isolation: Isolation, seconds: float, mega
     Raises:
         ModelError: the sandbox does not start.
     """
+    values = {"program": task.program, "prelude": task.prelude}
+    return _outcome(_lines(taken, (values, task.tests), isolation, seconds, megabytes))
+
+
+class Evaluation(Struct, frozen=True):
+    """What a program without tests returned. It is the program's own claim, and no verdict.
+
+    Attributes:
+        outcome: ``passed`` if there is a value; else as for programs with tests.
+        text: the value as a text; the ``repr`` of the error for ``exception``; empty for all others.
+    """
+
+    outcome: Outcome
+    text: str = ""
+
+
+def evaluate_program(program: str, expression: str, isolation: Isolation, seconds: float, megabytes: int) -> Evaluation:
+    """Run a program, compute an expression in its namespace, and return the value as a text.
+
+    Args:
+        program: the source text from a model.
+        expression: such as ``solution()``.
+        isolation, seconds, megabytes: as in `run_program`.
+
+    Raises:
+        ModelError: the sandbox does not start.
+    """
+    values = {"program": "", "prelude": ""}  # `evaluate` runs it, for the text of its errors
+    asked = {"source": program, "expression": expression, "longest": _LONGEST_TEXT}
+    lines = _lines(started, (values, asked), isolation, seconds, megabytes)
+    head, _, text = (lines[1] if lines[2:] else "").partition(" ")
+    if head != "text":
+        return Evaluation(_outcome(lines))
+    outcome = _outcome([lines[0], *lines[2:]])
+    return Evaluation(outcome, bytes.fromhex(text).decode(errors="replace") if outcome in _WITH_TEXT else "")
+
+
+_Start: TypeAlias = Callable[[Isolation], AbstractContextManager[Guard]]
+_WITH_TEXT: Final = ("passed", "exception")
+
+
+def _outcome(lines: Sequence[str]) -> Outcome:
+    if lines[1:] and lines[1] in get_args(Outcome):
+        return cast(Outcome, lines[1])
+    return "timeout" if lines[1:] == ["late"] else "memory"  # the machine ran out of it, and the kernel chose the guard
+
+
+def _lines(
+    start: _Start, messages: tuple[dict[str, Any], Any], isolation: Isolation, seconds: float, megabytes: int
+) -> list[str]:
+    """Return the lines of a guard that does a task, the first of which is ``confined``.
+
+    Args:
+        start: starts the guard, or takes one that has started.
+        messages: the task, without its limits, and the tests.
+        isolation, seconds, megabytes: as in `run_program`.
+
+    Raises:
+        ModelError: the sandbox does not start.
+    """
     try:
-        with hidden(), taken(isolation) as guard:
-            lines = _converse(guard, task, isolation, seconds, megabytes)
+        with hidden(), start(isolation) as guard:
+            _send_task(guard, messages, isolation, seconds, megabytes)
+            if start is taken:
+                with suppress(OSError, ValueError):  # the next program will meet it again
+                    prepare(isolation)
+            lines = _read_lines(guard.process, seconds)
             if lines[:1] != ["confined"]:
                 guard.errors.seek(0)
                 said = guard.errors.read(_LONGEST_VERDICT).decode(errors="replace").strip().splitlines()
@@ -74,19 +142,16 @@ def run_program(task: CheckedProgram, isolation: Isolation, seconds: float, mega
             f"the sandbox ({isolation.name}) does not start: {error}",
             fix="read docs/sandbox.md; nothing was run",
         ) from error
-    if lines[1:] and lines[1] in get_args(Outcome):
-        return cast(Outcome, lines[1])
-    return "timeout" if lines[1:] == ["late"] else "memory"  # the machine ran out of it, and the kernel chose the guard
+    return lines
 
 
-def _converse(guard: Guard, task: CheckedProgram, isolation: Isolation, seconds: float, megabytes: int) -> list[str]:
-    """Send the task and the tests, and read the guard's lines; ``late`` takes the place of an outcome."""
+def _send_task(
+    guard: Guard, messages: tuple[dict[str, Any], Any], isolation: Isolation, seconds: float, megabytes: int
+) -> None:
     assert guard.process.stdin is not None
-    assert guard.process.stdout is not None
     size = megabytes * 2**20
-    values = {
-        "program": task.program,
-        "prelude": task.prelude,
+    task = {
+        **messages[0],
         "seconds": seconds,
         "bytes": size,
         "guard_limits": {"AS": size, "CORE": 0, "CPU": _processor_seconds(seconds)},
@@ -94,11 +159,8 @@ def _converse(guard: Guard, task: CheckedProgram, isolation: Isolation, seconds:
         **guard.confinement,
     }
     with suppress(BrokenPipeError):
-        for message in (values, task.tests):
+        for message in (task, messages[1]):
             _send(guard.process.stdin, message)
-    with suppress(OSError, ValueError):  # the next program will meet it again
-        prepare(isolation)
-    return _read_lines(guard.process, seconds)
 
 
 def _limits(isolation: Isolation, seconds: float, size: int) -> dict[str, int]:
@@ -133,11 +195,15 @@ def _send(stream: IO[bytes], message: Any) -> None:
 
 
 def _read_lines(process: subprocess.Popen[bytes], seconds: float) -> list[str]:
-    """Read the lines of the guard until it ends; the program's time begins with the first line."""
+    """Read the lines of the guard until it ends; the program's time begins with the first line.
+
+    Returns:
+        The lines; ``late`` takes the place of an outcome.
+    """
     assert process.stdout is not None
     answer = b""
     deadline = time.monotonic() + _START_SECONDS
-    while len(answer) <= _LONGEST_VERDICT:
+    while len(answer) <= _LONGEST_VERDICT + _LONGEST_LINE:
         left = deadline - time.monotonic()
         if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
             return [*answer.decode(errors="replace").splitlines(), "late"]

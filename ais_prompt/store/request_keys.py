@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from msgspec.structs import asdict
 
-from ais_prompt.types import Decoding, LikelihoodQuery, Request, prompt_to_json
+from ais_prompt.types import Decoding, Execution, LikelihoodQuery, Request, prompt_to_json
 from ais_prompt.utils.digest import canonical, digest, text_digest
 
 VERSION: Final = 2
@@ -30,7 +30,7 @@ class RequestKeys:
 
     def __init__(self, identity: Mapping[str, Any]) -> None:
         self._model = canonical(identity)
-        self._decoding: Decoding | LikelihoodQuery | None = None
+        self._decoding: Decoding | LikelihoodQuery | Execution | None = None
         self._head = ""
 
     def __call__(self, request: Request) -> str:

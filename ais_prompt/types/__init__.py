@@ -6,6 +6,7 @@ from ais_prompt.types.request import (
     Completion,
     Content,
     Decoding,
+    Execution,
     Failure,
     FinishReason,
     Likelihood,
@@ -18,7 +19,7 @@ from ais_prompt.types.request import (
     prompt_from_json,
     prompt_to_json,
 )
-from ais_prompt.types.result import Activity, Prediction, Sample, Speed, TaskFacts, Times
+from ais_prompt.types.result import Activity, AgentStep, Prediction, Sample, Speed, TaskFacts, Times
 from ais_prompt.types.score import (
     REFUSAL,
     STATUSES,
@@ -61,6 +62,7 @@ __all__ = [
     "REFUSAL",
     "STATUSES",
     "Activity",
+    "AgentStep",
     "Budget",
     "ChatMessage",
     "Completion",
@@ -70,6 +72,7 @@ __all__ = [
     "Decoding",
     "DrawSpec",
     "EvalSpec",
+    "Execution",
     "Extraction",
     "Failure",
     "FinishReason",

@@ -120,13 +120,32 @@ class LikelihoodQuery(Struct, frozen=True):
     choices: tuple[str, ...] = ()
 
 
+class Execution(Struct, frozen=True):
+    """Run the prompt, a program, in the sandbox instead of asking the model.
+
+    The completion has the JSON of an `ais_prompt.sandbox.Evaluation` as its text.
+
+    Attributes:
+        expression: what is computed after the program ran: ``solution()``.
+        timeout: most seconds for the program.
+        memory: most memory of the program, in MiB.
+        sandbox, unsafe: as in `ais_prompt.sandbox.find_isolation`.
+    """
+
+    expression: str
+    timeout: float
+    memory: int
+    sandbox: str | None = None
+    unsafe: bool = False
+
+
 class Request(Struct, frozen=True):
-    """One request to a model.
+    """One request to a model, or to the sandbox in a conversation with it.
 
     Attributes:
         sample_id: the sample that the request belongs to; not part of `content`.
         prompt: exactly as it is sent.
-        decoding: how to generate the answer, or which log-likelihood to compute.
+        decoding: how to generate the answer, which log-likelihood to compute, or how to run the program.
         turn: number of the turn in a dialogue, from 0.
         repeat: number of the repetition of the same prompt, from 0.
         duplicate: number of the sample among the samples with the same prompt, from 0 in the order of the rows. Set by
@@ -137,7 +156,7 @@ class Request(Struct, frozen=True):
 
     sample_id: str
     prompt: Prompt
-    decoding: Decoding | LikelihoodQuery
+    decoding: Decoding | LikelihoodQuery | Execution
     turn: int = 0
     repeat: int = 0
     duplicate: int = 0

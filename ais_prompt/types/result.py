@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from msgspec import Raw, Struct, ValidationError, convert, field, to_builtins
 from msgspec.json import Decoder, decode
@@ -35,6 +35,25 @@ class Sample(Struct, frozen=True):
     stratum: Stratum | None = None
 
 
+class AgentStep(Struct, frozen=True):
+    """What an agent did in one turn.
+
+    Attributes:
+        status: ``value``: a program returned one; ``error``: it did not; ``answer``: the final answer; ``unknown``: a
+            tool that is not there; ``none``: neither a tool nor an answer.
+        thought: what the model wrote before.
+        action: the name of the tool, as the model wrote it; empty if there is none.
+        input: what the tool was given: the text with the program, or the final answer.
+        output: what the tool returned: the value or the error; the final answer.
+    """
+
+    status: Literal["value", "error", "answer", "unknown", "none"]
+    thought: str = ""
+    action: str = ""
+    input: str = ""
+    output: str = ""
+
+
 class Prediction(Struct, frozen=True):
     """One line of ``predictions/<model>/<dataset>.jsonl``.
 
@@ -55,6 +74,7 @@ class Prediction(Struct, frozen=True):
         columns: numbers and short texts of the row, such as subject and level; empty in earlier run folders.
         earlier: while one turn of a dialogue is scored, the answers before it; it is not stored.
         stratum: as in `Sample`.
+        steps: what an agent did, turn by turn; empty for all others.
     """
 
     sample_id: str
@@ -71,6 +91,7 @@ class Prediction(Struct, frozen=True):
     columns: Mapping[str, Any] = field(default_factory=dict)
     earlier: tuple[Any, ...] = ()
     stratum: Stratum | None = None
+    steps: tuple[AgentStep, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values, in a readable order."""
@@ -86,6 +107,7 @@ class Prediction(Struct, frozen=True):
             **({"cluster": self.cluster} if self.cluster else {}),
             **({"columns": dict(self.columns)} if self.columns else {}),
             **({"stratum": asdict(self.stratum)} if self.stratum else {}),
+            **({"steps": [asdict(step) for step in self.steps]} if self.steps else {}),
             "completions": [completion.to_json() for completion in self.completions],
         }
         return values if self.failed_turn is None else {**values, "failed_turn": self.failed_turn}
@@ -128,6 +150,7 @@ class Prediction(Struct, frozen=True):
             line.cluster,
             line.columns,
             stratum=line.stratum,
+            steps=line.steps,
         )
 
     @property
@@ -300,6 +323,7 @@ class _Line(Struct):
     cluster: tuple[str, str] | None = None
     columns: Mapping[str, Any] = field(default_factory=dict)
     stratum: Stratum | None = None
+    steps: tuple[AgentStep, ...] = ()
 
 
 class _WholeLine(_Line, kw_only=True):

@@ -5,7 +5,7 @@ it from its watch.
 
 Standard input brings two messages: the task, and after the program has its own process, the tests. It stays open as
 long as the run is there; when it ends, so does everything here. Standard output takes two lines:
-``confined``, and the outcome.
+``confined``, and the outcome. A program that is evaluated in place of tested has one more line between them, its text.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ais_prompt.sandbox.inside.confine import (
     set_dumpable,
 )
 from ais_prompt.sandbox.inside.program import serve
-from ais_prompt.sandbox.inside.tests import Program, run_tests
+from ais_prompt.sandbox.inside.tests import Program, evaluate, run_tests
 
 _LOOK: Final = 0.05
 """Seconds between two looks at the processes."""
@@ -74,8 +74,9 @@ def main() -> None:
         tests = os.fork()
         if tests == 0:
             os.dup2(nothing, 0)
-            _close_all_but(outcomes_write, requests, replies)
-            _become_tests(task, guard, parts, Program(requests, replies), outcomes_write)
+            is_tested = isinstance(parts, list)
+            _close_all_but(outcomes_write, requests, replies, *([] if is_tested else [verdict]))
+            _become_tests(task, guard, parts, Program(requests, replies), outcomes_write, verdict)
         # This process only watches: it keeps neither the pipes between the two nor more rights than it needs.
         _close_all_but(verdict, outcomes)
         _give_up(task["guard_limits"], task["guard_user"], task["guard_filter"])
@@ -116,14 +117,26 @@ def _become_program(task: Any, guard: int, requests: int, replies: int) -> NoRet
         os._exit(1)
 
 
-def _become_tests(task: Any, guard: int, parts: Any, program: Program, outcomes: int) -> NoReturn:
-    """Give up as much as the program does, run the tests, and tell the guard how they ended."""
+def _become_tests(task: Any, guard: int, parts: Any, program: Program, outcomes: int, texts: int) -> NoReturn:
+    """Give up as much as the program does, run the tests, and tell the guard how they ended.
+
+    Args:
+        task, guard, program: as in `main`.
+        parts: the tests; or the arguments of `evaluate` as a mapping, for a program without tests.
+        outcomes: takes the outcome.
+        texts: takes the text of a program without tests; closed for any other.
+    """
     try:
         end_with(guard)
         _give_up(task["guard_limits"], task["guard_user"], task["program_filter"])
         set_dumpable(0)
         send(outcomes, "confined")
-        _say(outcomes, run_tests(program, parts))
+        if isinstance(parts, list):
+            outcome = run_tests(program, parts)
+        else:
+            outcome, text = evaluate(program, **parts)
+            _say(texts, f"text {text.encode('utf-8', 'replace').hex()}")
+        _say(outcomes, outcome)
     except OSError as error:
         send(outcomes, str(error))
     finally:

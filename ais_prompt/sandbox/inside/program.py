@@ -17,14 +17,31 @@ from typing import Any, Final, NoReturn
 
 from ais_prompt.sandbox.inside.channel import decode, encode, receive, send
 
-_OPERATIONS: Final[dict[str, Callable[..., Any]]] = {
-    "get": getattr, "set": setattr, "item": operator.getitem, "set_item": operator.setitem, "iter": iter, "next": next,
-    "len": len, "bool": bool, "eq": operator.eq, "lt": operator.lt, "le": operator.le, "str": str, "repr": repr,
-    "isinstance": isinstance,
-}  # fmt: skip
 _OUT_OF_MEMORY: Final = ["error", "memory", "MemoryError", ""]
 _REFUSALS: Final = (errno.EPERM, errno.EACCES, errno.EROFS)
 _LONGEST_TEXT: Final = 1000
+
+
+def _evaluate(program: str, expression: str, longest: int) -> list[Any]:
+    """Run a program in a namespace of its own, then compute an expression in it.
+
+    Returns:
+        Whether there is a value; and its text, or the ``repr`` of the error, cut to ``longest`` characters.
+    """
+    namespace: dict[str, Any] = {}
+    try:
+        exec(compile(program, "<string>", "exec", dont_inherit=True), namespace)
+        value = eval(compile(expression, "<string>", "eval", dont_inherit=True), namespace)
+        return [True, str(value)[:longest]]
+    except Exception as error:
+        return [False, repr(error)[:longest]]
+
+
+_OPERATIONS: Final[dict[str, Callable[..., Any]]] = {
+    "get": getattr, "set": setattr, "item": operator.getitem, "set_item": operator.setitem, "iter": iter, "next": next,
+    "len": len, "bool": bool, "eq": operator.eq, "lt": operator.lt, "le": operator.le, "str": str, "repr": repr,
+    "isinstance": isinstance, "evaluate": _evaluate,
+}  # fmt: skip
 
 
 def serve(prelude: str, program: str, requests: int, replies: int) -> NoReturn:

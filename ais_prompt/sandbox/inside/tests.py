@@ -118,6 +118,33 @@ def run_tests(program: Program, parts: Sequence[tuple[Sequence[str], str]]) -> s
     return "ended" if program.ended else "passed"  # a test may catch everything
 
 
+def evaluate(program: Program, source: str, expression: str, longest: int) -> tuple[str, str]:
+    """Run a program that has no tests, compute an expression in it, and return how that ended, and the text.
+
+    Args:
+        program: a process that has run nothing yet.
+        source: the program.
+        expression: what is computed afterwards.
+        longest: most characters of the text; a longer one is cut, with a word about it.
+
+    Returns:
+        ``passed`` with the text of the value, ``exception`` with the ``repr`` of the error, or why there is neither.
+    """
+    try:
+        program.start()
+        has_value, text = program.ask("evaluate", source, expression, longest + 1)
+        if type(text) is not str:
+            return "ended", ""
+    except MemoryError:
+        return "memory", ""
+    except BaseException as error:
+        is_known = error is program.fault[0] and not program.ended
+        return program.fault[1] if is_known else "ended", ""
+    if len(text) > longest:
+        text = f"{text[:longest]}… (cut after {longest} characters)"
+    return "passed" if has_value is True else "exception", text
+
+
 def _error(name: str, text: str, *, iterating: bool) -> BaseException:
     """The error that the program raised; one that would end a loop of the tests early is turned into another."""
     if name == "StopIteration" and iterating:
