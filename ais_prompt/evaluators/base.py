@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ais_prompt.errors import DataError, MissingGoldError
 from ais_prompt.metrics.aggregate import mean_scores
-from ais_prompt.types import SampleScore, Score
+from ais_prompt.types import AgentStep, SampleScore, Score
 from ais_prompt.utils.protocols import KeptChecks
 
 
@@ -216,6 +216,7 @@ class AnswerBatch(Struct, frozen=True):
         row_numbers: reads the number of each question's row in the whole test split, from 0; may fail as ``rows``.
         model, dataset: names of the task.
         judgements: what a judge said, for each of the `JudgedBatchEvaluator.questions`.
+        steps: what an agent did for each answer; empty tuples for other models.
     """
 
     predictions: Sequence[Any]
@@ -227,6 +228,7 @@ class AnswerBatch(Struct, frozen=True):
     model: str = ""
     dataset: str = ""
     judgements: Sequence[str] = ()
+    steps: Sequence[Sequence[AgentStep]] = ()
 
 
 class JudgeQuestion(Struct, frozen=True):

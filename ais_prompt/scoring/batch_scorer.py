@@ -266,6 +266,7 @@ def _answers(answers: Sequence[tuple[Prediction, SampleScore]], task: Task, repl
         row_numbers=lambda: _row_numbers(ids, dataset),
         model=task.spec.model.abbr,
         dataset=dataset.spec.abbr,
+        steps=[one.steps for one, _ in answers],
     )
     return Answers(ids, batch)
 
@@ -286,6 +287,7 @@ def _chosen(batch: AnswerBatch, places: Sequence[int]) -> AnswerBatch:
         predictions=_at(batch.predictions, places),
         references=None if batch.references is None else _at(batch.references, places),
         prompts=_at(batch.prompts, places),
+        steps=_at(batch.steps, places),
         rows=lambda: _at(batch.rows(), places),
         row_numbers=lambda: _at(batch.row_numbers(), places),
     )

@@ -35,8 +35,8 @@ ROLE_TEMPLATE_LINE: Final = (
 """The import of a role template that was written for torchtune."""
 _WHY: Final = {
     "AgentInferencer": (
-        "it needs a model that is an agent of lagent, with programs that it calls",
-        "GenInferencer, with the agent in a function: models=[dict(type='FunctionModel', function='my_agent.answer')]",
+        "with infer_mode='every' its programs build on each other in a notebook, which is not kept here",
+        "infer_mode='last', or an agent in a function: models=[dict(type='FunctionModel', function='my_agent.answer')]",
     ),
     "AttackInferencer": (
         "it changes the words of a prompt with promptbench until the model fails",

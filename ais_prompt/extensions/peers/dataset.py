@@ -8,6 +8,7 @@ from itertools import takewhile
 from typing import Any, Final
 
 from ais_prompt.config.schema import DATASET, INFER, READER
+from ais_prompt.extensions.peers.agent import as_agent, is_agent
 from ais_prompt.extensions.peers.code.calls import PROMPT
 from ais_prompt.extensions.peers.judge import JUDGE_KEY, keys_of_judge, last_name, with_judge
 from ais_prompt.extensions.peers.parts import NO_EFFECT, Translation, is_part
@@ -172,6 +173,8 @@ def _translate_reader(section: Mapping[str, Any], where: str, translation: Trans
 def _translate_infer(section: Mapping[str, Any], where: str, translation: Translation) -> dict[str, Any]:
     kept = translation.known(section, INFER.names, {"max_out_len": NO_EFFECT}, where)
     parts = {key: translation.part(INFER_PARTS[key], value, f"{where}.{key}") for key, value in kept.items()}
+    if is_agent(kept.get("inferencer"), translation):
+        parts["inferencer"] = as_agent(parts["inferencer"], f"{where}.inferencer", translation)
     retriever: Any = parts.get("retriever")
     if is_part(retriever) and retriever["type"] != "ZeroRetriever":
         parts["retriever"] = {**retriever, "allow_overlap": True}  # `check` warns where the peers say nothing

@@ -60,11 +60,13 @@ class Translation:
         has_system_rounds: whether the meta template of a model has SYSTEM in its rounds.
         metrics: ``abbr`` of a dataset → a metric of the peer → its name here, where that differs.
         peer: the package whose registries bare names are looked up in.
+        agent: the arguments of `AgentInferencer` that the agents of the config mean; empty without an agent.
         judges: the models that judge where an evaluator names none: ``judge_models`` of the config.
     """
 
     def __init__(self, faults: Faults, *, peer_scores: bool = False, in_process: bool = False) -> None:
         self.peer = PEERS[0]
+        self.agent: Mapping[str, Any] = {}
         self.judges: Sequence[Any] = ()
         self.has_system_rounds = False
         self.metrics: dict[str, Mapping[str, str]] = {}

@@ -12,6 +12,7 @@ from ais_prompt.catalog import PARTS
 from ais_prompt.config.foreign import Note
 from ais_prompt.config.parse.section import Faults
 from ais_prompt.errors import ConfigError
+from ais_prompt.extensions.peers.agent import without_agents
 from ais_prompt.extensions.peers.custom import chatml_dataset, custom_dataset, is_custom, with_paths
 from ais_prompt.extensions.peers.dataset import translate_dataset
 from ais_prompt.extensions.peers.model import has_default_roles, translate_model
@@ -55,7 +56,7 @@ def translate(
         ConfigFaults: what is missing to translate it, such as the name of a judge.
     """
     translation = Translation(Faults(place), peer_scores=peer_scores, in_process=in_process)
-    values = _with_chatml(values, translation)
+    values = without_agents(_with_chatml(values, translation), translation)
     translated = dict(values)
     models = values.get("models")
     translation.has_system_rounds = any(map(_has_system_round, models if isinstance(models, list | tuple) else ()))

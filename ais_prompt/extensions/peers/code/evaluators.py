@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from ais_prompt.errors import ConfigError
 from ais_prompt.evaluators.base import AnswerBatch, BatchVerdict, JudgeQuestion
 from ais_prompt.evaluators.judge import GenericLLMEvaluator, make_postprocessor
+from ais_prompt.extensions.peers.agent import peer_step
 from ais_prompt.extensions.peers.code.calls import CheckCall, EvaluateCall, write_rows
 from ais_prompt.extensions.peers.code.session import CHECK_SECONDS, SCORE_SECONDS, call_peer
 from ais_prompt.metrics.aggregate import mean_scores
@@ -58,6 +59,7 @@ class PeerEvaluator:
             "references": batch.references,
             "gold": batch.references,
             "origin_prompt": list(batch.prompts),
+            "steps": [list(map(peer_step, steps)) for steps in batch.steps],
         }
         with tempfile.TemporaryDirectory() as folder:
             rows = None
@@ -180,5 +182,6 @@ def _alone(batch: AnswerBatch, place: int) -> AnswerBatch:
         predictions=[batch.predictions[place]],
         references=None if batch.references is None else [batch.references[place]],
         prompts=[batch.prompts[place]],
+        steps=batch.steps[place : place + 1],
         rows=lambda: [batch.rows()[place]],
     )

@@ -107,6 +107,17 @@ INFERENCERS: Final = (
         },
         differs="the score of the majority is the row cons@n",
     ),
+    PartRow(
+        "AgentInferencer",
+        "AgentInferencer",
+        drop={
+            **_SHARED,
+            "example": "it has no effect there either",
+            "infer_mode": "the last question of a chat is asked",
+            "max_out_len": "lagent always asks for 512 tokens",
+        },
+        unless={"infer_mode": ("every", "every_with_gt")},
+    ),
     PartRow("PPLInferencer", "PPLInferencer", drop=_PPL),
     PartRow("PPLInferencer", "PPLInferencer", module="opencompass", drop=_PPL, add=_OF_ALL_TOKENS),
     PartRow("PPLOnlyInferencer", "PPLOnlyInferencer", module="opencompass", drop=_SHARED, add=_OF_ALL_TOKENS),
