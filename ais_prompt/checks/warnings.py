@@ -189,6 +189,8 @@ def _shown_gold(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning]
 
 
 def _escaped_newlines(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning]:
+    if probe.task.dataset.infer.inferencer.type == "AgentInferencer":  # its prompt may show a text as Python does
+        return
     if not any(ESCAPED_NEWLINE.search(text) for text in sent_texts(neutral.prompt)):
         return
     by_dataset = any(ESCAPED_NEWLINE.search(text) for text in filled_texts(neutral.filled))

@@ -47,18 +47,21 @@ class AgentInferencer(ChatInferencer):
     The chat of a row is made as for `ChatInferencer`; its last question is asked, after the gold answers of the others.
 
     Args:
-        max_turn: most turns. In the last one the model is told to answer.
+        max_turn: most turns. The last one asks for the answer.
         call_protocol: the system prompt, with the placeholders ``{tool_description}``, ``{action_names}`` and one for
             each mark.
-        force_stop: what a system message says before the last turn.
+        force_stop: a system message before the last turn.
         marks: texts before ``thought``, ``action``, ``action_input``, ``response`` and ``finish``; those that are not
             given are ``Thought:``, ``Action:``, ``Action Input:``, ``Response:`` and ``Final Answer:``.
         interpreter: the name of the tool.
-        description: what the model is told about it.
+        description: what the system prompt says of it.
         expression: what is computed after the program ran; its value is shown to the model.
         max_out_len, stopping_criteria, stop_token_ids, seed: as in `MultiTurnGenInferencer`.
         allow_code_execution, memory, sandbox: as in `HumanEvalEvaluator`.
         timeout: most seconds for one program.
+
+    Attributes:
+        isolation: how programs are kept apart, as people read it.
 
     Raises:
         ConfigError: running programs was not allowed, or an argument has another form.
@@ -95,7 +98,7 @@ class AgentInferencer(ChatInferencer):
                 fix="read docs/sandbox.md, then add --allow-code-execution",
             )
         unsafe = allow_code_execution == "unsafe"
-        find_isolation(sandbox, unsafe=unsafe)
+        self.isolation = find_isolation(sandbox, unsafe=unsafe).name
         self._protocol = ReActProtocol(call_protocol, force_stop, {**MARKS, **marks}, interpreter, description)
         self._instruction = self._protocol.instruction()
         self._execution = Execution(expression, timeout, memory, sandbox, unsafe)

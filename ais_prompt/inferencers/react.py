@@ -1,4 +1,4 @@
-"""The ReAct protocol: what a model is told about its tool, and what it says in an answer.
+"""The ReAct protocol: what a prompt says of the tool, and what an answer asks for.
 
 Source: Yao et al. 2022, "ReAct: Synergizing Reasoning and Acting in Language Models". Marks, the rules for reading an
 answer and the messages about answers without a usable tool are those of lagent 0.1.2 (Apache-2.0,

@@ -120,6 +120,7 @@ class FunctionModel:
         if isinstance(request.decoding, LikelihoodQuery):
             what = "a function has no log-likelihoods"
             return Completion(failure=Failure("cannot_score", what, fatal=True, where=defined_at(self.function)))
+        assert isinstance(request.decoding, Decoding)  # the engine runs programs itself
         begin = perf_counter()
         answer = await self._call(prompt_to_json(request.prompt))
         seconds = perf_counter() - begin

@@ -159,6 +159,7 @@ class ScriptedModel:
         self._answered += 1
         if scripted.failure or isinstance(request.decoding, LikelihoodQuery):
             return scripted
+        assert isinstance(request.decoding, Decoding)  # the engine runs programs itself
         generated = _generate(scripted, request.decoding)
         usage = Usage(self.count_tokens(request.prompt), len(generated.text.split()))
         return split_reasoning(replace(generated, usage=usage, seconds=self.delay), request.prompt, THINK_TAGS)

@@ -27,6 +27,7 @@ from ais_prompt.engine.failures import error_of
 from ais_prompt.engine.infer import AskingOptions, TaskJob
 from ais_prompt.engine.workers import ModelWorkers
 from ais_prompt.errors import AisPromptError
+from ais_prompt.inferencers.agent import AgentInferencer
 from ais_prompt.models.base import AsyncModel, Model, address_of, endpoint_of
 from ais_prompt.plan.plan import Plan, PlannedModel, Task
 from ais_prompt.report.progress_board import RunProgress, run_progress
@@ -79,6 +80,8 @@ def ask_and_score(
             if scored.isolation:
                 record.add_isolation(task.spec, scored.isolation)
             steps.outcomes[task.name] = _outcome(task, scored)
+        if mode != "eval" and isinstance(task.inferencer, AgentInferencer):
+            record.add_isolation(task.spec, task.inferencer.isolation)
     return [steps.outcomes[task.name] for task in plan.tasks]
 
 

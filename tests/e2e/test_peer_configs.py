@@ -191,10 +191,19 @@ def test_many_rounds_of_a_chat_are_asked_after_the_answers_of_the_model(project:
     assert [message["content"] for message in line["origin_prompt"][1]] == ["Say 1.", "one", "And 2?"]
 
 
+def test_an_agent_that_keeps_its_notebook_is_refused_with_the_reason(project: Project) -> None:
+    text = FILE.format(name="quiz", path="rows.jsonl").replace("GenInferencer", "AgentInferencer")
+    text = text.replace("max_seq_len=2048", "infer_mode='every'")
+    (project.root / "quiz.py").write_text(text)
+    done = project.run("check", "--datasets", "quiz.py", "--hf-path", "weights", "--allow-code-execution")
+    assert done.returncode == 2
+    assert "with infer_mode='every' its programs build on each other in a notebook" in done.stderr
+    assert "fix:   use infer_mode='last'" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("name", "why", "instead"),
     [
-        ("AgentInferencer", "an agent of lagent", "GenInferencer, with the agent in a function"),
         ("AttackInferencer", "with promptbench", "GenInferencer, with a config for each wording"),
         ("ToTInferencer", "a tree of thoughts", "GenInferencer with n=5"),
         ("InferencePPLOnlyInferencer", "the loss of each token", "PPLOnlyInferencer"),

@@ -305,6 +305,7 @@ class ApiModel:
         await self.start()
         if isinstance(request.decoding, LikelihoodQuery):
             return await self._log_likelihood(request, request.decoding)
+        assert isinstance(request.decoding, Decoding)  # the engine runs programs itself
         body = self.endpoint.body(self.model, request, self.wire)
         counts = self.limits.tokens_per_minute is not None
         tokens = estimate_tokens(request.prompt) + request.decoding.max_out_len if counts else 0
