@@ -380,6 +380,15 @@ CASES: Final[Mapping[str, Case]] = {
         _opencompass(_SDK, "datasets.gsm8k.gsm8k_0shot_v2_gen_a58960", "datasets = [dict(path='data/mine.csv')]\n"),
         {"mine.csv": _OWN_CSV, "mine.csv.meta.json": _OWN_META, **_GSM8K},
     ),
+    "own CSV, circular": Case(
+        "opencompass",
+        _opencompass(
+            _SDK,
+            "datasets.gsm8k.gsm8k_0shot_v2_gen_a58960",
+            "datasets = [dict(path='data/mine.csv', data_type='circular-mcq', infer_method='gen')]\n",
+        ),
+        {"mine.csv": _OWN_CSV, **_GSM8K},
+    ),
     "AISBench, own data": Case(
         "ais_bench",
         _aisbench(_service("VLLMCustomAPIChat"), "datasets.gsm8k.gsm8k_gen_0_shot_cot_chat_prompt", _OWN_OF_AISBENCH),

@@ -26,6 +26,14 @@ ANSWER: Final = "answer"
 
 SIMILAR_OPTION: Final = "opencompass.datasets.custom.OptionSimAccEvaluator"
 """The evaluator of OpenCompass: without a letter in the answer, the option with the most similar text is chosen."""
+CIRCULAR: Final = "circular-mcq"
+"""The ``data_type`` of questions that are asked once for each turn of their options."""
+_CIRCULAR_READER: Final = "opencompass.datasets.custom.CircularCustomDataset"
+_CIRCULAR_EVALUATORS: Final = {
+    "gen": "opencompass.datasets.custom.CircularOptionSimAccEvaluator",
+    "ppl": "opencompass.datasets.circular.CircularEvaluator",
+}
+"""How labels are asked for → the evaluator of OpenCompass."""
 META: Final = (
     *("abbr", "data_type", "infer_method", "options", "input_columns", "output_column", "test_range"),
     *("template", "human_prompt", "bot_prompt", "evaluator", "evaluator_kwargs", "n", "k"),
@@ -48,7 +56,8 @@ def custom_dataset(
 ) -> dict[str, Any]:
     """Return the dataset that a file means, with the prompts of OpenCompass or AISBench.
 
-    Columns A, B, … make it multiple choice, asked by generating, or by likelihood with ``infer_method='ppl'``.
+    Columns A, B, … make it multiple choice, asked by generating, or by likelihood with ``infer_method='ppl'``. With
+    ``data_type='circular-mcq'`` loader and evaluator are named as those of OpenCompass, whose code turns the options.
 
     Args:
         values: ``path``, and if wanted ``meta_path`` and the keys of `META`. A file ``<path>.meta.json`` beside the
@@ -75,17 +84,22 @@ def custom_dataset(
     columns = ["question", ANSWER] if file is None else _columns(file)
     options = values.get("options") or [letter for letter in ascii_uppercase if letter in columns]
     kind = values.get("data_type", "mcq" if len(options) > 1 else "qa")
-    if kind not in ("mcq", "qa"):
-        why = "asks the options in several orders" if kind == "circular-mcq" else "is not known here"
+    is_circular = kind == CIRCULAR and not is_aisbench
+    if kind not in ("mcq", "qa") and not is_circular:
         fix = "data_type='mcq' asks the options in one order, 'qa' asks without options"
-        raise ConfigError(f"the data_type {kind!r} {why}: a dataset that is only a file has mcq or qa", fix=fix)
-    is_choice = kind == "mcq"
+        if not is_aisbench:
+            fix += f", {CIRCULAR!r} in each turn"
+        raise ConfigError(f"the data_type {kind!r} is not known here", fix=fix)
+    is_choice = kind != "qa"
     gold = values.get("output_column", ANSWER if ANSWER in columns else None)
     human = "Question: {question}" + "".join(f"\n{one}. {{{one}}}" for one in options) if is_choice else "{question}"
     labels = options if is_choice and values.get("infer_method") == "ppl" else []
     scoring: dict[str, Any] = {"evaluator": {"type": "AccEvaluator"}}
     if "evaluator" in values:
         scoring = {"evaluator": {"type": values["evaluator"], **values.get("evaluator_kwargs", {})}}
+    elif is_circular:
+        name = _CIRCULAR_EVALUATORS["ppl" if labels else "gen"]
+        scoring = {"evaluator": {"type": name, **({} if labels else {"options": options})}}
     elif is_choice and not labels and peer_scores:
         scoring = {"evaluator": {"type": "PeerEvaluator", "cls": SIMILAR_OPTION, "kwargs": {"options": options}}}
     elif is_choice and not labels:
@@ -96,7 +110,9 @@ def custom_dataset(
     template = values.get("template") or (
         _text(human, bot, gold, is_choice=is_choice) if is_aisbench else _template(human, bot, gold, labels)
     )
-    source = {"type": "LoadRowsDataset" if is_load else "LocalDataset", "path": path}
+    source: dict[str, Any] = {"type": "LoadRowsDataset" if is_load else "LocalDataset", "path": path}
+    if is_circular:
+        source = {"type": _CIRCULAR_READER, "path": path, "option_keys": options, "answer_key": gold}
     if is_load and "meta_path" in values:
         source["meta_path"] = str(resolve_data_path(str(values["meta_path"]), folder) or values["meta_path"])
     inputs = values.get("input_columns", [name for name in columns if name != gold])

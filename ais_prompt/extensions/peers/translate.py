@@ -132,17 +132,17 @@ def _translate_running(
 def _translate_dataset(
     folder: Path | None, is_aisbench: bool, values: Any, where: str, translation: Translation
 ) -> Any:
-    if not is_custom(values):
-        return translate_dataset(values, where, translation)
-    try:
-        return custom_dataset(values, folder, peer_scores=translation.peer_scores, is_aisbench=is_aisbench)
-    except ConfigError as error:
-        translation.faults.add(error.what, where, error.fix)
-        return values
-    except (OSError, ValueError) as error:
-        what = f"the dataset {values['path']!r} cannot be read: {error}"
-        translation.faults.add(what, f"{where}.path", "give a JSONL or CSV file whose first row has 'question'")
-        return values
+    if is_custom(values):
+        try:
+            values = custom_dataset(values, folder, peer_scores=translation.peer_scores, is_aisbench=is_aisbench)
+        except ConfigError as error:
+            translation.faults.add(error.what, where, error.fix)
+            return values
+        except (OSError, ValueError) as error:
+            what = f"the dataset {values['path']!r} cannot be read: {error}"
+            translation.faults.add(what, f"{where}.path", "give a JSONL or CSV file whose first row has 'question'")
+            return values
+    return translate_dataset(values, where, translation)
 
 
 def _named(combination: Any, values: Mapping[str, Any], translated: Mapping[str, Any]) -> Any:

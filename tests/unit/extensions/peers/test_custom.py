@@ -65,7 +65,6 @@ def test_the_file_beside_the_data(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("keys", "what", "fix"),
     [
-        ({"data_type": "circular-mcq"}, "'circular-mcq' asks the options in several orders", "data_type='mcq'"),
         ({"data_type": "cloze"}, "'cloze' is not known here", "'qa' asks without options"),
         ({"colour": 1}, "'colour' is no key", "data_type"),
     ],
@@ -76,6 +75,27 @@ def test_what_cannot_be_done_is_a_fault(tmp_path: Path, keys: dict[str, Any], wh
     [fault] = caught.value.faults
     assert what in fault.what
     assert fix in str(fault.fix)
+
+
+@pytest.mark.parametrize(
+    ("method", "evaluator"),
+    [
+        (
+            "gen",
+            {"cls": "opencompass.datasets.custom.CircularOptionSimAccEvaluator", "kwargs": {"options": ["A", "B"]}},
+        ),
+        ("ppl", {"cls": "opencompass.datasets.circular.CircularEvaluator"}),
+    ],
+)
+def test_options_are_turned_by_the_code_of_opencompass(tmp_path: Path, method: str, evaluator: dict[str, Any]) -> None:
+    row = {"question": "?", "A": "x", "B": "y", "answer": "A"}
+    dataset = custom(tmp_path, row, data_type="circular-mcq", infer_method=method)
+    assert dataset["cls"] == "opencompass.datasets.custom.CircularCustomDataset"
+    assert dataset["kwargs"] == {"path": dataset["kwargs"]["path"], "option_keys": ["A", "B"], "answer_key": "answer"}
+    assert dataset["eval_cfg"]["evaluator"] == {"type": "PeerEvaluator", **evaluator}
+    once = custom(tmp_path, row, infer_method=method)
+    assert dataset["infer_cfg"] == once["infer_cfg"]
+    assert dataset["abbr"] == once["abbr"]
 
 
 def test_a_question_without_choices_or_gold(tmp_path: Path) -> None:
