@@ -242,21 +242,28 @@ def _modules(suite: Suite) -> str:
 
 _CHAT_SUITE, _PPL_SUITE = further.generation(), further.perplexity()
 _TALKS, _CHAT_SUITE_OF_AISBENCH = further.conversations(), further.aisbench()
-_ROWS: Final = """
-few = ('lukaemon_mmlu_marketing', 'ceval-logic', 'cmmlu-anatomy')  # of their subsets, only these have rows
-many = ('lukaemon_mmlu_', 'ceval-', 'cmmlu-')
+
+
+def _only(few: Sequence[str], *many: str) -> str:
+    """Return lines of a config that leave only ``few`` of the datasets whose names begin with ``many``."""
+    return f"""
+few, many = {(*few,)}, {many}
+datasets = list({{one['abbr']: one for one in datasets}}.values())  # a file that joins others has them twice
 datasets = [one for one in datasets if one['abbr'] in few or not one['abbr'].startswith(many)]
 """
-_EXAM_ROWS: Final = """
-datasets = [one for one in datasets if one['abbr'] in {few} or not one['abbr'].startswith('agieval-')]
+
+
+_ROWS: Final = _only(("lukaemon_mmlu_marketing", "ceval-logic", "cmmlu-anatomy"), "lukaemon_mmlu_", "ceval-", "cmmlu-")
+_PARTS: Final = ("bbh-", "mmlu_pro_", "LongBench_")
+_EXAM_ROWS: Final = f"""{_only(further.EXAMS + further.TASKS, "agieval-", *_PARTS)}
 for one in datasets:
     if 'llm_evaluator' in one['eval_cfg']['evaluator']:
-        one['eval_cfg']['evaluator']['llm_evaluator']['judge_cfg'] = {judge}
+        one['eval_cfg']['evaluator']['llm_evaluator']['judge_cfg'] = {_JUDGE}
 """
 # AISBench starts a process for each dataset.
-_FEW_LANGUAGES: Final = """
-datasets = [one for one in datasets if one['abbr'] in ('mgsm_en', 'mgsm_zh') or not one['abbr'].startswith('mgsm_')]
-"""
+_FEW_LANGUAGES: Final = _only(
+    ("mgsm_en", "mgsm_zh", "bbh-navigate", "mmlu_pro_math", "LongBench_2wikimqa", "LongBench_lcc"), "mgsm_", *_PARTS
+)
 _RATED: Final = """
 from opencompass.partitioners import NaivePartitioner
 from opencompass.partitioners.sub_naive import SubjectiveNaivePartitioner
@@ -280,9 +287,7 @@ CASES: Final[Mapping[str, Case]] = {
     ),
     "more of a suite": Case(
         "opencompass",
-        _opencompass(
-            _SDK, _modules(_CHAT_SUITE), _EXAM_ROWS.replace("{few}", str(further.EXAMS)).replace("{judge}", _JUDGE)
-        ),
+        _opencompass(_SDK, _modules(_CHAT_SUITE), _EXAM_ROWS),
         _CHAT_SUITE.files,
         answers=_CHAT_SUITE.answers,
     ),

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, Final
 
 from tools.real.suite import Suite, opencompass, questions
 
 
 def generation() -> Suite:
-    """Return datasets of OpenCompass that a chat model answers.
-
-    HumanEval is not among them: the peers score it only with all 164 problems of the published file.
-    """
+    """Return datasets of OpenCompass that a chat model answers."""
     suite = Suite()
     languages = ("bn", "de", "en", "es", "fr", "ja", "ru", "sw", "te", "th", "zh")
     prefixes = {"de": "Antwort", "es": "Respuesta", "ja": "答え", "zh": "答案"}
@@ -81,6 +79,7 @@ def generation() -> Suite:
         {f"AGIEval/data/v1/{name}.jsonl": blanks if name in exams[-2:] else agieval for name in exams},
         {**{one.stem: one.answer for one in asked}, "(blank)": "It is $\\boxed{\\frac{1}{2}}$."},
     )
+    _tasks(suite, ("bbh.bbh_gen", "mmlu_pro.mmlu_pro_gen", "longbench.longbench"), "Longbench")
     return suite
 
 
@@ -93,6 +92,70 @@ THEOREMS: Final = (
     ("option", "(a)", "Therefore, the answer is (a)."),
 )
 EXAMS: Final = ("agieval-aqua-rat", "agieval-jec-qa-kd", "agieval-math")
+BBH: Final = {
+    "temporal_sequences": (("(bbh 0) When?\n(A) one\n(B) two", "(B)"), ("(bbh 1) When?", "(A)")),
+    "navigate": (("(bbh 2) Do you return?", "Yes"), ("(bbh 3) Return?", "No")),
+    "multistep_arithmetic_two": (("(bbh 4) 1 + 1 =", "2"),),
+    "word_sorting": (("(bbh 5) Sort: b a", "a b"), ("(bbh 6) Sort: c a", "a c")),
+}
+LONG: Final = {
+    "2wikimqa": (("(long 0) Who?", "Some text.", "Ann Lee"), ("(long 1) Where?", "Some text.", "Rome")),
+    "trec": (("Question: (long 2) What?\nType:", "Some text.", "Color"),),
+    "lcc": (("", "(long 3) def f(x):\n", "return x"),),
+    "vcsum": (("", "(long 4) 会议。", "会议讨论了预算"),),
+    "passage_count": (("", "(long 5) Paragraph 1: a", "3"),),
+    "passage_retrieval_en": (("(long 6) An abstract.", "Some text.", "Paragraph 3"),),
+    "dureader": (("(long 7) 谁？", "一段文字。", "鲁迅先生"),),
+    "samsum": (("(long 8) Dialogue: hi\nSummary: ", "Some text.", "Ann says hi."),),
+}
+LOADER: Final = """
+import json, os, datasets
+class Loader(datasets.GeneratorBasedBuilder):
+    BUILDER_CONFIGS = [datasets.BuilderConfig(name=name) for name in {names}]
+    def _info(self):
+        return datasets.DatasetInfo()
+    def _split_generators(self, _):
+        path = os.path.join(self.config.data_dir, "data", self.config.name + ".jsonl")
+        return [datasets.SplitGenerator(name="test", gen_kwargs=dict(path=path))]
+    def _generate_examples(self, path):
+        with open(path, encoding="utf-8") as lines:
+            yield from enumerate(map(json.loads, lines))
+"""
+"""In place of the script that comes with LongBench."""
+TASKS: Final = (
+    *(f"bbh-{name}" for name in BBH),
+    *("mmlu_pro_math", "mmlu_pro_computer_science"),
+    *(f"LongBench_{name}" for name in LONG),
+)
+"""Those of `_tasks` that have rows."""
+
+
+def _tasks(suite: Suite, modules: Sequence[str], folder: str) -> None:
+    """Add parts of BBH, MMLU-Pro and LongBench, whose folder has another name in each peer."""
+    bbh, mmlu_pro, longbench = modules
+    suite.add(
+        bbh,
+        {f"BBH/data/{name}.json": json.dumps({"examples": [{"input": stem, "target": gold} for stem, gold in rows]})
+         for name, rows in BBH.items()},
+        {"(bbh 0)": "I think so. So the answer is (B).", "(bbh 1)": "Answer: (A) one", "(bbh 2)": "the answer is yes.",
+         "(bbh 3)": "the answer is **No**.", "(bbh 4)": "So the answer is: 2", "(bbh 5)": "the answer is a, b"},
+    )  # fmt: skip
+    asked = questions("pro", 2)
+    rows = [
+        {"question": one.stem, "options": [*one.texts, "N/A"], "answer": "ABCD"[one.key], "category": category,
+         "cot_content": "A: Let's think step by step. So."}
+        for one, category in zip(asked, ("math", "computer science") * 2, strict=True)
+    ]  # fmt: skip
+    suite.choices(mmlu_pro, asked, {f"mmlu_pro/{split}.jsonl": rows for split in ("validation", "test")})
+    suite.add(
+        longbench,
+        {f"{folder}/data/{name}.jsonl": [
+            {"input": stem, "context": context, "answers": [gold], "all_classes": ["Color", "Animal"]}
+            for stem, context, gold in rows
+        ] for name, rows in LONG.items()} | {f"{folder}/{folder}.py": LOADER.replace("{names}", repr([*LONG]))},
+        {"(long 0)": "Ann", "(long 1)": "in Rome.\nYes", "(long 2)": "Color\nand", "(long 3)": "    return x\n# c",
+         "(long 4)": "讨论预算", "(long 5)": "There are 3 of 4", "(long 6)": "Paragraph 3", "(long 7)": "鲁迅"},
+    )  # fmt: skip
 
 
 def _super_glue(suite: Suite) -> None:
@@ -214,13 +277,19 @@ def perplexity() -> Suite:
         {f"FewCLUE/chid/{name}.json": idioms for name in ("dev_few_all", "test_public")},
         {},
     )
+    texts = [{"question": f"Ann has {n} nuts.", "answer": f"#### {n}", "text": f"Ben has {n} hats."} for n in range(2)]
+    suite.add(
+        "gsm8k_contamination.gsm8k_contamination_ppl_ecdd22",
+        {f"{name}.jsonl": texts for name in ("gsm8k/train", "gsm8k/test", "gsm8k-extra/mock_gsm8k_test")},
+        {},
+    )
     return suite
 
 
 def aisbench() -> Suite:
     """Return datasets of AISBench that a chat model answers."""
     suite = generation()
-    kept = ("mgsm", "LCSTS", "ifeval")
+    kept = ("mgsm", "LCSTS", "ifeval", "BBH", "mmlu_pro")
     suite.modules = [
         "mgsm.mgsm_gen_0_shot_cot_chat_prompt",
         "lcsts.lcsts_gen_0_shot_chat",
@@ -258,4 +327,6 @@ def aisbench() -> Suite:
         {"mtbench/question.jsonl": [{"question_id": n, "prompt": [f"(mt {n}) Hello.", "And now?"]} for n in (81, 82)]},
         {"(mt 81)": "Hello to you."},
     )
+    modules = ("bbh.bbh_gen_3_shot_cot_chat", "mmlu_pro.mmlu_pro_gen_0_shot_str", "longbench.longbench")
+    _tasks(suite, modules, "LongBench")
     return suite

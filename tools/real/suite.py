@@ -96,10 +96,7 @@ def _labelled(one: Question) -> dict[str, Any]:
 
 
 def opencompass() -> Suite:
-    """Return datasets of OpenCompass; only one subset of each is there.
-
-    The configs of BBH call `open`, which the lazy reader of mmengine refuses with Python 3.11.
-    """
+    """Return datasets of OpenCompass; only one subset of each is there."""
     suite = Suite()
     shots = [["(shot) Which is red?", "blood", "grass", "snow", "coal", "A"]] * 5
     asked = questions("mmlu", 0)
