@@ -150,7 +150,7 @@ def mocked(tokens: int, work: Path) -> Iterator[Running]:
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) as process:
         try:
             wait_until_ready(url, process)
-            yield Running(url, NAME, command, lambda: None, mocked)
+            yield Running("mock", url, NAME, command, lambda: None, mocked)
         finally:
             process.terminate()
 
