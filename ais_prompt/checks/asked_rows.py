@@ -22,6 +22,7 @@ from ais_prompt.types import ChatMessage, Failure, LikelihoodQuery, Prompt, Requ
 from ais_prompt.utils.digest import canonical
 from ais_prompt.utils.equal_rows import Occurrences
 from ais_prompt.utils.media import check_part
+from ais_prompt.utils.nested import texts
 
 NO_VALUE: Final = "no_value"
 """Kind of the failure."""
@@ -133,18 +134,7 @@ def _texts(prompt: Prompt) -> Iterator[str]:
         yield prompt
         return
     for message in prompt:
-        yield from _strings(message.content if isinstance(message, ChatMessage) else message)
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _strings(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _strings(item)
+        yield from texts(message.content if isinstance(message, ChatMessage) else message)
 
 
 def _opening(asked: Sequence[Request]) -> Hashable:

@@ -33,6 +33,7 @@ from ais_prompt.registry import (
 from ais_prompt.types import EvalSpec, JudgeVerdict, PartSpec, Sample, SampleScore
 from ais_prompt.utils.digest import canonical
 from ais_prompt.utils.guard import exception_line
+from ais_prompt.utils.nested import with_leaves
 from ais_prompt.utils.places import defined_at, users_line
 
 T = TypeVar("T")
@@ -309,11 +310,7 @@ _DOTTED_NAME: Final = re.compile(r"\w+(\.\w+)+")
 
 def _outline(value: Any) -> Any:
     """Return the names in arguments: keys, and dotted names of parts; other values are left out."""
-    if isinstance(value, Mapping):
-        return {key: _outline(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_outline(inner) for inner in value]
-    return value if isinstance(value, str) and _DOTTED_NAME.fullmatch(value) else None
+    return with_leaves(value, lambda leaf: leaf if isinstance(leaf, str) and _DOTTED_NAME.fullmatch(leaf) else None)
 
 
 def _only_wrong_types(call: Callable[[], Any]) -> None:

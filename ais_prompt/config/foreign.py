@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from msgspec import Struct
 
 from ais_prompt.catalog import PARTS
 from ais_prompt.config.schema import CONFIG
+from ais_prompt.utils.nested import part_types
 
 _OWN: Final = {name for parts in PARTS.values() for name in parts}
 _FOREIGN_KEYS: Final = {"chatml_datasets", "eval", "infer", "judge_models"}
@@ -30,7 +31,7 @@ def is_native(values: Mapping[str, Any]) -> bool:
     if any(not isinstance(item, Mapping) or "type" not in item for item in (*models, *datasets)):
         return False
     described = [value for key, value in values.items() if key in CONFIG.names]
-    return all(isinstance(name, str) and name in _OWN for name in _types(described))
+    return all(isinstance(name, str) and name in _OWN for name in part_types(described))
 
 
 class Note(Struct, frozen=True):
@@ -53,15 +54,3 @@ class NoteList(list[Note]):
     def note(self, what: str, where: str, fix: str = "") -> None:
         """Add a note."""
         self.append(Note(what, where, fix))
-
-
-def _types(value: Any) -> Iterator[Any]:
-    """Yield the ``type`` of every dict in a value."""
-    if isinstance(value, Mapping):
-        if "type" in value:
-            yield value["type"]
-        for inner in value.values():
-            yield from _types(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _types(inner)

@@ -26,7 +26,7 @@ from functools import partial
 from typing import Final, TypeAlias, cast
 
 from ais_prompt.engine.executions import execute
-from ais_prompt.engine.failures import ends_run, error_of, is_of_model
+from ais_prompt.engine.failures import ends_run, error_of, fault_of, is_of_model
 from ais_prompt.engine.job import Job
 from ais_prompt.errors import AisPromptError, ModelError, PartError, Paused
 from ais_prompt.inferencers import RunningConversation
@@ -280,11 +280,11 @@ class Endpoint:
         Raises:
             StoreError: a full disk is full for all jobs.
         """
-        error = error or _fault_of(job.conclude)
+        error = error or fault_of(job.conclude)
         if error is not None:
             job.abandon(error)
         else:
-            error = _fault_of(job.close)
+            error = fault_of(job.close)
         self._ended(job, error)
         return error
 
@@ -327,17 +327,6 @@ class _OpenJob:
         self.error: AisPromptError | None = None
         self.has_begun = False
         self.closing = False
-
-
-def _fault_of(action: Callable[[], None]) -> AisPromptError | None:
-    """Do something for a job, and return the error that ends it; raise an error that ends all jobs."""
-    try:
-        action()
-    except Exception as error:
-        if ends_run(error):
-            raise
-        return error_of(error)
-    return None
 
 
 async def _close_model(model: AsyncModel) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Final
 
 from ais_prompt.errors import AisPromptError, InternalError, ModelError, ReadError, StoreError
@@ -98,6 +99,17 @@ def _is_refusal(failure: Failure) -> bool:
 def ends_run(error: BaseException) -> bool:
     """Return whether an error ends all tasks: a full disk is full for every task."""
     return isinstance(error, StoreError) and not isinstance(error, ReadError)
+
+
+def fault_of(action: Callable[[], None]) -> AisPromptError | None:
+    """Do something for a job, and return the error that ends it; raise an error that ends all jobs."""
+    try:
+        action()
+    except Exception as error:
+        if ends_run(error):
+            raise
+        return error_of(error)
+    return None
 
 
 def error_of(error: BaseException) -> AisPromptError:

@@ -9,12 +9,13 @@ import logging
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import Final
 
 from ais_prompt.engine.endpoint import Endpoint
 from ais_prompt.engine.executions import execute
-from ais_prompt.engine.failures import ends_run, error_of
+from ais_prompt.engine.failures import error_of, fault_of
 from ais_prompt.engine.infer import TaskJob
 from ais_prompt.engine.job import Job
 from ais_prompt.engine.workers import ModelWorkers
@@ -125,13 +126,7 @@ class InMemory:
         if unusable := self._unusable.get(id(job.model)):
             job.abandon(unusable)
             return unusable
-        try:
-            ask_alone(job, self._load)
-        except Exception as error:
-            if ends_run(error):
-                raise
-            return error_of(error)
-        return None
+        return fault_of(partial(ask_alone, job, self._load))
 
     def _load(self, model: BatchModel) -> None:
         try:

@@ -47,6 +47,7 @@ from ais_prompt.types import DatasetSpec, EvalSpec, JudgeSpec, ModelSpec, PartSp
 from ais_prompt.types.shard import Partitioner
 from ais_prompt.utils.files import data_root
 from ais_prompt.utils.media import has_scheme, references
+from ais_prompt.utils.nested import texts
 
 Postprocessor = Callable[..., Any]
 """Takes a text, and may take ``sample_choices``."""
@@ -290,18 +291,10 @@ def _data_folders(args: Mapping[str, Any]) -> Iterator[str]:
         elif isinstance(value, Mapping) and key != "data_files":  # arguments of a peer's loader
             yield from _data_folders(value)
         elif key in ("path", "data_files") or str(key).endswith("_path"):
-            for text in _texts(value):
+            for text in texts(value):
                 with suppress(OSError, ValueError):  # too long for a path
                     if text and (found := find_data(text)):
                         yield str(found if found.is_dir() else found.parent)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping | list | tuple):
-        for inner in value.values() if isinstance(value, Mapping) else value:
-            yield from _texts(inner)
 
 
 def _written_roots(args: Mapping[str, Any]) -> Iterator[str]:

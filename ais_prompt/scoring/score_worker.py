@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import pickle
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
@@ -22,6 +22,7 @@ from ais_prompt.scoring.score import isolation_of, score
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import Prediction, Score, TaskSpec
 from ais_prompt.utils.log import ROOT, OnceFilter
+from ais_prompt.utils.nested import part_types
 from ais_prompt.utils.progress import Advance, Facts, shown_on
 from ais_prompt.utils.worker import serve
 
@@ -110,20 +111,8 @@ def has_own_parts(task: TaskSpec) -> bool:
     """
     spec = task.dataset.eval
     scoring = (spec.evaluator, spec.pred_postprocessor, spec.dataset_postprocessor)
-    types = (kind for part in scoring if part for kind in (part.type, *_types_in(part.args)))
+    types = (kind for part in scoring if part for kind in (part.type, *part_types(part.args)))
     return not all(map(_is_ours, types))
-
-
-def _types_in(value: Any) -> Iterator[Any]:
-    """Yield the ``type`` of every part in the arguments of a part."""
-    if isinstance(value, Mapping):
-        if "type" in value:
-            yield value["type"]
-        for item in value.values():
-            yield from _types_in(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _types_in(item)
 
 
 def _is_ours(kind: Any) -> bool:

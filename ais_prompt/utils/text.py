@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Final
 
+from ais_prompt.utils.nested import with_texts
 from ais_prompt.utils.secrets import SECRETS
 
 _INVISIBLE: Final = (
@@ -103,11 +104,7 @@ def reviewable_json(text: str) -> str:
 
 def cut_texts(value: Any) -> Any:
     """Return plain JSON values with long texts cut, such as the media in the body of a request."""
-    if isinstance(value, Mapping):
-        return {name: cut_texts(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [cut_texts(inner) for inner in value]
-    return f"{value[:MOST_TEXT]}…" if isinstance(value, str) and len(value) > MOST_TEXT else value
+    return with_texts(value, lambda text: f"{text[:MOST_TEXT]}…" if len(text) > MOST_TEXT else text)
 
 
 def _json_escape(found: re.Match[str]) -> str:

@@ -19,10 +19,10 @@ filtering: Chaudhuri et al., A Primitive Operator for Similarity Joins in Data C
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from hashlib import sha256
 from itertools import islice, pairwise
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from msgspec import Struct
@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from ais_prompt.checks.leaks.chance import value_text
 from ais_prompt.checks.leaks.words import words_and_signs_of
 from ais_prompt.types import Sample
+from ais_prompt.utils.nested import leaves
 from ais_prompt.utils.progress import tracked
 
 LEAST_OVERLAP: Final = 0.4
@@ -157,16 +158,14 @@ def likeliest(found: Sequence[NearCopy]) -> list[NearCopy]:
 
 def _words(sample: Sample, columns: Sequence[str]) -> Words:
     values = [sample.fields.get(column) for column in columns]
-    return tuple((*words_and_signs_of(value_text(value)), *_digests(value)) for value in values)
-
-
-def _digests(value: Any) -> Iterator[str]:
-    """Yield a text for each image or other bytes in a value; it counts as a number, which near copies must share."""
-    if isinstance(value, bytes):
-        yield f"0x{sha256(value).hexdigest()}"
-    elif isinstance(value, Mapping | list | tuple):
-        for entry in value.values() if isinstance(value, Mapping) else value:
-            yield from _digests(entry)
+    # Images and other bytes count as numbers, which near copies must share.
+    return tuple(
+        (
+            *words_and_signs_of(value_text(value)),
+            *(f"0x{sha256(leaf).hexdigest()}" for leaf in leaves(value) if isinstance(leaf, bytes)),
+        )
+        for value in values
+    )
 
 
 class _PairIndex:

@@ -14,6 +14,7 @@ from typing import Any, Final
 from ais_prompt.extensions.peers.model import translate_model
 from ais_prompt.extensions.peers.parts import Translation, is_part
 from ais_prompt.extensions.peers.table.evaluators import RIGHT_OR_WRONG, SUMMARIZERS
+from ais_prompt.utils.nested import with_texts
 
 JUDGED: Final = "GenericLLMEvaluator"
 """Our evaluator with a judge; ``judge_cfg`` and ``prompt_template`` are its arguments in a config."""
@@ -59,7 +60,11 @@ def translate_judged(args: Mapping[str, Any], where: str, translation: Translati
     judge = translate_judge(args.get("judge_cfg"), f"{where}.judge_cfg", translation)
     template = translation.part("templates", args.get("prompt_template"), f"{where}.prompt_template")
     reading = _verdict(args.get("dict_postprocessor"), f"{where}.dict_postprocessor", translation)
-    return {"judge_cfg": judge, "prompt_template": _with_gold_column(template), **reading}
+    return {
+        "judge_cfg": judge,
+        "prompt_template": with_texts(template, lambda text: _GOLD_COLUMNS.sub("{gold}", text)),
+        **reading,
+    }
 
 
 def note_unread(evaluator: Any, dataset: Mapping[str, Any], where: str, translation: Translation) -> None:
@@ -129,14 +134,6 @@ def _verdict(values: Any, where: str, translation: Translation) -> dict[str, Any
     return {}
 
 
-def _with_gold_column(value: Any) -> Any:
-    if isinstance(value, str):
-        return _GOLD_COLUMNS.sub("{gold}", value)
-    if isinstance(value, Mapping):
-        return {key: _with_gold_column(item) for key, item in value.items()}
-    return [_with_gold_column(item) for item in value] if isinstance(value, list | tuple) else value
-
-
 _COMPARISON: Final = frozenset({"base_models", "given_pred", "infer_order", "mode", "summarizer"})
 """Keys of a dataset that say what a judge does; no loader reads them."""
 
@@ -204,7 +201,9 @@ def with_judge(values: Mapping[str, Any], where: str, translation: Translation) 
     evaluator = {
         "type": GENERIC,
         "judge_cfg": judging.get("judge_model"),
-        "prompt_template": _renamed(judging.get("prompt_template")),
+        "prompt_template": with_texts(
+            judging.get("prompt_template"), lambda text: text.replace("{model_answer}", "{prediction}")
+        ),
     }
     others = [key for key in judging if key not in ("judge_model", "prompt_template")]
     if others:
@@ -219,15 +218,6 @@ def with_judge(values: Mapping[str, Any], where: str, translation: Translation) 
         translation.known(scoring["pred_postprocessor"], ("type",), {}, f"{where}.eval_cfg.pred_postprocessor")
     kept = {key: value for key, value in scoring.items() if key != "pred_postprocessor"}
     return {**values, "eval_cfg": {**kept, "evaluator": evaluator}}
-
-
-def _renamed(value: Any) -> Any:
-    """Return a judge's template with our name for the answer."""
-    if isinstance(value, str):
-        return value.replace("{model_answer}", "{prediction}")
-    if isinstance(value, Mapping):
-        return {key: _renamed(item) for key, item in value.items()}
-    return [_renamed(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _reading(evaluator: Mapping[str, Any], summarizer: Any, where: str, translation: Translation) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import io
 import os
 import re
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
@@ -27,6 +27,7 @@ from ais_prompt.models.transport.base import ENCODINGS
 from ais_prompt.models.transport.network import is_loopback, public_address
 from ais_prompt.utils.digest import digest
 from ais_prompt.utils.files import read_regular
+from ais_prompt.utils.nested import with_texts
 from ais_prompt.utils.secrets import HIDDEN, SECRETS, VARIABLE
 
 DEFAULT_VARIABLE: Final = "OPENAI_API_KEY"
@@ -111,17 +112,13 @@ def resolve_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
         ModelError: a variable is not set, or a text was hidden when the config was written.
     """
 
-    def resolved(value: Any, what: str) -> Any:
-        if isinstance(value, Mapping):
-            return {name: resolved(item, what) for name, item in value.items()}
-        if isinstance(value, list | tuple):
-            return [resolved(item, what) for item in value]
-        if not isinstance(value, str) or (text := resolve_variables(value, what)) == value:
-            return value
-        SECRETS.add(text)
-        return text
+    def resolved(text: str, name: str) -> str:
+        found = resolve_variables(text, f"the field {name} of body_fields")
+        if found != text:
+            SECRETS.add(found)
+        return found
 
-    return {name: resolved(value, f"the field {name} of body_fields") for name, value in fields.items()}
+    return {name: with_texts(value, partial(resolved, name=name)) for name, value in fields.items()}
 
 
 def resolve_address(base_url: str) -> str:
