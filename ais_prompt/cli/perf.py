@@ -256,7 +256,7 @@ def _end_sweep(ctx: click.Context, sweep: Sweep, keeper: GateKeeper) -> int:
     """Show several loads, and return the exit code."""
     from rich.console import Console
 
-    from ais_prompt.report.sweep import print_sweep
+    from ais_prompt.report.load_tables import print_sweep
 
     hint("")
     if sweep.loads and sweep.results:
@@ -387,7 +387,7 @@ def _shown(ctx: click.Context, plan: Plan, perf: PerfSpec) -> PerfRun:
 
 
 def _print_as_aisbench(run: PerfRun) -> None:
-    from ais_prompt.report.aisbench_load import aisbench_screen
+    from ais_prompt.report.tool_load import aisbench_screen
 
     for result in run.results:
         folder = run.folder.load_file(result.task.model.abbr, result.task.dataset.abbr, "").parent
