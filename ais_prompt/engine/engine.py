@@ -117,6 +117,7 @@ class Engine:
                 self._start()
         assert self._loop is not None
         with suppress(RuntimeError):  # the loop has just failed; `wait` raises its error
+            # Endpoints belong to the thread of the loop alone, and need no locks.
             self._loop.call_soon_threadsafe(self._take, job, first)
 
     def wait(self, until: Callable[[], bool] = lambda: False) -> None:
@@ -163,6 +164,7 @@ class Engine:
                 self._error = error
         finally:
             with self._changed:
+                # The loop has ended with jobs left: the threads that wait for them must wake.
                 if self._left and self._error is None:
                     self._error = InternalError("asking was stopped")
                 self._changed.notify_all()
@@ -183,9 +185,11 @@ class Engine:
 
     def _take(self, job: Job, first: bool) -> None:
         model = job.model
+        # Models at one address share an endpoint, and its places.
         if id(model) not in self._names:
             self._names[id(model)] = _endpoint_of(model)
         name = self._names[id(model)]
+        # The first job of an endpoint begins it.
         if name not in self._endpoints:
             self._endpoints[name] = Endpoint(self._job_ended)
             self._group.create_task(self._endpoints[name].run())

@@ -265,6 +265,7 @@ def _answers(model: BatchModel, requests: Sequence[Request]) -> Iterator[tuple[i
         if len(requests) == 1:
             yield 0, Completion(failure=failure_of(error, type(model).__name__))
             return
+        # The batch raised. Its requests are asked alone, and those that raise again fail as samples.
         for number in sorted(left):
             for _, completion in _answers(model, [requests[number]]):
                 yield number, completion

@@ -145,6 +145,7 @@ class TaskJob:
             AisPromptError: something is wrong with the config or the data.
         """
         task, model, names = self.task, self.model, self._names
+        # Before anything is read: a paused run that is started again ends at once.
         self._asking.spending.check(task.spec.model.abbr)
         check_cluster(task.spec.dataset.eval, task.data.test)
         check_media(task.context.builder, task.data.test, task.shown_rows(), taken_kinds(model, task.context.builder))
@@ -156,11 +157,13 @@ class TaskJob:
             former_keys = former_keys_of(task, self._asking.addresses) if has_former_keys else None
             of_shards = JournalView(*(one.journal(*names) for one in (self._shard.others if self._shard else ())))
             key_of, retry = RequestKeys(model.identity()), self._asking.retry_truncated
+            # Where answers come from: the own journal, then those of other shards, then the cache.
             memory = Memory(journal, key_of, cache, former_keys, of_shards, retry_truncated=retry)
             samples = task.data.test
             portion = self._portion
             self._total = len(samples) if portion is None else sum(portion.holds(sample.id) for sample in samples)
             self._known, used, self._answered = 0, 0, None
+            # Resumed: every conversation is held once with the answers that there are, to count them.
             if memory.has_answers:
                 self._known, used, self._answered = _known(task, memory, self._portion)
             self._memory, self._predictions, self._unused = memory, predictions, len(journal) - used
@@ -216,6 +219,7 @@ class TaskJob:
         # answered. The journal before all others: a failure that ends the task is kept as well.
         self._asking.spending.add(model.abbr, model.price, request, completion)
         kept = self._memory.record(request, completion)
+        # Kept. What follows only looks at it, and may end the task.
         self._progress.answered(completion)
         self._meter.add(completion)
         self._session.see(request, completion)

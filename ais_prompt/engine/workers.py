@@ -51,6 +51,7 @@ class ModelWorkers:
         """How many can run at a time: a worker that only waits for GPUs would load a model that another worker has."""
         if not self._servers.gpus:
             return self._number
+        # The smallest model decides: more workers than this can never have GPUs at a time.
         least = min((gpus_of(spec) for spec in self._specs), default=1)
         return max(1, min(self._number, len(self._servers.gpus) // max(1, least)))
 
@@ -76,6 +77,7 @@ class ModelWorkers:
         with self._lock:
             if self._is_over:
                 raise ModelError("the run was stopped", fix=GO_ON)
+            # Under the lock, so that `stop` sees each worker or keeps it from starting.
             worker = Worker("ais_prompt.engine.model_worker", environment)
             self._running.append(worker)
         logger.info("%s is loaded in a worker process, GPUs: %s", spec.abbr, ",".join(gpus or ()) or "as they are")
@@ -90,6 +92,7 @@ class ModelWorkers:
     def release(self, worker: Worker, gpus: Sequence[str]) -> None:
         """End a worker, and give its GPUs back."""
         with self._lock:
+            # Released before: by the end of its model, or by a call that found it dead.
             if worker not in self._running:
                 return
             self._running.remove(worker)
@@ -167,6 +170,7 @@ def in_workers(model: BatchModel, spec: ModelSpec, workers: ModelWorkers) -> Bat
         spec: its config.
         workers: start the processes.
     """
+    # A thread has no worker, has one that is loaded, or had one that ended. The next call after an end loads anew.
     own = threading.local()
 
     def load(_: Any) -> None:
@@ -178,6 +182,7 @@ def in_workers(model: BatchModel, spec: ModelSpec, workers: ModelWorkers) -> Bat
         try:
             return own.worker.call(Ask(method, requests))
         except ModelError:
+            # The worker is gone, with its GPUs: they are given back before another model waits for them.
             close(self)
             raise
 

@@ -72,7 +72,9 @@ async def drive(schedule: Schedule, ask: Ask, origin: float) -> None:
         places.put_nowait(origin)
 
     async def ask_in_place(number: int, due: float) -> None:
+        # In flight. Nothing here ends it early: a slow answer is part of what is measured.
         await ask(number, due)
+        # Answered. The place stays taken while its user thinks.
         if schedule.think_seconds:
             await asyncio.sleep(schedule.think_seconds)
         if schedule.places is not None:
@@ -80,12 +82,16 @@ async def drive(schedule: Schedule, ask: Ask, origin: float) -> None:
 
     async with asyncio.TaskGroup() as group:
         for number, moment in schedule:
+            # Not due yet. Without a time of its own, a request is due as soon as a place is free.
             due = origin if moment is None else origin + moment
             await _until(due)
             if schedule.places is not None:
+                # Due, but perhaps no place is free. The latency of a closed load begins with the place, that of an open
+                # load with the time that was planned: waiting for a place is then part of it.
                 free = await places.get()
                 due = free if moment is None else due
             if schedule.seconds is not None and clock() - origin >= schedule.seconds:
+                # Over: no further request starts, and those in flight go on.
                 break
             group.create_task(ask_in_place(number, due))
 
@@ -116,6 +122,7 @@ class ClientMeter:
     def measuring(self) -> Iterator[None]:
         """Measure while the body runs, in the running event loop."""
         ticker = asyncio.create_task(self._tick())
+        # A collection of all objects stops the loop for longer than a token takes; those from before are left alone.
         gc.collect()
         gc.freeze()
         interval = sys.getswitchinterval()

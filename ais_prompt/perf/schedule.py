@@ -99,6 +99,7 @@ def at_rate(requests: int, limits: Limits, *, seed: int, places: int | None, sec
         ConfigError: there is no rate, or it is out of range.
     """
     due = _arrivals(requests if seconds is None else _requests_in(seconds, limits), limits, seed)
+    # Drawn intervals may reach beyond the end. One request remains, else there would be nothing to measure.
     due = [time for time in due if seconds is None or time <= seconds] or due[:1]
     return Schedule("rate", due, len(due), places)
 
@@ -109,6 +110,7 @@ def pressure(limits: Limits, *, seed: int, places: int, seconds: float) -> Sched
     Raises:
         ConfigError: the rate is out of range.
     """
+    # The rate says how the clients begin; from then on each asks again as soon as it is answered.
     due = _arrivals(places, limits, seed) if limits.request_rate is not None else ()
     return Schedule("pressure", due, None, places, seconds)
 
@@ -169,9 +171,11 @@ def _arrivals(requests: int, limits: Limits, seed: int) -> list[float]:
     shape = POISSON if limits.burstiness is None else limits.burstiness
     draws, times, time = random.Random(seed), [], 0.0
     for number in range(requests):
+        # Gamma with this shape and scale has the mean interval of the rate, whatever the burstiness.
         mean = 1 / _rate_at(limits, end, time, number / max(requests - 1, 1))
         time += draws.gammavariate(shape, mean / shape) if shape else mean
         times.append(time)
+    # A ramp has no single rate that the sum of intervals could be scaled to.
     if limits.ramp_up_strategy is not None or not time:
         return times
     scale = requests / end / time

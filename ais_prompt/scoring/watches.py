@@ -63,6 +63,7 @@ class Watches:
     def _work(self) -> None:
         why = self._process.start()
         while (first := self._answers.get()) is not None and not self._is_over:
+            # All that waits goes in one call: the worker sees more answers at a time if it is behind.
             for watch, answers in groupby([first, *self._waiting()], itemgetter(0)):
                 predictions = [prediction for _, prediction in answers]
                 if watch.possible and not watch.decided:
@@ -88,6 +89,7 @@ class Watches:
             logger.info(
                 "[%s] every sample is asked: the process that looked at its answers ended: %s", spec.name, error
             )
+            # The part ended the worker. Nothing is decided by it any more, and other tasks get a new worker.
             watch.give_up()
             self._process.start()
             return
@@ -96,6 +98,7 @@ class Watches:
         if not isinstance(found, Scored):
             for seen in found:
                 watch.take(seen)
+        # Its parts exist in this process only, such as a class of a notebook: they are used here.
         elif found.unresolved:
             for prediction in predictions:
                 watch.see(prediction)

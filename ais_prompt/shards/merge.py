@@ -74,18 +74,22 @@ def open_partial(plan: Plan, folder: RunFolder, command: str) -> RunFolder | Non
         copy = record_of(plan, partial, command, asks=True).begin()
         addresses = list(dict.fromkeys(address for _, address in addresses_of(record)))
         for task in plan.tasks:
+            # Over: its predictions are those of the run, and appear here as they are.
             if task.name in done and _share(_predictions(task, folder), _predictions(task, partial)):
                 copy.add_task(task.spec, TaskFacts.from_json(record["tasks"][task.name]))
                 continue
+            # Merged from shards a moment ago.
             if task.name in merged:
                 copy.add_task(task.spec, merged[task.name], done=False)
                 continue
             try:
+                # Under way: its journal says what is answered by now.
                 facts = collect(task, folder, whole=partial, part=partial, addresses=addresses)
             except AisPromptError as error:  # scoring says that there are no predictions
                 logger.warning("[%s] its answers cannot be used: %s", task.name, error)
             else:
                 copy.add_task(task.spec, facts, done=facts.of is None)
+        # The status says to readers of the copy that it is not the end of the run.
         copy.finish("partial")
     return partial
 
@@ -130,6 +134,8 @@ def merge_journals(
         shards, agreements = [one.folder for one in shard_folders(folder)], stored_agreements(folder)
         for task in plan.tasks:
             try:
+                # Predictions of shards are joined only if the shards asked exactly what this config asks; else journals
+                # are read, whose keys hold the prompts and so say which answers can be used.
                 ours = agreement_on(agreement(plan, [task]), task)
                 asked = [theirs for theirs in agreements if task.name in theirs.get("requests", {})]
                 agrees = all(canonical(agreement_on(theirs, task)) == canonical(ours) for theirs in asked)
@@ -142,6 +148,7 @@ def merge_journals(
                 logger.warning("[%s] its answers cannot be used: %s", task.name, error)
                 continue
             found[task.name] = facts
+            # A task with missing samples is not done: its predictions are partial, and the next session asks the rest.
             if facts.of is None:
                 record.add_task(task.spec, facts)
         record.finish("partial" if record.unfinished(plan.spec.tasks) else "finished")
@@ -176,7 +183,9 @@ def collect(
         data = task.data
         with ExitStack() as stack:
             sorter = stack.enter_context(prediction_sorter(beside))
+            # Answers outside of shards, or shards that are not complete: the journals of all are read, the slow way.
             if folder.journal(*names).exists() or not _join(task, shards, sorter):
+                # A new sorter: a failed join may have left samples in the first one.
                 sorter = stack.enter_context(prediction_sorter(beside))
                 for prediction in stored_predictions(task, journals_of(task, folder), addresses):
                     sorter.add(prediction)
@@ -302,6 +311,7 @@ def _join(task: Task, shards: Sequence[RunFolder], sorter: PredictionSorter) -> 
         for path in files:
             if _add_unseen(path, sorter, seen, failed=False):
                 failing.append(path)
+        # Failures last, and the latest session first: any answer comes before any failure.
         for path in reversed(failing):
             _add_unseen(path, sorter, seen, failed=True)
     except (ValueError, IndexError) as error:  # power was lost before the file was on the disk

@@ -71,6 +71,7 @@ class Journal:
             StoreError: the file cannot be read or written.
         """
         with writing(path):
+            # `O_APPEND`: no write of ours can land in the middle of a line, whatever moved the position.
             journal = cls(path, open_in_folder(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644))
         try:
             if os.fstat(journal._descriptor).st_size:
@@ -105,6 +106,8 @@ class Journal:
         """
         answer = self.get(former)
         if answer is not None:
+            # Written under the new key first: a process that is killed here finds it under both, and asks nothing
+            # twice.
             self.append(key, request, answer, findable=True, former=former)
             del self._answers[former]
         return answer
@@ -149,6 +152,7 @@ class Journal:
         )
         self._write(line)
         if findable and completion.failure is None:
+            # Only now: an answer that is not on its way to the disk must not be found.
             self._answers[key] = self._end
         self._end += len(line)
 
@@ -204,6 +208,7 @@ class Journal:
             self.skipped += line.endswith(b"\n")
         else:
             if is_answer:
+                # The line repeats the answer of an earlier version, whose key is not looked up any more.
                 self._answers.pop(found.former, None)
                 self._answers.update(dict.fromkeys(found.keys, self._end))
         self._end += len(line)
@@ -229,6 +234,7 @@ class Journal:
                 written += os.write(self._descriptor, data[written:])
         except OSError as error:
             with writing(self.path):
+                # The part of the line that was written goes again, so that the next session finds whole lines only.
                 os.ftruncate(self._descriptor, self._end)
             raise unwritable(self.path, error) from error
 
@@ -297,6 +303,7 @@ class JournalView:
             before = {key: self._places.get(key, 0) for key in found.keys}
             known = [key for key, place in before.items() if not place & 1 or (is_answer and place >= first)]
             if known:
+                # An answer takes the place of a failure, and in one file a later answer that of an earlier one.
                 self._places.update(dict.fromkeys(known, 2 * len(self._completions) + is_answer))
                 self._completions.append(found.completion)
         if unreadable:

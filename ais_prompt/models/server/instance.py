@@ -167,6 +167,7 @@ class ServerInstance:
         try:
             while True:
                 reply = await transport.send("GET", options.ready_path, None, None)
+                # Looked at before the reply: another program may answer on the port of a server that has ended.
                 if (ending := process.ending()) is not None:
                     raise self._failed(f"the server of {self._name} ended before it was ready ({ending})")
                 if isinstance(reply, Reply) and reply.status == 200:
@@ -180,13 +181,16 @@ class ServerInstance:
 
     async def _restart(self, process: GuardedProcess) -> None:
         what = f"the server of {self._name} crashed ({process.ending()})"
+        # Gone: it crashed again.
         if self._restarts >= RESTARTS:
             self._error = self._failed(f"{what} again after a restart")
             logger.warning("%s again, and is not started any more", what)
             self._restarting = None
             return
+        # Restarting, on the same port: the address in the requests stays right.
         self._restarts += 1
         logger.warning("%s, and is started again; its log: %s", what, self._log)
+        # What the crashed process left behind holds the port or the GPUs.
         process.stop()
         try:
             await self.start()

@@ -87,8 +87,10 @@ class StartedServer:
             ModelError: one cannot be started, now or at the first attempt. It is not tried twice in a run.
         """
         async with self._turn.taken():
+            # Failed before: its other models get the same error at once.
             if self.error is not None:
                 raise ModelError(self.error.what, where=self.error.where, fix=self.error.fix)
+            # Ready: it was started for another model.
             if self._is_ready:
                 return
             try:
@@ -98,6 +100,7 @@ class StartedServer:
             except BaseExceptionGroup as failed:
                 error = failed.exceptions[0]
                 self.error = error if isinstance(error, ModelError) else None
+                # The other replicas are stopped too, so that another server can have their GPUs.
                 await asyncio.to_thread(self.stop)
                 raise error from None
             self._is_ready = True
@@ -154,12 +157,15 @@ class StartedServers:
         Raises:
             ModelError: it cannot be started.
         """
+        # Waiting for GPUs, unless the server runs already.
         started = await self._in_turn(
             lambda: self._reserved(server, name), f"waiting for free GPUs for the server of {name}"
         )
         try:
+            # Starting, or waiting for the start that another model has begun.
             await started.start()
         except BaseException:
+            # It did not start: the GPUs stay with it until another server needs them.
             await self.leave(server)
             raise
         return started.instances
@@ -175,6 +181,7 @@ class StartedServers:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        # All are asked first: each takes seconds to end, and they do so beside each other.
         for server in self._servers.values():
             server.ask_to_stop()
         for server in self._servers.values():
@@ -356,6 +363,7 @@ class SharedServers:
         """
         self._seen = time.monotonic()
         with waiting(f"waiting for a server of {self._name}, which `aisprompt serve` starts") as tick:
+            # The list may be on a cluster file system, where reading it takes long: not on the event loop.
             while not await asyncio.to_thread(self.look) and not self.addresses:
                 if self.error is not None:
                     raise self.error
