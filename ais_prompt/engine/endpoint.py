@@ -30,8 +30,7 @@ from ais_prompt.engine.failures import ends_run, error_of, fault_of, is_of_model
 from ais_prompt.engine.job import Job
 from ais_prompt.errors import AisPromptError, ModelError, PartError, Paused
 from ais_prompt.inferencers import RunningConversation
-from ais_prompt.inferencers.containment import ends_task, failure_of
-from ais_prompt.inferencers.hide_secrets import without_secrets
+from ais_prompt.inferencers.containment import ends_task, failure_of, without_secrets
 from ais_prompt.models.base import AsyncModel
 from ais_prompt.types import Completion, Execution, Failure, Request
 from ais_prompt.utils.threads import in_thread

@@ -21,8 +21,7 @@ from ais_prompt.engine.job import Job
 from ais_prompt.engine.workers import ModelWorkers
 from ais_prompt.errors import AisPromptError, ModelError, PartError
 from ais_prompt.inferencers import RunningConversation
-from ais_prompt.inferencers.containment import ends_task, failure_of
-from ais_prompt.inferencers.hide_secrets import without_secrets
+from ais_prompt.inferencers.containment import ends_task, failure_of, without_secrets
 from ais_prompt.models.base import AsyncModel, BatchModel, LikelihoodModel, Model
 from ais_prompt.types import Completion, Execution, LikelihoodQuery, Request
 from ais_prompt.utils.threads import run_coroutine

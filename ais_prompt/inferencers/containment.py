@@ -1,12 +1,15 @@
-"""Contain errors of parts: an error that a part raises about one sample fails that sample, not its task."""
+"""Contain what parts and servers do: an error about one sample fails that sample alone, and answers hold no secrets."""
 
 from __future__ import annotations
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from ais_prompt.errors import AisPromptError, PartError
-from ais_prompt.types import Failure
+from ais_prompt.types import Completion, Failure
 from ais_prompt.utils.guard import part_error
+from ais_prompt.utils.secrets import SECRETS
 
 RAISED: Final = "raised"
 """The kind of failure of a sample for which a part raised an error, or returned a value of the wrong type."""
@@ -29,3 +32,23 @@ def failure_of(error: Exception, name: str) -> Failure:
     """
     known = error if isinstance(error, PartError) else part_error(error, name, None)
     return Failure(RAISED, known.what, where=known.where)
+
+
+def without_secrets(completion: Completion) -> Completion:
+    """Return the completion with ``***`` in place of secrets, and their number in ``redacted``.
+
+    The redacted text is recorded, scored and sent in the next turn, so that a resumed run sends the same requests.
+    """
+    text, in_text = SECRETS.hide_and_count(completion.text)
+    reasoning, in_reasoning = SECRETS.hide_and_count(completion.reasoning)
+    calls, in_calls = completion.tool_calls, 0
+    if calls:
+        hidden = [SECRETS.hide_and_count(call.arguments) for call in calls]
+        calls = tuple(replace(call, arguments=text) for call, (text, _) in zip(calls, hidden, strict=True))
+        in_calls = sum(count for _, count in hidden)
+    if failure := completion.failure:
+        failure = replace(failure, message=SECRETS.hide_in_message(failure.message))
+    redacted = in_text + in_reasoning + in_calls
+    if not (redacted or failure):
+        return completion
+    return replace(completion, text=text, reasoning=reasoning, failure=failure, redacted=redacted, tool_calls=calls)

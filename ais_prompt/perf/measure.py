@@ -16,9 +16,8 @@ from msgspec.structs import replace
 from ais_prompt.engine.conversations import conversations
 from ais_prompt.errors import ModelError
 from ais_prompt.inferencers import RepeatingInferencer, RunningConversation
-from ais_prompt.inferencers.containment import ends_task, failure_of
+from ais_prompt.inferencers.containment import ends_task, failure_of, without_secrets
 from ais_prompt.inferencers.gen import answer_length
-from ais_prompt.inferencers.hide_secrets import without_secrets
 from ais_prompt.models.api.api_model import ApiModel
 from ais_prompt.models.api.wire import StreamReader
 from ais_prompt.models.transport import allow_connections, forget_connections
