@@ -325,10 +325,9 @@ def _compare_scores(
     for name, metrics in theirs.items():
         mine = ours.get(name, {})
         for metric, value in metrics.items():
-            if not metric.endswith(("_count", "attempted_ratio")):  # those of a judge: n and scored here
-                values = [mine[metric]] if metric in mine else mine.values()
-                same = any(abs(value - one) < 0.01 for one in values)
-                count.add(f"{metric} {value}", mine, name, equal=same)
+            values = [mine[metric]] if metric in mine else mine.values()
+            same = any(abs(value - one) < 0.01 for one in values)
+            count.add(f"{metric} {value}", mine, name, equal=same)
 
 
 def _ours(work: Path, *arguments: str) -> str:

@@ -17,6 +17,8 @@ from ais_prompt.utils.jsonl import decode
 ROLES: Final = {"HUMAN": "user", "BOT": "assistant", "SYSTEM": "system"}
 TOLERANCE: Final = 1e-3
 """Relative difference of perplexities that rounding of the network explains."""
+VERDICTS: Final = ("attempted_ratio", "f1", "correct_count", "incorrect_count", "not_attempted_count")
+"""What the verdicts of a judge say besides the accuracy; here they are the columns n and scored."""
 VOLATILE: Final = (
     "stream",
     "stream_options",
@@ -164,7 +166,10 @@ def their_scores(run: Path) -> dict[str, dict[str, float]]:
     found = {}
     for path in sorted(run.glob("results/demo/*.json")):
         values = json.loads(path.read_text("utf-8"))
-        found[path.stem] = {key: float(one) for key, one in values.items() if type(one) in (int, float)}
+        left_out = VERDICTS if "attempted_ratio" in values else ()
+        found[path.stem] = {
+            key: float(one) for key, one in values.items() if type(one) in (int, float) and key not in left_out
+        }
     return found
 
 

@@ -109,7 +109,9 @@ LONG: Final = {
     "samsum": (("(long 8) Dialogue: hi\nSummary: ", "Some text.", "Ann says hi."),),
 }
 LOADER: Final = """
-import json, os, datasets
+import json
+import os
+import datasets
 class Loader(datasets.GeneratorBasedBuilder):
     BUILDER_CONFIGS = [datasets.BuilderConfig(name=name) for name in {names}]
     def _info(self):
