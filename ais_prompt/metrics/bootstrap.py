@@ -19,7 +19,6 @@ _ROUNDING: Final = 1e-12
 def bootstrap(
     rows: NDArray[np.float64],
     statistic: Callable[[NDArray[np.float64]], float],
-    resamples: int = RESAMPLES,
     clusters: Sequence[str] | None = None,
 ) -> tuple[float, tuple[float, float]] | None:
     """Return standard error and 95 % interval of a metric that is computed from sums over all samples.
@@ -33,7 +32,6 @@ def bootstrap(
     Args:
         rows: contribution of each sample to the sums; shape (samples, quantities).
         statistic: computes the metric from the sums; shape (quantities,).
-        resamples: number of resamples.
         clusters: the cluster of each sample, drawn as a whole; None if all are independent.
 
     Returns:
@@ -46,7 +44,7 @@ def bootstrap(
     if size < 2:
         return None
     draw = np.random.default_rng(SEED)
-    found = [statistic(np.bincount(draw.integers(size, size=size), minlength=size) @ rows) for _ in range(resamples)]
+    found = [statistic(np.bincount(draw.integers(size, size=size), minlength=size) @ rows) for _ in range(RESAMPLES)]
     if np.ptp(found) <= _ROUNDING * np.max(np.abs(found)):
         return None
     low, high = np.percentile(found, [2.5, 97.5])

@@ -113,7 +113,6 @@ def same_test(kernels: Matrix, first: int, seed: int = _SEED, permutations: int 
     Args:
         kernels: of the answers to each prompt (prompts × answers × answers), those of one side first.
         first: how many answers are of that side.
-        seed: of the permutations.
         permutations: their number.
     """
     prompts, answers = kernels.shape[:2]
@@ -124,21 +123,20 @@ def same_test(kernels: Matrix, first: int, seed: int = _SEED, permutations: int 
     return _p_value(found, discrepancy(kernels, weights[orders]))
 
 
-def paired_test(kernel: Matrix, seed: int = _SEED, permutations: int = PERMUTATIONS) -> float:
+def paired_test(kernel: Matrix, permutations: int = PERMUTATIONS) -> float:
     """Return the p-value of the hypothesis that both sides are the same, each with one answer to a prompt.
 
     Args:
         kernel: of all answers, in pairs: the answer of the first side to a prompt, and that of the second.
-        seed: of the permutations.
         permutations: their number.
     """
     pairs = kernel[::2, ::2] - kernel[::2, 1::2] - kernel[1::2, ::2] + kernel[1::2, 1::2]
     found = float(pairs.sum())
-    signs = np.random.default_rng(seed).choice([-1.0, 1.0], (permutations, len(pairs)))
+    signs = np.random.default_rng(_SEED).choice([-1.0, 1.0], (permutations, len(pairs)))
     return _p_value(found, np.einsum("an,an->a", signs @ pairs, signs))
 
 
-def shift_test(values: Matrix, first: int, seed: int = _SEED, permutations: int = PERMUTATIONS) -> float:
+def shift_test(values: Matrix, first: int, permutations: int = PERMUTATIONS) -> float:
     """Return the p-value of the hypothesis that both sides are the same, by the difference of their means.
 
     Each prompt counts by its own mean, as strata do in the test of Mantel and Haenszel (1959).
@@ -146,13 +144,12 @@ def shift_test(values: Matrix, first: int, seed: int = _SEED, permutations: int 
     Args:
         values: of the answers to each prompt (prompts × answers), those of one side first; NaN where there is none.
         first: how many answers are of that side.
-        seed: of the permutations.
         permutations: their number.
     """
     known = ~np.isnan(values)
     means = np.where(known, values, 0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
     apart = np.where(known, values - means[:, None], 0.0)
-    draw = np.random.default_rng(seed)
+    draw = np.random.default_rng(_SEED)
     others = [abs(draw.permuted(apart, axis=1)[:, :first].sum()) for _ in range(permutations)]
     return _p_value(float(abs(apart[:, :first].sum())), np.array(others))
 
@@ -195,7 +192,7 @@ def _p_value(found: float, others: Matrix) -> float:
     return float(1 + (others >= found - _EQUAL * max(abs(found), 1.0)).sum()) / (1 + len(others))
 
 
-def detectable_share(kernel: Matrix, prompts: int, first: int, level: float = LEVEL, seed: int = _SEED) -> float | None:
+def detectable_share(kernel: Matrix, prompts: int, first: int, level: float = LEVEL) -> float | None:
     """Return the smallest share of foreign answers that the test finds in 80 % of trials; None if it finds none.
 
     In a trial, the answers of both sides are mixed and divided at random, and a share of one side is replaced by
@@ -206,11 +203,10 @@ def detectable_share(kernel: Matrix, prompts: int, first: int, level: float = LE
         prompts: their number, at least two.
         first: how many answers to each prompt are of the first side.
         level: of the test.
-        seed: of the trials.
     """
     answers = len(kernel) // prompts
     second = answers - first
-    draw = np.random.default_rng(seed)
+    draw = np.random.default_rng(_SEED)
     places = np.arange(prompts * answers).reshape(prompts, answers)
     for share in SHARES:
         found = 0

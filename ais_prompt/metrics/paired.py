@@ -36,6 +36,8 @@ _REACH: Final = 8
 """Standard deviations of the number of changed samples that are summed, on either side."""
 _TERMS: Final = 80
 """Maximum number of terms; the power hardly changes between them."""
+MOST_SAMPLES: Final = 1_000_000
+"""Most samples that `fewest_samples` tries."""
 NIGHTS: Final = 365
 _BASELINES: Final = 4_000
 
@@ -233,17 +235,16 @@ def detectable_drop(n: int, changed: float, level: float = LEVEL) -> float | Non
     return _smallest(lambda drop: mcnemar_power(n, changed / 2 + drop, changed / 2, level) >= POWER, 1 - changed)
 
 
-def fewest_samples(found: Callable[[int], bool], most: int = 1_000_000) -> int | None:
-    """Return the smallest number of samples that is enough; None if ``most`` samples are not.
+def fewest_samples(found: Callable[[int], bool]) -> int | None:
+    """Return the smallest number of samples that is enough; None if `MOST_SAMPLES` are not.
 
     Args:
         found: returns whether a number of samples is enough.
-        most: the largest number to try.
     """
     high = 1
     while not found(high):
         high *= 2
-        if high > most:
+        if high > MOST_SAMPLES:
             return None
     low = high // 2
     while high - low > 1:

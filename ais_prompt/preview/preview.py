@@ -1,27 +1,31 @@
-"""Build the prompts that a run would send, without sending them, and list their tokens."""
+"""Build the prompts that a run would send, without sending them; list their tokens, and what is sent beside them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
 from ais_prompt.checks.prompt_warning import PromptWarning, probe_prompts
 from ais_prompt.checks.warnings import label_warnings, prompt_warnings, shows_gold
+from ais_prompt.config.redact import redacted
 from ais_prompt.errors import ModelError
+from ais_prompt.inferencers import RunningConversation
 from ais_prompt.inferencers.base import GoldUse
-from ais_prompt.models.base import Model, TokenizingModel
+from ais_prompt.models.base import Model, SendsBodies, TokenizingModel
+from ais_prompt.models.huggingface.local_model import HuggingFaceBaseModel
+from ais_prompt.models.model_options import TEMPLATE_VARIABLES
 from ais_prompt.plan.plan import Task
 from ais_prompt.preview.origins import Origins, find_origins
-from ais_prompt.preview.sent_request import request_of
 from ais_prompt.prompts import Filled
 from ais_prompt.retrievers import ShotIds
-from ais_prompt.types import Prompt, prompt_to_json
+from ais_prompt.types import ChatMessage, LikelihoodQuery, Prompt, Sample, prompt_to_json
 from ais_prompt.utils.guard import calling
 
+_OTHER_PROMPT: Final = "another prompt"
 GoldSent: TypeAlias = GoldUse | Literal["all"]
 """What of the gold a prompt shows: as the inferencer means it, or ``all``, because a template has its column."""
 
@@ -219,3 +223,42 @@ def _text(tokenizer: Any, number: int) -> str:
     if "\ufffd" in text or not text:
         return name
     return f" {text}" if name.startswith("▁") and not text.startswith(" ") else text
+
+
+def request_of(task: Task, sample: Sample, shots: Any) -> dict[str, Any]:
+    """Return the options of the first request about a sample, without its prompt; empty if it has no request.
+
+    Those of a served model are its ``url`` and the fields of its body, those of another model its `Decoding`, with the
+    variables of its chat template if it has them.
+
+    Raises:
+        AisPromptError: the request cannot be made.
+    """
+    conversation = RunningConversation(task.inferencer.converse(sample, shots, task.context), lambda _: None)
+    request = next(iter(conversation.open_requests()), None)
+    if request is None:
+        return {}
+    if isinstance(request.decoding, LikelihoodQuery):
+        return {"asks": "log-likelihoods"}
+    if not isinstance(task.model, SendsBodies):
+        options = {name: value for name, value in asdict(request.decoding).items() if value not in (None, (), {})}
+        variables = task.model.sampling.template_variables if isinstance(task.model, HuggingFaceBaseModel) else {}
+        return {**options, TEMPLATE_VARIABLES: dict(variables)} if variables else options
+    url, body = task.model.sent(request)
+    other: Prompt = _OTHER_PROMPT if isinstance(request.prompt, str) else (ChatMessage("user", _OTHER_PROMPT),)
+    without = task.model.sent(replace(request, prompt=other))[1]
+    options = {name: value for name, value in body.items() if without.get(name) == value}
+    return {"url": url, **{name: redacted(value, name) for name, value in options.items()}}
+
+
+def request_line(options: Mapping[str, Any]) -> str:
+    """Return ``POST http://127.0.0.1:8000/v1/chat/completions · model='m' · temperature=0.0 · max_tokens=256``."""
+    url = [f"POST {options['url']}"] if "url" in options else []
+    return " · ".join([*url, *(f"{name}={_value(value)}" for name, value in options.items() if name != "url")])
+
+
+def _value(value: Any) -> str:
+    """Return a value; of tools their names."""
+    are_dicts = isinstance(value, list | tuple) and all(isinstance(item, Mapping) for item in value)
+    names = [tool.get("function", tool).get("name") for tool in value] if are_dicts else []
+    return ", ".join(map(str, names)) if names and all(names) else repr(value)

@@ -16,8 +16,7 @@ from ais_prompt.checks.prompt_warning import MisspeltPlaceholder, PromptWarning
 from ais_prompt.preview.bubbles import FORMAT_KINDS, Piece, bubbles_of
 from ais_prompt.preview.marks import BETWEEN_SHOTS, Origin, Span
 from ais_prompt.preview.origins import Origins
-from ais_prompt.preview.preview import GoldSent, PromptView, Token
-from ais_prompt.preview.sent_request import request_line
+from ais_prompt.preview.preview import GoldSent, PromptView, Token, request_line
 from ais_prompt.prompts import PromptList
 from ais_prompt.prompts.prompt_list import PromptSection
 from ais_prompt.utils.media import describe_part

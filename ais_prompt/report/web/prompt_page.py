@@ -30,8 +30,7 @@ from ais_prompt.preview.bubbles import (
     mark_changes,
 )
 from ais_prompt.preview.marks import BETWEEN_SHOTS, Origin, Span
-from ais_prompt.preview.preview import PromptView, Token
-from ais_prompt.preview.sent_request import request_line
+from ais_prompt.preview.preview import PromptView, Token, request_line
 from ais_prompt.preview.terminal import GOLD_TITLES
 from ais_prompt.report.language import language
 from ais_prompt.report.web.assets import asset, counted, say, source_hash
