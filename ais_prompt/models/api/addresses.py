@@ -16,15 +16,20 @@ from pydantic import AfterValidator
 
 from ais_prompt.catalog import PROVIDERS, Api, Provider
 from ais_prompt.errors import ConfigError, ModelError
+from ais_prompt.models.api.wire import server_words
 from ais_prompt.models.transport import Reply, Server, TransportSpec, check_environment, read_client, request_headers
 from ais_prompt.models.transport.credentials import DEFAULT_VARIABLE, read_key, resolve_address, resolve_headers
 from ais_prompt.models.transport.network import check_address, public_address, without_login
 from ais_prompt.types import Failure
+from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.text import advice, listed
 from ais_prompt.utils.threads import run_coroutine
 
 TIMEOUT_SECONDS: Final = 30.0
 _NO_LIST: Final = "correct the address, which usually ends with /v1; or name the model: --model NAME"
+
+_NOT_HERE: Final = (404, 405)
+"""Statuses that say that the address is wrong; gateways without their database answer a missing key with 400 or 500."""
 
 
 class Defaults(NamedTuple):
@@ -154,7 +159,12 @@ def served_models(
         fix = f"set the environment variable {api_key or DEFAULT_VARIABLE} to a key of this server"
         raise ModelError(f"{what} (HTTP {reply.status})", where=where, fix=fix)
     if not names:
-        raise ModelError(f"the server lists no models (HTTP {reply.status})", where=where, fix=_NO_LIST)
+        what, fix = f"the server lists no models (HTTP {reply.status})", _NO_LIST
+        if reply.status >= 400 and reply.status not in _NOT_HERE:
+            what = f"{what}: {SECRETS.hide_in_message(server_words(reply.body)):.200}".removesuffix(": ")
+            variable = api_key or DEFAULT_VARIABLE
+            fix = f"read the log of the server; if it wants {'another' if has_key else 'a'} key, set {variable}"
+        raise ModelError(what, where=where, fix=fix)
     return names
 
 

@@ -15,14 +15,14 @@ from ais_prompt.models.api.addresses import served_models
 
 
 @contextmanager
-def gateway(key: str) -> Iterator[str]:
+def gateway(key: str, refusal: int = 401) -> Iterator[str]:
     """A server that lists its models for one key only."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             known = self.headers["Authorization"] == f"Bearer {key}"
             body = json.dumps({"data": [{"id": "m"}]} if known else {"error": "no key"}).encode()
-            self.send_response(200 if known else 401)
+            self.send_response(200 if known else refusal)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
@@ -60,3 +60,14 @@ def test_the_right_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "right")
     with gateway("right") as url:
         assert served_models(url) == ["m"]
+
+
+@pytest.mark.parametrize(
+    ("status", "fix"), [(500, "if it wants a key, set OPENAI_API_KEY"), (404, "correct the address")]
+)
+def test_a_gateway_that_fails_without_a_key(monkeypatch: pytest.MonkeyPatch, status: int, fix: str) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with gateway("right", status) as url, pytest.raises(ModelError, match=f"HTTP {status}") as found:
+        served_models(url)
+    assert fix in str(found.value.fix)
+    assert ("no key" in found.value.what) == (status == 500)
