@@ -151,6 +151,7 @@ def load_processor(
     if folder is not None and not any((folder / name).exists() for name in _FILES):
         return None
     require("torch", extra="local", why="a local model with media")
+    _check_torchvision(path)
     of_hub = hub_options(path, options, trust_remote_code=trust_remote_code)
     with loading("processor", path, local=folder is not None):
         from transformers import AutoProcessor
@@ -164,7 +165,7 @@ def load_processor(
             raise ModelError(
                 f"the processor needs a package that is not installed: {first_line(error)}",
                 where=path,
-                fix="install the package that it names, such as torchvision for video",
+                fix="pip install 'ais-prompt[video]', or install the package that it names",
             ) from error
     if not hasattr(made, "tokenizer"):  # it is a tokenizer, or reads images without text
         return None
@@ -173,6 +174,19 @@ def load_processor(
         for package in _PACKAGES.get(kind, ()):
             require_installed(package, extra="local", why="a local model with media")
     return processor
+
+
+def _check_torchvision(path: str) -> None:
+    """Raise a `ModelError` if torchvision is of another build than torch: transformers hides its error."""
+    with suppress(ModuleNotFoundError):
+        try:
+            importlib.import_module("torchvision")
+        except (RuntimeError, OSError) as error:
+            raise ModelError(
+                f"torchvision cannot be loaded beside this torch: {first_line(error)}",
+                where=path,
+                fix="install both from the same index; a torch '+cpu' needs a torchvision '+cpu'",
+            ) from error
 
 
 def video_decoder() -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.errors import MissingExtra, PromptError
+from ais_prompt.errors import MissingExtra, ModelError, PromptError
 from ais_prompt.models.base import MediaModel
 from ais_prompt.models.huggingface.local_model import HuggingFaceChatModel
 from ais_prompt.models.huggingface.processor import MediaProcessor, video_decoder
@@ -262,6 +262,17 @@ def test_a_video_without_a_decoder_names_the_extra(
     assert video_decoder() == "pyav"
     without_ffmpeg.ffmpeg_major_version = 7  # type: ignore[attr-defined]
     assert video_decoder() == "torchcodec"
+
+
+def test_a_torchvision_of_another_build_is_named(
+    vision: HuggingFaceChatModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "torchvision.py").write_text("raise RuntimeError('operator torchvision::nms does not exist')")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "torchvision", raising=False)
+    with pytest.raises(ModelError, match="beside this torch: operator torchvision::nms") as error:
+        HuggingFaceChatModel(vision.path).media_kinds()
+    assert "'+cpu'" in str(error.value.fix)
 
 
 def test_a_video_is_decoded(tmp_path: Path) -> None:
