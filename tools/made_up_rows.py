@@ -195,6 +195,12 @@ def _fixed(dataset: DatasetSpec, templates: Sequence[Mapping[str, Any]]) -> Iter
         yield "tools", json.dumps([{"type": "function", "function": FUNCTION}])
         yield "functions", json.dumps([FUNCTION])
         yield "answers", json.dumps([{FUNCTION["name"]: {"x": [1]}}])
+    if kind == "SimulatedToolCallInferencer":
+        tools = [{"type": "function", "function": FUNCTION}]
+        yield "turns", json.dumps([{"messages": CHAT[:1], "tools": tools}])
+        yield "involved_classes", json.dumps(["MathAPI"])
+        yield "initial_config", "{}"
+        yield "ground_truth", json.dumps([["add(a=1, b=2)"]])
     if kind == "CLPInferencer":
         yield "choices", ["A", "B"]
     if kind == "LLInferencer":

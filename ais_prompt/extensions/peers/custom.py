@@ -81,7 +81,8 @@ def custom_dataset(
     if unknown := values.keys() - {"path", "meta_path", *META}:
         what = f"{min(unknown)!r} is no key of a dataset that is only a file"
         raise ConfigError(what, fix=f"write one of: {', '.join(META)}")
-    columns = ["question", ANSWER] if file is None else _columns(file)
+    turned = [*"ABCD"] if values.get("data_type") == CIRCULAR else []
+    columns = ["question", *turned, ANSWER] if file is None else _columns(file)
     options = values.get("options") or [letter for letter in ascii_uppercase if letter in columns]
     kind = values.get("data_type", "mcq" if len(options) > 1 else "qa")
     is_circular = kind == CIRCULAR and not is_aisbench
@@ -90,6 +91,8 @@ def custom_dataset(
         if not is_aisbench:
             fix += f", {CIRCULAR!r} in each turn"
         raise ConfigError(f"the data_type {kind!r} is not known here", fix=fix)
+    if is_circular and not options:
+        raise ConfigError(f"{path!r} has no options to turn", fix="name their columns A, B, …, or options=[...]")
     is_choice = kind != "qa"
     gold = values.get("output_column", ANSWER if ANSWER in columns else None)
     human = "Question: {question}" + "".join(f"\n{one}. {{{one}}}" for one in options) if is_choice else "{question}"

@@ -65,6 +65,7 @@ def test_the_file_beside_the_data(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("keys", "what", "fix"),
     [
+        ({"data_type": "circular-mcq"}, "has no options to turn", "name their columns A, B"),
         ({"data_type": "cloze"}, "'cloze' is not known here", "'qa' asks without options"),
         ({"colour": 1}, "'colour' is no key", "data_type"),
     ],
