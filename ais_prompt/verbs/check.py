@@ -165,7 +165,7 @@ def open_gates(
         return RunGates(conditions, None, min_drop, level)
     from ais_prompt.comparison.baseline import open_baseline
 
-    return RunGates(conditions, open_baseline(baseline), min_drop, level)
+    return RunGates(conditions, open_baseline(baseline, str(plan.spec.work_dir)), min_drop, level)
 
 
 def _checked_gates(plan: Plan, gates: Sequence[str], *, measures_load: bool | None) -> list[Gate]:

@@ -63,6 +63,13 @@ def test_a_drop_against_a_baseline_file(project: Project) -> None:
     assert tolerant.returncode == 0
 
 
+def test_a_baseline_is_a_run_of_the_work_dir(project: Project) -> None:
+    assert project.run("run", "eval.py", "-w", "there").returncode == 0
+    [run] = (project.root / "there/eval").iterdir()
+    held = project.run("run", "eval.py", "-w", "there", "--baseline", run.name)
+    assert "ok    no significant drop" in held.stdout, held.stderr
+
+
 def test_a_baseline_of_several_runs(project: Project) -> None:
     project.write_data([{"question": f"{n}+{n}=?", "answer": "4"} for n in range(40)])
     folders = []
