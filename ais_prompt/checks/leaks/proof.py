@@ -110,13 +110,21 @@ class _Unformatted:
 
 
 def with_other_value(sample: Sample, column: str) -> Sample:
-    """Return the sample with a value that occurs in no data; in a list, as the last entry."""
-    value = sample.fields.get(column)
-    # Of a dialogue only the last answer is asked for in every mode; the earlier ones may be part of the question.
-    other = [*value[:-1], OTHER_GOLD] if isinstance(value, list) and value else OTHER_GOLD
+    """Return the sample with a value that occurs in no data: in a list the last entry or assistant's message."""
+    other = _with_other_end(sample.fields.get(column))
     several = isinstance(sample.gold, Mapping) and column in sample.gold
     gold = {**sample.gold, column: other} if several else other
     return replace(sample, fields={**sample.fields, column: other}, gold=gold)
+
+
+def _with_other_end(value: Any) -> Any:
+    # Of a dialogue only the last answer is asked for in every mode; the earlier ones may be part of the question.
+    if not isinstance(value, list) or not value:
+        return OTHER_GOLD
+    if not all(isinstance(entry, Mapping) and "content" in entry for entry in value):
+        return [*value[:-1], OTHER_GOLD]
+    last = max((place for place, entry in enumerate(value) if entry.get("role") == "assistant"), default=-1)
+    return [{**entry, "content": OTHER_GOLD} if place == last else entry for place, entry in enumerate(value)]
 
 
 class ShownQuestions(Struct, frozen=True):

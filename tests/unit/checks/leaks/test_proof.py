@@ -17,9 +17,9 @@ from ais_prompt.checks.leaks.proof import (
     shown_questions_warning,
 )
 from ais_prompt.errors import DataError
-from ais_prompt.inferencers import GenInferencer, MultiTurnGenInferencer
+from ais_prompt.inferencers import ChatInferencer, GenInferencer, MultiTurnGenInferencer
 from ais_prompt.inferencers.likelihoods import PPLInferencer
-from ais_prompt.prompts import MultiTurnPromptTemplate, PromptBuilder, PromptTemplate, RawPromptTemplate
+from ais_prompt.prompts import ChatTemplate, MultiTurnPromptTemplate, PromptBuilder, PromptTemplate, RawPromptTemplate
 from ais_prompt.retrievers.bm25 import BM25Retriever
 from ais_prompt.retrievers.by_position import FixKRetriever, SlidingWindowRetriever, ZeroRetriever
 from ais_prompt.types import Sample
@@ -70,6 +70,14 @@ def test_the_last_answer_of_a_dialogue_is_hidden(mode: Any) -> None:
     )
     rows = samples({"question": ["a", "b"], "answer": ["1", "2"]}, gold="answer")
     check(template, MultiTurnGenInferencer(mode), rows, column="answer")
+
+
+@pytest.mark.parametrize("mode", ["every", "every_with_gt", "last"])
+@pytest.mark.parametrize("after", [[], [{"role": "user", "content": "thanks"}]])
+def test_the_last_answer_of_a_column_of_messages_is_hidden(mode: Any, after: list[dict[str, str]]) -> None:
+    chat = [{"role": "user", "content": "1+1?"}, {"role": "assistant", "content": "2"}, *after]
+    rows = samples({"dialogue": chat}, gold="dialogue")
+    check(ChatTemplate(None, ["dialogue"], "dialogue"), ChatInferencer(infer_mode=mode), rows, column="dialogue")
 
 
 TRAIN = samples({"q": "1+1?", "a": "2"}, {"q": "Two and  two?", "a": "4"}, {"q": "3+3?", "a": "6"})
