@@ -236,6 +236,7 @@ def run_theirs(peer: Peer, works: Sequence[Path], python: Path) -> None:
     """Run a peer in all these folders, in one process: importing it takes longer than running it."""
     if not works:
         return
+    click.echo(f"{peer} runs {len(works)} configs", err=True)
     command = [str(python / "python"), "-c", ALL_IN_ONE, COMMANDS[peer], str(SECONDS), *map(str, works)]
     _theirs(command, works[0], python, SECONDS * len(works))
 
