@@ -87,7 +87,12 @@ EVALUATORS: Final = (
         differs=_WORDS,
         metrics=_SCORE,
     ),
-    PartRow("CircularEvaluator", "CircularEvaluator", module="opencompass.openicl"),
+    PartRow(
+        "CircularEvaluator",
+        "CircularEvaluator",
+        module="opencompass.openicl",
+        differs="its rows are acc_4, acc_1, perf_4 and vote_4, without more_…, prior_…, perf_1 and vote_1",
+    ),
     PartRow("AveragePPLEvaluator", "AveragePPLEvaluator"),
     PartRow("BleuEvaluator", "BleuEvaluator", metrics={"score": "bleu"}),
     PartRow("RougeEvaluator", "RougeEvaluator"),
