@@ -83,13 +83,13 @@ from ais_prompt.extensions.formats.logs.rules import logged_letters as logged_le
 from ais_prompt.extensions.formats.logs.rules import logged_marked_letter as logged_marked_letter
 from ais_prompt.extensions.formats.logs.rules import logged_math as logged_math
 from ais_prompt.extensions.formats.logs.rules import logged_regex as logged_regex
-from ais_prompt.extensions.peers.code.conversations import SimulatedCallsEvaluator as SimulatedCallsEvaluator
-from ais_prompt.extensions.peers.code.conversations import SimulatedToolCallInferencer as SimulatedToolCallInferencer
 from ais_prompt.extensions.peers.code.evaluators import PeerCascadeEvaluator as PeerCascadeEvaluator
 from ais_prompt.extensions.peers.code.evaluators import PeerEvaluator as PeerEvaluator
 from ais_prompt.extensions.peers.code.judged import PeerJudgeEvaluator as PeerJudgeEvaluator
 from ais_prompt.extensions.peers.code.parts import PeerDataset as PeerDataset
 from ais_prompt.extensions.peers.code.parts import PeerRetriever as PeerRetriever
+from ais_prompt.extensions.peers.simulated_calls import SimulatedCallsEvaluator as SimulatedCallsEvaluator
+from ais_prompt.extensions.peers.simulated_calls import SimulatedToolCallInferencer as SimulatedToolCallInferencer
 from ais_prompt.inferencers import InferenceContext as InferenceContext
 from ais_prompt.inferencers import Preview as Preview
 from ais_prompt.inferencers.agent import AgentInferencer as AgentInferencer

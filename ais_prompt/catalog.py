@@ -69,7 +69,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "MultiTurnToolCallInferencer": "ais_prompt.inferencers.tool_calls",
         "PPLInferencer": "ais_prompt.inferencers.likelihoods",
         "PPLOnlyInferencer": "ais_prompt.inferencers.likelihoods",
-        "SimulatedToolCallInferencer": "ais_prompt.extensions.peers.code.conversations",
+        "SimulatedToolCallInferencer": "ais_prompt.extensions.peers.simulated_calls",
         "ToolCallInferencer": "ais_prompt.inferencers.tool_calls",
     },
     "postprocessors": {
@@ -177,7 +177,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "RelaxedAccuracyEvaluator": "ais_prompt.evaluators.visual",
         "RougeEvaluator": "ais_prompt.evaluators.text_overlap",
         "RoundedNumberEvaluator": "ais_prompt.evaluators.visual",
-        "SimulatedCallsEvaluator": "ais_prompt.extensions.peers.code.conversations",
+        "SimulatedCallsEvaluator": "ais_prompt.extensions.peers.simulated_calls",
         "SquadEvaluator": "ais_prompt.evaluators.squad",
         "StringMatchEvaluator": "ais_prompt.evaluators.contained",
         "ToolCallEvaluator": "ais_prompt.extensions.benchmarks.function_calls",

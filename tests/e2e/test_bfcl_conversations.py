@@ -13,8 +13,8 @@ import pytest
 
 from ais_prompt.extensions.peers.code import session
 from ais_prompt.extensions.peers.code.calls import CompareCall, Scenario, SimulateCall
-from ais_prompt.extensions.peers.code.conversations import MOST_STEPS, python_calls
 from ais_prompt.extensions.peers.code.simulated import refusal
+from ais_prompt.extensions.peers.simulated_calls import MOST_STEPS, python_calls
 from ais_prompt.models.scripted import ScriptedModel
 from ais_prompt.types import Completion, Request
 from ais_prompt.types.request import prompt_to_json
@@ -22,6 +22,7 @@ from ais_prompt.utils.messages import openai_json
 from ais_prompt.utils.peers import peer_package
 from tests.e2e.project import Project
 from tests.support.lamp import write_programs
+from tests.support.old_runs import write_old_run
 
 pytestmark = pytest.mark.process
 
@@ -177,6 +178,19 @@ def test_a_resumed_conversation_goes_on_from_the_state_that_it_had(lamp: Project
     assert done.returncode == 0, done.stderr
     assert (answered, lamp.summary()[0]["score"]) == (3, 1.0)
     assert "asked: 2 requests" in done.stdout
+
+
+def test_a_run_of_aisbench_is_imported_and_scored(lamp: Project) -> None:
+    right = [[[{"turn": '{"by": 3}'}], []], [[]], [[{"look": "{}"}], []]]
+    old = write_old_run(lamp.root, dataset(CATEGORY), [right, *[[[[]], [[]], [[]]]] * (len(ROWS) - 1)])
+    done = lamp.run("import", str(old), "-w", "outputs/eval")
+    assert done.returncode == 0, done.stderr
+    [folder] = (lamp.root / "outputs/eval").rglob("predictions")
+    done = lamp.run("score", str(folder.parent))
+    assert done.returncode == 0, done.stderr
+    [path] = folder.parent.glob("results/fake/*.json")
+    details = json.loads(path.read_text())["details"]
+    assert [one["values"]["accuracy"] for one in details] == [1.0, *[0.0] * (len(ROWS) - 1)]
 
 
 def test_programs_that_are_not_installed_are_named_with_the_command(lamp: Project) -> None:

