@@ -52,6 +52,7 @@ _FIRST_HOMES: Final = {
         ("inferencers.likelihoods", "inferencers.ppl_only", "PPLOnlyInferencer"),
         ("inferencers.multi_turn", "inferencers.chat", "ChatInferencer"),
         ("inferencers.tool_calls", "inferencers.multi_turn_tools", "MultiTurnToolCallInferencer"),
+        ("prompts.dialogue_template", "prompts.multi_turn", "MultiTurnPromptTemplate"),
         ("retrievers.by_position", "retrievers.fix_k", "FixKRetriever"),
         ("retrievers.by_position", "retrievers.random", "RandomRetriever"),
         ("retrievers.by_position", "retrievers.sliding_window", "SlidingWindowRetriever"),

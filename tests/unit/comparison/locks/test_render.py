@@ -22,6 +22,7 @@ DIGESTS = {
     "SlidingWindowRetriever": "fff3eb472880f38a",
     "TopkRetriever": "29d4401a14766bef",
     "ZeroRetriever": "db51660976cc0f53",
+    "AgentInferencer": "58a0fb0436f7ac7e",
     "CLPInferencer": "b8eb09ca33c837f1",
     "ChatInferencer": "c070d092af20cf5b",
     "ChoicesInferencer": "b2d599373a243394",
