@@ -37,7 +37,7 @@ class SimulatedToolCallInferencer(MultiTurnToolCallInferencer):
 
     A turn has as many requests as the model needs: after each answer with calls it sees their results, until an answer
     has no call that can be read. Then the next turn begins. A conversation ends early at the 21st answer with calls in
-    one turn, or where the programs take longer than a minute. The prompt template is the first turn.
+    one turn, or where the programs take longer than ten seconds. The prompt template is the first turn.
 
     The prediction has a list for each turn, with a list of ``{name: arguments}`` for each answer. Columns of BFCL name
     the programs: ``involved_classes`` and ``initial_config``.
@@ -178,7 +178,7 @@ class SimulatedCallsEvaluator(MeanEvaluator):
         call_programs(SimulateCall(Scenario(programs_root())))
 
     def value(self, answer: str, gold: Any) -> float:
-        """Return 1 if the conversation is right, else 0, also where the programs take longer than a minute.
+        """Return 1 if the conversation is right, else 0, also where the programs take longer than ten seconds.
 
         Raises:
             DataError: the gold lacks a column.
@@ -202,7 +202,7 @@ def _called(call: SimulateCall | CompareCall) -> Any:
     """Return the value of a call.
 
     Raises:
-        TookTooLong: the calls of the model take longer than a minute.
+        TookTooLong: the calls of the model take longer than ten seconds.
         DataError: the programs cannot begin with the values of this row.
     """
     try:

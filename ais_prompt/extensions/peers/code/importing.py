@@ -19,6 +19,7 @@ from importlib.util import spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
+from unittest.mock import MagicMock
 
 from msgspec import Struct
 
@@ -87,6 +88,37 @@ def _registered_in(module: ModuleType, name: str) -> Any:
 
     registries = [value for value in vars(module).values() if isinstance(value, Registry)]
     return next((part for one in registries if (part := one.module_dict.get(name)) is not None), None)
+
+
+class StubFinder(MetaPathFinder, Loader):
+    """Import libraries that are not there as modules in which every name is a mock.
+
+    Attributes:
+        modules: their names.
+    """
+
+    def __init__(self) -> None:
+        self.modules: set[str] = set()
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None = None,  # noqa: ARG002  # the signature of finders
+        target: ModuleType | None = None,  # noqa: ARG002
+    ) -> ModuleSpec | None:
+        """Return a spec for a module of one of these libraries."""
+        is_stub = fullname.partition(".")[0] in self.modules
+        return ModuleSpec(fullname, self, is_package=True) if is_stub else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Let a module have every name."""
+        vars(module)["__getattr__"] = _mock
+
+
+def _mock(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return MagicMock(name=name)
 
 
 def with_parts(value: Any) -> Any:

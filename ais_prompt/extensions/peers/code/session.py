@@ -44,7 +44,7 @@ SCORE_SECONDS: Final = 7200.0
 TEXT_SECONDS: Final = 60.0
 """Time limit of a postprocessor, for one call."""
 
-STEP_SECONDS: Final = 60.0
+STEP_SECONDS: Final = 10.0
 """Time limit of the calls that a model makes of simulated programs."""
 PROGRAMS: Final = "bfcl_eval"
 """The package of the simulated programs."""

@@ -19,7 +19,7 @@ import pickle
 import socket
 import struct
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
@@ -45,7 +45,7 @@ from ais_prompt.extensions.peers.code.calls import (
     StartCall,
 )
 from ais_prompt.extensions.peers.code.data import DataAbsent
-from ais_prompt.extensions.peers.code.importing import NoSuchName, install_finders
+from ais_prompt.extensions.peers.code.importing import NoSuchName, StubFinder, install_finders
 from ais_prompt.extensions.peers.code.running import (
     NoVerdict,
     WrongArguments,
@@ -165,20 +165,60 @@ PIP_NAMES: Final = {
 """Module → package, where the names differ by more than case and dashes."""
 
 
-def missing_package(error: BaseException) -> str | None:
-    """Return the pip name of the library whose import failed; None for any other error."""
+def missing_module(error: BaseException) -> str | None:
+    """Return the library whose import failed; None for any other error."""
     if not isinstance(error, ModuleNotFoundError) or not error.name:
         return None
     module = error.name.partition(".")[0]
-    if module in sys.stdlib_module_names or module in sys.modules:
-        return None
-    return PIP_NAMES.get(module) or canonicalize_name(module)
+    return None if module in sys.stdlib_module_names or module in sys.modules else module
 
 
-def advice(package: str) -> str:
-    """Return the command that installs a library."""
-    in_extra = package in _extra()
-    return install_command("peers") if in_extra else f"pip install {package}"
+def missing_modules(call: CheckCall) -> list[str]:
+    """Return the libraries that the import of a part lacks, found in a copy of this process that gets mocks of them.
+
+    Those that their code can do without are not among them. Empty where processes cannot be copied.
+    """
+    if not hasattr(os, "fork"):
+        return []
+    found, names = os.pipe()
+    if not (child := os.fork()):
+        stubs = StubFinder()
+        sys.meta_path.append(stubs)
+        try:
+            while (module := _missing_in(call)) and module not in stubs.modules:
+                stubs.modules.add(module)
+            os.write(names, msgspec.json.encode(sorted(stubs.modules)))
+        finally:
+            os._exit(0)
+    os.close(names)
+    with os.fdopen(found, "rb") as pipe:
+        written = pipe.read()
+    os.waitpid(child, 0)
+    return msgspec.json.decode(written, type=list[str]) if written else []
+
+
+def _missing_in(call: CheckCall) -> str | None:
+    try:
+        check(call)
+    except BaseException as error:
+        return next(filter(None, map(missing_module, _causes(error))), None)
+    return None
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an exception, and what caused it."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _lacks(modules: Sequence[str]) -> CallFault:
+    """Return the fault for libraries that are not installed."""
+    packages = [PIP_NAMES.get(module) or canonicalize_name(module) for module in modules]
+    extra = set(packages) <= _extra()
+    what = f"package{'s' if len(packages) > 1 else ''} {', '.join(map(repr, packages))}"
+    fix = install_command("peers") if extra else f"pip install {' '.join(packages)}"
+    return CallFault("package", f"their code needs the {what}", fix=fix)
 
 
 def _extra() -> set[str]:
@@ -205,7 +245,10 @@ def answer(message: bytes) -> bytes:
         reply = CallReply(_answers()[type(call)](call))
         return _encoded(reply)
     except BaseException as error:  # their code may also call `exit`
-        return _encoded(CallReply(fault=_fault(error)))
+        fault = _fault(error)
+        if fault.kind == "package" and isinstance(call, CheckCall) and len(modules := missing_modules(call)) > 1:
+            fault = _lacks(modules)
+        return _encoded(CallReply(fault=fault))
 
 
 def _answers() -> Mapping[type, Callable[[Any], Any]]:
@@ -240,17 +283,15 @@ def _encoded(reply: CallReply) -> bytes:
 
 def _fault(error: BaseException) -> CallFault:
     """Return what a call's exception means."""
-    cause: BaseException | None = error
-    while cause is not None:
+    for cause in _causes(error):
         if isinstance(cause, DataAbsent):
             return CallFault("data", cause.what, fix=cause.fix)
         if isinstance(cause, NoNetwork):
             return CallFault("data", f"{cause}, and nothing is downloaded unasked", fix=NETWORK_FIX)
         if type(cause) is ConnectionError or type(cause).__name__ in NOT_CACHED:
             return CallFault("data", f"it is not on this machine: {exception_line(cause)}", fix=DOWNLOAD_FIX)
-        if package := missing_package(cause):
-            return CallFault("package", f"their code needs the package {package!r}", fix=advice(package))
-        cause = cause.__cause__ or cause.__context__
+        if module := missing_module(cause):
+            return _lacks([module])
     if type(error) is ImportError and "install" in str(error):
         return CallFault("package", f"their code needs a package: {exception_line(error)}", fix="install what it names")
     if isinstance(error, WrongArguments):

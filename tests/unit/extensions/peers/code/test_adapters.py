@@ -155,6 +155,20 @@ def test_a_missing_package_has_the_name_that_pip_knows(peer: Path) -> None:
         assert f"pip install {pip_name}" in caught.value.fix
 
 
+def test_all_missing_packages_of_a_part_are_named_at_once(peer: Path) -> None:
+    lines = [
+        *("import bs4_fake", "from rdkit_fake.Chem import Atom, draw"),
+        *("try:", "    import optional_fake", "except ImportError:", "    pass"),
+        *("@draw(1)", "def drawn(x):", "    return x"),
+        *("class Needs(Atom):", "    pass"),
+    ]
+    (peer / "opencompass" / "datasets" / "needs.py").write_text("\n".join(lines))
+    with pytest.raises(MissingExtra) as caught:
+        PeerDataset.check_arguments("opencompass.datasets.needs.Needs")
+    assert "their code needs the packages 'bs4-fake', 'rdkit-fake'" in caught.value.what
+    assert caught.value.fix == "pip install bs4-fake rdkit-fake"
+
+
 def test_arguments_are_compared_with_the_signature() -> None:
     PeerDataset.check_arguments("opencompass.datasets.RiddleDataset", {"path": "x", "abbr": "y"})
     with pytest.raises(ConfigError, match="unexpected keyword argument 'nam'"):
