@@ -204,7 +204,7 @@ def test_an_evaluator_may_be_a_name_that_a_module_registers() -> None:
     assert (metrics, each) == ({"share": 50}, {})
 
 
-@pytest.mark.parametrize(("cls", "says"), [("WantsSteps", "'steps'"), ("Complains", "lengths differ")])
+@pytest.mark.parametrize(("cls", "says"), [("WantsHints", "'hints'"), ("Complains", "lengths differ")])
 def test_what_an_evaluator_cannot_do_is_said(cls: str, says: str) -> None:
     with pytest.raises(AisPromptError, match=says):
         scored(PeerEvaluator(f"opencompass.openicl.icl_evaluator.{cls}"), ["a"], ["a"])

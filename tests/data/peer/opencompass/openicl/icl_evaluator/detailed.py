@@ -15,8 +15,8 @@ class Detailed:
                 'lengths': {'q': len(test_set[0]['q'])}, 'details': details}
 
 
-class WantsSteps:
-    def score(self, predictions, references, steps):
+class WantsHints:
+    def score(self, predictions, references, hints):
         return {'score': 1}
 
 
