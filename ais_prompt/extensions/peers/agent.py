@@ -16,7 +16,15 @@ from ais_prompt.inferencers.react import MARKS, program_in
 from ais_prompt.types import AgentStep
 
 _AGENTS: Final = ("CodeAgent", "LagentAgent")
-_OF_MODEL: Final = ("abbr", "batch_size", "run_cfg", "summarizer_abbr")
+_OF_MODEL: Final = (
+    "abbr",
+    "batch_size",
+    "max_out_len",
+    "min_out_len",
+    "pred_postprocessor",
+    "run_cfg",
+    "summarizer_abbr",
+)
 """Keys that a config gives the agent and that concern the model inside."""
 _OF_AGENT: Final = ("type", "llm", "agent_type", "max_turn", "actions", "protocol")
 _INTERPRETER: Final = "PythonInterpreter"
