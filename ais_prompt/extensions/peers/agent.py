@@ -8,7 +8,7 @@ results under them. Both are under the Apache License 2.0.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from ais_prompt.extensions.peers.judge import last_name
 from ais_prompt.extensions.peers.parts import Translation, is_part
@@ -112,6 +112,13 @@ def solution():
     return final_answer
 ```"""
 
+_STATUSES: Final[Mapping[str, Literal["answer", "none", "unknown"]]] = {
+    "FinishAction": "answer",
+    "NoAction": "none",
+    "InvalidAction": "unknown",
+}
+"""``type`` of a step there, where it is no tool → status here."""
+
 
 def without_agents(values: Mapping[str, Any], translation: Translation) -> Mapping[str, Any]:
     """Return a config with the models inside of its agents; the arguments of the agents go to the translation.
@@ -161,7 +168,7 @@ def peer_step(step: AgentStep) -> dict[str, Any]:
     Source: ``ActionStatusCode`` and ``ActionValidCode`` of ``lagent/schema.py``, ``lagent/actions/builtin_actions.py``.
     """
     is_called, is_right = step.status in ("value", "error"), step.status in ("value", "answer")
-    names = {"answer": "FinishAction", "none": "NoAction", "unknown": "InvalidAction"}
+    names: dict[str, str] = {status: name for name, status in _STATUSES.items()}
     program = f"```python\n{program_in(step.input)}\n```" if is_called else step.input
     is_stopped = step.status == "error" and step.output.startswith("FunctionTimedOut(")
     return {
@@ -173,6 +180,25 @@ def peer_step(step: AgentStep) -> dict[str, Any]:
         "errmsg": None if is_right else step.output,
         "valid": {"answer": 1, "none": -2, "unknown": -2}.get(step.status, 0),
     }
+
+
+def steps_of(values: Any) -> tuple[AgentStep, ...]:
+    """Return the ``steps`` of a prediction of OpenCompass, the inverse of `peer_step`; empty for anything else."""
+    found = [one for one in values if isinstance(one, Mapping)] if isinstance(values, list) else []
+    return tuple(map(_step_of, found))
+
+
+def _step_of(values: Mapping[str, Any]) -> AgentStep:
+    parts = [values.get(key) for key in ("args", "result")]
+    text, result = (str(part.get("text", "")) if isinstance(part, Mapping) else "" for part in parts)
+    action, thought = str(values.get("type") or ""), str(values.get("thought") or "")
+    is_right = values.get("state") == 0
+    output = result if is_right else str(values.get("errmsg") or "")
+    status = _STATUSES.get(action)
+    if status is not None:
+        return AgentStep(status, thought, "FinishAction" if status == "answer" else "", text, output)
+    program = text.removeprefix("```python\n").removesuffix("\n```")
+    return AgentStep("value" if is_right else "error", thought, action, program, output)
 
 
 def _is_agent_model(model: Any) -> bool:

@@ -17,6 +17,7 @@ from ais_prompt.checks.stored_run import is_code
 from ais_prompt.config.load import LoadedConfig
 from ais_prompt.config.stored_config import unusable_parts, without_permissions
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
+from ais_prompt.extensions.peers.agent import steps_of
 from ais_prompt.extensions.peers.old_run import OldAnswer, OldRun, open_old_run
 from ais_prompt.extensions.peers.simulated_calls import SimulatedToolCallInferencer
 from ais_prompt.extensions.peers.translate import translate
@@ -215,7 +216,9 @@ def _imported(task: Task, old: OldRun, names: tuple[str, str], folder: RunFolder
         samples = [replace(sample, gold=golds.get(sample.index, sample.gold)) for sample in samples]
     answered = _conversations(groups) if isinstance(task.inferencer, DialogueInferencer) else _answers(groups, n)
     matched = match(answered, samples)
-    made = list(predictions(matched, samples, task.spec.dataset.reader.output_column))
+    steps = {index: steps_of(first.values.get("steps")) for index, (first, *_) in groups.items()}
+    found = predictions(matched, samples, task.spec.dataset.reader.output_column)
+    made = [replace(one, steps=steps.get(one.index, ())) for one in found]
     write_predictions(folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr), made)
     for remark in matched.remarks(samples):
         logger.warning("[%s] %s", task.name, remark)
