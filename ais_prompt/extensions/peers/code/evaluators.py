@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -19,6 +19,8 @@ from ais_prompt.extensions.peers.code.session import CHECK_SECONDS, SCORE_SECOND
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
+
+_ROLES: Final = {"user": "HUMAN", "assistant": "BOT", "system": "SYSTEM"}
 
 
 @EVALUATORS.register_module()
@@ -58,7 +60,7 @@ class PeerEvaluator:
             "predictions": list(batch.predictions),
             "references": batch.references,
             "gold": batch.references,
-            "origin_prompt": list(batch.prompts),
+            "origin_prompt": list(map(_as_there, batch.prompts)),
             "steps": [list(map(peer_step, steps)) for steps in batch.steps],
         }
         with tempfile.TemporaryDirectory() as folder:
@@ -93,6 +95,13 @@ class PeerEvaluator:
         """The parameters of its ``score``."""
         found: list[str] = call_peer(CheckCall("evaluator", self._cls, self._kwargs), self._cls, CHECK_SECONDS)
         return found
+
+
+def _as_there(prompts: Any) -> Any:
+    """Return the prompts of a sample as runs of the peers keep them, with ``role`` and ``prompt`` of each message."""
+    if isinstance(prompts, dict):
+        return {"role": _ROLES.get(prompts["role"], prompts["role"]), "prompt": prompts.get("content")}
+    return list(map(_as_there, prompts)) if isinstance(prompts, list) else prompts
 
 
 @EVALUATORS.register_module()

@@ -204,6 +204,13 @@ def test_an_evaluator_may_be_a_name_that_a_module_registers() -> None:
     assert (metrics, each) == ({"share": 50}, {})
 
 
+def test_an_evaluator_gets_prompts_in_the_form_of_the_peer() -> None:
+    messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Why?"}]
+    batch = AnswerBatch(["so"], None, [messages], lambda: [{}])
+    found = PeerEvaluator("opencompass.openicl.icl_evaluator.Asked").score_all(batch)
+    assert found.metrics == {"SYSTEM": 9, "HUMAN": 4}
+
+
 @pytest.mark.parametrize(("cls", "says"), [("WantsHints", "'hints'"), ("Complains", "lengths differ")])
 def test_what_an_evaluator_cannot_do_is_said(cls: str, says: str) -> None:
     with pytest.raises(AisPromptError, match=says):

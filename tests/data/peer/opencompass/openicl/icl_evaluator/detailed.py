@@ -15,6 +15,11 @@ class Detailed:
                 'lengths': {'q': len(test_set[0]['q'])}, 'details': details}
 
 
+class Asked:
+    def score(self, predictions, origin_prompt):
+        return {turn['role']: len(turn['prompt']) for turns in origin_prompt for turn in turns}
+
+
 class WantsHints:
     def score(self, predictions, references, hints):
         return {'score': 1}
