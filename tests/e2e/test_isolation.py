@@ -53,7 +53,8 @@ OUR_OWN = {
     *("HasTokenizerPath", "ServedModel", "StartsServer"),  # attributes of models that are shown, or are part of a key
     *("ChecksRequests", "LimitsStops"),  # of shipped models, before anything is asked
     "HasAccount",  # separates limits
-    "RangedEvaluator",  # an attribute that shipped evaluators have
+    "GeneratingInferencer",  # an attribute that shipped inferencers have
+    "RangedEvaluator",  # the same of evaluators
     "ScaledEvaluator",  # the same
     *("AcceptsSilence", "DoubtsGolds"),  # of evaluators for which some golds are special
     "RoleTemplateInterface",  # called in one place, `RoleTemplateFormat`
