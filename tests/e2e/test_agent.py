@@ -37,7 +37,7 @@ def call(program: str) -> str:
 
 
 def program(number: int) -> str:
-    # Its second value is another one each time.
+    # Its second value changes each time.
     return f"import time\ndef solution():\n    return {7 * number}, time.time_ns()"
 
 
@@ -87,6 +87,11 @@ def test_the_answer_comes_after_the_value_of_a_program(agent: Project) -> None:
     shown = agent.run("view-prompt", "eval.py")
     assert "turn 1 of at most 3" in shown.stdout
     assert agent.run("score", str(agent.folder()), ALLOWED).returncode == 0
+    sealed = agent.run("seal", str(agent.folder()), "-o", "run.seal")
+    assert "without a lock" not in sealed.stderr
+    verified = agent.run("verify", "run.seal", ALLOWED)
+    assert verified.returncode == 0, verified.stdout
+    assert "6 prompts made again as sent" in verified.stdout
 
 
 def test_a_model_in_this_process_runs_programs_too(agent: Project) -> None:

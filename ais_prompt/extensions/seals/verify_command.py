@@ -44,7 +44,7 @@ def seal(
     from ais_prompt.extensions.seals.seal_file import LOCK, write_seal
     from ais_prompt.utils.temporary import temporary_folder
 
-    plan, folder = open_stored(run, Source(work_dir=work_dir))
+    plan, folder = open_stored(run, Source(work_dir=work_dir, allow_code_execution="unsafe"))  # nothing is executed
     target = output or Path(f"{plan.spec.name}-{folder.root.name}.seal")
     with temporary_folder() as place:
         lock = Path(place, LOCK)
