@@ -47,12 +47,17 @@ def check_variable_name(api_key: str | None) -> str | None:
     Raises:
         ConfigError: it is not the name of an environment variable.
     """
-    if api_key is None or (api_key.isascii() and is_named_somewhere(api_key)) or _VARIABLE_NAME.fullmatch(api_key):
+    if api_key is None or is_variable(api_key):
         return api_key
     raise ConfigError(
         "api_key is not the name of an environment variable; if it is a key, it must not be written in a config",
         fix=f"export it as {DEFAULT_VARIABLE} or another variable, and write api_key='{DEFAULT_VARIABLE}'",
     )
+
+
+def is_variable(name: str) -> bool:
+    """Return whether a text names a variable, and is no key: one that is set, or words in capitals joined by ``_``."""
+    return (name.isascii() and is_named_somewhere(name)) or _VARIABLE_NAME.fullmatch(name) is not None
 
 
 VariableName: TypeAlias = Annotated[str | None, AfterValidator(check_variable_name)]

@@ -12,9 +12,8 @@ from ais_prompt.errors import ModelError
 from ais_prompt.extensions.peers.table.row import PartRow
 from ais_prompt.models.huggingface.library import local_path
 from ais_prompt.models.server.server_options import HOST
-from ais_prompt.models.transport.credentials import DEFAULT_VARIABLE
+from ais_prompt.models.transport.credentials import DEFAULT_VARIABLE, is_variable
 
-_VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*")
 _ENDPOINT: Final = re.compile(r"/(?:chat/)?completions/?$")
 LENGTHS: Final = ("max_tokens", "max_completion_tokens", "max_new_tokens")
 """Options of generation that limit the length of an answer."""
@@ -139,10 +138,10 @@ def _with_key(args: dict[str, Any], variable: str) -> dict[str, Any]:
         return args
     key = args["api_key"]
     key = key[0] if isinstance(key, Sequence) and not isinstance(key, str) and key else key
-    if key is None or _VARIABLE.fullmatch(str(key)):
-        return {**args, "api_key": variable if key == "ENV" else key}
-    if not key:
-        return {**args, "api_key": variable}
+    if key == "ENV" or not key:
+        return {**args, "api_key": key if key is None else variable}
+    if is_variable(str(key)):
+        return {**args, "api_key": key}
     header = {"Authorization": f"Bearer {key}".replace("$", "$$")}
     return {**args, "api_key": None, "headers": header | (args.get("headers") or {})}
 

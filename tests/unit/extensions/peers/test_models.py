@@ -175,10 +175,16 @@ def test_max_workers_is_the_number_of_requests_in_flight() -> None:
     assert built("OpenAISDK", path="m", key="ENV", batch_size=8, max_workers=64).max_concurrency == 64
 
 
-def test_a_key_in_a_config_becomes_a_header() -> None:
-    model = built("OpenAISDK", path="m", key="sk-a$b", openai_api_base="https://api.example.org/v1")
+@pytest.mark.parametrize("key", ["sk-a$b", "EMPTY", "none"])
+def test_a_key_in_a_config_becomes_a_header(key: str) -> None:
+    model = built("OpenAISDK", path="m", key=key, openai_api_base="https://api.example.org/v1")
     assert model.api_key is None
-    assert model.headers == {"Authorization": "Bearer sk-a$$b"}
+    assert model.headers == {"Authorization": f"Bearer {key}".replace("$", "$$")}
+
+
+def test_a_variable_that_is_set_may_be_one_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOKEN", "secret")
+    assert built("OpenAISDK", path="m", key="TOKEN").api_key == "TOKEN"
 
 
 @pytest.mark.parametrize(
