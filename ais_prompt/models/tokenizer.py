@@ -81,6 +81,23 @@ def load_tokenizer(
     return tokenizer
 
 
+def is_at_hand(path: str) -> bool:
+    """Return whether this machine has a tokenizer: at a local path, or downloaded from the hub before.
+
+    Looking for one at the hub takes a minute where there is no network: the library tries again and again.
+
+    Args:
+        path: as in `load_tokenizer`.
+    """
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        return local_path(path) is not None or isinstance(try_to_load_from_cache(path, "tokenizer_config.json"), str)
+    except (ModelError, HFValidationError):  # a path that names nothing
+        return False
+
+
 def encode(tokenizer: Any, text: str, *, add_special_tokens: bool) -> list[int]:
     """Return the token ids of a prompt. A text that begins with BOS does not get a second one."""
     brings_bos = bool(tokenizer.bos_token) and text.startswith(tokenizer.bos_token)

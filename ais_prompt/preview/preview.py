@@ -15,9 +15,10 @@ from ais_prompt.config.redact import redacted
 from ais_prompt.errors import ModelError
 from ais_prompt.inferencers import RunningConversation
 from ais_prompt.inferencers.base import GoldUse
-from ais_prompt.models.base import Model, SendsBodies, TokenizingModel
+from ais_prompt.models.base import HasTokenizerPath, Model, SendsBodies, TokenizingModel
 from ais_prompt.models.huggingface.local_model import HuggingFaceBaseModel
 from ais_prompt.models.model_options import TEMPLATE_VARIABLES
+from ais_prompt.models.tokenizer import is_at_hand
 from ais_prompt.plan.plan import Task
 from ais_prompt.preview.origins import Origins, find_origins
 from ais_prompt.prompts import Filled
@@ -102,14 +103,19 @@ def preview(
     first: int = 0,
     origins: bool = False,
     tokens: bool = False,
+    hub: bool = True,
     place: Callable[[str], str] = str,
 ) -> Iterator[PromptView]:
     """Yield the prompts of ``count`` samples from row ``first``, on request with origins and tokens.
+
+    Without ``hub``, tokens are not counted where a tokenizer would have to be downloaded.
 
     Raises:
         AisPromptError: a prompt cannot be built.
     """
     model, rows = task.model, task.data.test
+    path = model.tokenizer_path if isinstance(model, HasTokenizerPath) else None
+    counts = hub or not path or is_at_hand(path)
     for sample in map(rows.__getitem__, range(first, min(first + count, len(rows)))):  # a slice counts from 0 again
         shots = task.shots(sample)
         found = probe_prompts(task.spec, task.inferencer, task.context, sample, shots)
@@ -127,7 +133,7 @@ def preview(
                 prompt=probe.seen.prompt,
                 shots=task.dataset.shot_ids[sample.index][: len(shots)],
                 gold=sample.gold,
-                tokens=_tokens(model, probe.seen.prompt),
+                tokens=_tokens(model, probe.seen.prompt) if counts else None,
                 warnings=tuple(
                     replace(one, where=place(one.where)) for one in (*prompt_warnings(probe), *label_warnings(found))
                 ),

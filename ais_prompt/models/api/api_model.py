@@ -166,6 +166,7 @@ class ApiModel:
         check_fields(self.body_fields, self.sampling, model)
         self._check_options()
         self._tokenizer: Any = None
+        self._tokenizer_fault: ModelError | None = None
         self._client: ApiClient | None = None
         self._servers: StartedServers | None = None
         self._shared: SharedServers | None = None
@@ -366,14 +367,20 @@ class ApiModel:
         return Activity() if self._client is None else self._client.dispatcher.activity()
 
     def tokenizer(self) -> Any | None:
-        """Return the tokenizer of ``tokenizer_path``, loaded once; None without one.
+        """Return the tokenizer of ``tokenizer_path``, loaded once, if it can be; None without one.
 
         Raises:
             ModelError: the tokenizer cannot be loaded.
         """
+        if self._tokenizer_fault is not None:  # without a network, each attempt would take a minute
+            raise self._tokenizer_fault
         if self._tokenizer is None and self.tokenizer_path:
             variables = self.sampling.template_variables
-            self._tokenizer = load_tokenizer(self.tokenizer_path, {}, variables, trust_remote_code=False)
+            try:
+                self._tokenizer = load_tokenizer(self.tokenizer_path, {}, variables, trust_remote_code=False)
+            except ModelError as fault:
+                self._tokenizer_fault = fault
+                raise
         return self._tokenizer
 
     def count_tokens(self, prompt: Prompt) -> int | None:

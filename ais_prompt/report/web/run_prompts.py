@@ -84,7 +84,7 @@ def write_prompts(tasks: Sequence[Task], folder: RunFolder) -> None:
 
 def _first_prompts(task: Task) -> list[dict[str, Any]]:
     try:
-        views = list(preview(task, 1, origins=True))
+        views = list(preview(task, 1, origins=True, hub=False))
         has_empty = any(any(map(_is_empty, sample.fields.values())) for sample in task.data.test[:1])
     except Exception:  # answers must not be lost because of the report
         logger.info("%s: its prompts are not in the report", task.name, exc_info=True)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from ais_prompt.models.tokenizer import estimate_tokens, refuse_too_long
+from ais_prompt.errors import ModelError
+from ais_prompt.models import OpenAIChatModel
+from ais_prompt.models.tokenizer import estimate_tokens, is_at_hand, refuse_too_long
 from ais_prompt.types import ChatMessage
 
 
@@ -28,3 +32,18 @@ def test_only_what_is_longer_is_refused() -> None:
     assert failure is not None
     assert (failure.kind, failure.fatal) == ("too_long", False)
     assert "10 tokens, more than max_seq_len=9" in failure.message
+
+
+def test_only_a_local_path_or_what_was_downloaded_is_at_hand(tmp_path: Path) -> None:
+    assert is_at_hand(str(tmp_path))
+    assert not any(map(is_at_hand, ("xxxx", "owner/no-such-model", "./nowhere", "no name", "a/b/c")))
+
+
+def test_a_tokenizer_that_is_not_found_is_looked_for_once() -> None:
+    model = OpenAIChatModel("m", "http://127.0.0.1:9/v1", tokenizer_path="./nowhere")
+    faults = []
+    for _ in range(2):
+        with pytest.raises(ModelError) as caught:
+            model.tokenizer()
+        faults.append(caught.value)
+    assert faults[0] is faults[1]

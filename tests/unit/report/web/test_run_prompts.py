@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from ais_prompt.models import ScriptedModel
+from ais_prompt.plan.plan import PlannedModel, Task
 from ais_prompt.preview.preview import preview
 from ais_prompt.report.web import run_prompts
 from ais_prompt.report.web.prompt_page import questions_html, side_by_side
 from ais_prompt.report.web.run_prompts import prompts_part, write_prompts
 from ais_prompt.store.layout import RunFolder
+from ais_prompt.types import Prompt
 from tests.support.prompt_tasks import prompt_task
 
 TURNS = [{"role": "HUMAN", "prompt": "{q} {qq}"}, {"role": "BOT", "prompt": "{a}"}]
@@ -55,6 +58,18 @@ def test_a_prompt_that_cannot_be_built_does_not_end_the_run(tmp_path: Path) -> N
         raise RuntimeError("no tokenizer")
 
     assert kept(RunFolder(tmp_path), style="chat_template", tokenizer=broken) == ""
+
+
+def test_no_tokenizer_is_downloaded_for_the_report(tmp_path: Path) -> None:
+    class Downloading(ScriptedModel):
+        tokenizer_path = "owner/no-such-model"
+
+        def count_tokens(self, prompt: Prompt) -> int:
+            pytest.fail("the tokenizer is loaded")
+
+    task = Task(PlannedModel(prompt_task(TEMPLATE).spec.model, Downloading()), prompt_task(TEMPLATE).dataset)
+    write_prompts([task], RunFolder(tmp_path))
+    assert prompts_part(RunFolder(tmp_path))
 
 
 def test_of_many_tasks_one_of_each_dataset_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
