@@ -111,7 +111,8 @@ def _with_present_columns(spec: ReaderSpec, table: Table) -> ReaderSpec:
     """Return the spec without the input columns that a table lacks."""
     present = tuple(column for column in spec.input_columns if column in table.columns)
     if missing := [column for column in spec.input_columns if column not in present]:
-        logger.warning("%s: the data have no column %s", spec.where, listed(map(repr, missing)))
+        there = listed(map(repr, table.columns))
+        logger.warning("%s: the data have no column %s (there are %s)", spec.where, listed(map(repr, missing)), there)
     return replace(spec, input_columns=present)
 
 
