@@ -123,7 +123,9 @@ class PPLOnlyInferencer:
     def converse(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> Conversation:
         """Send one request."""
         prompt = context.chat.render(context.builder.generation(sample, shots), "gen")
-        [completion] = yield [Request(sample.id, prompt, LikelihoodQuery())]
+        # A chat template has opened the answer in a text already; a server has to be told.
+        query = LikelihoodQuery(opens_answer=None if isinstance(prompt, str) else True)
+        [completion] = yield [Request(sample.id, prompt, query)]
         likelihood = completion.likelihood
         return Prediction(
             sample_id=sample.id,

@@ -14,8 +14,6 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import asdict
-
 from ais_prompt.engine.conversations import conversations, stored_predictions
 from ais_prompt.errors import AisPromptError, StoreError
 from ais_prompt.models.base import full_identity
@@ -29,7 +27,7 @@ from ais_prompt.store.run_record import addresses_of, done_tasks
 from ais_prompt.store.runs import read_run_file
 from ais_prompt.store.shard_folders import shard_folders, stored_agreements
 from ais_prompt.store.writer_lock import hold_writer_lock, try_file_lock
-from ais_prompt.types import Request, TaskFacts
+from ais_prompt.types import Request, TaskFacts, decoding_to_json
 from ais_prompt.utils.digest import canonical
 from ais_prompt.utils.jsonl import decode_own, encode
 from ais_prompt.utils.log import logging_to
@@ -228,7 +226,7 @@ def agreement(plan: Plan, tasks: Iterable[Task]) -> dict[str, Any]:
             agreed["rows"][dataset] = task.data.digest
         with suppress(AisPromptError):
             first, key_of = _first_requests(task), RequestKeys(task.model.identity())
-            agreed["decoding"][task.name] = asdict(first[0].decoding) if first else {}
+            agreed["decoding"][task.name] = decoding_to_json(first[0].decoding) if first else {}
             agreed["requests"][task.name] = [key_of(request) for request in first]
     return dict(decode_own(SECRETS.hide_in_json(encode(agreed))))
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from msgspec.structs import asdict
-
-from ais_prompt.types import Decoding, Execution, LikelihoodQuery, Request, prompt_to_json
+from ais_prompt.types import Decoding, Execution, LikelihoodQuery, Request, decoding_to_json, prompt_to_json
 from ais_prompt.utils.digest import canonical, digest, text_digest
 
 VERSION: Final = 2
@@ -37,7 +35,9 @@ class RequestKeys:
         """Return the key of a request."""
         if request.decoding is not self._decoding:  # many requests share one
             self._decoding = request.decoding
-            self._head = f'{{"model":{self._model},"request":{{"decoding":{canonical(asdict(request.decoding))}'
+            self._head = (
+                f'{{"model":{self._model},"request":{{"decoding":{canonical(decoding_to_json(request.decoding))}'
+            )
         prompt = canonical(prompt_to_json(request.prompt))
         found = text_digest(
             f'{self._head},"duplicate":{request.duplicate},"prompt":{prompt},"repeat":{request.repeat},'
@@ -70,7 +70,7 @@ class FormerKeys:
         content = {
             "sample_id": self._row_ids.get(request.sample_id, request.sample_id),
             "prompt": prompt_to_json(request.prompt),
-            "decoding": asdict(request.decoding),
+            "decoding": decoding_to_json(request.decoding),
             "turn": request.turn,
             "repeat": request.repeat,
         }

@@ -16,6 +16,7 @@ from ais_prompt.types.request import (
     Request,
     ToolCall,
     Usage,
+    decoding_to_json,
     prompt_from_json,
     prompt_to_json,
 )
@@ -118,6 +119,7 @@ __all__ = [
     "ToolCall",
     "Usage",
     "Used",
+    "decoding_to_json",
     "prompt_from_json",
     "prompt_to_json",
 ]

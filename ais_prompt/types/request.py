@@ -114,10 +114,13 @@ class LikelihoodQuery(Struct, frozen=True):
         continuation: None measures all tokens of the prompt except the first, which has no context. A text measures
             the tokens that it adds to the prompt: both are tokenised together, and the tokens of the prompt are masked.
         choices: single-token choices after the prompt, to be measured instead of a continuation.
+        opens_answer: True if the tokens that open an answer follow messages; they are measured too, as those in a text
+            that a chat template made for an answer. None leaves them out.
     """
 
     continuation: str | None = None
     choices: tuple[str, ...] = ()
+    opens_answer: Literal[True] | None = None
 
 
 class Execution(Struct, frozen=True):
@@ -137,6 +140,14 @@ class Execution(Struct, frozen=True):
     memory: int
     sandbox: str | None = None
     unsafe: bool = False
+
+
+def decoding_to_json(decoding: Decoding | LikelihoodQuery | Execution) -> dict[str, Any]:
+    """Return what is asked as plain values, as keys have it; those before ``opens_answer`` have no such value."""
+    values = asdict(decoding)
+    if values.get("opens_answer", True) is None:
+        del values["opens_answer"]
+    return values
 
 
 class Request(Struct, frozen=True):
@@ -166,7 +177,7 @@ class Request(Struct, frozen=True):
         """Return everything that determines the answer of a model, as plain JSON values."""
         return {
             "prompt": prompt_to_json(self.prompt),
-            "decoding": asdict(self.decoding),
+            "decoding": decoding_to_json(self.decoding),
             "turn": self.turn,
             "repeat": self.repeat,
             "duplicate": self.duplicate,

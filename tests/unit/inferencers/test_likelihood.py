@@ -24,7 +24,7 @@ from ais_prompt.inferencers.likelihoods import (
 from ais_prompt.models import ScriptedModel
 from ais_prompt.prompts import PromptBuilder, PromptTemplate
 from ais_prompt.prompts.chat_formats import make_chat_format
-from ais_prompt.types import ChatMessage, Completion, Likelihood, Prediction, Sample
+from ais_prompt.types import ChatMessage, Completion, Likelihood, LikelihoodQuery, Prediction, Sample
 from tools.drive import drive
 
 TABLE = {"A": "</E>{stem} {A}", "B": "</E>{stem} {B}"}
@@ -369,6 +369,14 @@ def test_the_perplexity_of_a_text_needs_no_gold() -> None:
     prediction = one(PPLOnlyInferencer(), "{stem} {A}", {"moon": 1.5})
     assert prediction.prediction == 1.5
     assert one(PPLOnlyInferencer(normalization="none"), "{stem} {A}", {"moon": 1.5}).prediction == 4.5
+
+
+@pytest.mark.parametrize(("style", "opens"), [("text", None), ("messages", True)])
+def test_messages_are_measured_with_the_opening_of_the_answer(style: Any, opens: bool | None) -> None:
+    at = context("{stem} {A}", {"": 1.0}, [sample()])
+    at = replace(at, chat=make_chat_format(style, None, lambda: None))
+    [request] = next(PPLOnlyInferencer().converse(sample(), [], at))
+    assert request.decoding == LikelihoodQuery(opens_answer=opens)
 
 
 def test_a_text_of_one_token_is_a_failure() -> None:

@@ -134,7 +134,7 @@ class LikelihoodClient:
 
     async def _likelihood_of(self, asking: _Asking, prompt: Prompt, query: LikelihoodQuery) -> Completion:
         if not isinstance(prompt, str):
-            return await self._messages(asking, prompt)
+            return await self._messages(asking, prompt, query)
         if query.choices:
             return await self._choices(asking, prompt, query.choices)
         if query.continuation is None:
@@ -144,11 +144,11 @@ class LikelihoodClient:
         before = await self._before(asking, prompt)
         return continuation(query.continuation, before, await self._log_probs(asking, prompt + query.continuation))
 
-    async def _messages(self, asking: _Asking, prompt: tuple[ChatMessage, ...]) -> Completion:
+    async def _messages(self, asking: _Asking, prompt: tuple[ChatMessage, ...], query: LikelihoodQuery) -> Completion:
         contents = [message.content for message in prompt]
         if not all(isinstance(content, str) for content in contents):
             return Completion(failure=Failure("cannot_score", "the prompt has images or other media", fatal=True))
-        probs = await self._log_probs(asking, prompt)
+        probs = await self._log_probs(asking, prompt, opens_answer=bool(query.opens_answer))
         # The server puts text around the messages, which only its tokens tell.
         return whole("".join(map(str, contents)) if probs.text is None else probs.text, probs)
 
@@ -176,11 +176,10 @@ class LikelihoodClient:
             self._alone[prompt] = probs
         return self._alone[prompt]
 
-    async def _log_probs(self, asking: _Asking, prompt: Prompt) -> TokenLogProbs:
+    async def _log_probs(self, asking: _Asking, prompt: Prompt, *, opens_answer: bool = False) -> TokenLogProbs:
         way = asking.way
-        return await self._ask(
-            asking, prompt, way.fields, lambda status, body: read_log_probs(way, prompt, status, body)
-        )
+        fields = {**way.fields, "add_generation_prompt": True} if opens_answer else way.fields
+        return await self._ask(asking, prompt, fields, lambda status, body: read_log_probs(way, prompt, status, body))
 
     async def _ask(
         self, asking: _Asking, prompt: Prompt, fields: Mapping[str, Any], read: Callable[[int, bytes], T | Failure]

@@ -126,7 +126,7 @@ _WAYS: Final[Mapping[str, tuple[LogProbsFormat, ...]]] = {
         LogProbsFormat("prompt_logprobs", {"prompt_logprobs": 0}, _read_prompt_logprobs),
         LogProbsFormat("echo", {"echo": True, "logprobs": 1}, _read_echo),
     ),
-    # The log-likelihood is that of the messages alone, without the opening of the assistant's turn.
+    # The log-likelihood is that of the messages alone, unless the query asks for the opening of the answer.
     CHAT.path: (
         LogProbsFormat(
             "prompt_logprobs", {"prompt_logprobs": 0, "add_generation_prompt": False}, _read_prompt_logprobs

@@ -313,6 +313,13 @@ def test_the_log_likelihood_of_messages_is_that_of_their_text(server: MockServer
     assert [body["messages"][0]["content"] for body in bodies] == [PROBE, "Is it so?"]
 
 
+def test_the_opening_of_an_answer_is_measured_on_request(server: MockServer) -> None:
+    text = "user: Is it so?\nassistant: It is so: A\nassistant: "
+    found = likelihood(chat(server), MESSAGES, opens_answer=True)
+    assert (found.nll, found.tokens) == (pytest.approx(nll(text)), len(LETTERS.read(text)) - 1)
+    assert [request["body"]["add_generation_prompt"] for request in server.requests()] == [False, True]  # first a probe
+
+
 @pytest.mark.parametrize("scoring", [{"continuation": " so"}, {"choices": ("A",)}])
 def test_messages_take_no_continuation(server: MockServer, scoring: dict[str, Any]) -> None:
     with pytest.raises(ModelError, match="log-likelihood of a whole prompt only"):
