@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from ais_prompt.config.command_secrets import SECRET_KEY, is_reference, secrets_in_command, takes_secret
 from ais_prompt.config.literals import parse_literal
+from ais_prompt.utils.nested import with_texts
 from ais_prompt.utils.secrets import (
     HIDDEN,
     SECRET_VARIABLE,
@@ -26,8 +27,9 @@ from ais_prompt.utils.secrets import (
     secrets_in_url,
     secrets_in_urls,
 )
-from ais_prompt.utils.text import cut_texts
 
+_LONGEST: Final = 2000
+"""Characters of a text in the body of a request that files show, such as those of media."""
 VISIBLE_HEADERS: Final = {"accept", "api-version", "content-type", "user-agent"}
 """Headers whose values are no secrets."""
 
@@ -139,7 +141,9 @@ def redacted(value: Any, key: str) -> Any:
 
 def shown_body(body: Mapping[str, Any]) -> Any:
     """Return the body of a request as files show it: with ``***`` in place of every secret, and long texts cut."""
-    return cut_texts(redacted(dict(body), "body"))
+    return with_texts(
+        redacted(dict(body), "body"), lambda text: f"{text[:_LONGEST]}…" if len(text) > _LONGEST else text
+    )
 
 
 def redacted_at(path: str, value: Any) -> Any:

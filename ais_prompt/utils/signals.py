@@ -15,6 +15,8 @@ TERMINATING: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGUSR
 """SIGTERM, and SIGUSR1, which Slurm is usually asked to send some time before it stops a job."""
 
 _WAKE_SECONDS: Final = 0.2
+_NUDGE: Final = getattr(signal, "SIGURG", None)
+"""A signal that does nothing, but wakes the main thread."""
 
 
 class Termination(KeyboardInterrupt):
@@ -42,12 +44,12 @@ def terminable() -> Iterator[None]:
 
 @contextmanager
 def _waking_main(came: threading.Event) -> Iterator[None]:
-    """Send a signal to the main thread again until its handler has run.
+    """Send a terminating signal to the main thread again until its handler has run, and wake the thread after Ctrl-C.
 
     Python runs handlers in the main thread. If that waits for a lock, and the signal came in another thread or just
     before the wait, the handler would run only when the wait is over: perhaps never.
     """
-    if not hasattr(signal, "pthread_kill"):
+    if _NUDGE is None or not hasattr(signal, "pthread_kill"):
         yield
         return
     reader, writer = os.pipe()
@@ -60,8 +62,13 @@ def _waking_main(came: threading.Event) -> Iterator[None]:
             for number in set(numbers).intersection(TERMINATING):
                 while not came.wait(_WAKE_SECONDS):
                     signal.pthread_kill(main, number)
+            # The handler of Ctrl-C, Python's or asyncio's, does not say that it ran; a second Ctrl-C could hit the end.
+            if signal.SIGINT in numbers:
+                came.wait(_WAKE_SECONDS)
+                signal.pthread_kill(main, _NUDGE)
         os.close(reader)
 
+    nudged = signal.signal(_NUDGE, lambda *_: None)  # a signal without a handler wakes no thread
     before = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     thread = threading.Thread(target=wake, name="aisprompt-signals", daemon=True)
     thread.start()
@@ -72,6 +79,7 @@ def _waking_main(came: threading.Event) -> Iterator[None]:
         signal.set_wakeup_fd(before)
         os.close(writer)
         thread.join()
+        signal.signal(_NUDGE, nudged)
 
 
 def interruption(stop: KeyboardInterrupt, what: str, *, where: str = "", fix: str = "") -> Interrupted:

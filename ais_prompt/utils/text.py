@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
-from ais_prompt.utils.nested import with_texts
 from ais_prompt.utils.secrets import SECRETS
 
 _INVISIBLE: Final = (
@@ -25,9 +24,6 @@ VARIES: Final = re.compile(
 
 An HTTP status and the host of a URL (group 1) stay. ``assets/run.js`` has the same expression.
 """
-
-MOST_TEXT: Final = 2000
-"""Characters of a text in the body of a request that `cut_texts` keeps."""
 
 MOST_NAMES: Final = 12
 """Number of names that an error shows."""
@@ -100,11 +96,6 @@ def escaped(text: str) -> str:
 def reviewable_json(text: str) -> str:
     """Return JSON with escapes for all invisible characters. It is read back as the same value."""
     return _UNREVIEWABLE.sub(_json_escape, text)
-
-
-def cut_texts(value: Any) -> Any:
-    """Return plain JSON values with long texts cut, such as the media in the body of a request."""
-    return with_texts(value, lambda text: f"{text[:MOST_TEXT]}…" if len(text) > MOST_TEXT else text)
 
 
 def _json_escape(found: re.Match[str]) -> str:

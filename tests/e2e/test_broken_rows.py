@@ -233,7 +233,8 @@ def _programs(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
 def run(folder: Path, case: Case, datasets: list[dict[str, Any]]) -> tuple[int, str]:
     model = {"type": "ScriptedModel", "abbr": "m", "default": case.answer, **case.model}
     (folder / "eval.py").write_text(f"models = [{model!r}]\ndatasets = {datasets!r}\n")
-    options = ["--allow-code-execution"] if "allow_code_execution" in case.evaluator else []
+    runs_code = "allow_code_execution" in {**case.evaluator, **case.infer.get("inferencer", {})}
+    options = ["--allow-code-execution"] if runs_code else []
     done = run_cli("run", "eval.py", "--max-failures", "9", *options, folder=folder)
     return done.returncode, done.stdout + done.stderr
 
@@ -332,6 +333,12 @@ USER: Final = {"role": "user", "content": "first"}
 ASKED: Final[Mapping[str, Case]] = {
     "CLPInferencer": Case(
         {}, "", {"gold": "A", "choices": ["A", "B"]}, {"inferencer": {"type": "CLPInferencer"}}, LIKELY
+    ),
+    "AgentInferencer": Case(
+        {},
+        "Final Answer: Oslo",
+        {"gold": "Oslo", "messages": [USER]},
+        {"inferencer": {"type": "AgentInferencer", "allow_code_execution": True}, "prompt_template": None},
     ),
     "ChatInferencer": Case(
         {},

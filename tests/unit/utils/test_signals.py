@@ -1,4 +1,4 @@
-"""Signals of batch systems."""
+"""Signals of people and of batch systems."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.waiting import WATCHDOG_SECONDS
 
 PROGRAM = """
 import signal, threading, time
-from ais_prompt.utils.signals import Termination, terminable
+from ais_prompt.utils.signals import terminable
 
 def send():
     time.sleep(0.5)  # the main thread waits by then
@@ -23,15 +23,17 @@ with terminable():
     threading.Thread(target=send).start()
     try:
         lock.acquire()
-    except Termination:
-        print("terminated")
+    except KeyboardInterrupt as stop:
+        print(type(stop).__name__)
 """
 
 
 @pytest.mark.process
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGUSR1"])
-def test_a_signal_that_another_thread_gets_ends_the_waiting_of_the_main_thread(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "raised"), [("SIGTERM", "Termination"), ("SIGUSR1", "Termination"), ("SIGINT", "KeyboardInterrupt")]
+)
+def test_a_signal_that_another_thread_gets_ends_the_waiting_of_the_main_thread(name: str, raised: str) -> None:
     command = [sys.executable, "-c", PROGRAM.format(name=name)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=WATCHDOG_SECONDS)
-    assert done.stdout == "terminated\n", done.stderr
+    assert done.stdout == f"{raised}\n", done.stderr
