@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -18,6 +18,8 @@ from ais_prompt.preview.preview import PromptView, preview
 from ais_prompt.registry import INFERENCERS
 from ais_prompt.report.web.run_prompts import traced_origins
 from ais_prompt.types import Prompt
+from ais_prompt.utils.folders import PEER_FOLDERS
+from tests.support.lamp import write_programs
 from tests.support.prompt_tasks import prompt_task
 
 META = {
@@ -92,6 +94,8 @@ ASKING: Mapping[str, Mapping[str, Any]] = {
     "ChatInferencer, last": {"infer_mode": "last"},
     "ToolCallInferencer": {"tools": TOOLS},
     "MultiTurnToolCallInferencer": {"tools": TOOLS},
+    "SimulatedToolCallInferencer": {"turns": "simulated"},
+    "AgentInferencer": {"allow_code_execution": True},
 }
 
 
@@ -128,9 +132,21 @@ SHOTS = [{"q": f"{n}+{n}", "a": "xy"[n % 2], "other": "", "chat": []} for n in r
 MANY = {"many turns"}
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Give a simulated program to the inferencer that needs one."""
+    root = tmp_path_factory.mktemp("programs")
+    write_programs(root)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(PEER_FOLDERS.variable, str(root))
+        yield
+
+
 def row_of(prompt: str, question: str, other: Any) -> dict[str, Any]:
     row = {"q": question, "a": "x", "other": other, "choices": ["x", "y"], "chat": [{"role": "user", "content": other}]}
     row["turns"] = [{"answers": [{"sum": {}}], "results": ["6"]}, {"user": other}]
+    row["simulated"] = [{"messages": [{"role": "user", "content": other}], "tools": TOOLS}]
+    row |= {"initial_config": {}, "involved_classes": ["Lamp"]}  # of the simulated programs
     if prompt in MANY:
         return {**row, "q": [question, "2+2"], "a": ["x", "y"]}
     if prompt == "media":
