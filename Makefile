@@ -19,7 +19,7 @@ gate: .venv/installed
 	$(BIN)/aisprompt score eval --baseline .ci/demo_baseline.json \
 		--gate 'demo-[ac]*: accuracy >= 80%' --gate 'failed <= 0' --gate 'truncated <= 2%'
 
-# For every change: under a minute. All tests without one of the markers browser, process, slow, thorough and torch, with
+# For every change: about a minute. All tests without one of the markers browser, process, slow, thorough and torch, with
 # few examples of each property. Bytecode is kept, since compiling the tests takes ten seconds.
 quick: export PYTHONDONTWRITEBYTECODE =
 quick: .venv/installed-dev

@@ -19,6 +19,7 @@ FILES = sorted((Path(__file__).parent / "cases").glob("*.json"))
 CASES = [case for file in FILES for case in load_cases(file)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_case(case: Case) -> None:
     verdict = check(case)

@@ -99,6 +99,7 @@ def test_a_key_in_the_config_is_refused_and_not_repeated(project: Project) -> No
     assert all(secret not in path.read_text() for path in project.root.glob("outputs/**/*") if path.is_file())
 
 
+@pytest.mark.thorough
 def test_a_server_that_is_not_there(project: Project) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -199,6 +200,7 @@ def test_a_wrong_command_line(project: Project, args: list[str], hint: str) -> N
     assert hint in fails(project, 2, *args)
 
 
+@pytest.mark.thorough
 def test_a_broken_journal_and_record_are_no_loss(project: Project) -> None:
     project.run("run", "eval.py")
     folder = project.folder()

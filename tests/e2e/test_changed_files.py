@@ -36,6 +36,7 @@ VERBS = (
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("kind", ["predictions", "results"])
 def test_predictions_and_results_that_differ_are_named(project: Project, kind: str, change: str) -> None:
@@ -61,6 +62,7 @@ def changed_text(text: str, change: LINES, *, is_object: bool) -> str:
     return json.dumps(values, separators=(",", ":"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("change", ["empty", "first only", "other samples"])
 def test_compare_names_the_predictions_that_are_not_those_of_the_results(project: Project, change: str) -> None:
     for _ in range(2):
@@ -75,6 +77,7 @@ def test_compare_names_the_predictions_that_are_not_those_of_the_results(project
     assert project.run("score", str(changed)).returncode in (0, 1, 2)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", ["csv", "parquet", "eee", "inspect", "lm-eval"])
 def test_no_export_has_a_sample_twice(project: Project, form: str) -> None:
     assert project.run("run", "eval.py").returncode == 0

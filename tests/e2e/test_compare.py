@@ -32,6 +32,7 @@ def compared(project: Project, *runs: str, code: int = 0) -> dict[str, Any]:
     return result
 
 
+@pytest.mark.thorough
 def test_what_changed_and_on_which_samples(project: Project) -> None:
     project.write_data()
     project.write_config(models=model(RIGHT))
@@ -53,6 +54,7 @@ def test_what_changed_and_on_which_samples(project: Project) -> None:
     assert "It is 2. → 2" in text
 
 
+@pytest.mark.thorough
 def test_the_share_of_extraction_is_told_apart(project: Project) -> None:
     project.write_data()
     project.write_config(models=model(RIGHT))
@@ -68,6 +70,7 @@ def test_the_share_of_extraction_is_told_apart(project: Project) -> None:
     assert shares["model"] == -0.5 / 8
 
 
+@pytest.mark.thorough
 def test_other_samples_other_metrics_and_unfinished_runs_are_told(project: Project) -> None:
     project.write_data()
     project.write_config(models=model(RIGHT))
@@ -95,6 +98,7 @@ def test_other_samples_other_metrics_and_unfinished_runs_are_told(project: Proje
     assert "the runs have no dataset in common: fake/sums and fake/others" in nothing["notes"][-1]
 
 
+@pytest.mark.thorough
 def test_a_cut_and_changed_golds_are_named(project: Project) -> None:
     project.write_data()
     project.write_config(models=model(RIGHT))
@@ -111,6 +115,7 @@ def test_a_cut_and_changed_golds_are_named(project: Project) -> None:
     assert one["interval"][0] < -2 / 8 < one["interval"][1]
 
 
+@pytest.mark.thorough
 def test_samples_are_paired_by_the_columns_that_both_runs_name(project: Project) -> None:
     project.write_data()
     project.write_config(models=model(RIGHT))
@@ -171,6 +176,7 @@ BLEU = DATASET.replace("Gsm8kEvaluator", "BleuEvaluator").replace(
 CATS = [{"question": f"q{n}", "answer": "the cat sat on the mat " * (1 + n % 7)} for n in range(30)]
 
 
+@pytest.mark.thorough
 def test_bleu_is_that_of_the_corpus_which_the_run_reports(project: Project) -> None:
     project.write_data(CATS)
     scores, folders = [], []
@@ -197,6 +203,7 @@ def test_bleu_is_that_of_the_corpus_which_the_run_reports(project: Project) -> N
     assert "nothing changed" in same.stdout
 
 
+@pytest.mark.thorough
 def test_shares_of_bleu_add_up_to_the_difference(project: Project) -> None:
     project.write_data(CATS)
     folders = []
@@ -216,6 +223,7 @@ def test_shares_of_bleu_add_up_to_the_difference(project: Project) -> None:
     assert abs(sum(share["difference"] for share in one["shares"]) - one["difference"]) < 1e-9
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("columns", [None, "60", "80", "200"])
 def test_the_table_in_a_pipe_has_every_column(project: Project, columns: str | None) -> None:
     project.write_data()
@@ -231,6 +239,7 @@ def test_the_table_in_a_pipe_has_every_column(project: Project, columns: str | N
     assert line.split()[-3:] == ["8", "0", "0"]
 
 
+@pytest.mark.thorough
 def test_two_models_of_one_run_are_compared_as_two_runs_are(project: Project) -> None:
     project.write_data()
     project.write_config(models=model(RIGHT, "one"))
@@ -274,6 +283,7 @@ def test_what_two_models_are_compared_must_be_clear(project: Project) -> None:
     assert project.run("compare", name, "--models", "small", "large").returncode == 0
 
 
+@pytest.mark.thorough
 def test_models_and_datasets_of_one_run_only_are_a_line_and_means_are_over_all_datasets(project: Project) -> None:
     project.write_data()
     many = ", ".join(DATASET.replace("'sums'", f"'sums-{number}'") for number in range(6))
@@ -295,6 +305,7 @@ def test_models_and_datasets_of_one_run_only_are_a_line_and_means_are_over_all_d
     assert mean["interval"] == pytest.approx(first["interval"], abs=0.01)
 
 
+@pytest.mark.thorough
 def test_a_run_with_two_models_ends_with_their_difference(project: Project) -> None:
     project.write_data()
     many = ", ".join(DATASET.replace("'sums'", f"'sums-{number}'") for number in range(2))

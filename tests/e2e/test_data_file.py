@@ -34,6 +34,7 @@ def test_one_line_asks_and_scores(folder: Path) -> None:
     assert (row["dataset"], round(row["score"], 3)) == ("questions", 0.667)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "options",
     [

@@ -43,6 +43,7 @@ ASKED = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ASKED)
 def test_a_name_is_described(name: str) -> None:
     done = run_cli("describe", name, environment={"COLUMNS": "80"})
@@ -51,6 +52,7 @@ def test_a_name_is_described(name: str) -> None:
         assert words in done.stdout
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "near"),
     [
@@ -66,12 +68,14 @@ def test_near_names_are_offered(name: str, near: str) -> None:
     assert re.search(rf"did you mean .*\b{near}\b", done.stderr)
 
 
+@pytest.mark.thorough
 def test_a_config_of_a_missing_package_names_the_package() -> None:
     done = run_cli("describe", "gsm8k_gen_1d7fe4")
     assert done.returncode == 2
     assert "need their package: --peer-path" in done.stderr
 
 
+@pytest.mark.thorough
 def test_no_text_is_wider_than_the_terminal() -> None:
     for entry in entries():
         for line in entry_text(entry, 80).splitlines():
@@ -79,6 +83,7 @@ def test_no_text_is_wider_than_the_terminal() -> None:
             assert len(line) <= 80 or is_code, f"{entry.name}: {line}"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("file", WITH_SCHEMA, ids=lambda file: file.name)
 def test_a_schema_is_one(file: FileKind) -> None:
     printed = json.loads(run_cli("describe", file.name, "--schema").stdout)

@@ -88,6 +88,7 @@ def check_all(project: Project, names: dict[str, str]) -> None:
         assert "Traceback" not in done.stderr, verb
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("trap", TRAPS)
 def test_no_verb_executes_a_config_that_is_more_than_data(project: Project, trap: str) -> None:
     config = TRAPS[trap].format(config=resolved(project))
@@ -105,6 +106,7 @@ def test_no_verb_runs_what_scoring_would(project: Project, trap: str) -> None:
         check_all(project, names)
 
 
+@pytest.mark.thorough
 def test_no_verb_builds_other_parts_of_the_folder(project: Project) -> None:
     config = resolved(project).replace("type='ScriptedModel'", "type='trap.Model', trust_remote_code=True")
     for name in ("LocalDataset", "PromptTemplate", "ZeroRetriever"):
@@ -143,6 +145,7 @@ def resolved(project: Project) -> str:
     return f"paths_relative_to = {str(project.root)!r}\nmodels = [{MODEL}]\ndatasets = [{DATASET}]\n"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", LINKED_FILES)
 def test_a_link_to_a_file_is_not_written_through(project: Project, name: str) -> None:
     with folder_of_others(project, resolved(project)) as names:
@@ -158,6 +161,7 @@ def test_a_link_to_a_file_is_not_written_through(project: Project, name: str) ->
         assert victim.read_bytes() == content
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", LINKED_FOLDERS)
 def test_a_link_to_a_folder_is_not_written_through(project: Project, name: str) -> None:
     with folder_of_others(project, resolved(project)) as names:

@@ -6,6 +6,8 @@ import json
 import re
 import xml.etree.ElementTree as ElementTree
 
+import pytest
+
 from tests.e2e.project import DATASET, MODEL, Project
 
 
@@ -46,6 +48,7 @@ def test_a_gate_that_cannot_be_read_is_told_before_anything_is_asked(project: Pr
         assert not (project.root / "outputs").exists()
 
 
+@pytest.mark.thorough
 def test_a_drop_against_a_baseline_file(project: Project) -> None:
     project.write_data([{"question": f"{n}+{n}=?", "answer": "4"} for n in range(40)])
     project.write_config(models=MODEL.replace("{r'^3\\+3': 'It is 6.'}", "{}"))
@@ -70,6 +73,7 @@ def test_a_baseline_is_a_run_of_the_work_dir(project: Project) -> None:
     assert "ok    no significant drop" in held.stdout, held.stderr
 
 
+@pytest.mark.thorough
 def test_a_baseline_of_several_runs(project: Project) -> None:
     project.write_data([{"question": f"{n}+{n}=?", "answer": "4"} for n in range(40)])
     folders = []
@@ -97,6 +101,7 @@ def test_a_baseline_of_several_runs(project: Project) -> None:
     assert "other models, datasets or metrics" in refused.stderr
 
 
+@pytest.mark.thorough
 def test_claims_need_evidence(project: Project) -> None:
     project.write_data([{"question": f"{n}+{n}=?", "answer": "4"} for n in range(60)])
     project.write_config(models=MODEL.replace("{r'^3\\+3': 'It is 6.'}", "{r'^1': 'It is 6.'}"))  # 49 of 60 are right
@@ -130,6 +135,7 @@ def test_claims_need_evidence(project: Project) -> None:
         assert refused.returncode == 2, refused.stdout
 
 
+@pytest.mark.thorough
 def test_check_says_how_many_samples_a_claim_needs(project: Project) -> None:
     project.write_data([{"question": f"{n}+{n}=?", "answer": "4"} for n in range(60)])
     project.write_config(more="gates = ['accuracy >= 99% @95%', 'accuracy >= 20%']")
@@ -143,6 +149,7 @@ def test_check_says_how_many_samples_a_claim_needs(project: Project) -> None:
     assert project.run("check", "eval.py", "--gate", "acc >= 50% @95%").returncode == 2
 
 
+@pytest.mark.thorough
 def test_asking_stops_when_the_gate_is_decided(project: Project) -> None:
     project.write_data([{"question": f"{n}+{n}=?", "answer": "5"} for n in range(60)])
     project.write_config(models="dict(type='ScriptedModel', abbr='fake', default='It is 4.', max_concurrency=1)")
@@ -198,6 +205,7 @@ def test_gates_are_checked_by_check(project: Project) -> None:
     assert "eval.py:" in done.stderr
 
 
+@pytest.mark.thorough
 def test_what_is_no_evidence_is_no_baseline_and_passes_no_gate(project: Project) -> None:
     project.write_data([{"question": f"{n}+{n}=?", "answer": "4"} for n in range(40)])
     whole = project.run("run", "eval.py")
@@ -247,6 +255,7 @@ def test_each_sample_keeps_to_a_limit_of_its_answers(project: Project) -> None:
     assert project.run("run", "eval.py", "--stop-early", "--gate", "each >= 3 of 4").returncode == 2
 
 
+@pytest.mark.thorough
 def test_runs_advise_gates_that_they_keep_to(project: Project) -> None:
     project.write_data([{"question": f"{n}+{n}=?", "answer": "4"} for n in range(60)])
     folders = []

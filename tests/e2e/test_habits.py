@@ -28,6 +28,7 @@ def run_of_theirs(project: Project) -> Project:
     return project
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "words"), WORDS)
 @pytest.mark.parametrize("begin", [("eval.py",), DESCRIBED])
 def test_each_option_of_theirs_is_accepted_or_answered(
@@ -42,6 +43,7 @@ def test_each_option_of_theirs_is_accepted_or_answered(
         assert ANSWER.search(done.stderr), done.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "args",
     [
@@ -93,6 +95,7 @@ def test_modes_that_ask_a_judge_ask_and_score(run_of_theirs: Project) -> None:
     assert [row["model"] for row in run_of_theirs.summary()] == ["fake"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("flag", "is_dry"), [("True", True), ("true", True), ("False", False)])
 @pytest.mark.parametrize("form", ["{} {}", "{}={}"])
 def test_a_flag_takes_true_or_false(run_of_theirs: Project, form: str, flag: str, is_dry: bool) -> None:
@@ -242,6 +245,7 @@ def test_patterns_find_configs_of_the_peers_and_ours_with_their_paths(tree: Proj
     assert [one["path"] for one in found["models"]] == [str(tree.root / "theirs/opencompass/configs/models/quiz_7b.py")]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "words"),
     [

@@ -40,6 +40,7 @@ def write(root: Path, end: str, evaluator: str = "AccEvaluator") -> None:
     root.joinpath("eval.py").write_text(text)
 
 
+@pytest.mark.thorough
 def test_no_verb_prints_it_and_no_file_for_review_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     rows = [{"question": f"{number}{HOSTILE}?", "answer": f"{number}{HOSTILE}"} for number in range(4)]

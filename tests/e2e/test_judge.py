@@ -118,6 +118,7 @@ def test_scoring_again_asks_only_what_has_no_verdict(project: Project) -> None:
     assert len(project.journal()) == 6  # the models themselves were not asked
 
 
+@pytest.mark.thorough
 def test_a_cache_has_the_verdicts_of_another_run(project: Project) -> None:
     project.run("run", "eval.py", "--cache", "answers")
     done = project.run("run", "eval.py", "--cache", "answers", "--max-failures", "3")

@@ -74,6 +74,7 @@ def test_a_judge_and_its_corrected_score(project: Project) -> None:
     assert judge["corrected"][1] < judge["corrected"][0] < judge["corrected"][2]
 
 
+@pytest.mark.thorough
 def test_several_judges_and_answers_without_a_verdict(project: Project) -> None:
     run(project, "one", "Fact [0-2]")
     run(project, "two", "Fact [0-1]", failing="Fact 3[5-9]")
@@ -84,6 +85,7 @@ def test_several_judges_and_answers_without_a_verdict(project: Project) -> None:
     assert re.search(r"Krippendorff's alpha of 2 judges, 35 answers: 0\.\d{3}", done.stdout)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("rows", "message"),
     [

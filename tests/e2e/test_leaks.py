@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from random import Random
 
+import pytest
+
 from tests.e2e.project import DATASET, Project
 
 
+@pytest.mark.thorough
 def test_check_warns_of_a_gold_in_another_column_and_refuses_a_gold_column_in_the_prompt(project: Project) -> None:
     random = Random(1)
     rows = [{"question": f"What is question {number}?", "answer": str(random.randint(10, 99))} for number in range(100)]

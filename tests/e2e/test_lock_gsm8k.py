@@ -36,10 +36,12 @@ def locked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert CliRunner().invoke(main, ARGS).exit_code == 0
 
 
+@pytest.mark.thorough
 def test_the_lock_is_small() -> None:
     assert Path("gsm8k.lock").stat().st_size < 100_000
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("change", "title"),
     [

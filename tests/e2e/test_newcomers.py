@@ -54,6 +54,7 @@ LINES = {
 """Command line → part of the error."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("argument", CONFIGS)
 def test_other_words_in_a_model(project: Project, argument: str) -> None:
     project.write_config(models=MODEL.format(argument))
@@ -61,6 +62,7 @@ def test_other_words_in_a_model(project: Project, argument: str) -> None:
     assert (done.returncode, CONFIGS[argument] in fixes(done.stderr)) == (2, True), done.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("change", DATASETS)
 def test_other_words_in_a_dataset(project: Project, change: tuple[str, str]) -> None:
     assert change[0] in DATASET

@@ -39,6 +39,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ARGUMENTS)
 def test_an_argument_that_cannot_be_used(project: Project, name: str) -> None:
     assert project.run("run", "eval.py").returncode == 0
@@ -87,6 +88,7 @@ OUTPUTS = (
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("command", OUTPUTS, ids=lambda command: command[0])
 def test_a_pipe_or_device_is_not_replaced_by_a_file(project: Project, command: tuple[str, ...]) -> None:
     assert project.run("run", "eval.py").returncode == 0
@@ -112,6 +114,7 @@ COLUMNS: dict[str, pa.Array] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("place", ["question", "answer"])
 @pytest.mark.parametrize("name", COLUMNS)
 def test_values_of_parquet_that_python_or_json_do_not_have(project: Project, name: str, place: str) -> None:

@@ -55,6 +55,7 @@ def refused(config: str) -> str:
     return said[0].output
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_that_is_no_config(folder: Path, name: str) -> None:
     (folder / "odd_module.py").write_text(f"{OWN}raise Own(1)\n")
@@ -81,6 +82,7 @@ def test_a_config_that_nobody_may_read(folder: Path) -> None:
     assert "cannot be read" in refused("eval.py")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_part_of_the_wrong_kind(folder: Path, kind: str) -> None:
     for wrong in WRONG:

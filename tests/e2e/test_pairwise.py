@@ -60,6 +60,7 @@ EXPECTED = {"win_rate": pytest.approx(0.5), "wins": 0.25, "ties": 0.5, "order_ch
 """Q0 is won, Q1 even, Q2 depends on the order, Q3 is lost; the judge says nothing about Q4 and Q5."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", [f"{NEW}, {OLD}", f"{OLD}, {NEW}"])
 def test_a_model_of_the_run_is_the_baseline(project: Project, order: str) -> None:
     project.write_config(models=order, datasets=dataset("dict(model='old')"))
@@ -78,6 +79,7 @@ def test_a_model_of_the_run_is_the_baseline(project: Project, order: str) -> Non
     ]
 
 
+@pytest.mark.thorough
 def test_a_column_and_an_earlier_run_give_the_same_scores(project: Project) -> None:
     answers_only = dataset("dict(column='other')").split("eval_cfg")[0] + ")"
     project.write_config(models=OLD, datasets=answers_only)
@@ -173,6 +175,7 @@ def test_ratings_of_several_judges_have_a_mean(project: Project) -> None:
     assert values(project)["rating"] == 7.5
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("baseline", "message"),
     [
@@ -210,6 +213,7 @@ def test_evaluator_and_baseline_go_together(project: Project) -> None:
     assert "is an empty list" in project.run("check", "eval.py").stderr
 
 
+@pytest.mark.thorough
 def test_gates_and_comparisons_leave_the_baseline_out(project: Project) -> None:
     judges = f"[{judge('one')}, {judge('two')}]"
     project.write_config(models=f"{NEW}, {OLD}", datasets=dataset("dict(model='old')", judges))
@@ -295,6 +299,7 @@ def test_whole_dialogues_are_compared_turn_by_turn(project: Project) -> None:
     assert "new two" in page
 
 
+@pytest.mark.thorough
 def test_dialogues_are_compared_with_those_of_an_earlier_run(project: Project) -> None:
     project.write_data(TURNS, "pairs.jsonl")
     judge = "dict(type='ScriptedModel', abbr='judge', answers={'A was asked[^B]*new': '[[A]]'}, default='[[B]]')"

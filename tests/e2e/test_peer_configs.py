@@ -68,6 +68,7 @@ def tree(project: Project) -> Path:
     return root
 
 
+@pytest.mark.thorough
 def test_names_of_a_checkout_run_with_notes(project: Project, tree: Path) -> None:
     named = ("--datasets", "quiz/quiz_gen", "riddle*", "--models", "fake", "--summarizer", "short")
     done = project.run("run", *named, "--peer-path", str(tree))
@@ -147,6 +148,7 @@ def test_a_file_with_questions_is_a_dataset(project: Project) -> None:
     assert "B. y" in done.stdout
 
 
+@pytest.mark.thorough
 def test_the_settings_in_place_of_options_of_the_peers_are_accepted(project: Project) -> None:
     settings = [setting for text in ANSWERS.values() for setting in re.findall(r"--set (\"models.*\"|models\S+)", text)]
     assert len(settings) >= 9

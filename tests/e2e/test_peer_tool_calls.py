@@ -81,6 +81,7 @@ def write(project: Project, *categories: str) -> None:
     project.write_config(models=model, datasets=", ".join(repr(dataset(category)) for category in categories))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("options", [[], ["--peer-scores"]])
 @pytest.mark.parametrize(
     ("category", "right"),

@@ -88,6 +88,7 @@ def test_datasets_that_share_prompts_share_lines_and_answers(project: Project) -
     assert scored.stdout.count("100.0 %") == 2, scored.stdout
 
 
+@pytest.mark.thorough
 def test_what_is_left_can_be_asked_by_the_next_file_or_by_the_run(served: Project) -> None:
     run = run_of(served.run("requests", "eval.py"))
     lines = read_lines(served.root / "requests.jsonl")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.e2e.project import DATASET, MODEL, Project
 
 
@@ -99,6 +101,7 @@ def test_a_dry_run_asks_nothing(project: Project) -> None:
     assert not (project.root / "outputs").exists()
 
 
+@pytest.mark.thorough
 def test_configs_by_name(project: Project) -> None:
     for kind, name, text in (("models", "my_model", MODEL), ("datasets", "my_sums", DATASET)):
         folder = project.root / "configs" / kind
@@ -129,6 +132,7 @@ def test_a_truncated_answer_is_counted(project: Project) -> None:
     assert row["truncated"] == 8
 
 
+@pytest.mark.thorough
 def test_a_failed_request_is_no_wrong_answer_and_decides_the_exit_code(project: Project) -> None:
     models = MODEL.replace("'It is 6.'", "dict(failure='http_500', message='out of order')")
     project.write_config(models=models)

@@ -10,6 +10,7 @@ from tests.e2e.project import DATASET, MODEL, Project
 from tests.unit.report.web.reading import read_report
 
 
+@pytest.mark.thorough
 def test_a_run_is_scored_again_with_its_own_config(project: Project) -> None:
     assert project.run("run", "eval.py", "-m", "infer").returncode == 0
     folder = project.folder()
@@ -156,6 +157,7 @@ def test_it_is_clear_what_is_to_be_scored(project: Project, args: list[str]) -> 
     assert "--config" in done.stderr
 
 
+@pytest.mark.thorough
 def test_groups_and_models_side_by_side(project: Project) -> None:
     other = DATASET.replace("abbr='sums'", "abbr='more'")
     groups = "summary_groups=[dict(name='all', subsets=['sums', 'more'], weights=dict(sums=3, more=1))]"
@@ -184,6 +186,7 @@ def test_groups_and_models_side_by_side(project: Project) -> None:
     assert "summarizer.summary_groups[0].subsets[1] (eval.py:" in wrong.stderr
 
 
+@pytest.mark.thorough
 def test_predictions_that_were_lost_are_missed(project: Project) -> None:
     project.run("run", "eval.py")
     path = project.folder() / "predictions/fake/sums.jsonl"
@@ -199,6 +202,7 @@ def test_predictions_that_were_lost_are_missed(project: Project) -> None:
     assert path.read_text() == "".join(lines)
 
 
+@pytest.mark.thorough
 def test_hostile_answers_reach_neither_terminal_nor_score(project: Project) -> None:
     evil = ["\ud800 4", "\x1b[2J\x07 4", "x" * 200_000 + " 4", "\u202e4", "", "\x00", "4\u2028", "$4"]
     lines = [json.dumps({"index": number, "prediction": text}) for number, text in enumerate(evil)]
@@ -249,6 +253,7 @@ def test_wrong_answers_that_contain_the_gold_are_told(project: Project) -> None:
     assert task["doubt"] == doubt
 
 
+@pytest.mark.thorough
 def test_clusters_widen_the_interval_and_can_be_named_later(project: Project) -> None:
     rows = [{"question": f"{n}+{n}=?", "answer": "4", "passage": f"p{n // 4}"} for n in range(40)]
     data = project.write_data(rows)

@@ -93,6 +93,7 @@ def test_a_status_and_a_merge_are_documents(project: Project) -> None:
     assert merged["scores"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", STATES)
 def test_the_state_of_a_run_is_shown_and_what_to_do_next(project: Project, name: str) -> None:
     steps, present, absent = STATES[name]

@@ -58,6 +58,7 @@ def test_only_truncated_answers_are_asked_again_and_both_are_kept(project: Proje
     assert "--retry-truncated" not in done.stdout
 
 
+@pytest.mark.thorough
 def test_the_longer_answers_stay_without_the_option_and_are_not_asked_twice(project: Project) -> None:
     run_with_cut_answers(project)
     project.run(*RETRY, "max_out_len=64")
@@ -70,6 +71,7 @@ def test_the_longer_answers_stay_without_the_option_and_are_not_asked_twice(proj
     assert len(project.journal()) == 12
 
 
+@pytest.mark.thorough
 def test_an_answer_that_is_truncated_again_can_be_asked_a_third_time(project: Project) -> None:
     run_with_cut_answers(project)
     for limit, truncated, lines in (("7", 4, 12), ("7", 4, 12), ("64", 0, 16)):
@@ -88,6 +90,7 @@ def test_a_retry_that_fails_leaves_the_truncated_answer(project: Project) -> Non
     assert project.predictions()[7] == before[7]
 
 
+@pytest.mark.thorough
 def test_a_cache_gives_other_runs_the_answers_that_they_ask_for(project: Project) -> None:
     run_with_cut_answers(project, "--cache", "cache")
     assert project.run(*RETRY, "max_out_len=64", "--cache", "cache").returncode == 0
@@ -110,6 +113,7 @@ def test_of_repeated_questions_the_finished_answers_are_scored(project: Project)
     assert not any(row["finished"] for row in rows[1:])
 
 
+@pytest.mark.thorough
 def test_many_truncated_answers_are_told_after_the_first_ones(project: Project) -> None:
     project.write_data([{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(40)])
     project.write_config(models=CUT)
@@ -129,6 +133,7 @@ def test_the_offered_limit_is_twice_the_longest_of_a_dialogue(project: Project, 
     assert "--retry-truncated max_out_len=10" in " ".join(done.stdout.split())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("args", "words"),
     [

@@ -32,6 +32,7 @@ def files(project: Project) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in found if path.is_file() and not {*path.parts} & {*NOT_COMPARED}}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", FAILING)
 def test_a_command_that_fails_leaves_the_run_as_it_was(project: Project, name: str) -> None:
     assert project.run("run", "eval.py").returncode == 0
@@ -65,6 +66,7 @@ def test_a_session_that_scores_some_tasks_keeps_its_config(project: Project) -> 
     assert {row["dataset"]: row["score"] is None for row in project.summary()} == {"sums": False, "more": True}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "args",
     [["run", "eval.py", "-r", "-m", "viz"], ["baseline", "eval", "-o", "base.json"], ["compare", "eval", "eval"]],

@@ -36,6 +36,7 @@ def viewed(project: Project) -> Project:
     return project
 
 
+@pytest.mark.thorough
 def test_shown_is_what_a_run_sends(viewed: Project) -> None:
     shown = json.loads(viewed.run("view-prompt", "eval.py", "-a", "-c", "3", "--json").stdout)
     assert viewed.run("run", "eval.py").returncode == 0
@@ -47,6 +48,7 @@ def test_shown_is_what_a_run_sends(viewed: Project) -> None:
             assert [view["id"] for view in prompts] == [line["id"] for line in sent]
 
 
+@pytest.mark.thorough
 def test_any_row_can_be_shown(viewed: Project) -> None:
     def shown(*options: str) -> list[tuple[int, str, list[int]]]:
         done = viewed.run("view-prompt", "eval.py", "-n", "-p", "shots", "--json", *options)
@@ -194,6 +196,7 @@ def test_a_page_of_every_model_and_dataset(viewed: Project) -> None:
     assert viewed.run("view-prompt", "eval.py", "-n", "--html", "one.html").stdout.startswith("one.html: 1 prompt")
 
 
+@pytest.mark.thorough
 def test_a_second_config_is_beside_the_first(viewed: Project) -> None:
     text = (viewed.root / "eval.py").read_text()
     (viewed.root / "other.py").write_text(text.replace("Answer: {answer}", "So: {answer}"))

@@ -48,6 +48,7 @@ def plain(text: str) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("columns", [80, 60])
 @pytest.mark.parametrize("args", COMMANDS, ids=" ".join)
 def test_a_table_fits_into_the_terminal(ran: Project, args: list[str], columns: int) -> None:
@@ -57,6 +58,7 @@ def test_a_table_fits_into_the_terminal(ran: Project, args: list[str], columns: 
     assert [line for line in lines if TABULAR.search(line) and cell_len(line.rstrip()) > columns] == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("args", [["list"], ["list", "datasets"]])
 def test_nothing_is_lost_in_a_narrow_terminal(ran: Project, args: list[str]) -> None:
     pipe, narrow = (plain(run_cli(*args, folder=ran.root, columns=columns).stdout) for columns in (None, 50))

@@ -80,6 +80,7 @@ def read(rows: list[NumberedRow], batch_bytes: int) -> tuple[Any, ...]:
         return repr(one_by_one), list(table.row_ids), table.columns, lines
 
 
+@pytest.mark.thorough
 @settings(max_examples=75)
 @given(st.data())
 def test_the_size_of_batches_makes_no_difference(data: st.DataObject) -> None:

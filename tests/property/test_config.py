@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -75,6 +76,7 @@ def configs(draw: st.DrawFn) -> dict[str, Any]:
     return {"models": models, "datasets": datasets}
 
 
+@pytest.mark.thorough
 @settings(max_examples=40)
 @given(configs())
 def test_a_rendered_config_is_the_same_run(values: dict[str, Any]) -> None:
@@ -103,6 +105,7 @@ def damaged_configs(draw: st.DrawFn) -> dict[str, Any]:
         inside = inside[key]
 
 
+@pytest.mark.thorough
 @settings(max_examples=80)
 @given(damaged_configs() | st.dictionaries(st.text(), VALUES, max_size=4))
 def test_parsing_ends_in_a_spec_or_in_faults(values: dict[str, Any]) -> None:

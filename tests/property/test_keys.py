@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -60,6 +61,7 @@ def test_equal_keys_mean_that_all_is_equal_that_decides(one: Request, other: Req
     assert (key(one) == key(other)) == (replace(one, sample_id="") == replace(other, sample_id=""))
 
 
+@pytest.mark.thorough
 @given(requests, st.data())
 def test_each_part_that_decides_is_in_the_key(request: Request, data: st.DataObject) -> None:
     parts = {"prompt": prompts, "decoding": decodings, "turn": small, "repeat": small, "duplicate": small}

@@ -40,6 +40,7 @@ def prompts(builder: PromptBuilder, chat: ChatFormat, row: Sample, shots: list[S
     return [chat.render(builder.generation(row, shots), "gen"), *labelled]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("style", ["text", "messages"])
 @pytest.mark.parametrize("template", [DIALOGUE, LABELS], ids=["dialogue", "labels"])
 @given(asked=st.lists(ASKED, min_size=2, max_size=6))
@@ -49,6 +50,7 @@ def test_prompts_do_not_depend_on_those_before(style: str, template: Any, asked:
         assert prompts(*used, row, shots) == prompts(*parts(template, style), row, shots)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("style", ["text", "messages"])
 def test_more_shots_than_are_remembered(style: str) -> None:
     used = parts(DIALOGUE, style)

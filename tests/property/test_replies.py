@@ -103,6 +103,7 @@ def check(completion: Completion) -> None:
     meter.speed()
 
 
+@pytest.mark.thorough
 def test_every_odd_value_in_every_place() -> None:
     for endpoint, reply in REPLIES:
         check(read_reply(endpoint, 200, json.dumps(reply).encode()))

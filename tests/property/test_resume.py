@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -39,6 +40,7 @@ class Silent:
         """Ignore the text."""
 
 
+@pytest.mark.thorough
 @settings(max_examples=40)
 @given(rows=st.integers(1, 9), cut=st.floats(0, 1), concurrency=st.integers(1, 4))
 def test_a_cut_journal_is_completed(rows: int, cut: float, concurrency: int) -> None:
@@ -81,6 +83,7 @@ class Numbering(ScriptedModel):
         return Completion(f"answer {Numbering.asked}", "stop")
 
 
+@pytest.mark.thorough
 @settings(max_examples=40)
 @given(
     questions=st.lists(st.sampled_from(["0", "1", "2"]), min_size=1, max_size=8),

@@ -67,6 +67,7 @@ def own_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
             del sys.modules[name]
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("own_modules")
 @pytest.mark.parametrize(
     "page", [pytest.param(page, marks=[pytest.mark.process] * (page in WITH_PROCESSES)) for page in PAGES]
@@ -125,6 +126,7 @@ def test_each_page_is_in_the_navigation_of_the_site() -> None:
     assert pages - set(listed) == set(), "add them to nav in mkdocs.yml"
 
 
+@pytest.mark.thorough
 def test_the_messages_of_troubleshooting_are_those_of_the_program() -> None:
     """Each piece of a message between two ``…`` is in one text of the source."""
     said = set()

@@ -91,6 +91,7 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert not part or part in anchors(file), f"{page.name} links to {target}: no such heading"
 
 
+@pytest.mark.thorough
 def test_pages_that_the_program_names_are_there() -> None:
     files = (ROOT / "ais_prompt").rglob("*.py")
     named = {page for file in files for page in re.findall(r"\bdocs/[\w/-]+\.md", file.read_text("utf-8"))}

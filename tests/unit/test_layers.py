@@ -8,6 +8,8 @@ from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+import pytest
+
 from ais_prompt.comparison.locks.prompt_lock import template_parts
 from ais_prompt.config.parse.model import parse_meta_template
 from ais_prompt.types import MetaTemplateSpec, ModelSpec, PartSpec, RoleSpec, TaskSpec
@@ -79,6 +81,7 @@ def points_down(folder: str, name: str) -> bool:
     return LEVEL[folder] < LEVEL[name] or (folder, name) in ALLOWED_SIBLINGS
 
 
+@pytest.mark.thorough
 def test_imports_point_down() -> None:
     wrong = [
         f"{shown(file)} imports {name}"
@@ -115,6 +118,7 @@ def circles(graph: Mapping[str, Iterable[str]]) -> list[list[str]]:
     return []
 
 
+@pytest.mark.thorough
 def test_imports_have_no_circle() -> None:
     assert not circles({name: imported_modules(file) - {name} for name, file in MODULES.items()})
 
@@ -169,6 +173,7 @@ def test_a_meta_template_is_parsed_once_and_keeps_its_digest() -> None:
     assert template_parts(task)["meta_template"] == digest(written, 16)
 
 
+@pytest.mark.thorough
 def test_a_public_class_name_means_one_thing() -> None:
     homes: dict[str, list[str]] = {}
     for file in FILES:

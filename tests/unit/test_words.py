@@ -66,6 +66,7 @@ def bad_words(text: str, *, is_code: bool = True) -> list[tuple[int, str, str]]:
     return sorted((text.count("\n", 0, match.start()) + 1, match[0], better) for match, better in found)
 
 
+@pytest.mark.thorough
 def test_no_banned_words_in_anything_that_people_read() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{line}: {' '.join(words.split())!r}; write {better}"

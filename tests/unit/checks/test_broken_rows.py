@@ -100,6 +100,7 @@ def warnings_of(folder: Path, rows: list[Row]) -> list[str]:
     return [warning.what for warning in found.warnings]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("make", FORMS)
 def test_data_without_a_fault_raise_no_alarm(tmp_path: Path, make: Callable[[Random], list[Row]]) -> None:
     assert warnings_of(tmp_path, make(Random(1))) == []
@@ -145,6 +146,7 @@ def told(rows: list[Row]) -> None:
         row["question"] += f" (solution: {row['answer']})"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("plant", "what"),
     [

@@ -39,6 +39,7 @@ def calls(folder: Path, count: int) -> int:
     return found
 
 
+@pytest.mark.thorough
 def test_one_more_dataset_takes_few_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     calls(tmp_path, 2)  # what is kept of parts that were seen before

@@ -50,6 +50,7 @@ def audited(values: dict[str, Any]) -> ScorerAudit:
     return audit
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("golds", "evaluator", "post"),
     [

@@ -79,6 +79,7 @@ SHOWN = {
 """Prompt template and inferencer → ice templates whose examples a chat model is sent, at least."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("style", ["text", "messages"])
 @pytest.mark.parametrize("inferencer", INFERENCERS)
 @pytest.mark.parametrize("prompt", PROMPT)

@@ -9,6 +9,7 @@ from tests.support.cli import run_cli
 LOAD = ("run", "--url", "http://127.0.0.1:1", "--input-tokens", "64", "-m", "perf")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "options",
     [

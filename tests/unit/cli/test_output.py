@@ -67,6 +67,7 @@ def test_a_run_is_one_document(folder: Path) -> None:
     assert (folder / found["folder"] / "run.json").is_file()
 
 
+@pytest.mark.thorough
 def test_the_exit_code_and_its_reason_are_in_the_document(folder: Path) -> None:
     assert document(folder, "run", "eval.py", code=1)["failed"] == 1
     failed = document(folder, "run", "eval.py", "--max-failures", "1", "--gate", "accuracy >= 90%", code=1)
@@ -92,6 +93,7 @@ def test_a_dry_run_shows_what_would_be_asked(folder: Path) -> None:
     assert (found["estimates"][0]["requests"], found["folder"]) == (8, None)
 
 
+@pytest.mark.thorough
 def test_score_and_compare_and_list_are_documents(folder: Path) -> None:
     assert document(folder, "score", "eval", "--max-failures", "1")["scores"][0]["dataset"] == "sums"
     [compared] = document(folder, "compare", "eval", "eval")["comparisons"]
@@ -103,6 +105,7 @@ def test_score_and_compare_and_list_are_documents(folder: Path) -> None:
     assert document(folder, "list", "retrievers")["configs"] == {}
 
 
+@pytest.mark.thorough
 def test_describe_has_all_entries(folder: Path) -> None:
     [entry] = document(folder, "describe", "FixKRetriever")["entries"]
     assert entry["usage"].startswith("type='FixKRetriever'")
@@ -114,6 +117,7 @@ def test_describe_has_all_entries(folder: Path) -> None:
     assert wrong["fix"].endswith("describe --help")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -153,6 +157,7 @@ def test_a_secret_is_hidden_in_a_document(folder: Path) -> None:
     assert "***" in json.loads(done.stdout)["errors"][0]["what"]
 
 
+@pytest.mark.thorough
 def test_quiet_prints_results_and_errors_only(folder: Path) -> None:
     done = run_cli("run", "eval.py", "-q", "--max-failures", "1", "--gate", "accuracy >= 10%", folder=folder)
     assert done.returncode == 0
@@ -168,6 +173,7 @@ def test_quiet_prints_results_and_errors_only(folder: Path) -> None:
     assert (wrong.returncode, "GenInferencr" in wrong.stderr) == (2, True)
 
 
+@pytest.mark.thorough
 def test_verbose_prints_the_messages_of_the_log(folder: Path) -> None:
     plain = run_cli("run", "eval.py", "--max-failures", "1", folder=folder)
     verbose = run_cli("run", "eval.py", "--max-failures", "1", "-v", folder=folder)

@@ -95,6 +95,7 @@ def steps(found: dict[str, Any]) -> dict[str, tuple[float, str]]:
     return {one["cause"]: (round(100 * one["difference"], 1), one["certainty"]) for one in found["steps"]}
 
 
+@pytest.mark.thorough
 def test_the_prompt_is_certain_if_a_model_gives_the_answers_of_both_logs(tmp_path: Path) -> None:
     pair = logs(tmp_path, rows(shouted=True))
     assert steps(explained(tmp_path, *pair)) == {"prompt or chance": (-33.3, "inferred")}
@@ -263,6 +264,7 @@ def test_pairs_whose_requests_fail_are_left_out(tmp_path: Path, server: MockServ
     assert "fix:" in done.stderr
 
 
+@pytest.mark.thorough
 def test_a_dead_server(tmp_path: Path) -> None:
     done = run_cli("explain", *logs(tmp_path, rows(shouted=True)), "--ask", "http://127.0.0.1:9/v1", folder=tmp_path)
     assert done.returncode != 0
@@ -311,6 +313,7 @@ def test_a_larger_sample_has_the_pairs_of_a_smaller_one(questions: Questions) ->
     assert questions.pairs[:2] == few
 
 
+@pytest.mark.thorough
 @given(st.data())
 def test_the_steps_add_up_whatever_the_model_answers(questions: Questions, data: st.DataObject) -> None:
     """No answer is lost or counted twice, and no step is certain unless the answers are those of both logs."""

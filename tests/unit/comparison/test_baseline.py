@@ -43,6 +43,7 @@ def test_a_drop_that_does_not_matter_is_let_pass() -> None:
     assert "significant, but less than +2.0 points" in verdict.found
 
 
+@pytest.mark.thorough
 def test_several_data_sets_need_stronger_evidence() -> None:
     before = [task(90, 10, f"d{number}") for number in range(20)]
     after = [task(85, 15, "d0"), *before[1:]]  # five worse and none better: p is 1/32
@@ -172,6 +173,7 @@ def test_values_that_are_no_right_and_wrong() -> None:
     assert check_baseline(run(after), run(before))[0].passed
 
 
+@pytest.mark.thorough
 @given(st.dictionaries(st.from_regex(r"[0-9a-f]{12}(-\d)?", fullmatch=True), st.floats(0, 1), min_size=1))
 def test_a_file_holds_what_was_written(tmp_path_factory: pytest.TempPathFactory, values: dict[str, float]) -> None:
     path = tmp_path_factory.mktemp("baseline") / "b.json"

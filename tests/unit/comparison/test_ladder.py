@@ -159,6 +159,7 @@ def test_a_rule_that_is_not_here_leaves_the_rest_open(tmp_path: Path) -> None:
     assert ladder.crossed[0][1] is None
 
 
+@pytest.mark.thorough
 def test_too_few_pairs_are_not_divided(tmp_path: Path) -> None:
     first, second = places(tmp_path)
     others = [replace(one, question=f"Spell {one.question[::-1]}") for one in BASE[:30]]
@@ -173,6 +174,7 @@ def test_too_few_pairs_are_not_divided(tmp_path: Path) -> None:
     assert found["undivided"] in run_cli("compare", *map(str, logs), folder=tmp_path).stdout
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("first", "second", "dataset", "found"),
     [
@@ -190,6 +192,7 @@ def test_tools_that_ran_on_the_same_questions(
     assert {step.certainty for step in ladder.steps} <= {"certain"}
 
 
+@pytest.mark.thorough
 def test_the_sentence_the_table_and_json(tmp_path: Path) -> None:
     first, second = places(tmp_path)
     logs = str(write_inspect(first, BASE)), str(write_inspect(second, cut(BASE)))
@@ -241,6 +244,7 @@ def sorted_popularity() -> list[str]:
     return sorted(path.name for path in (LOGS / "inspect_ai").glob("2025-02*.eval"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("start", "reading"), [("", ""), ("So. #### ", ", dataset_postprocessor=dict(type='gsm8k_dataset_postprocess')")]
 )

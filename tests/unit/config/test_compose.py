@@ -43,6 +43,7 @@ def test_the_lists_of_named_configs_are_joined(write: Write) -> None:
     assert [dataset.abbr for dataset in spec.datasets] == ["a1", "a2", "b1"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("types", "package"),
     [

@@ -22,6 +22,7 @@ from ais_prompt.utils.folders import PEER_FOLDERS
 Write = Callable[[str, str], Path]
 
 
+@pytest.mark.thorough
 def test_the_shipped_configs_are_there(folder: Path) -> None:
     assert (shipped_root() / "data").is_dir()
     names = [config.name for config in list_shipped("datasets")]
@@ -104,6 +105,7 @@ def test_a_folder_without_a_main_config(write: Write) -> None:
     assert caught.value.fix == "name one of them: lengths_long, lengths_short"
 
 
+@pytest.mark.thorough
 def test_every_benchmark_is_found_by_its_name(folder: Path) -> None:
     """Those of several lengths or languages name their configs instead."""
     of_several = {"needle", "ruler"}

@@ -86,6 +86,7 @@ def test_the_spread_is_that_of_sacrebleu_and_always_the_same() -> None:
     assert corpus(BleuEvaluator(), list(texts)) == score
 
 
+@pytest.mark.thorough
 def test_answers_of_one_cluster_are_drawn_together() -> None:
     evaluator = BleuEvaluator()
     alone = [

@@ -36,6 +36,7 @@ OF_TEXTS = {
 """Evaluator → a right answer."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("gold", [None, "", " \n", math.nan, np.nan, np.float32("nan"), [None], ["", math.nan]])
 @pytest.mark.parametrize("name", OF_TEXTS)
 def test_a_row_without_a_gold_has_no_value(name: str, gold: Any) -> None:
@@ -44,6 +45,7 @@ def test_a_row_without_a_gold_has_no_value(name: str, gold: Any) -> None:
             EVALUATORS.get(name)().score(answer, gold)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.process] * (name == "MATHVerifyEvaluator")) for name in OF_TEXTS]
 )

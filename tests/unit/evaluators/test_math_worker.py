@@ -217,17 +217,20 @@ def _quiet() -> None:
     logging.getLogger("math_verify").setLevel(logging.ERROR)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("gold", "answer"), SAME)
 def test_the_same_in_another_form(gold: str, answer: str) -> None:
     assert is_equal(gold, answer)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("gold", "answer"), DIFFERENT)
 def test_not_the_same(gold: str, answer: str) -> None:
     assert not is_equal(gold, answer)
     assert not is_equal(answer, gold)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("response", RESPONSES)
 @pytest.mark.parametrize("gold", ["7", "12.5", "-3", "1,234"])
 def test_the_answer_of_a_whole_response_is_found_whatever_is_before_it(response: str, gold: str) -> None:
@@ -252,6 +255,7 @@ def test_decimals_are_equal_exactly_if_their_values_are(first: object, second: o
         assert is_equal(one, str(second)) == (float(one) == float(str(second)))
 
 
+@pytest.mark.thorough
 @given(st.integers(-40, -7), st.integers(-40, -7))
 def test_powers_of_ten_are_equal_exactly_if_their_exponents_are(first: int, second: int) -> None:
     assert is_equal(f"10^{{{first}}}", f"1e{second}") == (first == second)

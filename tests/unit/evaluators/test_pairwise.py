@@ -125,6 +125,7 @@ def test_what_a_change_means_does_not_change_how_often_the_order_does(told: list
     assert found == [found[0]] * 3
 
 
+@pytest.mark.thorough
 def test_the_win_rate_of_a_biased_judge_covers_the_truth() -> None:
     """The model is better in 60 % of the questions; the judge sees that in 70 % of them, and else takes the first."""
     draw = np.random.default_rng(5)

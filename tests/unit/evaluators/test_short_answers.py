@@ -39,6 +39,7 @@ WORDS = st.text("ab1 .,\n", max_size=12)
 GOLDS = WORDS.filter(str.strip)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("evaluator", OF_TEXTS, ids=lambda one: type(one).__name__)
 @given(answer=st.none() | WORDS, gold=GOLDS | st.lists(GOLDS, min_size=1, max_size=3))
 def test_values_are_from_0_to_1(evaluator: Any, answer: str | None, gold: Any) -> None:
@@ -95,6 +96,7 @@ def test_a_gold_without_paragraph_is_an_error() -> None:
         LongBenchRetrievalEvaluator("zh").value("3", ["Paragraph 3"])
 
 
+@pytest.mark.thorough
 def test_f1_of_chinese_words() -> None:
     scores = SquadEvaluator(first_line=False, tokenize="jieba").score("首都是北京。", ["北京是首都"])
     assert scores["f1"] == pytest.approx(1)

@@ -36,6 +36,7 @@ def published_f1(answer: str, gold: str) -> float:
     return 2 * (same / answered) * (same / expected) / (same / answered + same / expected) if same else 0.0
 
 
+@pytest.mark.thorough
 def test_against_the_published_definition() -> None:
     for answer, golds in pairs(1000):
         assert token_f1(answer, golds) == pytest.approx(max(published_f1(answer, gold) for gold in golds), abs=1e-15)

@@ -28,6 +28,7 @@ def test_alpha_of_the_published_example(level: Level, alpha: float) -> None:
     assert krippendorff_alpha(PUBLISHED, level) == pytest.approx(alpha, abs=5e-4)
 
 
+@pytest.mark.thorough
 def test_alpha_of_agreement_of_chance_and_of_nothing() -> None:
     assert krippendorff_alpha([("A", "A"), ("B", "B")]) == 1
     assert krippendorff_alpha([("A", "A"), ("A", "A")]) is None

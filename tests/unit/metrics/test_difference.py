@@ -21,6 +21,7 @@ optimize, stats = Lazy("scipy.optimize"), Lazy("scipy.stats")
 PARTS = st.one_of(st.sampled_from([0.0, -1.0, 1.0, 0.5]), st.floats(-1, 1, width=16))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("worse", "better", "n"), [(7, 1, 21), (2, 12, 50), (0, 1, 44), (30, 55, 300)])
 def test_tango_inverts_the_score_test(worse: int, better: int, n: int) -> None:
     def statistic(difference: float) -> float:
@@ -40,6 +41,7 @@ def test_tango_inverts_the_score_test(worse: int, better: int, n: int) -> None:
     assert (statistic(low), statistic(high)) == pytest.approx((1.959964, -1.959964), abs=1e-3)
 
 
+@pytest.mark.thorough
 def test_mcnemars_exact_test_never_finds_more_than_the_score_test() -> None:
     # So Tango's interval leaves out 0 wherever the exact p-value is below 5 %.
     for changed in range(1, 3_000):
@@ -83,6 +85,7 @@ def test_sign_flips_are_all_combinations_of_signs(differences: list[float]) -> N
     assert sign_flips(differences).worse == pytest.approx(sum(one <= total + 1e-9 for one in sums) / len(sums))
 
 
+@pytest.mark.thorough
 def test_random_sign_flips_are_near_the_t_test_and_always_the_same() -> None:
     draw = np.random.default_rng(2)
     for size in (MOST_EXACT + 1, 200):
@@ -120,6 +123,7 @@ def ratio(sums: NDArray[np.float64]) -> float:
     return float(sums[0] / max(sums[1], 1))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [2, 5, 40])
 @pytest.mark.parametrize("shift", [0.0, 0.05, 0.4])
 def test_interval_and_p_of_sums_say_the_same(size: int, shift: float) -> None:
@@ -135,6 +139,7 @@ def test_interval_and_p_of_sums_say_the_same(size: int, shift: float) -> None:
     assert (same.p, same.interval) == (1.0, None)
 
 
+@pytest.mark.thorough
 @given(st.lists(st.lists(st.sampled_from([0.0, -1.0, 1.0, 0.5]), min_size=3, max_size=30), min_size=2, max_size=6))
 def test_a_mean_over_datasets_adds_the_variances_of_their_own_questions_and_p_says_what_its_interval_says(
     datasets: list[list[float]],

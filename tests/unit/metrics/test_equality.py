@@ -46,6 +46,7 @@ def kernels(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.stack([number_kernel([*a, *b], 0.0) for a, b in zip(first, second, strict=True)])
 
 
+@pytest.mark.thorough
 def test_the_level_holds_and_a_shift_is_found() -> None:
     draw = np.random.default_rng(0)
     alarms = [same_test(kernels(*draw.normal(size=(2, 5, 6))), 6, permutations=99) <= 0.05 for _ in range(300)]
@@ -63,6 +64,7 @@ def test_equal_answers_show_nothing_and_other_ones_everything() -> None:
     assert same_test(kernels(equal, 2 * equal), 3) == pytest.approx(1 / 1000)
 
 
+@pytest.mark.thorough
 def test_the_share_that_is_found_falls_with_more_answers() -> None:
     words = ["red", "blue", "green", "grey", "pink"]
     few = detectable_share(answer_kernel([f"{words[p]} {words[p]}" for p in range(5) for _ in range(6)], 5), 5, 3)
@@ -73,6 +75,7 @@ def test_the_share_that_is_found_falls_with_more_answers() -> None:
     assert detectable_share(answer_kernel(["same"] * 8, 2), 2, 2) is None
 
 
+@pytest.mark.thorough
 def test_pairs_show_what_many_answers_share_and_no_more() -> None:
     draw = np.random.default_rng(0)
 
@@ -91,6 +94,7 @@ def shares(draw: np.random.Generator, first: float, second: float, prompts: int,
     return np.concatenate(sides, axis=1).astype(float)
 
 
+@pytest.mark.thorough
 def test_a_shift_of_means_is_found_as_often_as_is_promised() -> None:
     draw = np.random.default_rng(0)
     for share, prompts, answers in ((0.0, 25, 6), (0.3, 25, 6), (0.9, 80, 1)):

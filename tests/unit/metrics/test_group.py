@@ -40,6 +40,7 @@ def test_perfect_parts_that_share_questions_count_them_once() -> None:
     assert group_spread([a, b]).units == pytest.approx(3)
 
 
+@pytest.mark.thorough
 def test_the_variance_of_sets_with_shared_questions_is_what_resampling_gives() -> None:
     draw = np.random.default_rng(5)
     n = 60

@@ -15,6 +15,7 @@ from ais_prompt.metrics.paired import (
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("n", "changed"), [(20, 0.0), (50, 0.1), (200, 0.3)])
 def test_a_detectable_drop_is_found_in_80_percent(n: int, changed: float) -> None:
     drop = detectable_drop(n, changed)

@@ -17,6 +17,7 @@ def apart(answers: Sequence[Sequence[float]]) -> list[tuple[str, Sequence[float]
     return [(str(number), values) for number, values in enumerate(answers)]
 
 
+@pytest.mark.thorough
 def test_variances_between_and_within_questions_are_found() -> None:
     draw = np.random.default_rng(3)
     hard = draw.beta(2, 1, 4000)

@@ -106,6 +106,7 @@ def test_other_metrics_have_a_shorter_interval() -> None:
     assert of_whole_set(None, 0.3, 75, 100) is None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("size", "n", "share"), [(100, 30, 0.9), (1000, 100, 0.7), (60, 50, 0.5)])
 def test_the_interval_holds_the_score_of_the_set(size: int, n: int, share: float) -> None:
     draw = np.random.default_rng(3)

@@ -82,6 +82,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", FUNCTIONS)
 def test_whatever_can_be_called_is_a_model(kind: str) -> None:
     [row] = ask(FUNCTIONS[kind]).rows
@@ -162,6 +163,7 @@ def test_enclosed_values_and_versions_tell_functions_apart() -> None:
     assert FunctionModel(make("a"), version=1).identity() != FunctionModel(make("a"), version=2).identity()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("function", "code", "words"),
     [

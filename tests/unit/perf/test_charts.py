@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ais_prompt.perf.charts import MOST_BINS, MOST_REQUESTS, MOST_STEPS, charts_json
 from ais_prompt.perf.schedule import Schedule
 from tests.unit.perf.loads import at_20, exchange, load
@@ -37,6 +39,7 @@ def test_distributions_have_every_value_and_few_bins() -> None:
     assert 0.99 < ends[-1] < 1.2
 
 
+@pytest.mark.thorough
 def test_many_requests_are_thinned_out_and_none_is_missing_elsewhere() -> None:
     count = 3 * MOST_REQUESTS
     exchanges = [exchange(number, number / 1000, pieces=2) for number in range(count)]

@@ -30,6 +30,7 @@ def noisy(seed: int, factor: float = 1.0, count: int = 400) -> StoredLoad:
     )
 
 
+@pytest.mark.thorough
 def test_a_load_compared_with_itself_has_ratios_of_one_and_no_notes() -> None:
     found = compare_loads(noisy(1), noisy(1))
     assert {one.ratio for one in found.ratios} == {1.0}
@@ -37,6 +38,7 @@ def test_a_load_compared_with_itself_has_ratios_of_one_and_no_notes() -> None:
     assert (found.common, found.notes) == (400, [])
 
 
+@pytest.mark.thorough
 def test_chance_alone_has_an_interval_around_one_and_a_slower_server_has_not() -> None:
     same, slower = ratios(compare_loads(noisy(1), noisy(2))), ratios(compare_loads(noisy(1), noisy(2, 1.3)))
     for metric in ("ttft_seconds_p50", "ttft_seconds_p99", "ttft_from_due_seconds_p50"):
@@ -49,6 +51,7 @@ def test_chance_alone_has_an_interval_around_one_and_a_slower_server_has_not() -
     assert slower["requests_per_second"].interval is None
 
 
+@pytest.mark.thorough
 def test_pairs_are_requests_that_both_have_answered() -> None:
     exchanges, schedule = at_20(20)
     failed = [exchange(3, 0.15, failure="timeout", kinds="", events=(), output_tokens=None), *exchanges[4:]]
@@ -62,6 +65,7 @@ def test_pairs_are_requests_that_both_have_answered() -> None:
         compare_loads(load(exchanges[:4], schedule), load(failed, schedule))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("schedule", "more", "note"),
     [
@@ -79,6 +83,7 @@ def test_a_note_says_how_the_loads_differ(schedule: Schedule | None, more: dict[
     assert note in " ".join(found.notes)
 
 
+@pytest.mark.thorough
 def test_turns_of_a_conversation_are_drawn_together_and_one_conversation_has_no_interval() -> None:
     turns = [exchange(1, place, turn=place, first=0.1 + place / 10) for place in range(3)]
     found = compare_loads(load(turns), load(turns))

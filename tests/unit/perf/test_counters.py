@@ -122,6 +122,7 @@ def serving(text: str | None) -> Iterator[str]:
         thread.join()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("text", "expected"), [("a_total 3\n", {"a_total": 3.0}), (None, "GET /metrics: HTTP 404")])
 def test_counters_are_beside_the_api(text: str | None, expected: object) -> None:
     with serving(text) as url:
@@ -129,6 +130,7 @@ def test_counters_are_beside_the_api(text: str | None, expected: object) -> None
         assert read_counters(model) == {url: expected}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("text", "words"), [("a_total 3\n", ""), (None, "m has no /reset_prefix_cache")])
 def test_prefix_caches_are_reset_where_a_server_can_do_that(text: str | None, words: str) -> None:
     with serving(text) as url:

@@ -25,6 +25,7 @@ def goals(exchanges: list[Exchange], *texts: str, kind: str = "rate") -> Goodput
     return found
 
 
+@pytest.mark.thorough
 def test_goodput_counts_requests_that_meet_every_limit() -> None:
     exchanges = [
         exchange(0, 0.0, first=0.1),
@@ -45,12 +46,14 @@ def test_goodput_counts_requests_that_meet_every_limit() -> None:
     assert tpot.value == math.inf, "a failure in four decides a p90"
 
 
+@pytest.mark.thorough
 def test_a_closed_load_counts_from_the_moment_of_sending() -> None:
     exchanges, _ = at_20(40)
     assert goals(exchanges, "ttft <= 50.1ms", kind="closed").met
     assert not goals(exchanges, "ttft <= 50.1ms").met
 
 
+@pytest.mark.thorough
 def test_one_percent_of_failures_meets_a_p90_and_misses_a_p99() -> None:
     exchanges, _ = at_20(200)
     for number in range(4):
@@ -60,6 +63,7 @@ def test_one_percent_of_failures_meets_a_p90_and_misses_a_p99() -> None:
     assert found.share == 196 / 200
 
 
+@pytest.mark.thorough
 def test_each_goal_has_a_verdict_with_its_interval() -> None:
     exchanges, schedule = at_20(200)
     slos = [parse_slo(text, "--slo") for text in ("p50 ttft <= 2s", "p50 ttft <= 1ms")]

@@ -39,6 +39,7 @@ def covered(n: int, *, several: int = 1) -> float:
     return hits / 200
 
 
+@pytest.mark.thorough
 def test_the_interval_of_a_mean_holds_the_truth() -> None:
     assert covered(100) >= 0.9
     assert covered(6000, several=10) >= 0.9
@@ -55,6 +56,7 @@ def test_gaps_of_one_answer_are_no_independent_values() -> None:
     assert np.ptp(honest) > 5 * np.ptp(naive)
 
 
+@pytest.mark.thorough
 def test_a_throughput_has_an_interval_of_blocks() -> None:
     assert rate_interval(np.full(BLOCKS, 5.0), 10.0) == (10.0, 10.0)
     rng = np.random.default_rng(0)

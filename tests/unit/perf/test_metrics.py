@@ -17,6 +17,7 @@ from ais_prompt.types.limits import LOAD_VALUES
 from tests.unit.perf.loads import at_20, exchange
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("extra", [False, True])
 def test_a_scripted_load_has_its_scripted_numbers(extra: bool) -> None:
     found = load_table(*at_20(extra=extra))
@@ -54,6 +55,7 @@ def test_very_many_gaps_are_counted_with_the_same_result(monkeypatch: pytest.Mon
     assert aisbench_tables(exchanges, 8).metrics["ITL"] == pooled
 
 
+@pytest.mark.thorough
 def test_failures_are_in_no_latency_but_in_the_time_that_users_wait() -> None:
     exchanges, schedule = at_20()
     exchanges[100] = exchange(100, 5.0, failure="timeout", kinds="", events=(), output_tokens=None)
@@ -67,6 +69,7 @@ def test_failures_are_in_no_latency_but_in_the_time_that_users_wait() -> None:
     assert not math.isinf(with_failures.percentiles["p95"])
 
 
+@pytest.mark.thorough
 def test_later_turns_are_apart_from_first_ones() -> None:
     turns = [exchange(number, number, turn=number % 3, first=0.05 if number % 3 else 0.2) for number in range(9)]
     found = load_table(turns, Schedule("closed")).distributions
@@ -93,6 +96,7 @@ def test_an_answer_that_is_not_streamed_has_its_end_only() -> None:
     assert "ttft_seconds" not in found
 
 
+@pytest.mark.thorough
 def test_the_window_is_the_time_with_all_places_taken() -> None:
     schedule = Schedule("closed", (), 80, 4)
     exchanges = [exchange(number, number // 4 + (number % 4) / 100, first=0.6) for number in range(80)]
@@ -103,6 +107,7 @@ def test_the_window_is_the_time_with_all_places_taken() -> None:
     assert window_table(exchanges[:30], schedule) is None, "too short"
 
 
+@pytest.mark.thorough
 @given(st.lists(st.floats(0, 1e3), min_size=1, max_size=300))
 def test_percentiles_are_those_of_numpy_inside_of_their_intervals(values: list[float]) -> None:
     found = distribution(np.array(values))

@@ -87,6 +87,7 @@ def test_the_knee_has_the_most_throughput_for_its_latency(points: list[tuple[flo
     assert knee([rate for rate, _ in points], [latency for _, latency in points]) == place
 
 
+@pytest.mark.thorough
 def test_runs_that_differ_by_more_than_their_intervals_are_found() -> None:
     noisy = [load_table(*at_20(200)) for _ in range(3)]
     alike = [
@@ -150,6 +151,7 @@ def best(*loads: SweepLoad) -> str:
     return str(Sweep(RunFolder(Path("x")), loads).best)
 
 
+@pytest.mark.thorough
 def test_the_best_rate_is_the_largest_at_which_every_run_passed() -> None:
     rates = [measured("request_rate", "1"), measured("request_rate", "9"), measured("request_rate", "10", 0, "slo")]
     assert best(*rates) == "request_rate=9"

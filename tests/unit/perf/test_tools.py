@@ -105,6 +105,7 @@ def with_silent_events(one: Exchange, at: Sequence[float]) -> Exchange:
     return replace(one, steps=steps, kinds="".join(kind for _, kind in events))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("tool", ["sglang", "evalscope", "guidellm", "aiperf"])
 @given(st.lists(st.lists(st.floats(0, 1), max_size=6), min_size=len(LOAD), max_size=len(LOAD)))
 def test_events_that_a_tool_ignores_change_nothing(tool: ToolName, silent: list[list[float]]) -> None:

@@ -30,6 +30,7 @@ def of(exchanges: list[Exchange], **more: Any) -> dict[str, LoadVerdict]:
     return verdicts(load(exchanges, Schedule("rate", [one.due for one in exchanges], len(exchanges)), **more))
 
 
+@pytest.mark.thorough
 def test_nothing_is_wrong_with_a_good_load() -> None:
     exchanges, _ = at_20(500)
     found = of(exchanges)
@@ -68,6 +69,7 @@ CASES = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.name}: {case.words}")
 def test_each_fault_is_found(case: Case) -> None:
     moments = {name: value for name, value in (case.fields or {}).items() if name in ("taken", "sent")}
@@ -83,6 +85,7 @@ def test_the_token_that_ends_an_answer_may_count() -> None:
     assert of([exchange(0, 0.0, output_tokens=2, counted_tokens=1)])["tokens"].holds
 
 
+@pytest.mark.thorough
 def test_a_limit_that_holds_back_a_rate_is_named() -> None:
     exchanges = [exchange(number, number / 20, first=1.0) for number in range(40)]
     schedule = Schedule("rate", [one.due for one in exchanges], 40, 8)
@@ -90,17 +93,20 @@ def test_a_limit_that_holds_back_a_rate_is_named() -> None:
     assert found.text == "max_concurrency=8 limited the rate for 79% of the time"
 
 
+@pytest.mark.thorough
 def test_prompts_with_a_line_of_their_own_repeat_nothing() -> None:
     exchanges = [exchange(0, number / 20) for number in range(40)]
     assert of(exchanges, unique=True)["cache"].holds
 
 
+@pytest.mark.thorough
 def test_the_wait_for_a_place_is_not_the_fault_of_the_client() -> None:
     exchanges = [replace(exchange(number, number / 20), due=number / 20 - 3) for number in range(40)]
     schedule = Schedule("rate", [one.due for one in exchanges], 40, 8)
     assert verdicts(load(exchanges, schedule))["client"].holds
 
 
+@pytest.mark.thorough
 def test_gaps_that_are_too_short_are_those_of_one_read() -> None:
     found = of([exchange(number, number / 20, gap=0.0001) for number in range(40)])["stream"]
     assert not found.holds
@@ -115,6 +121,7 @@ def test_answers_that_are_not_streamed_have_no_times_of_tokens() -> None:
     assert of([replace(one, failure="timeout") for one in plain])["stream"].holds
 
 
+@pytest.mark.thorough
 def test_a_queue_that_grows_is_not_steady_and_one_that_varies_is() -> None:
     rng = np.random.default_rng(1)
     due = [number / 20 for number in range(400)]
@@ -134,6 +141,7 @@ def test_a_queue_that_grows_is_not_steady_and_one_that_varies_is() -> None:
     assert "above the server's capacity" in grown.text
 
 
+@pytest.mark.thorough
 def test_a_steady_server_is_accused_rarely() -> None:
     accused = 0
     for seed in range(100):
@@ -147,6 +155,7 @@ def test_a_steady_server_is_accused_rarely() -> None:
     assert accused <= 10
 
 
+@pytest.mark.thorough
 def test_another_model_and_other_options_are_seen() -> None:
     exchanges, _ = at_20(40, served="m v1", body="aa")
     assert of(exchanges)["server"].text == "m v1 answered"
@@ -157,6 +166,7 @@ def test_another_model_and_other_options_are_seen() -> None:
     assert not of(exchanges)["bodies"].holds
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("every", "holds"), [(2, True), (10, False)])
 def test_replicas_with_unequal_loads_are_seen(every: int, holds: bool) -> None:
     exchanges, _ = at_20(40)

@@ -65,6 +65,7 @@ def invoke(*command: str) -> None:
     assert done.exit_code == 0, done.output
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "command",
     [
@@ -110,6 +111,7 @@ dialogue = dict(
 DIALOGUES = DIALOGUE + re.sub(r"infer_cfg=dict\(.*?\n        \),", "infer_cfg=dialogue,", CONFIG, flags=re.DOTALL)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("mode", ["every", "last"])
 def test_scoring_of_dialogues_builds_no_inferencer(built: Counter[str], tmp_path: Path, mode: str) -> None:
     (tmp_path / "eval.py").write_text(DIALOGUES.replace("MODE", mode), "utf-8")

@@ -22,6 +22,7 @@ def all_sets(family: Family, function: object) -> list[Measured]:
     return [measure(family, function, name, language) for name in sets(family.corpus) for language in ("en", "zh")]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.function)
 def test_results_are_read_and_texts_without_a_result_are_not(family: Family) -> None:
     every = all_sets(family, POSTPROCESSORS.get(family.function))
@@ -40,6 +41,7 @@ def test_recall_is_not_below_that_of_opencompass(family: Family) -> None:
     assert sum(len(one.read) for one in ours) < sum(len(one.read) for one in theirs) / 5
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("corpus", ["options", "numbers", "maths"])
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_half_of_each_set_has_no_result(corpus: str, language: str) -> None:

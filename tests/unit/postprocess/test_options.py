@@ -108,6 +108,7 @@ def test_a_mention_is_no_answer(text: str, option: str | None) -> None:
     assert first_option_postprocess(text, "ABCD") == option
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("text", ["【答案】A、C <eoa>", "So the answer is (A) and (C).", "The answer is A, B and C."])
 def test_a_list_is_no_choice_of_one_option(text: str) -> None:
     assert first_option_postprocess(text) is None

@@ -45,6 +45,7 @@ def test_no_group_is_repeated_possessively(module: str) -> None:
             assert not repeats_a_group(value.pattern, value.flags), name
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("several", [False, True])
 def test_no_group_of_options_is_repeated_possessively(several: bool) -> None:
     made = option_patterns("ABCD", several)

@@ -49,6 +49,7 @@ MOST_FALSE_READS = 0.07
 """For each postprocessor, language and corpus; a set may have 12 texts."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("corpus", QUICK_AND_THOROUGH)
 @pytest.mark.parametrize("subject", UNDERSTANDING, ids=lambda subject: f"{subject.name}, {subject.corpus}")
 def test_golds_come_back_and_nothing_is_read_where_there_is_none(corpus: Path, subject: Subject) -> None:
@@ -81,6 +82,7 @@ def test_the_corpus_is_large_enough(corpus: Path, kind: str, language: str) -> N
     assert len(set(phrasings["nothing"])) >= 20
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: f"{subject.name}, {subject.corpus}")
 def test_a_reading_names_its_rule_and_its_span(subject: Subject) -> None:
     """The span lies in the answer, and holds what was read whenever the text was not rewritten on the way."""
@@ -115,6 +117,7 @@ ARGUMENTS = {
 """What a postprocessor cannot be called without."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "name",
     [

@@ -114,6 +114,7 @@ WITH_TEXT = (
 THOUGHTS = ("", "<think>A? B? No: C or D.</think>\n\n", "so not D</think>")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", EXTRACTORS)
 @pytest.mark.parametrize("form", ALONE)
 def test_a_label_alone(name: str, form: str) -> None:
@@ -128,6 +129,7 @@ def test_a_small_letter(name: str, form: str) -> None:
         assert POSTPROCESSORS.get(name)(form.format(letter), "ABCD") == letter.upper()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", EXTRACTORS)
 @pytest.mark.parametrize("form", WITH_TEXT)
 def test_a_label_with_the_text_of_its_option(name: str, form: str) -> None:
@@ -163,6 +165,7 @@ def test_alternatives_choose_nothing(name: str, form: str) -> None:
     assert POSTPROCESSORS.get(name)(form.format("A", "C"), "ABCD") is None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", EXTRACTORS)
 def test_the_words_a_and_i_are_no_labels(name: str) -> None:
     texts = (

@@ -65,6 +65,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.thorough
 @given(st.lists(st.tuples(st.text(min_size=1), st.dictionaries(st.text(), JSON)), min_size=1, max_size=4))
 def test_whatever_is_written_is_read(calls: list[tuple[str, dict[str, object]]]) -> None:
     objects = [json.dumps({"name": name, "arguments": arguments}) for name, arguments in calls]

@@ -92,6 +92,7 @@ def test_a_row_may_name_what_is_below_its_roots(roots: MediaRoots, tmp_path: Pat
     roots.check_parts([part(kind, reference.format(root=tmp_path)) for kind in KINDS], 3)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("reference", REFUSED)
 @pytest.mark.parametrize("shape", ["url", "text", "list"])
 def test_anything_else_is_refused(roots: MediaRoots, tmp_path: Path, reference: str, shape: str) -> None:

@@ -31,11 +31,13 @@ def rendered(template: str | None, *turns: tuple[str, str], mode: Any = "gen") -
     return make_chat_format("chat_template", None, lambda: tokenizer(template)).render(prompt, mode)
 
 
+@pytest.mark.thorough
 def test_generation_opens_the_answer_and_ppl_does_not() -> None:
     assert rendered(CHATML, ("HUMAN", "sky?"), ("BOT", "")) == "<user>sky?\n<assistant>"
     assert rendered(CHATML, ("HUMAN", "sky?"), ("BOT", "blue"), mode="ppl") == "<user>sky?\n<assistant>blue\n"
 
 
+@pytest.mark.thorough
 def test_roles_take_turns() -> None:
     assert rendered(CHATML, ("HUMAN", "a"), ("HUMAN", ""), ("HUMAN", "b"), ("BOT", "")) == "<user>a\n\nb\n<assistant>"
 

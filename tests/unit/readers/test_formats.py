@@ -153,6 +153,7 @@ def test_each_value_comes_back_exactly_as_it_was_written(rows: list[dict[str, An
         assert repr(list(join_tables([table, table]))) == repr(whole + whole)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("content", ['"two"', "true", "1" + "0" * 30, '"\\ud800"'])
 @pytest.mark.parametrize("before", [1, 9000])
 def test_a_value_of_another_kind_names_its_line(write: Write, content: str, before: int) -> None:
@@ -290,6 +291,7 @@ def test_reading_texts_and_numbers_does_not_import_pandas(tmp_path: Path) -> Non
     assert done.stdout.strip() == "[{'question': '1+1=?', 'answer': '二', 'n': -3, 'x': 0.5}] False"
 
 
+@pytest.mark.thorough
 def test_many_rows_are_the_same_as_few(tmp_path: Path, write_jsonl: WriteJsonl) -> None:
     rows = [
         {"id": number, "q": f"问 {number} " + "word " * (number % 90), "list": [number % 7]} for number in range(5000)
@@ -304,6 +306,7 @@ def test_many_rows_are_the_same_as_few(tmp_path: Path, write_jsonl: WriteJsonl) 
         assert list(table.rows([4999, 0, 4999])) == [rows[4999], rows[0], rows[4999]]
 
 
+@pytest.mark.thorough
 def test_other_values_far_down(write_jsonl: WriteJsonl, caplog: pytest.LogCaptureFixture) -> None:
     rows: list[dict[str, Any]] = [{"n": number, "o": {"a": 1}, "t": None} for number in range(3000)]
     path = write_jsonl("a.jsonl", [*rows, {"n": 0.5, "o": {"b": [2]}, "t": "text", "x": 1}])

@@ -67,6 +67,7 @@ def test_a_gate_compares_exactly_what_is_written(share: tuple[int, int], tenths:
             assert verdict.passed is holds, text
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n", [100, 200, 1000])
 def test_every_share_reaches_the_limit_that_is_written_as_itself(n: int) -> None:
     for right in range(n + 1):

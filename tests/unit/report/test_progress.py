@@ -48,6 +48,7 @@ def test_short_work_leaves_one_line_in_a_log() -> None:
     assert re.fullmatch(LAST_LINE.format("3/3 100 %", 1, "in"), line)
 
 
+@pytest.mark.thorough
 def test_long_work_leaves_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress_board, "LOG_INTERVAL", 0.2)
     stream = io.StringIO()
@@ -162,6 +163,7 @@ def test_a_terminal_shows_a_board_that_gives_way_to_the_last_line(
     assert "stopped" not in last
 
 
+@pytest.mark.thorough
 def test_the_board_shows_work_between_the_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress_board, "DELAY", 0.0)
 
@@ -178,6 +180,7 @@ def test_the_board_shows_work_between_the_tasks(monkeypatch: pytest.MonkeyPatch)
     assert screen(received) == []
 
 
+@pytest.mark.thorough
 def test_a_notebook_shows_a_bar_for_each_task(monkeypatch: pytest.MonkeyPatch, notebook: None) -> None:
     monkeypatch.setattr("ais_prompt.utils.progress.DELAY", 0.0)
     monkeypatch.setattr(sys, "stderr", cell := io.StringIO())

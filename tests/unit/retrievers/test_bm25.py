@@ -27,6 +27,7 @@ GOLDEN = json.loads((Path(__file__).parent / "bm25_golden.json").read_text("utf-
 """Texts and queries with the scores that rank_bm25 0.2.2 gives, and the ranks by them, equal ones from the last."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", GOLDEN, ids=lambda case: case["title"])
 def test_scores_and_ranks_of_rank_bm25_that_are_committed(case: Mapping[str, Any]) -> None:
     index = Bm25Index([text.split() for text in case["documents"]])

@@ -42,6 +42,7 @@ PREDICTIONS = st.builds(
 PREDICTION = Prediction("a1b2", 0, "1+1=", "二\ud800\u2028", "2", (Completion("二\ud800\u2028", "stop"),))
 
 
+@pytest.mark.thorough
 @settings(max_examples=40)
 @given(st.lists(PREDICTIONS, max_size=4))
 def test_any_predictions_come_back_in_the_order_of_the_samples(predictions: list[Prediction]) -> None:

@@ -58,6 +58,7 @@ def test_no_pair_of_operands_is_both_trained_and_tested() -> None:
     assert not train & test
 
 
+@pytest.mark.thorough
 def test_training_documents_hold_no_tested_pair() -> None:
     rng, tested = Random(0), all_pairs("test")
     for _ in range(2000):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tools.differences import load_cases, load_entries, render, uncovered, unused
 
 ENTRY = {"kind": "correction", "covers": ["FIX-1"], "peers": "They leak.", "here": "It does not.", "page": "x.md#y"}
@@ -13,6 +15,7 @@ def case(**values: Any) -> dict[str, Any]:
     return {"id": "own-001", "title": "a sum", "source": "opencompass", **values}
 
 
+@pytest.mark.thorough
 def test_every_difference_is_explained_and_every_explanation_is_needed() -> None:
     assert uncovered(load_cases(), load_entries()) == []
     assert unused(load_cases(), load_entries()) == []

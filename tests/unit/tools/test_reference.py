@@ -25,11 +25,13 @@ def described() -> list[Entry]:
     return [*entries(), *command_entries()]
 
 
+@pytest.mark.thorough
 def test_all_pages_are_written() -> None:
     """`tests/conftest.py` writes them where they are missing, and the tests of links read them."""
     assert all((ROOT / path).is_file() for path in pages())
 
 
+@pytest.mark.thorough
 def test_everything_is_described(described: list[Entry]) -> None:
     assert [entry.name for entry in described if not entry.summary] == []
     arguments = [(f"{entry.group}-{entry.name}", argument) for entry in described for argument in entry.arguments]

@@ -47,6 +47,7 @@ SCORES = st.recursive(
 ROWS = st.builds(Row, st.text(), st.text(), score=st.none() | NUMBERS, n=st.none() | COUNTS, note=st.text())
 
 
+@pytest.mark.thorough
 @given(st.one_of(FACTS, SCORES, ROWS))
 def test_what_is_written_comes_back_equal(value: TaskFacts | SampleScore | Row) -> None:
     assert type(value).from_json(json.loads(json.dumps(value.to_json()))) == value

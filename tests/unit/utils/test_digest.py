@@ -6,6 +6,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,6 +43,7 @@ def test_dates_are_written_as_they_stand_in_prompts() -> None:
     assert canonical({"day": date(2026, 1, 2)}) == '{"day":"2026-01-02"}'
 
 
+@pytest.mark.thorough
 @given(values=st.dictionaries(st.text(), JSON))
 def test_the_order_of_keys_does_not_matter(values: dict[str, object]) -> None:
     assert digest(values) == digest(dict(reversed(values.items())))
@@ -57,6 +59,7 @@ def test_it_stays_the_same_for_ever() -> None:
     assert digest({"a": [1, "ü"]}) == "ed78539db46bbb967b64b6225be6904e"
 
 
+@pytest.mark.thorough
 @given(values=st.lists(JSON, max_size=5), repeats=st.sampled_from([1, 400]))
 def test_a_list_may_come_one_by_one(values: list[object], repeats: int) -> None:
     assert digest_of_list(iter(values * repeats)) == digest(values * repeats)

@@ -60,6 +60,7 @@ def test_what_is_no_json_is_none_for_the_quicker_way(content: bytes) -> None:
     assert outcome(lambda: decode_own(content)) == strict
 
 
+@pytest.mark.thorough
 @few
 @given(st.lists(st.dictionaries(TEXTS, VALUES, max_size=3), max_size=5))
 def test_any_objects_come_back_line_by_line(values: list[dict[str, Any]]) -> None:

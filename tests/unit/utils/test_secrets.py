@@ -37,6 +37,7 @@ def registry(*secrets: str) -> SecretRegistry:
     return made
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", FORMS)
 @given(secret=SECRET)
 def test_every_form_is_hidden(form: str, secret: str) -> None:

@@ -59,6 +59,7 @@ def test_values_that_cannot_be_pickled_are_kept_all_the_same() -> None:
     assert kept[-2]() == PIECE - 1
 
 
+@pytest.mark.thorough
 def test_memory_does_not_grow_with_the_values() -> None:
     tracemalloc.start()
     try:

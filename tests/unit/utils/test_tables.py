@@ -33,6 +33,7 @@ def printed(columns: list[Column], rows: list[list[str]], width: int, *, termina
     return stream.getvalue().splitlines()
 
 
+@pytest.mark.thorough
 @given(tables(), st.sampled_from([20, 60, 80, 100, 200]))
 def test_a_terminal_cuts_nothing(table: tuple[list[Column], list[list[str]]], width: int) -> None:
     columns, rows = table

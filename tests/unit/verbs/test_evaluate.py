@@ -31,6 +31,7 @@ def last_word(text: str) -> str:
     return text.split()[-1].rstrip(".")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("data", [ROWS, "sums.jsonl", Path("sums.jsonl"), {"train": ROWS, "test": ROWS}])
 def test_a_function_is_evaluated_on_rows_and_files(data: Any) -> None:
     run = ais_prompt.evaluate(data, function=total, quiet=True)

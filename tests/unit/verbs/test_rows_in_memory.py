@@ -65,6 +65,7 @@ KINDS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_of_each_kind_are_data(kind: str) -> None:
     run = ais_prompt.run(config(KINDS[kind]()), quiet=True)

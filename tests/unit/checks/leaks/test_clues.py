@@ -66,6 +66,7 @@ def test_a_gold_in_the_question_is_found_and_its_rows_are_named(share: float) ->
     assert "(p < 0.0002): test rows 0, 1, 2" in what
 
 
+@pytest.mark.thorough
 def test_a_letter_that_stands_in_every_question_is_no_clue_and_one_that_is_the_gold_is() -> None:
     random = Random(2)
     rows = [{"q": f"Is A or B right? {random.choice(WORDS)}", "gold": random.choice("AB")} for _ in range(200)]
@@ -124,6 +125,7 @@ def told(row: Row) -> None:
     row["q"] += f" {row[row['gold']]}"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("change", "what"),
     [
@@ -152,6 +154,7 @@ def test_the_look_of_one_of_two_choices_is_found(change: Callable[[Row], None]) 
     assert len(alarms(rows, "qAB")) > 0
 
 
+@pytest.mark.thorough
 def test_right_choices_that_are_a_little_longer_are_no_clue() -> None:
     """People write them so; in the published LogiQA they are the longest in 28 %, not 21 %."""
     random = Random(9)
@@ -171,6 +174,7 @@ def listed(random: Random, count: int = 250) -> list[Row]:
     return rows
 
 
+@pytest.mark.thorough
 def test_labels_of_choices_that_the_question_lists_are_no_clue_and_one_more_is() -> None:
     rows = listed(Random(10))
     assert not any("occurs" in what for what in alarms(rows, ["q"]))

@@ -64,12 +64,14 @@ def said(found: Findings) -> list[str]:
 BM25 = {"type": "BM25Retriever", "ice_num": 1, "input_columns": ["question"]}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(5))
 def test_random_data_raises_no_alarm(tmp_path: Path, seed: int) -> None:
     random = Random(seed)
     assert said(checked_quiz(tmp_path, quiz(random, 100), quiz(random, 100), BM25)) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["demo_addition", "demo_chat_sums", "demo_choice", "demo_dialogue"])
 def test_shipped_data_raises_no_alarm(name: str) -> None:
     _, warnings = checked(
@@ -93,6 +95,7 @@ def twice(test: list[Row], train: list[Row]) -> None:
     test[11]["question"] = test[4]["question"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("leak", "what"),
     [
@@ -113,6 +116,7 @@ def test_an_injected_leak_is_found(tmp_path: Path, leak: Callable[[list[Row], li
 WRITTEN = "Q: {}! A: {}\n"
 
 
+@pytest.mark.thorough
 def test_test_questions_that_the_template_writes_are_named(tmp_path: Path) -> None:
     test = quiz(Random(1), 100)
     for row in test[3:5]:  # in another case and punctuation
@@ -135,6 +139,7 @@ def test_a_question_of_a_few_words_may_be_in_a_template_by_chance(tmp_path: Path
     assert said(checked_quiz(tmp_path, test, template=f"Is it so, yes or no? Think about it. {TEMPLATE}")) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("example", "rows"),
     [
@@ -149,12 +154,14 @@ def test_a_sum_that_the_template_writes_with_its_answer_is_named(tmp_path: Path,
     assert [what.partition(": ")[2] for what in found] == [rows] * bool(rows)
 
 
+@pytest.mark.thorough
 def test_pairs_of_questions_that_differ_in_a_word_are_the_form_of_a_task(tmp_path: Path) -> None:
     test = quiz(Random(1), 100)
     test += [{**row, "question": f"indeed, {row['question']}"} for row in test]
     assert said(checked_quiz(tmp_path, test)) == []
 
 
+@pytest.mark.thorough
 def test_only_rows_that_may_be_shown_are_searched(tmp_path: Path) -> None:
     test, train = quiz(Random(1), 100), quiz(Random(2), 100)
     in_examples(test, train)

@@ -48,6 +48,7 @@ def scored(evaluator: InstructionEvaluator, answer: str | None, wanted: dict[str
     return SampleScore("x", "scored", answer, wanted, evaluator.score(answer, wanted))
 
 
+@pytest.mark.thorough
 def test_prompts_and_instructions_are_counted_apart() -> None:
     evaluator = InstructionEvaluator("ifeval")
     scores = [
@@ -70,6 +71,7 @@ def test_loose_forgives_a_first_line_and_asterisks() -> None:
     assert (values["prompt_strict"], values["prompt_loose"]) == (0.0, 1.0)
 
 
+@pytest.mark.thorough
 def test_language_verdicts_repeat() -> None:
     evaluator = InstructionEvaluator("ifeval")
     wanted = gold(("language:response_language", {"language": "de"}))

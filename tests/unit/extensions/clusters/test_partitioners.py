@@ -93,6 +93,7 @@ PARTITIONERS = st.one_of(
 SIZES = st.lists(st.tuples(st.integers(0, 300), st.sampled_from([0, 64, 1024])), max_size=6)
 
 
+@pytest.mark.thorough
 @given(PARTITIONERS, SIZES, st.integers(1, 7), st.text())
 def test_each_sample_is_in_exactly_one_shard(
     partitioner: Partitioner, sizes: list[tuple[int, int]], count: int, sample_id: str

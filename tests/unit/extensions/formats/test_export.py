@@ -80,6 +80,7 @@ def test_every_form_has_a_writer() -> None:
     assert all(callable(import_object(home)) for home in EXPORTERS.values())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("to", EXPORTERS)
 def test_a_second_export_writes_the_same_files_and_no_secret(run: Path, tmp_path: Path, to: str) -> None:
     first = {path.relative_to(tmp_path / "a"): content(path) for path in export(run, to, "-o", str(tmp_path / "a"))}
@@ -97,6 +98,7 @@ def content(path: Path) -> bytes:
     return str(pq.read_table(path).to_pylist()).encode() if path.suffix == ".parquet" else path.read_bytes()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("to", EXPORTERS)
 def test_numbers_and_short_texts_of_the_rows_are_kept(run: Path, tmp_path: Path, to: str) -> None:
     paths = export(run, to, "-o", str(tmp_path))

@@ -260,6 +260,7 @@ def two_tools(folder: Path) -> None:
     write_inspect(folder)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("write", "said"),
     [
@@ -351,6 +352,7 @@ def test_nan_is_no_score(tmp_path: Path) -> None:
     assert task.scores[0].counts["failed"] == 1
 
 
+@pytest.mark.thorough
 @needs(LOGS)
 @pytest.mark.parametrize(
     ("path", "samples", "value"),

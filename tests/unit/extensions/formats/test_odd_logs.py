@@ -85,6 +85,7 @@ def changed(value: Any, place: tuple[Any, ...], new: Any) -> Any:
     return copy
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("tool", WRITERS)
 @settings(max_examples=30)
 @given(data=st.data())

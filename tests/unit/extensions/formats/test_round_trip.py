@@ -57,6 +57,7 @@ def read_back(run: Path, form: str, place: Path) -> tuple[StoredTask, StoredTask
     return before, after
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", ["inspect", "lm-eval", "eee"])
 def test_every_record_is_read_back(form: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     @settings(max_examples=5)

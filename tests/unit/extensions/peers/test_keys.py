@@ -233,6 +233,7 @@ def _no_peers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AISPROMPT_PEER_PATH", "")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("kind", "path"), [(kind, path) for kind, parts in KEYS.items() for path in parts])
 def test_arguments_of_their_classes(kind: str, path: str) -> None:
     expected = KEYS[kind][path]
@@ -241,6 +242,7 @@ def test_arguments_of_their_classes(kind: str, path: str) -> None:
     assert "lost" not in expected.values()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("place", "key", "value", "expected"), SECTIONS)
 def test_keys_of_their_configs(place: tuple[Any, ...], key: str, value: Any, expected: str) -> None:
     assert outcome(CONFIG, place, key, value) == expected
@@ -255,6 +257,7 @@ def dicts(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from dicts(one, (*place, key))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "place", [place for place in dicts(CONFIG) if place], ids=lambda place: ".".join(map(str, place))
 )

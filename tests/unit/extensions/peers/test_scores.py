@@ -43,6 +43,7 @@ def scores_of(part: dict[str, Any], predictions: list[Any], golds: list[Any]) ->
     return {score.metric: score for score in evaluator.aggregate(samples)}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", SCORES, ids=lambda case: case["type"].rpartition(".")[2])
 def test_scores_are_those_of_the_peer(case: dict[str, Any]) -> None:
     _, part = translated("evaluator", {"type": case["type"], **case["arguments"]})
@@ -54,6 +55,7 @@ def test_scores_are_those_of_the_peer(case: dict[str, Any]) -> None:
     assert {metric: 100 * (scores[metric].value or 0) for metric in expected} == pytest.approx(expected)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", ANSWERS, ids=lambda case: case["type"].rpartition(".")[2])
 def test_answers_are_those_of_the_peer(case: dict[str, Any]) -> None:
     _, part = translated("pred_postprocessor", {"type": case["type"], **case["arguments"]})

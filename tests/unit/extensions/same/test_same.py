@@ -272,6 +272,7 @@ def test_the_turns_of_a_dialogue_are_one_answer() -> None:
     assert joined.truncated
 
 
+@pytest.mark.thorough
 def test_several_tests_find_a_difference_that_is_none_in_5_percent_together() -> None:
     draw = np.random.default_rng(0)
 

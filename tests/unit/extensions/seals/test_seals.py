@@ -449,6 +449,7 @@ def test_a_signature_is_of_a_key_and_of_this_seal(folder: Path) -> None:
     assert "ssh-keygen" in done.stderr
 
 
+@pytest.mark.thorough
 def test_answers_that_were_asked_again_because_they_were_truncated_are_verified_so(folder: Path) -> None:
     cut = CONFIG.replace("default='7'", "default='one two three four 7', max_out_len=4")
     (folder / "e.py").write_text(cut)

@@ -40,6 +40,7 @@ def gateway(key: str, refusal: int = 401) -> Iterator[str]:
             thread.join()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("key", "words"), [(None, "refuses requests without a key"), ("wrong", "refuses the key of OPENAI_API_KEY")]
 )
@@ -56,12 +57,14 @@ def test_a_missing_or_wrong_key_is_no_wrong_address(
     assert found.value.fix == "set the environment variable OPENAI_API_KEY to a key of this server"
 
 
+@pytest.mark.thorough
 def test_the_right_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "right")
     with gateway("right") as url:
         assert served_models(url) == ["m"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("status", "fix"), [(500, "if it wants a key, set OPENAI_API_KEY"), (404, "correct the address")]
 )

@@ -34,6 +34,7 @@ def test_without_burstiness_the_intervals_are_equal() -> None:
     assert starts(RequestRate(steady(4.0), None, 0), 5) == [0.0, 0.25, 0.5, 0.75, 1.0]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("burstiness", [0.25, 1.0, 4.0])
 def test_intervals_have_the_mean_and_the_spread_of_a_gamma_distribution(burstiness: float) -> None:
     moments = starts(RequestRate(steady(10.0), burstiness, 7), 20_000)

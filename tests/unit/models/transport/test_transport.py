@@ -119,6 +119,7 @@ def without_url(outcome: Reply | Failure, url: str) -> Reply | Failure:
     return Reply(outcome.status, outcome.body, outcome.retry_after, outcome.location, date=outcome.date)
 
 
+@pytest.mark.thorough
 def test_a_connection_is_used_again(client: str) -> None:
     server = FakeServer([OK, OK, OK])
     assert posted(client, server, 3) == [Reply(200, b"hi")] * 3
@@ -134,6 +135,7 @@ def test_a_connection_is_used_again(client: str) -> None:
     assert body == b'{"a": 1}'
 
 
+@pytest.mark.thorough
 def test_get_requests_work_too(client: str) -> None:
     server = FakeServer([OK])
 
@@ -206,6 +208,7 @@ def test_an_unrequested_reply_is_not_the_next_answer(client: str) -> None:
     assert server.connections == 2
 
 
+@pytest.mark.thorough
 def test_a_body_of_ten_megabytes_in_both_directions(client: str) -> None:
     body = b"x" * 10_000_000
     server = FakeServer([b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)])

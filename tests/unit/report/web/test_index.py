@@ -236,6 +236,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[RunFolder]:
     return folders
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "spoil", [spoil_version, spoil_end, lambda path: path.write_bytes(b"no database"), Path.unlink, None]
 )

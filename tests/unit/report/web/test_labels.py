@@ -115,6 +115,7 @@ def test_no_label_of_the_prompt_view_stays_english(monkeypatch: pytest.MonkeyPat
     assert '<html lang="zh">' in same
 
 
+@pytest.mark.thorough
 def test_the_words_of_the_view_are_english_without_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AISPROMPT_LANG", "en")
     page = prompts_page("", side_by_side([("", [every_kind()[0]])]))
@@ -143,6 +144,7 @@ def test_a_number_has_its_noun(monkeypatch: pytest.MonkeyPatch, name: str, found
     assert f"{counted(1, 'token')}, {counted(1319, 'token')}" == found
 
 
+@pytest.mark.thorough
 def test_every_label_is_translated() -> None:
     said = set()
     for path in Path(ais_prompt.__file__).parent.rglob("*.py"):

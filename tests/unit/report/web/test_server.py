@@ -190,6 +190,7 @@ def test_scoring_needs_a_header_that_other_sites_cannot_send(tmp_path: Path, fol
         thread.join(10)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("part", ["", "/overview", "/rows", "/sample?number=0", "/prompts", "/events", "/report.html"])
 def test_nothing_is_answered_without_the_token(server: ReportServer, folder: RunFolder, part: str) -> None:
     for path in ("/", "/compare?run=a&run=b", server.address(folder) + part):

@@ -40,6 +40,7 @@ def verdict(samples: list[dict[str, Any]]) -> str:
     return {(True, True): "all", (True, False): "first", (False, True): "second"}.get((right[0], right[1]), "none")
 
 
+@pytest.mark.thorough
 @given(
     states=st.lists(st.sampled_from(STATES), unique=True, max_size=2),
     datasets=st.lists(st.sampled_from(["sums", "choice", "通用-chat", "repeated"]), unique=True, max_size=2),
@@ -64,10 +65,12 @@ def test_questions_are_those_of_which_a_sample_passes(
     assert found.numbers.tolist() == shown
 
 
+@pytest.mark.thorough
 def test_one_model_has_nothing_beside_it(index: SampleIndex) -> None:
     assert not find_questions(index, Query(models=("small",)), index.size, "").numbers
 
 
+@pytest.mark.thorough
 def test_the_server_answers_with_the_samples_of_each_question(index: SampleIndex) -> None:
     report = ServedReport(index.folder)
     answer = report.questions("query=17%2B17&verdict=second&from=0&to=5")

@@ -136,6 +136,7 @@ def test_no_text_leaves_its_place(tmp_path: Path, text: str) -> None:
     assert "<img" not in folder.report.read_text("utf-8")
 
 
+@pytest.mark.thorough
 @given(texts=st.lists(st.text(st.characters()), min_size=1, max_size=6))
 @settings(max_examples=30)
 def test_every_text_comes_back_as_it_was(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
@@ -182,6 +183,7 @@ def test_broken_results_are_told(tmp_path: Path) -> None:
     assert "aisprompt score" in shown["trouble"]
 
 
+@pytest.mark.thorough
 def test_shots_that_prompts_share_take_little_room(tmp_path: Path) -> None:
     shots = "\n".join(f"Question {n}: a text of some length, number {n}\nAnswer: {n}" for n in range(200))
     folder = make_run(tmp_path, [prediction(number, f"{shots}\n{number}+1=?") for number in range(1000)])

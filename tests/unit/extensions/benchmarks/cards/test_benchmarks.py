@@ -113,6 +113,7 @@ def here(datasets: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return found[:MOST_DATASETS]
 
 
+@pytest.mark.thorough
 def test_each_card_has_a_config_and_each_config_a_sample() -> None:
     shipped = {found.path.parent.name: set[str]() for found in list_shipped("datasets")}
     for found in list_shipped("datasets"):
@@ -122,6 +123,7 @@ def test_each_card_has_a_config_and_each_config_a_sample() -> None:
         assert shipped[name] == set(sample(name)["configs"]), name
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [name for name, card in cards().items() if card.made])
 def test_configs_of_made_rows_keep_room_for_the_answer(name: str) -> None:
     configs = [config for folder, config in CONFIGS if folder == name]
@@ -137,6 +139,7 @@ def test_configs_of_made_rows_keep_room_for_the_answer(name: str) -> None:
     assert find_card(name).size == questions
 
 
+@pytest.mark.thorough
 def test_data_of_made_rows_cannot_be_got() -> None:
     done = run_cli("data", "get", "ruler")
     assert done.returncode == 2
@@ -147,6 +150,7 @@ def test_there_are_enough_benchmarks() -> None:
     assert len(cards()) >= 25
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("suite", "average"),
     [("chat_core", "chat-core"), ("base_core", "base-core"), ("chinese_core", "chinese-core"), ("code", "code")],
@@ -160,6 +164,7 @@ def test_a_suite_has_its_averages(suite: str, average: str) -> None:
     assert len(groups[average].subsets) >= 3
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "subjects", "fields", "across"),
     [
@@ -180,6 +185,7 @@ def test_averages_by_field(name: str, subjects: int, fields: dict[str, int], acr
     assert sorted(groups[prefix]) == datasets
 
 
+@pytest.mark.thorough
 def test_list_and_describe_show_the_cards(data: Path) -> None:
     shown = run_cli("list", "datasets").stdout
     for name, card in cards().items():

@@ -73,6 +73,7 @@ def lock_of(root: Path) -> dict[str, Any]:
     return dict(json.loads((root / "gsm8k/data.lock").read_text()))
 
 
+@pytest.mark.thorough
 def test_the_hub_brings_rows_and_the_lock_names_the_commit(root: Path, hub: FakeHub) -> None:
     done = data("get", "gsm8k")
     assert done.returncode == 0, done.stderr
@@ -87,6 +88,7 @@ def test_the_hub_brings_rows_and_the_lock_names_the_commit(root: Path, hub: Fake
     assert hub.sent == sent
 
 
+@pytest.mark.thorough
 def test_a_download_that_breaks_off_goes_on_where_it_broke(
     root: Path, hub: FakeHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,6 +122,7 @@ def test_a_hub_that_cannot_be_reached_is_no_broken_download(
     assert not (root / "gsm8k").exists()
 
 
+@pytest.mark.thorough
 def test_a_file_with_other_bytes_than_listed_is_refused_and_removed(root: Path, hub: FakeHub) -> None:
     hub.corrupt = True
     done = data("get", "gsm8k")
@@ -130,6 +133,7 @@ def test_a_file_with_other_bytes_than_listed_is_refused_and_removed(root: Path, 
     assert list(CatalogDataset("gsm8k").read("test")) == ROWS
 
 
+@pytest.mark.thorough
 def test_changed_rows_at_the_publisher_are_named_and_taken_only_with_update(root: Path, hub: FakeHub) -> None:
     assert data("get", "gsm8k").returncode == 0
     before = lock_of(root)
@@ -145,6 +149,7 @@ def test_changed_rows_at_the_publisher_are_named_and_taken_only_with_update(root
     assert list(CatalogDataset("gsm8k").read("test")) == changed
 
 
+@pytest.mark.thorough
 def test_what_the_hub_refuses_says_what_to_do(root: Path, hub: FakeHub) -> None:
     hub.gated = True
     assert "accept its terms at" in data("get", "gsm8k").stderr
@@ -225,6 +230,7 @@ def test_stored_data_of_another_machine_keep_their_lock(root: Path, folder: Path
     assert data("check", "gsm8k").returncode == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("split", ["../../escaped", "/escaped", "..", "a/b", "", "a\\b", "a\0b", ".hidden", "-x"])
 def test_a_split_of_a_lock_is_no_path(root: Path, folder: Path, tmp_path: Path, split: str) -> None:
     assert data("get", "gsm8k", "--from", str(folder)).returncode == 0

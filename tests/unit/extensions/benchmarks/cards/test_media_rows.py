@@ -78,6 +78,7 @@ def test_data_of_another_machine_bring_their_images(
     assert check(["mmstar"]) == {"mmstar": [f"the image {image.name} changed"]}
 
 
+@pytest.mark.thorough
 def test_the_prompt_names_the_image_and_its_digest(tmp_path: Path, data: Path) -> None:
     get("mmstar", write_tsv(tmp_path / "brought", [encoded("red")]))
     datasets = compose((), ("mmstar",)).values["datasets"]

@@ -43,6 +43,7 @@ def refusal(tmp_path: Path) -> str:
     return done.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("value", PATHS)
 @pytest.mark.parametrize("header", ["ETag", "X-Linked-Etag", "X-Repo-Commit"])
 def test_no_header_is_a_path(mirror: FakeHub, tmp_path: Path, header: str, value: str) -> None:
@@ -56,6 +57,7 @@ def test_the_commit_is_no_path(mirror: FakeHub, tmp_path: Path, commit: str) -> 
     assert "the commit is no SHA-1" in refusal(tmp_path)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "following", ["{endpoint}/api/datasets/{repo}/tree/x?cursor={n}", "{endpoint}/api/datasets/{repo}/tree/x"]
 )
@@ -65,6 +67,7 @@ def test_the_pages_of_a_list_end(mirror: FakeHub, tmp_path: Path, following: str
     assert f"a list has more than {MAX_PAGES:,} pages" in refusal(tmp_path)
 
 
+@pytest.mark.thorough
 def test_the_token_goes_to_no_other_host(mirror: FakeHub, tmp_path: Path) -> None:
     with fake_hub() as other:
         other.files, other.commit = mirror.files, mirror.commit

@@ -50,6 +50,7 @@ def references() -> list[tuple[str, str, float]]:
         return [(row["task"], row["prompting"], float(row["accuracy_percent"])) for row in rows]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("task", "prompting", "published"), references())
 def test_bbh_answers_get_the_published_accuracy(task: str, prompting: str, published: float) -> None:
     file = BBH / f"{task}.davinci_{prompting}.jsonl"
@@ -65,6 +66,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return REAL_DATA
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "rows"),
     [("gsm8k", 1319), ("humaneval", 164), ("cmath", 600), ("mgsm", 750), ("bbh", 3365), ("mt_bench", 80)],
@@ -84,6 +86,7 @@ def test_golds_of_cmath_and_mgsm_answer_their_own_questions(data: Path) -> None:
         assert all(scorer(f"{name}_gen")(answer.format("7001"), row["answer"]) == 0 for row in rows[:50])
 
 
+@pytest.mark.thorough
 def test_solutions_of_gsm8k_are_right(data: Path) -> None:
     get("gsm8k", data / "gsm8k")
     rows = list(CatalogDataset("gsm8k").read("test"))[:150]  # all of them: tests/unit/postprocess/test_gsm8k.py

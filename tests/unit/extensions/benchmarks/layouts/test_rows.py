@@ -38,6 +38,7 @@ def in_order(rows: list[dict[str, Any]]) -> list[list[tuple[str, Any]]]:
     return [list(row.items()) for row in json.loads(json.dumps(rows))]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", CASES)
 def test_rows_are_those_of_the_peer(name: str, tmp_path: Path) -> None:
     reader = BenchmarkDataset(name.partition(" ")[0], **CASES[name].call(tmp_path))

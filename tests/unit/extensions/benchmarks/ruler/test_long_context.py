@@ -58,6 +58,7 @@ def test_prompt_and_answer_have_exactly_the_length(
         assert row["tokens_by"] == "tokenizer"
 
 
+@pytest.mark.thorough
 @settings(deadline=None)
 @given(st.sampled_from(EXAMPLES), st.integers(0, 10**6), st.integers(3000, 20000))
 def test_without_a_tokenizer_four_bytes_are_a_token(example: tuple[Any, Any], seed: int, length: int) -> None:
@@ -67,6 +68,7 @@ def test_without_a_tokenizer_four_bytes_are_a_token(example: tuple[Any, Any], se
         assert row["tokens_by"] == "estimate"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("task", "language"), EXAMPLES)
 def test_the_text_has_the_answers_and_no_other(task: Any, language: Any) -> None:
     for row in rows(task, 8192, num_samples=11, language=language, seed=3):
@@ -74,6 +76,7 @@ def test_the_text_has_the_answers_and_no_other(task: Any, language: Any) -> None
         assert (row["task"], row["length"], row["language"]) == (task, 8192, language)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("task", ["niah_single_1", "niah_single_3", "niah_multikey_2", "qa_1", "qa_2"])
 def test_what_is_asked_for_is_at_its_depth(task: Any) -> None:
     found = rows(task, 16384, num_samples=11)
@@ -89,6 +92,7 @@ def test_answers_in_many_places_have_no_depth(task: Any) -> None:
     assert {row["depth"] for row in rows(task)} == {None}
 
 
+@pytest.mark.thorough
 def test_the_seed_alone_decides() -> None:
     """Rows of a released version must stay as they are: a change of a text makes scores incomparable."""
     digests = {task: RulerDataset(task, 4096, num_samples=3, seed=7).read("test").digest[:12] for task in TASKS}

@@ -26,6 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return data
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("tag", "files"),
     [("release_v1", "1"), ("release_v2", "12"), ("v2", "2"), ("v2_v3", "23"), ("release_latest", "123")],

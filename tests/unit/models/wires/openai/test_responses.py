@@ -72,6 +72,7 @@ def read(answer: dict[str, Any]) -> Completion:
     return read_reply(RESPONSES, 200, json.dumps(answer).encode())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("prompt", PROMPTS)
 @pytest.mark.parametrize("decoding", DECODINGS)
 @pytest.mark.parametrize("more", [{}, RESPONSES.stream_fields])
@@ -91,6 +92,7 @@ def test_tools_calls_and_results_have_the_form_of_the_api() -> None:
     ]
 
 
+@pytest.mark.thorough
 def test_a_wrong_body_is_refused_by_the_package() -> None:
     for wrong in ({"input": 3}, {"temperature": "warm"}, {"store": []}):
         with pytest.raises(ValidationError):
@@ -212,6 +214,7 @@ def test_a_response_that_is_not_done_is_no_answer() -> None:
     assert found.failure.kind == "broken_answer"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("reason", ["stop", "length", "content_filter"])
 @pytest.mark.parametrize("reasoning", ["", "two and two"])
 @pytest.mark.parametrize("calls", [(), CALLS])
