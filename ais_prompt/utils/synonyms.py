@@ -13,7 +13,9 @@ from ais_prompt.utils.text import advice
 
 _GENERATION: Final = (
     *("temperature", "top_p", "top_k", "min_p", "do_sample", "num_beams", "logit_bias"),
-    *("presence_penalty", "frequency_penalty", "repetition_penalty"),
+    *("presence_penalty", "frequency_penalty", "repetition_penalty", "length_penalty"),
+    *("response_format", "structured_outputs", "guided_json", "guided_regex", "guided_choice", "guided_grammar"),
+    *("reasoning_effort", "verbosity", "min_tokens", "ignore_eos", "skip_special_tokens"),
 )
 _LOADING: Final = ("torch_dtype", "dtype", "attn_implementation", "quantization_config", "load_in_8bit", "load_in_4bit")
 _SYSTEM: Final = "write a turn into the template of the dataset: begin=[dict(role='SYSTEM', prompt='...')]"
@@ -47,6 +49,7 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     **_all("default_headers extra_headers", "headers=dict(...)"),
     **_all("organization project", "headers={'OpenAI-Organization': '...'}"),
+    **_all("enable_thinking", "chat_template_kwargs=dict(enable_thinking=...)"),
     **_all("device device_map", "model_kwargs=dict(device_map=...)"),
     **_all("tokenizer", "tokenizer_path='...'"),
     **_all("k num shots num_shots n_shots few_shot num_fewshot ids", *_SHOTS),
