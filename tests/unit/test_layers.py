@@ -16,6 +16,8 @@ from ais_prompt.types import MetaTemplateSpec, ModelSpec, PartSpec, RoleSpec, Ta
 from ais_prompt.utils.digest import digest
 from tests.support.parts import task_spec
 
+pytestmark = pytest.mark.thorough
+
 PACKAGE = Path(__file__).parents[2] / "ais_prompt"
 
 LAYERS = (
@@ -81,7 +83,6 @@ def points_down(folder: str, name: str) -> bool:
     return LEVEL[folder] < LEVEL[name] or (folder, name) in ALLOWED_SIBLINGS
 
 
-@pytest.mark.thorough
 def test_imports_point_down() -> None:
     wrong = [
         f"{shown(file)} imports {name}"
@@ -118,7 +119,6 @@ def circles(graph: Mapping[str, Iterable[str]]) -> list[list[str]]:
     return []
 
 
-@pytest.mark.thorough
 def test_imports_have_no_circle() -> None:
     assert not circles({name: imported_modules(file) - {name} for name, file in MODULES.items()})
 
@@ -173,7 +173,6 @@ def test_a_meta_template_is_parsed_once_and_keeps_its_digest() -> None:
     assert template_parts(task)["meta_template"] == digest(written, 16)
 
 
-@pytest.mark.thorough
 def test_a_public_class_name_means_one_thing() -> None:
     homes: dict[str, list[str]] = {}
     for file in FILES:

@@ -20,6 +20,8 @@ pytest.importorskip("if_verifiable")
 from ais_prompt.extensions.benchmarks.instructions import InstructionEvaluator, _registry
 from tests.support.real_data import IFBENCH, needs
 
+pytestmark = pytest.mark.thorough
+
 NEEDS_NLTK_DATA = {"ratio:stop_words", "words:start_verb", "words:words_position", "format:title_case"}
 """Instructions of the sample that cannot be checked without data of NLTK."""
 
@@ -48,7 +50,6 @@ def scored(evaluator: InstructionEvaluator, answer: str | None, wanted: dict[str
     return SampleScore("x", "scored", answer, wanted, evaluator.score(answer, wanted))
 
 
-@pytest.mark.thorough
 def test_prompts_and_instructions_are_counted_apart() -> None:
     evaluator = InstructionEvaluator("ifeval")
     scores = [
@@ -71,7 +72,6 @@ def test_loose_forgives_a_first_line_and_asterisks() -> None:
     assert (values["prompt_strict"], values["prompt_loose"]) == (0.0, 1.0)
 
 
-@pytest.mark.thorough
 def test_language_verdicts_repeat() -> None:
     evaluator = InstructionEvaluator("ifeval")
     wanted = gold(("language:response_language", {"language": "de"}))

@@ -19,6 +19,8 @@ from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Request
 from ais_prompt.utils.messages import call_messages
 from tests.unit.models.package_types import PackageTypes
 
+pytestmark = pytest.mark.thorough
+
 TYPES = PackageTypes("anthropic.types")
 TOOL = {"name": "add", "input_schema": {"type": "object"}}
 OFFERED = {
@@ -65,7 +67,6 @@ def read(answer: dict[str, Any]) -> Completion:
     return read_reply(MESSAGES, 200, json.dumps(answer).encode())
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("prompt", PROMPTS)
 @pytest.mark.parametrize("decoding", DECODINGS)
 @pytest.mark.parametrize("more", [{}, MESSAGES.stream_fields])
@@ -74,7 +75,6 @@ def test_bodies_are_those_of_the_package(prompt: Any, decoding: Decoding, more: 
     assert TYPES.read("MessageCreateParams", sent) == sent, "no field is unknown to the package, none is changed"
 
 
-@pytest.mark.thorough
 def test_a_wrong_body_is_refused_by_the_package() -> None:
     for wrong in ({"messages": "Hi"}, {"max_tokens": None}, {"stop_sequences": 3}):
         with pytest.raises(ValidationError):
@@ -155,7 +155,6 @@ def test_stop_texts_of_white_space_are_not_sent() -> None:
     assert "stop_sequences" not in body("Hi", Decoding(1, stop=("\n\n",)))
 
 
-@pytest.mark.thorough
 def test_an_answer_is_read_with_its_thinking_and_counts() -> None:
     blocks = [
         {"type": "thinking", "thinking": "two", "signature": "x"},

@@ -18,6 +18,8 @@ from ais_prompt.types import ChatMessage, Completion, Decoding, Request, ToolCal
 from ais_prompt.utils.messages import call_messages
 from tests.unit.models.package_types import PackageTypes
 
+pytestmark = pytest.mark.thorough
+
 TYPES = PackageTypes("openai.types.responses")
 TOOL = {"type": "function", "name": "add", "parameters": {"type": "object"}, "strict": True}
 OFFERED = {
@@ -72,7 +74,6 @@ def read(answer: dict[str, Any]) -> Completion:
     return read_reply(RESPONSES, 200, json.dumps(answer).encode())
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("prompt", PROMPTS)
 @pytest.mark.parametrize("decoding", DECODINGS)
 @pytest.mark.parametrize("more", [{}, RESPONSES.stream_fields])
@@ -92,7 +93,6 @@ def test_tools_calls_and_results_have_the_form_of_the_api() -> None:
     ]
 
 
-@pytest.mark.thorough
 def test_a_wrong_body_is_refused_by_the_package() -> None:
     for wrong in ({"input": 3}, {"temperature": "warm"}, {"store": []}):
         with pytest.raises(ValidationError):
@@ -214,7 +214,6 @@ def test_a_response_that_is_not_done_is_no_answer() -> None:
     assert found.failure.kind == "broken_answer"
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("reason", ["stop", "length", "content_filter"])
 @pytest.mark.parametrize("reasoning", ["", "two and two"])
 @pytest.mark.parametrize("calls", [(), CALLS])

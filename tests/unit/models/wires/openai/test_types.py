@@ -15,6 +15,8 @@ from ais_prompt.types import ChatMessage, Decoding, Request, ToolCall
 from ais_prompt.utils.messages import call_messages
 from tests.unit.models.package_types import PackageTypes
 
+pytestmark = pytest.mark.thorough
+
 TEXTS, CHATS = PackageTypes("openai.types"), PackageTypes("openai.types.chat")
 
 DECODINGS = [
