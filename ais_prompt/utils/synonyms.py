@@ -14,9 +14,12 @@ from ais_prompt.utils.text import advice
 _GENERATION: Final = (
     *("temperature", "top_p", "top_k", "min_p", "do_sample", "num_beams", "logit_bias"),
     *("presence_penalty", "frequency_penalty", "repetition_penalty", "length_penalty"),
+)
+_BODY: Final = (
     *("response_format", "structured_outputs", "guided_json", "guided_regex", "guided_choice", "guided_grammar"),
     *("reasoning_effort", "verbosity", "min_tokens", "ignore_eos", "skip_special_tokens"),
 )
+"""Fields of requests that a local model has no option for."""
 _LOADING: Final = ("torch_dtype", "dtype", "attn_implementation", "quantization_config", "load_in_8bit", "load_in_4bit")
 _SYSTEM: Final = "write a turn into the template of the dataset: begin=[dict(role='SYSTEM', prompt='...')]"
 _REPEATS: Final = "write n into the dataset: datasets = [dict(n=..., ...)]"
@@ -144,6 +147,8 @@ def key_advice(name: str, known: Iterable[object]) -> str:
         known: the keys that are accepted there.
     """
     names = [str(one) for one in known]
+    if name in _BODY and "base_url" in names:
+        return f"write generation_kwargs=dict({name}=...)"
     for meaning in KEYS.get(name, ()):
         if meaning.partition("=")[0] in names:
             return f"write {meaning}"

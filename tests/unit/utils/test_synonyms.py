@@ -57,4 +57,6 @@ def test_the_words_of_a_name_tell_the_part(kind: str, name: str, part: str | Non
 def test_the_meaning_that_the_part_has_is_advised() -> None:
     assert key_advice("batch_size", ["max_concurrency"]) == "write max_concurrency=..."
     assert key_advice("name", ["path"]) == "write path='...'"
+    assert key_advice("response_format", ["base_url"]) == "write generation_kwargs=dict(response_format=...)"
+    assert key_advice("response_format", ["generation_kwargs"]) == "known: generation_kwargs"
     assert key_advice("temprature", ["temperature"]) == "did you mean 'temperature'?"
