@@ -40,6 +40,7 @@ from ais_prompt.evaluators.code.evaluator import HumanEvalEvaluator as HumanEval
 from ais_prompt.evaluators.code.evaluator import MBPPEvaluator as MBPPEvaluator
 from ais_prompt.evaluators.contained import BBHEvaluator as BBHEvaluator
 from ais_prompt.evaluators.contained import ContainedAnswerEvaluator as ContainedAnswerEvaluator
+from ais_prompt.evaluators.contained import ContainsEvaluator as ContainsEvaluator
 from ais_prompt.evaluators.contained import FuzzyMatchEvaluator as FuzzyMatchEvaluator
 from ais_prompt.evaluators.contained import LambadaEvaluator as LambadaEvaluator
 from ais_prompt.evaluators.contained import OptionOrTextEvaluator as OptionOrTextEvaluator
@@ -51,6 +52,7 @@ from ais_prompt.evaluators.judge import PairwiseEvaluator as PairwiseEvaluator
 from ais_prompt.evaluators.math import MATHVerifyEvaluator as MATHVerifyEvaluator
 from ais_prompt.evaluators.squad import DropEvaluator as DropEvaluator
 from ais_prompt.evaluators.squad import SquadEvaluator as SquadEvaluator
+from ais_prompt.evaluators.structured import JsonEqualEvaluator as JsonEqualEvaluator
 from ais_prompt.evaluators.structured import JsonSchemaEvaluator as JsonSchemaEvaluator
 from ais_prompt.evaluators.structured import RegexEvaluator as RegexEvaluator
 from ais_prompt.evaluators.text_overlap import BleuEvaluator as BleuEvaluator
@@ -138,10 +140,12 @@ from ais_prompt.postprocess.code import humaneval_postprocess_v2 as humaneval_po
 from ais_prompt.postprocess.code import humaneval_postprocess_v3 as humaneval_postprocess_v3
 from ais_prompt.postprocess.code import json_postprocess as json_postprocess
 from ais_prompt.postprocess.code import mbpp_postprocess as mbpp_postprocess
+from ais_prompt.postprocess.dates import date_postprocess as date_postprocess
 from ais_prompt.postprocess.general import first_number_postprocess as first_number_postprocess
 from ais_prompt.postprocess.general import general_postprocess as general_postprocess
 from ais_prompt.postprocess.judge_replies import generic_llmjudge_postprocess as generic_llmjudge_postprocess
 from ais_prompt.postprocess.judge_replies import judge_rating_postprocess as judge_rating_postprocess
+from ais_prompt.postprocess.labels import label_postprocess as label_postprocess
 from ais_prompt.postprocess.math import math_dataset_postprocess as math_dataset_postprocess
 from ais_prompt.postprocess.math import math_postprocess_v2 as math_postprocess_v2
 from ais_prompt.postprocess.numbers import gsm8k_dataset_postprocess as gsm8k_dataset_postprocess

@@ -1,4 +1,8 @@
-"""Describe a file with questions as a dataset (``--data FILE``): columns and scoring are guessed from its rows."""
+"""Describe a file with questions as a dataset (``--data FILE``).
+
+`ais_prompt.checks.data_shapes` says what its columns mean, `ais_prompt.checks.gold_kinds` what its answers are. What a
+user says of the file counts before what is recognised.
+"""
 
 from __future__ import annotations
 
@@ -6,73 +10,53 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
+import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
+from ais_prompt.checks.data_shapes import ANSWERS, OPTION_LISTS, QUESTIONS, find_shape, plain_name
+from ais_prompt.checks.gold_kinds import KINDS, Golds, Kind, Scoring, as_kind, guess, labels_of
 from ais_prompt.config.paths import resolve_data_path
-from ais_prompt.errors import ConfigError
-from ais_prompt.postprocess.numbers import to_decimal
+from ais_prompt.errors import ConfigError, DataError
+from ais_prompt.evaluators.base import is_missing
 from ais_prompt.prompts.prompt_list import mark_of
 from ais_prompt.readers.formats import guessed_csv_form
 from ais_prompt.readers.local import LocalDataset
+from ais_prompt.readers.row_shape import LETTERS, RowShape
 from ais_prompt.utils.text import counted, listed
 
-QUESTIONS: Final = (
-    *("question", "prompt", "query", "problem", "input", "instruction", "text"),
-    *("问题", "题目", "提问", "题干", "输入", "指令"),
-)
-ANSWERS: Final = (
-    *("answer", "gold", "target", "expected", "reference", "label", "ground_truth", "solution", "ideal", "output"),
-    *("gold_answer", "correct_answer", "expected_answer", "reference_answer", "expected_output"),
-    *("答案", "标准答案", "参考答案", "正确答案", "回答", "输出"),
-)
-CONTEXTS: Final = ("context", "passage", "document", "instruction", "上下文", "材料", "文章", "指令")
-_LISTS: Final = ("choices", "options", "选项")
-_NO_CONTENT: Final = ("id", "index", "idx", "no", "", "category", "source", "level", "编号", "序号", "类别", "来源")
-"""Names of columns, the likeliest first, in small letters and with ``_`` for blanks."""
 NONE: Final = "none"
 """In place of a postprocessor: the whole answer is scored."""
-_OPTION: Final = re.compile(r"(?:option|choice|选项)?_?([a-z])")
+ROWS_LOOKED_AT: Final = 20_000
+"""Rows that decide what a file means; the reader refuses a later one of another shape."""
 _MARK: Final = re.compile(r"\{\{\s*(?P<double>[^{}\n]+?)\s*\}\}|\{\s*(?P<single>[^{}\n]+?)\s*\}")
 _NAME: Final = re.compile(r"[^\W\d]\w*")
-_ROWS: Final = 200
-"""Rows that decide what the gold answers are."""
+_HAN: Final = re.compile(r"[\u4e00-\u9fff]")
 _ICE: Final = "</E>"
-_INSTRUCTION: Final = {
-    False: "Answer with the letter of the right option.",
-    True: "请回答正确选项的字母。",
+_INSTRUCTIONS: Final = {
+    ("letter", False): "Answer with the letter of the right option.",
+    ("letter", True): "请回答正确选项的字母。",
+    ("letters", False): "Answer with the letters of all right options.",
+    ("letters", True): "请回答所有正确选项的字母。",
+    ("label", False): "Answer with one of: {labels}.",
+    ("label", True): "请从以下选项中选择一个回答：{labels}。",
 }
-"""Whether the columns have Chinese names → what follows the options."""
-
-
-AnswerKind: TypeAlias = Literal["letter", "number", "text", "exact"]
-SCORING: Final[Mapping[AnswerKind, tuple[str | None, Mapping[str, Any]]]] = {
-    "letter": ("first_option_postprocess", {"type": "AccEvaluator"}),
-    "number": ("gsm8k_postprocess", {"type": "Gsm8kEvaluator"}),
-    "text": (None, {"type": "ContainedAnswerEvaluator", "first_line": False}),
-    "exact": (None, {"type": "AccEvaluator"}),
-}
-"""What gold answers are → postprocessor and evaluator."""
-_WORDS: Final[Mapping[AnswerKind, str]] = {
-    "letter": "a letter",
-    "number": "a number",
-    "text": "a text that is in the model's answer",
-    "exact": "a text that equals the model's answer",
-}
+"""What the answer is, and whether the question is Chinese → the last line of a guessed prompt."""
 
 
 class DataFile(Struct, frozen=True):
     """A file with questions, and what is said of it; None where it is to be guessed.
 
     Attributes:
-        path: JSONL, JSON, CSV, TSV or Parquet, or a folder with a file for each split.
+        path: a file of any format of `LocalDataset`, or a folder with a file for each split.
         prompt: the question, with ``{column}`` or ``{{column}}``. ``{{other}}`` is sent as ``{other}``.
         answer: the column of the gold answer.
         postprocessor: name or dotted path; `NONE` for none.
         evaluator: name or dotted path.
         few_shot: examples in front of each question.
-        kind: what gold answers are: the letter of an option, a number, a text that an answer contains or equals.
+        kind: what gold answers are, one of `KINDS`.
     """
 
     path: str
@@ -81,7 +65,7 @@ class DataFile(Struct, frozen=True):
     postprocessor: str | None = None
     evaluator: str | None = None
     few_shot: int = 0
-    kind: AnswerKind | None = None
+    kind: Kind | None = None
 
 
 class Description(NamedTuple):
@@ -89,13 +73,13 @@ class Description(NamedTuple):
 
     Attributes:
         dataset: its config.
-        sentence: what was guessed.
+        sentence: what was recognised.
         kind: what the gold answers are; None without any.
     """
 
     dataset: dict[str, Any]
     sentence: str
-    kind: AnswerKind | None
+    kind: Kind | None
 
 
 def describe_file(data: DataFile) -> Description:
@@ -103,7 +87,7 @@ def describe_file(data: DataFile) -> Description:
 
     Raises:
         ConfigError: a column that is named is not there, or that of the question is not known; it lists the columns.
-        DataError: the file cannot be read.
+        DataError: the file cannot be read, or a row has another shape than the others.
     """
     path = resolve_data_path(data.path, None) or Path(data.path)
     form: dict[str, Any] = {**guessed_csv_form(path)}
@@ -136,78 +120,314 @@ def describe_rows(
         source: ``type`` and arguments of the reader.
 
     Raises:
-        ConfigError: as `describe_file`.
+        ConfigError, DataError: as `describe_file`.
     """
-    options = _options(columns)
-    prompt, asked_for = _written(data, columns) if data.prompt else _guessed(data, columns, options)
-    answer = _answer(data.answer, columns, asked_for)
-    inputs = [column for column in asked_for if column != answer]
-    found = [] if answer is None else [row.get(answer) for row in islice(rows, _ROWS)]
-    golds = [gold for value in found if value is not None and (gold := str(value).strip())]
-    kind = data.kind or _kind(golds, options) if golds else None
-    scoring = {} if kind is None else _scoring(kind, golds, options, data)
-    turns = [{"role": "HUMAN", "prompt": prompt}]
-    if answer is not None:
-        turns.append({"role": "BOT", "prompt": mark_of(answer)})
-    infer: dict[str, Any] = {"prompt_template": {"type": "PromptTemplate", "template": {"round": turns}}}
-    if data.few_shot:
-        if answer is None:
-            raise ConfigError(
-                f"--few-shot needs the column of the answer, and {data.path} has none of a known name",
-                fix=f"--answer with one of: {listed(columns)}",
-            )
-        infer = {
-            "ice_template": infer["prompt_template"],
-            "prompt_template": {
-                "type": "PromptTemplate",
-                "template": {"begin": _ICE, "round": turns},
-                "ice_token": _ICE,
-            },
-            "retriever": {"type": "RandomRetriever", "ice_num": data.few_shot, "exclude_self": True},
-        }
+    looked = list(islice(rows, ROWS_LOOKED_AT))
+    written = None if data.prompt is None else _written(data, columns)
+    if data.answer is not None and data.answer not in columns:
+        raise ConfigError(f"there is no column {data.answer!r}", where="--answer", fix=f"columns: {listed(columns)}")
+    shape, _ = find_shape(looked, answer=data.answer, asked=None if written is None else written[1])
+    if written is None and not shape.question and shape.messages is None:
+        raise _no_question(data, columns, looked)
+    if written is None and not shape.options:
+        _refuse_unread_options(data, looked)
+    columns_of = _Columns(shape, looked, written)
+    shape, made = _made(columns_of.shape, looked, data)
+    answer = columns_of.answer
+    golds = [] if answer is None else [row.get(answer) for row in made]
+    known = Golds(
+        [gold for gold in golds if not is_missing(gold)],
+        shape.answer or answer or "",
+        _letters(made) if shape.options else columns_of.letters,
+        chinese=any(_HAN.search(name) for name in columns_of.inputs) or _is_chinese(made, columns_of.inputs),
+    )
+    kind, scoring = _scoring(known, data)
+    prompt = columns_of.prompt if written else _instructed(columns_of.prompt, kind, scoring, known)
+    if shape.messages is None:
+        infer = _text_prompt(prompt, answer, data, shown=columns_of.shown(made, few_shot=data.few_shot > 0))
+    else:
+        infer = _chat_prompt(data)
+    if data.few_shot and columns_of.shown(made, few_shot=True) == "shown_answer":
+        shape = replace(shape, shown=answer)
     dataset = {
         "abbr": Path(data.path).name.partition(".")[0] or "data",
         **source,
-        "reader_cfg": {"input_columns": inputs, "output_column": answer},
+        **({} if shape == RowShape() else {"shape": msgspec.to_builtins(shape)}),
+        "reader_cfg": {
+            "input_columns": [name for name in columns_of.inputs if name != answer],
+            "output_column": answer,
+        },
         "infer_cfg": {**infer, "inferencer": {"type": "GenInferencer"}},
         **({"eval_cfg": scoring} if scoring else {}),
     }
-    asked = f"the question is {listed(map(mark_of, inputs))}"
-    if kind is None or answer is None:
-        return Description(
-            dataset, f"{asked}; no column has a known name for the answer, so nothing is scored: --answer COLUMN", None
-        )
-    parts = [scoring[key]["type"] for key in ("pred_postprocessor", "evaluator") if key in scoring]
-    return Description(dataset, f"{asked}, the answer {mark_of(answer)} is {_WORDS[kind]} ({', '.join(parts)})", kind)
+    sentence = _sentence(shape, columns_of, kind, scoring)
+    notes = [*_missing(golds, answer), *_unnamed_labels(data, kind, known), *_other_answers(looked, shape, columns_of)]
+    return Description(dataset, "; ".join([sentence, *notes]), kind)
 
 
-def _guessed(data: DataFile, columns: Sequence[str], options: Mapping[str, str]) -> tuple[str, list[str]]:
-    """Return a prompt of the columns with known names, and these columns."""
-    question = _first(QUESTIONS, columns)
-    others = [column for column in columns if _plain(column) not in _NO_CONTENT]
-    if question is None and len(others) <= 2:
-        question = next((column for column in others if column not in (data.answer, _first(ANSWERS, columns))), None)
-    lists = _first(_LISTS, columns)
-    if question is None or (lists and not options):
-        what = f"no column of {data.path} has a known name for the question, such as 'question' or '问题'"
-        if question is not None:
-            what = f"the options of {data.path} are together in {lists!r}; each needs a column of its own: A, B, C, …"
-        fix = f'--prompt "…{mark_of("column")}…" with: {listed(columns)}'
-        raise ConfigError(what, where="--data", fix=fix)
-    above = [column for column in [_first(CONTEXTS, columns)] if column not in (None, question)]
-    lines = [*(mark_of(column) + "\n" for column in above if column), mark_of(question)]
-    lines += [f"{letter}. {mark_of(column)}" for letter, column in options.items()]
-    lines += [_INSTRUCTION[not question.isascii()]] if options else []
-    return "\n".join(lines), [*filter(None, above), question, *options.values()]
+class _Columns:
+    """The columns of a dataset: those of its prompt, that of its answer, and the shape that makes them.
+
+    A shape is used as far as it is needed: a plain column is written by its own name.
+
+    Attributes:
+        shape: what is left of the shape.
+        prompt: the question as a template has it.
+        inputs: the columns in it.
+        answer: the column of the gold; None without one.
+        source: the column that the gold is made of.
+        letters: of options that the prompt writes column by column; empty where the shape makes ``options``.
+    """
+
+    def __init__(
+        self, shape: RowShape, rows: Sequence[Mapping[str, Any]], written: tuple[str, list[str]] | None
+    ) -> None:
+        flat = replace(RowShape(), inside=shape.inside)
+        plain_rows = [flat.row(row) for row in rows] if shape.inside else rows
+        self.source, self.letters = shape.answer, ""
+        replies = shape.messages is not None and shape.answer is None
+        changes_gold = bool(shape.options or shape.parsed or replies)
+        has_gold = shape.answer is not None or shape.right is not None or shape.gold == "marked" or replies
+        is_path = shape.answer is not None and shape.answer not in plain_rows[0]
+        self.answer = ("answer" if changes_gold or is_path else shape.answer) if has_gold else None
+        if shape.answer is not None and not changes_gold and not is_path:
+            shape = replace(shape, answer=None)
+            if any(isinstance(row.get(self.source or ""), bool) for row in plain_rows):
+                shape = replace(shape, texts=(*shape.texts, str(self.source)))
+        if written is not None:
+            self.prompt, self.inputs = written
+            if isinstance(shape.options, str) and shape.options in self.inputs:  # as it is, it is a list
+                self.prompt = self.prompt.replace(mark_of(shape.options), mark_of("options"))
+                self.inputs = ["options" if name == shape.options else name for name in self.inputs]
+            unwritten = [name for name in self.inputs if name in plain_rows[0] and not _is_written(name, plain_rows)]
+            shape = replace(shape, texts=(*shape.texts, *(name for name in unwritten if name != self.answer)))
+        elif shape.messages is not None:
+            self.prompt, self.inputs = "", ["messages"]
+        else:
+            parts = shape.question
+            if all(_is_written(name, plain_rows) for name in parts) and not shape.right:
+                shape = replace(shape, question=())
+                self.prompt, self.inputs = "\n\n".join(map(mark_of, parts)), list(parts)
+            elif len(parts) == 1 and not shape.right:
+                shape = replace(shape, question=(), texts=(*shape.texts, *parts))
+                self.prompt, self.inputs = mark_of(parts[0]), list(parts)
+            else:
+                self.prompt, self.inputs = mark_of("question"), ["question"]
+            if _are_lettered(shape, plain_rows):
+                lines = [f"{letter}. {mark_of(name)}" for letter, name in zip(LETTERS, shape.options, strict=False)]
+                self.prompt, self.inputs = "\n".join([self.prompt, *lines]), [*self.inputs, *shape.options]
+                self.answer, self.letters = self.source, LETTERS[: len(lines)]
+                shape = replace(shape, options=(), answer=None)
+            elif shape.options:
+                self.prompt, self.inputs = f"{self.prompt}\n{mark_of('options')}", [*self.inputs, "options"]
+        self.shape = shape
+
+    def shown(self, rows: Sequence[Mapping[str, Any]], *, few_shot: bool) -> str | None:
+        """Return the column that an example shows as its answer: of golds that are no texts one that is made."""
+        plain = self.answer is None or not any(isinstance(row.get(self.answer), Mapping | list) for row in rows)
+        return self.answer if plain or not few_shot else "shown_answer"
 
 
-def _answer(named: str | None, columns: Sequence[str], asked_for: Sequence[str]) -> str | None:
-    """Return the column of the gold answer: the named one, one of a known name, or the only other one."""
-    if named is not None and named not in columns:
-        raise ConfigError(f"there is no column {named!r}", where="--answer", fix=f"columns: {listed(columns)}")
-    others = [column for column in columns if column not in asked_for and _plain(column) not in _NO_CONTENT]
-    only = others[0] if len(others) == 1 else None
-    return named or _first(ANSWERS, columns if len(asked_for) > 1 else others) or only
+def _are_lettered(shape: RowShape, rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether each option has a column with a value in every row, and the answer is a letter."""
+    if not shape.options or isinstance(shape.options, str) or shape.right is not None or shape.gold != "letter":
+        return False
+    letters = LETTERS[: len(shape.options)]
+    golds = [] if shape.answer is None else [str(row.get(shape.answer) or letters[0]).upper() for row in rows]
+    return all(gold in tuple(letters) for gold in golds) and all(_is_written(name, rows) for name in shape.options)
+
+
+def _is_written(name: str, rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether a template writes every value of a column as people do, and there is one in every row."""
+    return all(
+        isinstance(value := row.get(name), str | int | float) and not isinstance(value, bool) and not is_missing(value)
+        for row in rows
+    )
+
+
+def _made(
+    shape: RowShape, rows: Sequence[Mapping[str, Any]], data: DataFile
+) -> tuple[RowShape, Sequence[Mapping[str, Any]]]:
+    """Return the rows in their shape.
+
+    Raises:
+        DataError: a row has another shape; it names the row.
+    """
+    if shape == RowShape():
+        return shape, rows
+    made = []
+    for number, row in enumerate(rows):
+        try:
+            made.append(shape.row(row))
+        except DataError as error:
+            error.where = f"{data.path}, row {number}"
+            raise
+    return shape, made
+
+
+def _scoring(golds: Golds, data: DataFile) -> tuple[Kind | None, Scoring]:
+    """Return what the golds are, and the ``eval_cfg``: what the user says, else what is guessed.
+
+    Raises:
+        ConfigError: there are golds that nothing can score.
+    """
+    if not golds.values:
+        return None, {}
+    found = as_kind(data.kind, golds) if data.kind else guess(golds)
+    if found is None and data.evaluator is None:
+        what = f"the answers in {golds.column!r} are of no known kind: {golds.values[0]!r:.60}"
+        fix = "--answer COLUMN with texts, numbers or lists of texts; or --evaluator, to score them by a part of yours"
+        raise ConfigError(what, where=data.path, fix=fix)
+    kind, scoring = found or as_kind("exact", golds)
+    if kind.name == "text" and data.postprocessor not in (None, NONE):
+        kind, scoring = as_kind("exact", golds)  # what is left of the answer is compared, not searched
+    scoring = dict(scoring)
+    if data.postprocessor == NONE:
+        scoring.pop("pred_postprocessor", None)
+    elif data.postprocessor is not None:
+        scoring["pred_postprocessor"] = {"type": data.postprocessor}
+    if data.evaluator is not None:
+        scoring["evaluator"] = {"type": data.evaluator}
+    return kind.name, scoring
+
+
+def _text_prompt(prompt: str, answer: str | None, data: DataFile, shown: str | None) -> dict[str, Any]:
+    """Return the ``infer_cfg`` of a text: question, answer, and the examples in front of it."""
+
+    def turns(gold: str | None) -> list[dict[str, str]]:
+        said = [] if gold is None else [{"role": "BOT", "prompt": mark_of(gold)}]
+        return [{"role": "HUMAN", "prompt": prompt}, *said]
+
+    if not data.few_shot:
+        return {"prompt_template": {"type": "PromptTemplate", "template": {"round": turns(answer)}}}
+    if answer is None:
+        what = f"--few-shot needs the column of the answer, and {data.path} has none of a known name"
+        raise ConfigError(what, where="--few-shot", fix="add --answer COLUMN")
+    return {
+        "ice_template": {"type": "PromptTemplate", "template": {"round": turns(shown)}},
+        "prompt_template": {
+            "type": "PromptTemplate",
+            "template": {"begin": _ICE, "round": turns(answer)},
+            "ice_token": _ICE,
+        },
+        "retriever": {"type": "RandomRetriever", "ice_num": data.few_shot, "exclude_self": True},
+    }
+
+
+def _chat_prompt(data: DataFile) -> dict[str, Any]:
+    if data.few_shot:
+        what = f"--few-shot needs questions, and {data.path} has chats"
+        raise ConfigError(what, where="--few-shot", fix="write examples into the chats, or leave it out")
+    return {"prompt_template": {"type": "RawPromptTemplate", "messages": [{"expand_column": "messages"}]}}
+
+
+def _instructed(prompt: str, kind: Kind | None, scoring: Scoring, golds: Golds) -> str:
+    """Return a guessed prompt with what the answer must be, where a model cannot know it."""
+    if not prompt or kind is None or (kind, golds.chinese) not in _INSTRUCTIONS:
+        return prompt
+    instruction = _INSTRUCTIONS[kind, golds.chinese]
+    if kind == "label":
+        labels = scoring.get("pred_postprocessor", {}).get("labels") or labels_of(golds) or []
+        return f"{prompt}\n\n{instruction.format(labels=('、' if golds.chinese else ', ').join(labels))}"
+    return f"{prompt}\n{instruction}"
+
+
+def _letters(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the letters of all options."""
+    found = {line[:1] for row in rows for line in str(row["options"]).splitlines() if line[1:3] == ". "}
+    return "".join(sorted(found))
+
+
+def _is_chinese(rows: Sequence[Mapping[str, Any]], inputs: Sequence[str]) -> bool:
+    """Return whether the first question is Chinese."""
+    return any(_HAN.search(str(rows[0].get(name) or "")) for name in inputs)
+
+
+def _sentence(shape: RowShape, columns: _Columns, kind: Kind | None, scoring: Scoring) -> str:
+    """Say what was recognised."""
+    asked = f"the question is {listed(map(mark_of, columns.inputs))}"
+    if shape.messages is not None:
+        asked = f"the question is the chat in {mark_of(shape.messages)}"
+    if shape.inside:
+        asked += f", columns inside {listed(map(mark_of, shape.inside))}"
+    if shape.options:
+        asked += f", options from {listed(map(mark_of, _named(shape.options)))}"
+    if kind is None or columns.answer is None:
+        return f"{asked}; no column has a known name for the answer, so nothing is scored: --answer COLUMN"
+    about = next(one.about for one in KINDS if one.name == kind)
+    if kind in ("letter", "letters") and shape.answer is not None and shape.gold.startswith("from"):
+        other = "from 1" if shape.gold == "from 0" else "from 0"
+        about += f", counted {shape.gold} (otherwise --set datasets.0.shape.gold='{other}')"
+    where = shape.right or columns.source or ("the last turn" if shape.messages else "a mark of the options")
+    parts = [
+        scoring[key]["type"] for key in ("dataset_postprocessor", "pred_postprocessor", "evaluator") if key in scoring
+    ]
+    named = mark_of(where) if where in (shape.right, columns.source) else where
+    return f"{asked}, the answer {named} is {about} ({', '.join(dict.fromkeys(parts))})"
+
+
+def _named(options: str | Sequence[str]) -> Sequence[str]:
+    return (options,) if isinstance(options, str) else options
+
+
+def _missing(golds: Sequence[Any], answer: str | None) -> list[str]:
+    """Say how many rows have no gold."""
+    empty = [number for number, gold in enumerate(golds) if is_missing(gold)]
+    if answer is None or not empty or len(empty) == len(golds):
+        return []
+    return [f"{counted(len(empty), 'row')} without an answer, the first is row {empty[0]}: they get no score"]
+
+
+def _unnamed_labels(data: DataFile, kind: Kind | None, golds: Golds) -> list[str]:
+    """Say that a prompt of the user does not name the labels."""
+    labels = labels_of(golds) if kind == "label" else None
+    if data.prompt is None or not labels or any(label.casefold() in data.prompt.casefold() for label in labels):
+        return []
+    return [f"the prompt names none of the labels {listed(labels)}, so the model has to guess them"]
+
+
+def _other_answers(rows: Sequence[Mapping[str, Any]], shape: RowShape, columns: _Columns) -> list[str]:
+    """Name the other columns that may be the answer, as people must know which one was taken."""
+    taken = {columns.source, columns.answer, shape.right, shape.messages, *shape.inside, *columns.inputs}
+    taken |= {shape.options} if isinstance(shape.options, str) else set(shape.options)
+    names = [
+        name
+        for name in rows[0]
+        if name not in taken and plain_name(name) in ANSWERS and plain_name(name) not in QUESTIONS
+    ]
+    others = [name for name in names if any(row.get(name) != row.get(columns.source or "") for row in rows)]
+    return [f"not {listed(map(mark_of, others))}: --answer COLUMN"] if others and columns.source else []
+
+
+def _no_question(data: DataFile, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> ConfigError:
+    """Return the error for a file whose question is not known."""
+    fix = f'--prompt "…{mark_of("column")}…" with: {listed(columns)}'
+    named = [name for name in columns if plain_name(name) in QUESTIONS]
+    if named:
+        value = next((value for row in rows if not is_missing(value := row.get(named[0]))), None)
+        if value is None:
+            return ConfigError(f"the column {named[0]!r} of {data.path} is empty", where="--data", fix=fix)
+        what = f"the column {named[0]!r} of {data.path} holds {value!r:.60}, which no prompt can write"
+        return ConfigError(what, where="--data", fix=fix)
+    if len(columns) == 1:
+        what = f"{data.path} has only the column {columns[0]!r}, whose values are no questions"
+        return ConfigError(what, where="--data", fix=fix)
+    what = f"no column of {data.path} has a known name for the question, such as 'question' or '问题'"
+    return ConfigError(what, where="--data", fix=fix)
+
+
+def _refuse_unread_options(data: DataFile, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Raise an error for options that no form knows: a question without its options is another question."""
+    for name in rows[0]:
+        values = [value for row in rows if not is_missing(value := row.get(name))]
+        if plain_name(name) not in OPTION_LISTS or plain_name(name) in ANSWERS or not values:
+            continue
+        if any(isinstance(value, list | Mapping) or len(str(value).splitlines()) > 1 for value in values):
+            what = (
+                f"the options in {name!r} of {data.path} have no known form, or no column names the right one of them"
+            )
+            fix = f"--answer with the column of the right option, or --prompt with others: {listed(rows[0])}"
+            raise ConfigError(what, where="--data", fix=fix)
 
 
 def _written(data: DataFile, columns: Sequence[str]) -> tuple[str, list[str]]:
@@ -236,47 +456,3 @@ def _written(data: DataFile, columns: Sequence[str]) -> tuple[str, list[str]]:
         fix = f'write "…{mark_of(columns[0])}…"; columns: {listed(columns)}'
         raise ConfigError("the prompt names no column, so every question would be the same", where="--prompt", fix=fix)
     return written, list(used)
-
-
-def _kind(golds: Sequence[str], options: Mapping[str, str]) -> AnswerKind:
-    if options and all(gold.upper() in options for gold in golds):
-        return "letter"
-    return "number" if all(to_decimal(gold) is not None for gold in golds) else "text"
-
-
-def _scoring(kind: AnswerKind, golds: Sequence[str], options: Mapping[str, str], data: DataFile) -> dict[str, Any]:
-    """Return the ``eval_cfg``."""
-    if kind == "text" and data.postprocessor not in (None, NONE):
-        kind = "exact"  # what is left of the answer is compared, not searched
-    extract, evaluator = SCORING[kind]
-    scoring: dict[str, Any] = {"evaluator": dict(evaluator)}
-    if extract is not None:
-        scoring["pred_postprocessor"] = {"type": extract}
-    if kind == "letter":
-        if options and list(options) != list("ABCD"):
-            scoring["pred_postprocessor"]["options"] = "".join(options)
-        if not all(map(str.isupper, golds)):
-            scoring["evaluator"]["ignore_case"] = True
-    if data.postprocessor == NONE:
-        scoring.pop("pred_postprocessor", None)
-    elif data.postprocessor is not None:
-        scoring["pred_postprocessor"] = {"type": data.postprocessor}
-    if data.evaluator is not None:
-        scoring["evaluator"] = {"type": data.evaluator}
-    return scoring
-
-
-def _options(columns: Sequence[str]) -> dict[str, str]:
-    """Return letter → column of the options: ``A``, ``option_a``, ``选项A``; empty unless there are two."""
-    found = {match[1].upper(): column for column in columns if (match := _OPTION.fullmatch(_plain(column)))}
-    letters = [letter for letter, expected in zip(sorted(found), "ABCDEFGHIJ", strict=False) if letter == expected]
-    return {letter: found[letter] for letter in letters} if len(letters) > 1 else {}
-
-
-def _first(names: Sequence[str], columns: Sequence[str]) -> str | None:
-    plain = {_plain(column): column for column in reversed(columns)}
-    return next((plain[name] for name in names if name in plain), None)
-
-
-def _plain(column: str) -> str:
-    return column.strip().lower().replace(" ", "_")

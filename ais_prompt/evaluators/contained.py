@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import string
+import unicodedata
 from collections.abc import Sequence
 from typing import Any, Final, Literal
 
@@ -12,6 +13,7 @@ from ais_prompt.metrics.spans import normalize
 from ais_prompt.postprocess.general import plain_phrase
 from ais_prompt.postprocess.peer import general_postprocess_peer
 from ais_prompt.postprocess.phrases import bbh_freeform_postprocess
+from ais_prompt.postprocess.readable import said
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.utils.text import contains
 
@@ -55,6 +57,43 @@ class ContainedAnswerEvaluator(MeanEvaluator):
         elif gold.strip() and contains(text, gold):
             return True
         return bool(plain) and (plain == text if self.whole else contains(text, plain))
+
+
+@EVALUATORS.register_module()
+class ContainsEvaluator(MeanEvaluator):
+    """Accuracy: 1 where a gold answer is anywhere in the answer, after thoughts.
+
+    Only whole words and numbers count: 5 is not in 15, and "no" is not in "know" (`ais_prompt.utils.text.contains`).
+    Upper and lower case, full-width and other forms of a character (NFKC), kinds of quotation marks and dashes, bold
+    and white space make no difference. Several golds are alternatives.
+
+    **Known limit**: what the answer says of the gold is not read. "Not Paris but Lyon" has Paris in it, and so has an
+    answer that repeats a question or options with the gold. Use a postprocessor for labels, letters, numbers and dates.
+    """
+
+    def value(self, answer: str, gold: Any) -> float:
+        """Return 1 if a gold is in the answer, else 0."""
+        text = _folded(said(answer).text)
+        golds = [one for one in map(_folded, golds_of(gold)) if one]
+        # A gold without letters and digits, such as "-", is in every other text.
+        return float(any(contains(text, one) if re.search(r"\w", one) else text == one for one in golds))
+
+
+_QUOTES, _DOUBLE_QUOTES, _DASHES = "‘’‛", "“”„", "‐‑–—−"
+_MARKS: Final = str.maketrans(
+    {
+        **dict.fromkeys("*`"),
+        **dict.fromkeys(_QUOTES, "'"),
+        **dict.fromkeys(_DOUBLE_QUOTES, '"'),
+        **dict.fromkeys(_DASHES, "-"),
+    }
+)
+
+
+def _folded(text: str) -> str:
+    """Return a text as it is searched for another: without differences of case, form and white space."""
+    plain = " ".join(unicodedata.normalize("NFKC", text).translate(_MARKS).casefold().split())
+    return re.sub(r"[.。]+\Z", "", plain) or plain
 
 
 @EVALUATORS.register_module()

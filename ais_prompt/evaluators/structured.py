@@ -1,4 +1,4 @@
-"""Answers whose form is asked for: JSON that fits a schema, and texts that match a regular expression."""
+"""Answers whose form is asked for: JSON that equals a value or fits a schema, and texts that match an expression."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.evaluators.base import MeanEvaluator, golds_of
+from ais_prompt.errors import ConfigError, DataError, MissingGoldError
+from ais_prompt.evaluators.base import MeanEvaluator, golds_of, is_missing
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.utils.jsonl import parse_written
 from ais_prompt.utils.packages import require, require_installed
@@ -51,6 +51,42 @@ class JsonSchemaEvaluator(MeanEvaluator):
             return float(validator.is_valid(parse_written(answer)))
         except (ValueError, OverflowError, RecursionError):  # the last two: numbers and nesting that it cannot check
             return 0.0
+
+
+@EVALUATORS.register_module()
+class JsonEqualEvaluator(MeanEvaluator):
+    """Accuracy: 1 where the answer is the same JSON value as the gold. The order of keys makes no difference.
+
+    Use `json_postprocess` as ``pred_postprocessor``: an answer without JSON is *unparsed* then. Numbers are equal by
+    value (1 and 1.0), texts without white space at their ends; lists have an order.
+    """
+
+    def value(self, answer: str, gold: Any) -> float:
+        """Return 1 if both are equal, else 0.
+
+        Raises:
+            MissingGoldError: there is no gold.
+            DataError: the gold is a text that is no JSON.
+        """
+        if is_missing(gold):
+            raise MissingGoldError("there is no gold answer", fix="fill it in, or name its column as output_column")
+        try:
+            right = parse_written(gold) if isinstance(gold, str) else gold
+        except ValueError as error:
+            raise DataError(f"the gold {gold!r:.60} is no JSON: {error}", fix="check the column") from None
+        try:
+            return float(_comparable(parse_written(answer)) == _comparable(right))
+        except ValueError:
+            return 0.0
+
+
+def _comparable(value: Any) -> Any:
+    """Return a value that equals another one where the JSON does: true is not 1, and 1 is 1.0."""
+    if isinstance(value, Mapping):
+        return {str(key): _comparable(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_comparable(one) for one in value]
+    return value.strip() if isinstance(value, str) else (type(value) is bool, value)
 
 
 @EVALUATORS.register_module()

@@ -13,6 +13,7 @@ from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.readers.formats import UTF8, Format, missing_file, read_file, reading, split_name
 from ais_prompt.readers.given_rows import SPLIT_NAMES, tables_of
 from ais_prompt.readers.hugging_face import HuggingFaceDataset, is_saved
+from ais_prompt.readers.row_shape import parse_shape, shaped
 from ais_prompt.readers.table import Table, join_lines, join_tables
 from ais_prompt.registry import READERS
 from ais_prompt.utils.held import Held
@@ -35,6 +36,8 @@ class LocalDataset:
             TSV, where quotation marks are text.
         rows: in place of ``path``, the rows themselves: a list of dicts, or split → list. From Python they may also be
             a frame of pandas, polars, Arrow or `datasets`. A run folder keeps rows of Python as files in ``rows/``.
+        shape: what rows mean that are no plain texts, such as a list of options: the keys of
+            `ais_prompt.readers.row_shape.RowShape`.
 
     Raises:
         ConfigError: not one of ``path``, ``data_files`` and ``rows`` is given, ``delimiter`` or ``quotechar`` is longer
@@ -51,6 +54,7 @@ class LocalDataset:
         encoding: str = UTF8,
         quotechar: str | None = None,
         rows: Any = None,
+        shape: Mapping[str, Any] | None = None,
     ) -> None:
         if bool(path or data_files) == (rows is not None):
             what = "LocalDataset needs path or data_files" if rows is None else "rows are given beside a path"
@@ -66,6 +70,7 @@ class LocalDataset:
         self._delimiter = delimiter
         self._encoding = encoding
         self._quotechar = quotechar
+        self._shape = None if shape is None else parse_shape(shape)
         # Path.is_file raises an error for a name that is too long.
         self._is_file = self._path is not None and os.path.isfile(self._path)  # noqa: PTH113
         saved = self._path is not None and not data_files and not self._is_file and is_saved(self._path)
@@ -101,7 +106,8 @@ class LocalDataset:
                 quotechar=self._quotechar,
             )
             table = join_tables(list(map(read, files)))
-        return join_lines(table, self._join_lines) if self._join_lines else table
+        table = join_lines(table, self._join_lines) if self._join_lines else table
+        return table if self._shape is None else shaped(table, self._shape)
 
     @cached_property
     def _tables(self) -> Mapping[str, Table]:

@@ -1,0 +1,180 @@
+r"""The label that an answer in words gives: "Positive.", "Yes, it is.", "It is **negative**.", "这是正面的。".
+
+A label counts where the answer asserts it, as whole words, in any case. One that is denied ("not positive"), supposed
+("if it is true") or reported ("some say yes") does not. An answer that names several labels, or none, is unparsed, but
+for a label that
+
+- is marked or announced: ``\boxed{}``, "the answer is", "答案是",
+- begins the answer, before a punctuation mark: "No, there is no doubt",
+- or is the only one after the last conclusion: "Good acting, bad plot. Overall, negative".
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final
+
+from msgspec import Struct
+
+from ais_prompt.postprocess.readable import said
+from ais_prompt.postprocess.rule_engine import Candidate, Doubts, Rank, doubts, is_reported, is_undecided, strongest
+from ais_prompt.postprocess.stated import marked_spans, statements
+from ais_prompt.registry import POSTPROCESSORS
+from ais_prompt.types.score import Extraction
+
+_DECORATION: Final = re.compile(r"\*+|`+|(?<!\w)_+|_+(?!\w)|\$+|\\text(?=\{)|[\"“”「」‘]")
+_CONCLUDES: Final = re.compile(
+    r"\b(?:so|thus|therefore|hence|overall|in\s+(?:conclusion|summary|short|the\s+end|total|sum)|to\s+(?:conclude|sum\s+up)|conclu\w+|finally|all\s+in\s+all"
+    r"|on\s+balance|ultimately|altogether|i(?:['’]d|\s+would)?\s+(?:say|classify|label|call|choose|pick|rate|go\s+with)|classified\s+as|final|verdict|label\s+is)\b"
+    r"|所以|因此|综上|总之|总体|总的来说|整体|最终|故|归为|判断为|应该?是|属于",
+    re.IGNORECASE,
+)
+_WORD_LIKE: Final = frozenset(("no", "so", "one", "other", "right", "a", "i", "none", "not"))
+"""Labels that are words of any sentence: only a punctuation mark or the end may follow them."""
+_HAN: Final = re.compile(r"[\u2e80-\u9fff]")
+_NEGATES: Final = re.compile(r"(?:不|非|没|未|无|否)\s?\Z")
+_ENDS: Final = r"(?=的?[\s)\]】}'’]*(?:[,.;:!?。，；：！？、)—–-]|\Z|\n))"
+_JOINT: Final = (
+    r"[\s,'’，]{0,3}(?:\b(?:or|and|nor)\b|[/&,、，]|或者?|还是|和|与|也可能是?)+"
+    r"[\s'‘]{0,2}(?:(?:it\s+is|be|the|an?)\s+)?"
+)
+"""What joins two labels: "positive or negative"."""
+
+
+class LabelPatterns(Struct, frozen=True):
+    """What finds some labels.
+
+    Attributes:
+        names: label as it is compared → as it is written.
+        mention: any of them in a text, the longest first.
+        joint: two or more of them in a row.
+        doubts: what denies one.
+    """
+
+    names: dict[str, str]
+    mention: re.Pattern[str]
+    joint: re.Pattern[str]
+    doubts: Doubts
+
+
+@POSTPROCESSORS.register_module()
+def label_postprocess(text: str, labels: Sequence[str]) -> Extraction | None:
+    """Return the label that an answer gives, as ``labels`` writes it; None if it gives none, or several.
+
+    >>> label_postprocess("The sentiment of this review is **Positive**.", ["positive", "negative"])
+    'positive'
+    >>> label_postprocess("No, there is no evidence for that.", ["yes", "no"])
+    'no'
+    >>> label_postprocess("This could be positive or negative.", ["positive", "negative"])
+    >>> label_postprocess("It is not positive.", ["positive", "negative"])
+
+    Args:
+        text: the answer.
+        labels: all labels of the dataset.
+
+    Raises:
+        ValueError: there is no label.
+    """
+    if not labels:
+        raise ValueError("label_postprocess needs labels=[...], all labels of the dataset")
+    patterns = label_patterns(tuple(map(str, labels)))
+    source = said(text).before_next_question().without(_DECORATION)
+    found = strongest(_candidates(source.text, patterns), source.text)
+    different = {one.text for one in found}
+    if len(different) > 1 and found[0].rank in (Rank.ANNOUNCED, Rank.FINAL, Rank.MARKED):
+        different = {found[-1].text}
+    if len(different) != 1 or not found[-1].text:
+        return None
+    return source.extraction(found[-1].rule, found[-1].start, found[-1].end, found[-1].text)
+
+
+def same_label(text: str) -> str:
+    """Return a label as it is compared: yes, Yes and YES are one."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().replace("_", " ").replace("-", " ").split())
+
+
+@lru_cache(maxsize=64)
+def label_patterns(labels: tuple[str, ...]) -> LabelPatterns:
+    """Compile what finds these labels."""
+    names = {same_label(label): label.strip() for label in reversed(labels)}
+    written = [_written(name) for name in sorted(names, key=len, reverse=True)]
+    every = "|".join(written)
+    joint = rf"(?:{'|'.join(map(_words, names))})"
+    return LabelPatterns(
+        names,
+        re.compile(rf"(?:{every})", re.IGNORECASE),
+        re.compile(rf"(?<!\w){joint}(?:{_JOINT}{joint})+(?!\w)", re.IGNORECASE),
+        doubts(rf"(?i:{every})"),
+    )
+
+
+def _words(name: str) -> str:
+    return r"[\s_-]+".join(map(re.escape, name.split()))
+
+
+def _written(name: str) -> str:
+    """Return the pattern of a label: blanks, hyphens and underscores are one, and words end where it ends."""
+    words = _words(name)
+    if _HAN.search(name):
+        # One sign is part of many words: only a clause that holds nothing else is a label.
+        return rf"(?<![\u2e80-\u9fff])(?:{words}){_ENDS}" if len(name) == 1 else words
+    start = r"(?<![\w'’])" if re.match(r"\w", name) else ""
+    end = r"(?![\w])(?!['’][a-z])" if re.search(r"\w\Z", name) else ""
+    return f"{start}(?:{words}){end}" + (_ENDS if name in _WORD_LIKE else "")
+
+
+def _candidates(text: str, patterns: LabelPatterns) -> Iterator[Candidate]:
+    """Yield the labels that a text asserts, each as strongly as it does."""
+    for rule, start, end in marked_spans(text):
+        yield from _in_span(text, start, end, Rank.MARKED, rule, patterns)
+    for statement in statements(text):
+        end = max(statement.end, min(statement.line_end, statement.start + 1))
+        yield from _in_span(text, statement.start, end, statement.rule.rank, statement.rule.name, patterns)
+    lead = re.match(r"[\s\W]*", text)
+    start = lead.end() if lead else 0
+    first = patterns.mention.match(text, start)
+    if first and not patterns.joint.match(text, start) and re.match(_ENDS, text[first.end() : first.end() + 40]):
+        yield _candidate(Rank.VERDICT, "the first word", first, patterns)
+    if is_undecided(text):
+        return
+    mentions = list(_asserted(text, 0, len(text), patterns))
+    cues = list(_CONCLUDES.finditer(text))
+    after = [one for one in mentions if cues and one.start() >= cues[-1].end()]
+    if len({_name(one, patterns) for one in after}) == 1:
+        yield _candidate(Rank.CONCLUDED, "the conclusion", after[-1], patterns)
+    for one in mentions:
+        yield _candidate(Rank.ALONE, "the only label", one, patterns)
+
+
+def _in_span(text: str, start: int, end: int, rank: Rank, rule: str, patterns: LabelPatterns) -> Iterator[Candidate]:
+    """Yield the label of a place that announces one; a candidate without a text if there are several."""
+    found = list(_asserted(text, start, end, patterns))
+    names = {_name(one, patterns) for one in found}
+    if len(names) == 1:
+        yield _candidate(rank, rule, found[0], patterns)
+    elif names:
+        yield Candidate(rank, rule, found[0].start(), found[-1].end(), "")
+
+
+def _asserted(text: str, start: int, end: int, patterns: LabelPatterns) -> Iterator[re.Match[str]]:
+    """Yield the labels between two places that are not denied, supposed or reported."""
+    joint = {place for found in patterns.joint.finditer(text, start, end) for place in range(*found.span())}
+    for one in patterns.mention.finditer(text, start, end):
+        if one.start() in joint:
+            yield one  # one of several, whatever is said of them
+            continue
+        before = text[max(0, one.start() - 2) : one.start()]
+        denied = _NEGATES.search(before) or patterns.doubts.denies(text, *one.span())
+        if not (denied or is_reported(text, one.start())):
+            yield one
+
+
+def _name(found: re.Match[str], patterns: LabelPatterns) -> str:
+    return patterns.names[same_label(found.group())]
+
+
+def _candidate(rank: Rank, rule: str, found: re.Match[str], patterns: LabelPatterns) -> Candidate:
+    return Candidate(rank, rule, found.start(), found.end(), _name(found, patterns))
