@@ -33,7 +33,19 @@ QUESTIONS: Final = (
     *("问题", "题目", "提问", "题干", "试题", "输入", "指令", "文本", "句子", "评论", "内容", "用户输入"),
 )
 ANSWERS: Final = (
-    *("answer", "gold", "target", "expected", "reference", "label", "ground_truth", "solution", "ideal", "output"),
+    *(
+        "answer",
+        "gold",
+        "target",
+        "expected",
+        "reference",
+        "label_text",
+        "label",
+        "ground_truth",
+        "solution",
+        "ideal",
+        "output",
+    ),
     *(
         "answers",
         "gold_answer",
@@ -110,7 +122,7 @@ NO_CONTENT: Final = (
 """Names of columns, the likeliest first, in small letters and with ``_`` for blanks."""
 OPTION_LISTS: Final = (
     *("choices", "options", "candidates", "endings", "alternatives", "answer_choices", "answer_options", "option"),
-    *("choice", "mc1_targets", "possible_answers", "answers", "选项", "候选", "备选"),
+    *("choice", "mc1_targets", "选项", "候选", "备选"),
 )
 RIGHT: Final = ("correct_answer", "right_answer", "correct", "正确答案")
 WRONG_LIST: Final = ("incorrect_answers", "wrong_answers", "distractors", "错误答案", "干扰项")
@@ -405,11 +417,18 @@ def _answer_column(look: Look) -> str | None:
     among = [*free, *look.asked] if look.asked and len(look.asked) > 1 else free
     if named := look.first(ANSWERS, among):
         return named
-    others = [name for name in free if plain_name(name) not in NO_CONTENT]
+    others = [name for name in free if plain_name(name) not in NO_CONTENT and not _counts_rows(look, name)]
     if len(others) == 1:
         return others[0]
     rest = [name for name in free if plain_name(name) in ("category", "type", "topic", "subject", "类别", "学科")]
     return rest[0] if len(rest) == 1 and not others else None
+
+
+def _counts_rows(look: Look, name: str) -> bool:
+    """Return whether a column numbers the rows."""
+    values = [row.get(name) for row in look.rows]
+    numbers = [int(value) for value in values if str(value).isdecimal()]
+    return len(values) > 1 and numbers == list(range(numbers[0] if numbers else 0, len(values) + (numbers or [0])[0]))
 
 
 _TURNS: Final = [{"role": "user", "content": "2 + 2?"}, {"role": "assistant", "content": "4"}]
@@ -443,18 +462,18 @@ SHAPES: Final = (
         _numbered,
     ),
     Shape(
-        "options in a list, as texts and labels, or in one text; the answer is a letter, label, text or number",
-        "options",
-        {"question": "2 + 2?", "choices": ["3", "4"], "answer": 1},
-        "MMLU, ARC (`{text, label}`), CommonsenseQA, MedQA (`{A: …}`), HellaSwag (`endings`), RACE",
-        _listed,
-    ),
-    Shape(
         "options of which the right one is marked",
         "options",
         {"question": "2 + 2?", "options": [{"text": "3", "correct": False}, {"text": "4", "correct": True}]},
         "TruthfulQA (`mc1_targets`), quiz tools",
         _marked,
+    ),
+    Shape(
+        "options in a list, as texts and labels, or in one text; the answer is a letter, label, text or number",
+        "options",
+        {"question": "2 + 2?", "choices": ["3", "4"], "answer": 1},
+        "MMLU, ARC (`{text, label}`), CommonsenseQA, MedQA (`{A: …}`), HellaSwag (`endings`), RACE",
+        _listed,
     ),
     Shape(
         "the right option and the wrong ones; they are shuffled",
@@ -536,7 +555,7 @@ def _is_known(part: Part, look: Look) -> bool:
         return look.asked is not None or shape.messages is not None
     if part == "answer":
         replies = shape.messages is not None and look.answer is None and _has_reply(look)
-        return replies or shape.right is not None or shape.gold == "marked" or shape.answer is not None
+        return replies or bool(shape.options) or shape.answer is not None
     return False
 
 

@@ -195,6 +195,8 @@ def _number(golds: Golds) -> Scoring | None:
         if all(to_decimal(text.rpartition("####")[2]) is not None for text in texts):
             return _scoring("Gsm8kEvaluator", "gsm8k_postprocess", "gsm8k_dataset_postprocess")
         return None
+    if texts and all((box := last_boxed(text)) and to_decimal(box) is not None for text in texts):
+        return _scoring("Gsm8kEvaluator", "gsm8k_postprocess", "math_postprocess_v2")
     if texts and all(to_decimal(text) is not None and not _CODE.fullmatch(text.strip()) for text in texts):
         return _scoring("Gsm8kEvaluator", "gsm8k_postprocess")
     return None

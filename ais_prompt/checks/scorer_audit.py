@@ -19,6 +19,7 @@ from ais_prompt.evaluators.code.evaluator import CodeEvaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.plan.plan import PlannedDataset
 from ais_prompt.types import Extraction
+from ais_prompt.utils.guard import exception_line
 
 SAMPLES: Final = 60
 """Samples of a dataset that are tried at most, spread over it."""
@@ -107,6 +108,7 @@ class ScorerAudit(Struct, frozen=True):
         samples: how many samples were tried; 0 for a judge, whose reader of verdicts is tried alone.
         chance: score of the best answer without reading: the gold of another sample, or always the same gold.
         fooled: the answers that score above chance.
+        rejects: why the golds themselves are no right answers; empty if they are.
     """
 
     dataset: str
@@ -114,14 +116,15 @@ class ScorerAudit(Struct, frozen=True):
     samples: int
     chance: float
     fooled: tuple[FooledScorer, ...]
+    rejects: str = ""
 
 
 def audit_scorer(dataset: PlannedDataset) -> ScorerAudit | None:
     """Audit the scorer of a dataset. Nothing is asked.
 
     Returns:
-        None if the dataset is not scored, runs programs, needs all answers at once, has too few short golds, or if
-        its golds in plain words are no right answers, as for tool calls and likelihoods.
+        None if the dataset is not scored, runs programs, needs all answers at once, or has too few short golds that
+        are texts, as for tool calls and likelihoods.
 
     Raises:
         AisPromptError: the data cannot be read.
@@ -147,11 +150,14 @@ def audit_scorer(dataset: PlannedDataset) -> ScorerAudit | None:
     def mean(answer: Callable[[BlindCase], str]) -> float:
         return sum(scores(answer)) / len(cases)
 
+    rejects = ""
     try:
-        if mean(lambda case: case.gold) < _PLAIN:
-            return None
-    except Exception:  # its answers are no texts; a part of the user's own can raise whatever it likes
-        return None
+        if (own := mean(lambda case: case.gold)) < _PLAIN:
+            rejects = f"the golds themselves score {own:.0%}, such as {cases[0].gold!r}"
+    except Exception as error:  # a part of the user's own can raise whatever it likes
+        rejects = f"the gold {cases[0].gold!r} cannot be scored: {exception_line(error)}"
+    if rejects:
+        return ScorerAudit(dataset.spec.abbr, scorer, len(cases), 0.0, (), rejects)
     constant = cases[0].golds if 2 * len(cases[0].golds) <= len(cases) else ()
     chance = max([mean(lambda case: case.other), *(mean(lambda _, gold=gold: gold) for gold in constant)])  # type: ignore[misc]
     means = {name: mean(answer) for name, answer in BLIND.items()}

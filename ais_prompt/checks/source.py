@@ -25,7 +25,7 @@ from ais_prompt.config.load import LoadedConfig, load_config
 from ais_prompt.config.locate import find_config
 from ais_prompt.config.parse.run import parse_run
 from ais_prompt.config.paths import expand
-from ais_prompt.errors import ConfigError, ConfigFaults
+from ais_prompt.errors import ConfigError, ConfigFaults, ModelError
 from ais_prompt.models.api.addresses import served_models
 from ais_prompt.plan.plan import Plan
 from ais_prompt.types import Budget, RunSpec, SummarySpec
@@ -62,7 +62,8 @@ class Source(Struct, frozen=True):
         hf_num_gpus: with ``hf_path``: over how many GPUs the model is spread.
         hf: run the models of vLLM and LMDeploy in a config of OpenCompass with transformers.
         accelerator: start a server of this kind for the models of transformers.
-        stand_in: the model of a source that names none, for verbs that ask no model; None refuses such a source.
+        stand_in: the model of a source that names none, or whose server does not answer, for verbs that ask no model;
+            None refuses such a source.
         ignores_runner: leave out the runner of the config, which a shard does not use.
         control: spoil the questions, as `with_control` says.
         sample: draw questions at random, as `with_sample` says.
@@ -233,6 +234,9 @@ def refuse_lists_only(loaded: LoadedConfig, path: str) -> None:
 
 
 HfType = Literal["chat", "base"]
+
+STAND_IN: Final = {"type": "ScriptedModel", "abbr": "any-chat-model"}
+"""The model of datasets that are named without one. It gets the messages of a chat model without a meta template."""
 
 
 def served_model(urls: Sequence[str], name: str | None) -> dict[str, Any]:
@@ -422,7 +426,12 @@ def _asked_often(values: dict[str, Any], times: int) -> dict[str, Any]:
 def _described(source: Source) -> dict[str, Any] | None:
     """Return the config of the model that the command line describes; None if there is none."""
     if source.urls:
-        return served_model(source.urls, source.model)
+        try:
+            return served_model(source.urls, source.model)
+        except ModelError:
+            if source.stand_in is None:
+                raise
+            return dict(source.stand_in)  # its prompts are those of any chat model
     if source.hf_path is None:
         return None
     return local_model(source.hf_path, source.hf_type, source.hf_num_gpus)

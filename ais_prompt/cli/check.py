@@ -31,6 +31,9 @@ def check(gates: tuple[str, ...], audit_scorers: bool, **options: Any) -> None:
     a price.
     Exit code 2 if anything is wrong; warnings are about prompts that you may not expect.
     """
+    from msgspec.structs import replace
+
+    from ais_prompt.checks.source import STAND_IN
     from ais_prompt.report.answer_reading import describe
     from ais_prompt.report.audit import describe_audits
     from ais_prompt.report.documents import audit_entries, remarks, trials
@@ -38,7 +41,8 @@ def check(gates: tuple[str, ...], audit_scorers: bool, **options: Any) -> None:
     from ais_prompt.utils.text import printable
     from ais_prompt.verbs.check import check as check_config
 
-    found = check_config(source(**options), gates, audit_scorers=audit_scorers)
+    named = replace(source(**options), stand_in=STAND_IN)
+    found = check_config(named, gates, audit_scorers=audit_scorers)
     claims = [line for claim in found.claims for line in describe_claim(claim.gate, claim.dataset, claim.samples)]
     models, datasets = len(found.plan.models), len(found.plan.datasets)
     shown = remarks(found.warnings), trials(found.extractions)

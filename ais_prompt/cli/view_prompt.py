@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 PAGE: Final = "prompts.html"
 
-STAND_IN: Final = {"type": "ScriptedModel", "abbr": "any-chat-model"}
-"""The model of datasets that are named without one. It gets the messages of a chat model without a meta template."""
-
 OTHER_CONFIG: Final[dict[str, Any]] = {
     **dict.fromkeys(("models", "datasets", "urls", "overrides"), ()),
     **dict.fromkeys(("model", "hf_path", "data", "custom_dataset_path")),
@@ -93,6 +90,7 @@ def view_prompt(
 
     from msgspec.structs import replace
 
+    from ais_prompt.checks.source import STAND_IN
     from ais_prompt.utils.jsonl import encode
 
     page = _page_path(html)
@@ -152,13 +150,14 @@ def _names_of(sources: Sequence[Source]) -> list[str]:
 
 
 def _views(one: Source, chosen: Choice, rows: range, *, origins: bool, tokens: bool) -> Iterator[PromptView]:
-    from ais_prompt.checks.source import checked_with_places
+    from ais_prompt.checks.source import STAND_IN, checked_with_places
     from ais_prompt.errors import ConfigError
     from ais_prompt.preview.preview import previews
 
     plan, _, place = checked_with_places(one)
     if any(model.abbr == STAND_IN["abbr"] for model in plan.spec.models):
-        click.echo("No model is named: these are messages for a chat model. For another, add --models NAME.", err=True)
+        why = "No server answers" if one.urls else "No model is named"
+        click.echo(f"{why}: these are messages for a chat model. For another, add --models NAME.", err=True)
     tasks = _matching(plan.tasks, chosen.pattern)
     if not chosen.every:
         tasks = [_chosen(tasks, chosen.asks)]

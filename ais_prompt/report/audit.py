@@ -17,7 +17,7 @@ def describe_audits(audits: Iterable[ScorerAudit]) -> Iterator[str]:
         tried = (
             "quoted verdicts" if not audit.samples else f"{counted(audit.samples, 'sample')}, chance {audit.chance:.0%}"
         )
-        result = "scores above chance:" if audit.fooled else "nothing scores above chance"
+        result = "scores above chance:" if audit.fooled else audit.rejects or "nothing scores above chance"
         yield f"Audit of {audit.dataset} ({audit.scorer}; {tried}): {result}"
         yield from map(_line, audit.fooled)
 

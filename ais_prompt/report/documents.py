@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, TypedDict
 
@@ -157,6 +158,7 @@ class AuditEntry(Struct, frozen=True):
         samples: samples that were tried; 0 for a judge.
         chance: score of the best answer that reads nothing, 0 to 1.
         fooled: the answers that score above chance.
+        rejects: why the golds themselves are no right answers; empty if they are.
     """
 
     dataset: str
@@ -164,6 +166,7 @@ class AuditEntry(Struct, frozen=True):
     samples: int
     chance: float
     fooled: list[FooledEntry]
+    rejects: str = ""
 
 
 class CheckDocument(Document, kw_only=True):
@@ -527,6 +530,9 @@ DOCUMENTS: Final[Mapping[str, type[Document]]] = {
 def schema_of_document(verb: str) -> dict[str, Any]:
     """Return the JSON schema (draft 2020-12) of the document of a verb."""
     schema: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(msgspec.json.schema(DOCUMENTS[verb])))
+    for definition in schema.get("$defs", {}).values():
+        if "description" in definition:  # a docstring, of which only some versions of msgspec cut the indentation
+            definition["description"] = inspect.cleandoc(definition["description"])
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"aisprompt {verb} --json"}
     return {**head, **schema}
 
@@ -565,6 +571,7 @@ def audit_entries(found: Sequence[ScorerAudit]) -> list[AuditEntry]:
             audit.samples,
             audit.chance,
             [FooledEntry(one.answer, one.text, one.score, one.rule) for one in audit.fooled],
+            audit.rejects,
         )
         for audit in found
     ]

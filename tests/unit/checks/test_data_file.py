@@ -32,9 +32,9 @@ def prompt_of(dataset: dict[str, Any]) -> str:
     ("row", "prompt", "parts"),
     [
         ({"question": "1+1?", "answer": 2}, "{question}", ("gsm8k_postprocess", "Gsm8kEvaluator")),
-        ({"id": "7", "Input": "Capital?", "Target": "Rome"}, "{Input}", (None, "ContainedAnswerEvaluator")),
-        ({"问题": "首都?", "标准答案": "北京"}, "{问题}", (None, "ContainedAnswerEvaluator")),
-        ({"context": "…", "question": "Who?", "answer": "Ann"}, "{context}\n\n{question}", (None, "Contained…")),
+        ({"id": "7", "Input": "Capital?", "Target": "Rome"}, "{Input}", (None, "ContainsEvaluator")),
+        ({"问题": "首都?", "标准答案": "北京"}, "{问题}", (None, "ContainsEvaluator")),
+        ({"context": "…", "question": "Who?", "answer": "Ann"}, "{context}\n\n{question}", (None, "Contains…")),
         ({"question": "Which?", "A": "x", "B": "y", "answer": "B"}, "{question}\nA. {A}\nB. {B}\nAnswer with", "BOTH"),
         ({"题目": "哪?", "选项A": "x", "选项B": "y", "答案": "A"}, "{题目}\nA. {选项A}\nB. {选项B}\n请回答", "BOTH"),
         ({"question": "Why?", "id": 1}, "{question}", None),
@@ -89,11 +89,23 @@ def test_a_column_that_is_not_there_is_an_error_with_the_columns(said: dict[str,
     assert error.value.fix == fix
 
 
-@pytest.mark.parametrize("row", [{"Frage": "?", "Antwort": "!", "Mehr": ""}, {"question": "?", "choices": [], "x": 1}])
-def test_a_file_without_a_known_column_asks_for_a_prompt(row: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("row", "fix"),
+    [
+        ({"Frage": "Wie", "Antwort": "!", "Mehr": "x"}, '--prompt "…{column}…" with: Frage, Antwort, Mehr'),
+        ({"question": {"a": 1}, "answer": "!"}, '--prompt "…{column}…" with: question, answer'),
+        ({"question": "", "answer": "!"}, '--prompt "…{column}…" with: question, answer'),
+        ({"answer": "!"}, '--prompt "…{column}…" with: answer'),
+        (
+            {"question": "?", "choices": [{"a": {}}], "answer": "x"},
+            "--answer with the column of the right option, or --prompt with others: question, choices, answer",
+        ),
+    ],
+)
+def test_a_file_without_a_known_column_asks_for_a_prompt(row: dict[str, Any], fix: str) -> None:
     with pytest.raises(ConfigError) as error:
         described(row)
-    assert error.value.fix == f'--prompt "…{{column}}…" with: {", ".join(row)}'
+    assert error.value.fix == fix
 
 
 def test_a_prompt_decides_which_column_is_the_answer() -> None:

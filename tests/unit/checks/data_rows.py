@@ -1,0 +1,215 @@
+"""Rows as public datasets, tools and people write them, with made-up content, and what models answer.
+
+Each kind has twelve rows, and for each row an answer that is the gold itself, an ordinary sentence around it, and, for
+some kinds, an answer that commits to nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+CITIES = dict(
+    France="Paris", Japan="Tokyo", Italy="Rome", Norway="Oslo", Peru="Lima", Egypt="Cairo", Germany="Berlin",
+    Austria="Vienna", Greece="Athens", Cuba="Havana", Spain="Madrid", Ireland="Dublin",
+)  # fmt: skip
+COUNTRIES = list(CITIES)
+CHINESE = dict(
+    法国="巴黎", 日本="东京", 意大利="罗马", 挪威="奥斯陆", 秘鲁="利马", 埃及="开罗", 德国="柏林", 奥地利="维也纳", 希腊="雅典",
+    古巴="哈瓦那", 西班牙="马德里", 爱尔兰="都柏林",
+)  # fmt: skip
+LANDS = list(CHINESE)
+
+Made = Callable[[int], Any]
+
+
+class FileKind(NamedTuple):
+    """Rows of one form, and the answers of models to them."""
+
+    name: str
+    row: Made
+    gold: Made
+    sentence: Made
+    hedge: str | None = None
+    refused: str = ""
+    compares_formulas: bool = False
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        return [self.row(number) for number in range(12)]
+
+
+def city(n: int) -> str:
+    return CITIES[COUNTRIES[n]]
+
+
+def asked(n: int) -> str:
+    return f"What is the capital of {COUNTRIES[n]}?"
+
+
+def zh(n: int) -> str:
+    return CHINESE[LANDS[n]]
+
+
+def asked_zh(n: int) -> str:
+    return f"{LANDS[n]}的首都是哪里?"
+
+
+def names(n: int) -> list[str]:
+    found = [city((n + k) % 12) for k in range(4)]
+    random.Random(n).shuffle(found)
+    return found
+
+
+def names_zh(n: int) -> list[str]:
+    found = [zh((n + k) % 12) for k in range(4)]
+    random.Random(n).shuffle(found)
+    return found
+
+
+def place(n: int) -> int:
+    return names(n).index(city(n))
+
+
+def letter(n: int) -> str:
+    return "ABCD"[place(n)]
+
+
+def letter_zh(n: int) -> str:
+    return "ABCD"[names_zh(n).index(zh(n))]
+
+
+def is_city(n: int) -> str:
+    return f"It is {city(n)}."
+
+
+def is_letter(n: int) -> str:
+    return f"The answer is {letter(n)}."
+
+
+def several(n: int) -> str:
+    return ("AC", "B", "ABD", "CD")[n % 4]
+
+
+def lettered(n: int) -> dict[str, str]:
+    return dict(zip("ABCD", names(n), strict=True))
+
+
+def pick(*values: Any) -> Made:
+    return lambda n: values[n % len(values)]
+
+
+def money(n: int) -> int:
+    return 1000 + 37 * n
+
+
+KINDS = [
+    # --- questions ---
+    FileKind("ragas", lambda n: dict(user_input=asked(n), retrieved_contexts=["One text.", "Another."], reference=city(n)), city, is_city),
+    FileKind("promptfoo", lambda n: dict(vars=dict(question=asked(n)), **{"assert": [dict(type="contains", value=city(n))]}), city, is_city),
+    FileKind("promptfoo expected", lambda n: dict(vars=dict(question=asked(n), expected=city(n))), city, is_city),
+    FileKind("langsmith", lambda n: dict(inputs=dict(question=asked(n)), outputs=dict(answer=city(n))), city, is_city),
+    FileKind("openai evals", lambda n: dict(input=[dict(role="system", content="Be brief."), dict(role="user", content=asked(n))], ideal=city(n)), city, is_city),
+    FileKind("openai evals, two golds", lambda n: dict(input=[dict(role="user", content=asked(n))], ideal=[city(n), "the " + city(n)]), city, is_city),
+    FileKind("inspect", lambda n: dict(input=asked(n), target=city(n), id=n, metadata=dict(level=1)), city, is_city),
+    FileKind("deepeval", lambda n: dict(input=asked(n), expected_output=city(n), actual_output=None, context=None), city, is_city),
+    FileKind("sharegpt", lambda n: dict(id=str(n), conversations=[{"from": "human", "value": asked(n)}, {"from": "gpt", "value": city(n)}]), city, is_city),
+    FileKind("prompt and completion", lambda n: dict(prompt=asked(n), completion=city(n)), city, is_city),
+    FileKind("alpaca, some without input", lambda n: dict(instruction=asked(n) if n % 2 else "Name the capital.", input="" if n % 2 else COUNTRIES[n], output=city(n)), city, is_city),
+    FileKind("query and response", lambda n: dict(query=asked(n), response=city(n), history=[]), city, is_city),
+    FileKind("unknown names", lambda n: dict(nummer=n, frage=asked(n), hauptstadt=city(n)), city, is_city),
+    FileKind("natural questions", lambda n: dict(question=asked(n), answer=[city(n), city(n) + " city"]), city, is_city),
+    FileKind("triviaqa", lambda n: dict(question=asked(n), question_id=f"q{n}", answer=dict(value=city(n), aliases=[city(n), "The " + city(n)], normalized_value=city(n).lower())), city, is_city),
+    FileKind("drop", lambda n: dict(passage="A text.", question=asked(n), answers_spans=dict(spans=[city(n)], types=["span"]), answer=city(n)), city, is_city),
+    FileKind("simpleqa", lambda n: dict(metadata="{'topic': 'Geography'}", problem=asked(n), answer=city(n)), city, is_city),
+    FileKind("popqa", lambda n: dict(question=asked(n), possible_answers=json.dumps([city(n), "The " + city(n)]), prop="capital"), city, is_city),
+    FileKind("empty context", lambda n: dict(context="" if n % 2 else "A text.", question=asked(n), answer=city(n)), city, is_city),
+    FileKind("null context", lambda n: dict(question=asked(n), context=None if n % 2 else "A text.", answer=city(n)), city, is_city),
+    FileKind("list in a cell", lambda n: dict(question=asked(n), answers=str([city(n), "x" + city(n)])), city, is_city),
+    # --- labels ---
+    FileKind("boolq", lambda n: dict(passage="Ice floats.", question="does ice float", answer=bool(n % 2)), pick("false", "true"), pick("That is false.", "It is true."), "It could be true or false."),
+    FileKind("yes_no", lambda n: dict(question="Is it even?", answer=("No", "Yes")[n % 2]), pick("no", "yes"), pick("No, it is not.", "Yes, it is."), "There is no way to know that."),
+    FileKind("yes, Yes and YES", lambda n: dict(question="Is it even?", answer=("no", "Yes", "NO", "yes", "No", "YES")[n % 6]), pick("no", "yes"), pick("No.", "The answer is yes."), "Yes or no?"),
+    FileKind("strategyqa", lambda n: dict(question="Can it swim?", answer=bool(n % 2), facts=["It has fins."]), pick("false", "true"), pick("The answer is false.", "The answer is true.")),
+    FileKind("nli", lambda n: dict(premise="It rains.", hypothesis="It is wet.", label=("entailment", "neutral", "contradiction")[n % 3]), pick("entailment", "neutral", "contradiction"), pick("This is entailment.", "The relation is neutral.", "It's a contradiction."), "Either entailment or neutral."),
+    FileKind("rte", lambda n: dict(sentence1="It rains.", sentence2="It is wet.", label=("entailment", "not_entailment")[n % 2]), pick("entailment", "not_entailment"), pick("I would call it entailment.", "This is not entailment.")),
+    FileKind("sentiment", lambda n: dict(review="So so.", sentiment=("positive", "negative")[n % 2]), pick("positive", "negative"), pick("The review is positive.", "**Negative**"), "It is neither positive nor negative."),
+    FileKind("ag news", lambda n: dict(text="News.", label_text=("World", "Sports", "Business", "Sci/Tech")[n % 4], label=n % 4), pick("World", "Sports", "Business", "Sci/Tech"), pick("Category: World", "It belongs to Sports.", "Business.", "Sci/Tech"), "World, Sports, Business or Sci/Tech?"),
+    FileKind("intent", lambda n: dict(utterance="Book it.", intent=("book_flight", "cancel_order", "get_weather")[n % 3]), pick("book_flight", "cancel_order", "get_weather"), pick("The intent is `book_flight`.", "cancel order", "Intent: get_weather"), "I am not sure."),
+    FileKind("number labels", lambda n: dict(text="So so.", label=n % 2), pick("0", "1"), pick("The label is 0.", "Label: 1"), "I cannot say."),
+    FileKind("true_false", lambda n: dict(statement="Ice floats.", label=("TRUE", "FALSE")[n % 2]), pick("True", "False"), pick("The statement is true.", "That is false."), "It may be true, it may be false."),
+    FileKind("claims", lambda n: dict(claim="Ice floats.", evidence="It does.", label=("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")[n % 3]), pick("SUPPORTS", "REFUTES", "NOT ENOUGH INFO"), pick("Label: SUPPORTS", "The evidence refutes the claim. Answer: REFUTES", "not enough info")),
+    # --- numbers ---
+    FileKind("sums", lambda n: dict(question="How many?", answer=3 * n + 40), lambda n: str(3 * n + 40), lambda n: f"The answer is {3 * n + 40}."),
+    FileKind("euros", lambda n: dict(question="How much?", answer=f"{n + 3},50 €"), lambda n: f"{n + 3},50 €", lambda n: f"The answer is {n + 3},50 €."),
+    FileKind("percent", lambda n: dict(question="How much?", answer=f"{n + 3}%"), lambda n: f"{n + 3}%", lambda n: f"The answer is {n + 3}%."),
+    FileKind("dollars", lambda n: dict(question="How much?", answer=f"${money(n):,}"), lambda n: f"${money(n):,}", lambda n: f"The total is ${money(n):,}."),
+    FileKind("gsm8k", lambda n: dict(question="How many?", answer=f"Add.\n#### {money(n):,}"), lambda n: str(money(n)), lambda n: f"So the answer is {money(n)}."),
+    FileKind("svamp", lambda n: dict(Body="Ann has 3.", Question="How many?", Answer=float(n + 20), Type="Addition"), lambda n: str(n + 20), lambda n: f"The answer is {n + 20}."),
+    FileKind("aime", lambda n: dict(ID=f"2024-{n}", Problem="Find it.", Solution="Long.", Answer=100 + n), lambda n: str(100 + n), lambda n: f"The answer is \\boxed{{{100 + n}}}."),
+    FileKind("math-500", lambda n: dict(problem="Find it.", solution=f"So $\\boxed{{\\frac{{{n + 1}}}{{17}}}}$.", answer=f"\\frac{{{n + 1}}}{{17}}", subject="Algebra", level=2), lambda n: f"$\\frac{{{n + 1}}}{{17}}$", lambda n: f"The answer is $\\boxed{{\\dfrac{{{n + 1}}}{{17}}}}$.", compares_formulas=True),
+    FileKind("boxed numbers", lambda n: dict(problem="Find it.", solution=f"We add 1 and 2 and get $\\boxed{{{n + 50}}}$."), lambda n: str(n + 50), lambda n: f"The answer is \\boxed{{{n + 50}}}."),
+    # --- dates ---
+    FileKind("iso dates", lambda n: dict(question="When?", answer=f"1969-07-{n + 10}"), lambda n: f"1969-07-{n + 10}", lambda n: f"It was on July {n + 10}, 1969."),
+    FileKind("english dates", lambda n: dict(question="When?", answer=f"July {n + 10}, 1969"), lambda n: f"July {n + 10}, 1969", lambda n: f"It was on {n + 10} July 1969.", "I do not know when that was."),
+    FileKind("years in texts", lambda n: dict(question="When?", answer=str(1900 + n)), lambda n: str(1900 + n), lambda n: f"The answer is {1900 + n}."),
+    # --- options ---
+    FileKind("mmlu", lambda n: dict(question=asked(n), subject="geography", choices=names(n), answer=place(n)), letter, is_letter, "A, B, C and D are all possible."),
+    FileKind("arc", lambda n: dict(id=n, question=asked(n), choices=dict(text=names(n), label=list("1234") if n % 2 else list("ABCD")), answerKey="1234"[place(n)] if n % 2 else letter(n)), letter, is_letter),
+    FileKind("arc, list of objects", lambda n: dict(question=dict(stem=asked(n), choices=[dict(text=t, label=k) for k, t in lettered(n).items()]), answerKey=letter(n)), letter, is_letter, refused="question"),
+    FileKind("commonsenseqa", lambda n: dict(question=asked(n), question_concept="city", choices=dict(label=list("ABCDE"), text=[*names(n), "no city"]), answerKey=letter(n)), letter, is_letter),
+    FileKind("medqa", lambda n: dict(question=asked(n), answer=city(n), options=lettered(n), answer_idx=letter(n), meta_info="step1"), letter, is_letter),
+    FileKind("medmcqa", lambda n: dict(question=asked(n), **{f"op{k.lower()}": t for k, t in lettered(n).items()}, cop=place(n), exp="x"), letter, is_letter),
+    FileKind("hellaswag", lambda n: dict(ind=n, activity_label="Cities", ctx=asked(n), endings=names(n), label=str(place(n))), letter, is_letter),
+    FileKind("swag", lambda n: dict(sent1=asked(n), startphrase=asked(n), **{f"ending{k}": t for k, t in enumerate(names(n))}, label=place(n)), letter, is_letter),
+    FileKind("piqa", lambda n: dict(goal=asked(n), sol1=names(n)[0], sol2=names(n)[1], label=n % 2), pick("A", "B"), pick("The answer is A.", "(B)")),
+    FileKind("winogrande", lambda n: dict(sentence="The _ is big.", option1=names(n)[0], option2=names(n)[1], answer=str(1 + n % 2)), pick("A", "B"), pick("The answer is A.", "The answer is B.")),
+    FileKind("social iqa", lambda n: dict(context="A trip.", question=asked(n), answerA=names(n)[0], answerB=names(n)[1], answerC=names(n)[2], label=str(1 + n % 3)), pick("A", "B", "C"), pick("Answer: A", "Answer: B", "Answer: C")),
+    FileKind("race", lambda n: dict(example_id=n, article="A text.", question=asked(n), options=names(n), answer=letter(n)), letter, is_letter),
+    FileKind("sciq", lambda n: dict(question=asked(n), correct_answer=city(n), distractor1=city((n + 1) % 12), distractor2=city((n + 2) % 12), distractor3=city((n + 3) % 12), support="A text."), None, None),  # type: ignore[arg-type]
+    FileKind("gpqa", lambda n: {"Question": asked(n), "Correct Answer": city(n), **{f"Incorrect Answer {k}": city((n + k) % 12) for k in (1, 2, 3)}}, None, None),  # type: ignore[arg-type]
+    FileKind("open trivia", lambda n: dict(category="x", question=asked(n), correct_answer=city(n), incorrect_answers=[city((n + k) % 12) for k in (1, 2, 3)]), None, None),  # type: ignore[arg-type]
+    FileKind("truthfulqa", lambda n: dict(question=asked(n), mc1_targets=dict(choices=names(n), labels=[int(t == city(n)) for t in names(n)])), letter, is_letter),
+    FileKind("marked options", lambda n: dict(question=asked(n), options=[dict(text=t, is_correct=t == city(n)) for t in names(n)]), letter, is_letter),
+    FileKind("options in one text", lambda n: dict(question=asked(n), options="\n".join(f"{k}. {t}" for k, t in lettered(n).items()), answer=letter(n)), letter, is_letter),
+    FileKind("options in one line", lambda n: dict(question=asked(n), options=" ".join(f"({k}) {t}" for k, t in lettered(n).items()), answer=f"({letter(n)})"), letter, is_letter),
+    FileKind("options with bars", lambda n: dict(question=asked(n), choices="|".join(names(n)), answer=city(n)), letter, is_letter),
+    FileKind("options of pandas", lambda n: dict(question=asked(n), choices=str(names(n)), answer=str(place(n))), letter, is_letter),
+    FileKind("lettered options in a list", lambda n: dict(question=asked(n), options=[f"{k}. {t}" for k, t in lettered(n).items()], answer=letter(n)), letter, is_letter),
+    FileKind("gold with its text", lambda n: dict(question=asked(n), **lettered(n), answer=f"{letter(n)}. {city(n)}"), letter, is_letter),
+    FileKind("gold in words", lambda n: dict(question=asked(n), option_a=names(n)[0], option_b=names(n)[1], option_c=names(n)[2], option_d=names(n)[3], correct_option=f"Option {letter(n)}"), letter, is_letter),
+    FileKind("small letters", lambda n: dict(question=asked(n), a=names(n)[0], b=names(n)[1], c=names(n)[2], d=names(n)[3], answer=letter(n).lower()), letter, is_letter),
+    FileKind("counted from one", lambda n: dict(question=asked(n), options=names(n), correct=place(n) + 1), letter, is_letter),
+    FileKind("empty fifth option", lambda n: dict(question=asked(n), **lettered(n), E="" if n % 2 else "no city", answer=letter(n)), letter, is_letter),
+    FileKind("several letters", lambda n: dict(question="Which?", **lettered(n), answer=several(n)), several, lambda n: f"The correct options are {', '.join(several(n))}."),
+    FileKind("several in a list", lambda n: dict(question="Which?", options=names(n), answer=list(several(n))), several, lambda n: f"The correct options are {', '.join(several(n))}."),
+    FileKind("options in the question", lambda n: dict(question=asked(n) + "".join(f"\n{k}. {t}" for k, t in lettered(n).items()), answer=letter(n)), letter, is_letter),
+    # --- objects ---
+    FileKind("object", lambda n: dict(text="Which?", expected=dict(city=city(n), n=n)), lambda n: json.dumps(dict(n=n, city=city(n))), lambda n: f"```json\n{json.dumps(dict(city=city(n), n=n), indent=1)}\n```"),
+    FileKind("object in a text", lambda n: dict(input="Which?", output=json.dumps(dict(city=city(n), n=n))), lambda n: json.dumps(dict(n=n, city=city(n))), lambda n: f"Here it is: {json.dumps(dict(city=city(n), n=n))}"),
+    # --- Chinese ---
+    FileKind("zh text", lambda n: {"问题": asked_zh(n), "答案": zh(n)}, zh, lambda n: f"{LANDS[n]}的首都是{zh(n)}。", "我不知道。"),
+    FileKind("zh options", lambda n: {"题目": asked_zh(n), **dict(zip("ABCD", names_zh(n), strict=True)), "答案": letter_zh(n)}, letter_zh, lambda n: f"答案是{letter_zh(n)}。", "可能是A，也可能是B。"),
+    FileKind("zh options, texts", lambda n: {"题干": asked_zh(n), **{f"选项{k}": t for k, t in zip("ABCD", names_zh(n), strict=True)}, "正确答案": zh(n)}, letter_zh, lambda n: f"选{letter_zh(n)}"),
+    FileKind("zh options, list", lambda n: {"问题": asked_zh(n), "选项": names_zh(n), "答案": letter_zh(n)}, letter_zh, lambda n: f"正确答案：{letter_zh(n)}"),
+    FileKind("zh labels", lambda n: {"文本": "还行。", "标签": ("正面", "负面", "中性")[n % 3]}, pick("正面", "负面", "中性"), pick("这条评论是正面的。", "情感：负面", "属于中性评价。"), "可能是正面，也可能是负面。"),
+    FileKind("zh yes", lambda n: {"问题": "对吗?", "答案": "是" if n % 2 else "否"}, pick("否", "是"), pick("否，不对。", "是的。"), "这是一个难题。"),
+    FileKind("zh right", lambda n: {"题目": "冰会浮。", "答案": "正确" if n % 2 else "错误"}, pick("错误", "正确"), pick("这个说法是错误的。", "这个说法正确。"), "无法判断正确还是错误。"),
+    FileKind("zh number", lambda n: {"题目": "多少?", "答案": n + 30}, lambda n: str(n + 30), lambda n: f"答案是{n + 30}。", "我算不出来。"),
+    FileKind("zh percent", lambda n: {"题目": "多少?", "答案": f"{n + 30}%"}, lambda n: f"{n + 30}%", lambda n: f"答案是{n + 30}%。"),
+    FileKind("zh date", lambda n: {"问题": "哪天?", "答案": f"1949年10月{n + 1}日"}, lambda n: f"1949年10月{n + 1}日", lambda n: f"那是1949年10月{n + 1}日。"),
+    FileKind("zh chat", lambda n: dict(messages=[dict(role="user", content=asked_zh(n)), dict(role="assistant", content=zh(n))]), zh, lambda n: f"是{zh(n)}。"),
+    FileKind("zh alpaca", lambda n: {"指令": "首都?", "输入": LANDS[n], "输出": zh(n)}, zh, lambda n: f"是{zh(n)}。"),
+]  # fmt: skip
+"""In `sciq` and others the options are shuffled, so the test asks for the letter."""
+
+
+def raw_text(prompt: str) -> bool:
+    """Return whether a prompt holds a value as Python writes it."""
+    return any(mark in prompt for mark in ("[{", "{'", '["', "['", "None", "nan"))
+
+
+def columns(rows: list[Mapping[str, Any]]) -> list[str]:
+    return list(rows[0])
