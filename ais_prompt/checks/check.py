@@ -16,7 +16,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.checks.asked_rows import check_media, taken_kinds
-from ais_prompt.checks.faults import FaultList, call_inferencer, call_model, check_eval, check_k, check_on_answers
+from ais_prompt.checks.faults import (
+    FaultList,
+    call_inferencer,
+    call_model,
+    check_eval,
+    check_golds,
+    check_k,
+    check_on_answers,
+)
 from ais_prompt.checks.gate_faults import gate_faults
 from ais_prompt.checks.leaks.proof import (
     check_gold_is_hidden,
@@ -27,18 +35,8 @@ from ais_prompt.checks.leaks.proof import (
 from ais_prompt.checks.leaks.search import search_leaks
 from ais_prompt.checks.prompt_warning import MisspeltPlaceholder, PromptProbe, PromptWarning, probe_prompts
 from ais_prompt.checks.warnings import label_warnings, prompt_warnings
-from ais_prompt.errors import (
-    AisPromptError,
-    ConfigError,
-    DataError,
-    MissingGoldError,
-    PartError,
-    PromptError,
-    without_index,
-)
-from ais_prompt.evaluators.base import AnswerBatch, BatchEvaluator, DoubtsGolds, JudgedBatchEvaluator, is_missing
-from ais_prompt.evaluators.code.evaluator import CodeEvaluator
-from ais_prompt.evaluators.judge import JudgeEvaluator
+from ais_prompt.errors import AisPromptError, ConfigError, DataError, PartError, PromptError, without_index
+from ais_prompt.evaluators.base import AnswerBatch, DoubtsGolds, JudgedBatchEvaluator
 from ais_prompt.inferencers import (
     CLPInferencer,
     DialogueInferencer,
@@ -111,6 +109,9 @@ def check_plan(plan: Plan, place: Callable[[str], str], *, thorough: bool = Fals
             what = f"there is no column {mistake.mark.strip('{}')!r}: {mistake.mark} would be sent as it is"
             faults.note(ConfigError(what, fix=mistake.fix), where)
     _check_runner_and_gates(plan, faults)
+    for dataset in () if faults else plan.datasets:
+        if not dataset.has_turns and dataset.inferencer.mask is not None:
+            check_golds(dataset, dataset.data.test[:ROWS_TRIED], faults)
     if thorough:
         # Not before a run: a part that ends its process, as broken C code does, would end the run, not its task.
         for dataset in () if faults else plan.datasets:
@@ -302,40 +303,9 @@ def _check_question(question: _Question, data: Dataset, faults: FaultList) -> No
         columns = spec.reader.input_columns
         overlap = partial(refuse_shown_questions, planned.retriever, columns, data.train, data.test)
         faults.attempt(overlap, spec.infer.retriever.where)
-    if spec.eval.evaluator is not None:
-        faults.attempt(lambda: _refuse_golds(planned, data), spec.eval.evaluator.where)
     prompts, inferencer = planned.prompts, planned.inferencer
     if faults.attempt(lambda: _try_prompt(prompts, inferencer, question.sample, shots), spec.infer.where):
         faults.attempt(lambda: check_media(prompts, data.test, shots), spec.infer.where)
-
-
-def _refuse_golds(planned: PlannedDataset, data: Dataset) -> None:
-    """Check that the evaluator can use any of the first golds: a run would fail only after everything was asked.
-
-    Raises:
-        DataError: it can use none of them.
-    """
-    try:
-        evaluator = planned.evaluator
-    except AisPromptError:  # `check_scoring` says so
-        return
-    others = BatchEvaluator | CodeEvaluator | JudgeEvaluator
-    if evaluator is None or not is_shipped(type(evaluator)) or isinstance(evaluator, others):
-        return
-    refused: AisPromptError | None = None
-    for sample in islice(data.test, ROWS_TRIED):
-        try:
-            gold = planned.gold_of(sample.gold)
-            if not is_missing(gold):
-                evaluator.score(None, gold)
-        except MissingGoldError:  # other rows may have one
-            continue
-        except DataError as error:
-            refused = error
-        else:
-            return
-    if refused is not None:
-        raise refused
 
 
 def _rows(train: Sequence[Sample], chosen: ShotIds, retriever: Retriever) -> list[Sample]:

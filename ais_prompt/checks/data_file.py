@@ -345,7 +345,8 @@ def _is_chinese(rows: Sequence[Mapping[str, Any]], inputs: Sequence[str]) -> boo
 
 def _sentence(shape: RowShape, columns: _Columns, kind: Kind | None, scoring: Scoring) -> str:
     """Say what was recognised."""
-    asked = f"the question is {listed(map(mark_of, columns.inputs))}"
+    inputs = [name for name in columns.inputs if not (name == "options" and shape.options)]
+    asked = f"the question is {listed(map(mark_of, inputs))}"
     if shape.messages is not None:
         asked = f"the question is the chat in {mark_of(shape.messages)}"
     if shape.inside:
@@ -395,8 +396,12 @@ def _other_answers(rows: Sequence[Mapping[str, Any]], shape: RowShape, columns: 
         for name in rows[0]
         if name not in taken and plain_name(name) in ANSWERS and plain_name(name) not in QUESTIONS
     ]
-    others = [name for name in names if any(row.get(name) != row.get(columns.source or "") for row in rows)]
-    return [f"not {listed(map(mark_of, others))}: --answer COLUMN"] if others and columns.source else []
+    source = columns.source
+    if source is None or shape.options:
+        return []
+    # A solution that holds the answer is no other answer.
+    others = [name for name in names if any(str(row.get(source)) not in str(row.get(name)) for row in rows)]
+    return [f"not {listed(map(mark_of, others))}: --answer COLUMN"] if others else []
 
 
 def _no_question(data: DataFile, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> ConfigError:

@@ -126,7 +126,7 @@ OPTION_LISTS: Final = (
 )
 RIGHT: Final = ("correct_answer", "right_answer", "correct", "正确答案")
 WRONG_LIST: Final = ("incorrect_answers", "wrong_answers", "distractors", "错误答案", "干扰项")
-INSIDE: Final = ("vars", "inputs", "outputs", "input", "example", "fields", "item", "data", "row", "doc")
+INSIDE: Final = ("vars", "inputs", "outputs", "input", "question", "example", "fields", "item", "data", "row", "doc")
 """Columns whose objects hold the columns, in datasets of tests and traces."""
 _WRONG: Final = re.compile(r"(?:incorrect|wrong|distractor|错误答案|干扰项)s?_?(?:answer|option|choice)?s?_?\d{0,2}")
 _LETTERED: Final = re.compile(r"(?:option|choice|opt|op|answer|ans|选项)?_?([a-j])")
@@ -223,13 +223,13 @@ def _is_chat(value: Any) -> bool:
 def _inside(look: Look) -> Found | None:
     objects = [name for name in look.names if look.holds(name, lambda value: isinstance(parsed(value), Mapping))]
     named = [name for name in objects if plain_name(name) in INSIDE]
-    found = [name for name in named if plain_name(name) != "outputs" or _has_answer(look, name)]
+    holds: Mapping[str, Sequence[str]] = {"outputs": ANSWERS, "question": (*QUESTIONS, *OPTION_LISTS)}
+    found = [name for name in named if _keys(look, name) & set(holds.get(plain_name(name), _keys(look, name)))]
     return {"inside": tuple(found)} if found else None
 
 
-def _has_answer(look: Look, name: str) -> bool:
-    keys = {plain_name(key) for value in look.values(name) for key in parsed(value)}
-    return len(keys) == 1 or bool(keys & set(ANSWERS))
+def _keys(look: Look, name: str) -> set[str]:
+    return {plain_name(key) for value in look.values(name) for key in parsed(value)}
 
 
 # --- chats ---------------------------------------------------------------------------------------------------------
@@ -426,9 +426,9 @@ def _answer_column(look: Look) -> str | None:
 
 def _counts_rows(look: Look, name: str) -> bool:
     """Return whether a column numbers the rows."""
-    values = [row.get(name) for row in look.rows]
-    numbers = [int(value) for value in values if str(value).isdecimal()]
-    return len(values) > 1 and numbers == list(range(numbers[0] if numbers else 0, len(values) + (numbers or [0])[0]))
+    texts = [str(row.get(name)) for row in look.rows]
+    numbers = [int(text) for text in texts if text.isdecimal()]
+    return len(numbers) == len(texts) > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 
 
 _TURNS: Final = [{"role": "user", "content": "2 + 2?"}, {"role": "assistant", "content": "4"}]

@@ -81,6 +81,7 @@ class Card:
         version: which version of the data the card is about; `NOT_VERIFIED` if it was not seen.
         form: where repository, splits and columns were read.
         checked: what it was held against, and how that came out.
+        shape: the keys of the `RowShape` that makes our columns, as for `LocalDataset`; empty for none.
         rows: name of the function in `ais_prompt.extensions.benchmarks.cards`, ``rows.py`` or ``media.py``, that makes
             our columns; empty if the columns have our names already.
         rename: our column → the column of the publisher.
@@ -103,6 +104,7 @@ class Card:
     version: str = NOT_VERIFIED
     form: str = NOT_VERIFIED
     checked: str = NOT_VERIFIED
+    shape: Mapping[str, Any] = field(default_factory=dict)
     rows: str = ""
     rename: Mapping[str, str] = field(default_factory=dict)
     hub: Hub | None = None

@@ -151,34 +151,51 @@ class RowShape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
                 return found
             texts = [option.text for option in found]
         else:
-            texts = [text_of(name, row.get(name)) for name in self.options]
+            texts = [text_of(name, row.get(name)).strip() for name in self.options]
         if self.right is None:
             return [Option("", text) for text in texts]
         every = [
-            Option("", text_of(self.right, row.get(self.right)), True),
+            Option("", text_of(self.right, row.get(self.right)).strip(), True),
             *(Option("", text, False) for text in texts),
         ]
-        key = "\n".join(str(row.get(name)) for name in (*self.question, *sorted(row)) if name not in self.options)
-        return sorted(every, key=lambda option: text_digest(f"{key}\n{option.text}"))
+        asked = self.question or [name for name in sorted(row) if name not in (*self.options, self.right)]
+        return shuffled(every, "\n".join(str(row.get(name)).strip() for name in asked))
 
     def _options(self, row: Mapping[str, Any]) -> dict[str, Any]:
         options = self.options_of(row)
         letters = letters_of(options)
-        written = {letter: option.text for letter, option in zip(letters, options, strict=True)}
-        made: dict[str, Any] = {
-            "options": "\n".join(f"{letter}. {text}" for letter, text in sorted(written.items()) if text),
-            **{letter: written.get(letter, "") for letter in {*LETTERS[:LEAST_LETTERS], *written}},
-        }
-        if self.right is not None or self.gold == "marked" or self.answer is not None:
-            gold = None if self.answer is None else value_at(row, self.answer)
-            if self.answer is not None and (gold is None or not str(gold).strip()):
-                return {**made, "answer": None}  # it has no score, and the others have
-            places = right_places(options, gold, "marked" if self.right is not None else self.gold)
-            if places is None:
-                what = f"{self.answer or self.options!r} names none of the options: {gold!r:.60}"
-                raise DataError(what, fix=f"check the row; the options are {listed(option.text for option in options)}")
-            made["answer"] = "".join(sorted(letters[place] for place in places))
-        return made
+        made = option_columns(dict(zip(letters, (option.text for option in options), strict=True)))
+        if self.answer is None and self.right is None and self.gold != "marked":
+            return made
+        gold = None if self.answer is None else value_at(row, self.answer)
+        if self.answer is not None and (gold is None or not str(gold).strip()):
+            return {**made, "answer": ""}  # it has no score, and the others have
+        places = right_places(options, gold, "marked" if self.right is not None else self.gold)
+        if places is None:
+            what = f"{self.answer or self.options!r} names none of the options: {gold!r:.60}"
+            raise DataError(what, fix=f"check the row; the options are {listed(option.text for option in options)}")
+        return {**made, "answer": "".join(sorted(letters[place] for place in places))}
+
+
+def option_columns(texts: Mapping[str, str]) -> dict[str, Any]:
+    """Return the columns of options: ``options``, one a line; ``A``, ``B``, …; and ``count``, their number.
+
+    Args:
+        texts: letter → option; an empty one is not written.
+    """
+    letters = dict.fromkeys((*LETTERS[:LEAST_LETTERS], *texts), "")
+    return {
+        "options": "\n".join(f"{letter}. {text}" for letter, text in sorted(texts.items()) if text),
+        **letters,
+        **texts,
+        "count": sum(map(bool, texts.values())),
+    }
+
+
+def shuffled(options: Sequence[Option], key: str) -> list[Option]:
+    """Return options in an order that depends on a text only, such as the question."""
+    order = sorted(range(len(options)), key=lambda place: text_digest(f"{key}\n{place}"))
+    return [options[place] for place in order]
 
 
 def parse_shape(values: Any) -> RowShape:
@@ -323,13 +340,13 @@ def _options_in(value: Any) -> list[Option] | None:
             return [Option(key, str(one)) for key, one in labelled.items()] if _are_plain(labelled.values()) else None
         labels = next((value[keys[key]] for key in LABEL_KEYS if key in keys and _is_list(value[keys[key]])), None)
         if labels is None or len(labels) != len(texts):
-            return [Option("", str(text)) for text in texts]
+            return [Option("", str(text).strip()) for text in texts]
         if set(labels) <= {0, 1} and list(labels) != [0, 1]:
-            return [Option("", str(text), bool(label)) for text, label in zip(texts, labels, strict=True)]
-        return [Option(str(label), str(text)) for text, label in zip(texts, labels, strict=True)]
+            return [Option("", str(text).strip(), bool(label)) for text, label in zip(texts, labels, strict=True)]
+        return [Option(str(label), str(text).strip()) for text, label in zip(texts, labels, strict=True)]
     if _is_list(value):
         if _are_plain(value):
-            return [Option("", "" if one is None else text_of("", one)) for one in value]
+            return [Option("", text_of("", one).strip()) for one in value]
         found = [_option(one) if isinstance(one, Mapping) else None for one in value]
         return [one for one in found if one is not None] if all(found) else None
     return _options_in_text(value) if isinstance(value, str) else None

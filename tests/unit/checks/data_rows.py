@@ -33,7 +33,6 @@ class FileKind(NamedTuple):
     gold: Made
     sentence: Made
     hedge: str | None = None
-    refused: str = ""
     compares_formulas: bool = False
 
     @property
@@ -158,7 +157,7 @@ KINDS = [
     # --- options ---
     FileKind("mmlu", lambda n: dict(question=asked(n), subject="geography", choices=names(n), answer=place(n)), letter, is_letter, "A, B, C and D are all possible."),
     FileKind("arc", lambda n: dict(id=n, question=asked(n), choices=dict(text=names(n), label=list("1234") if n % 2 else list("ABCD")), answerKey="1234"[place(n)] if n % 2 else letter(n)), letter, is_letter),
-    FileKind("arc, list of objects", lambda n: dict(question=dict(stem=asked(n), choices=[dict(text=t, label=k) for k, t in lettered(n).items()]), answerKey=letter(n)), letter, is_letter, refused="question"),
+    FileKind("arc, list of objects", lambda n: dict(question=dict(stem=asked(n), choices=[dict(text=t, label=k) for k, t in lettered(n).items()]), answerKey=letter(n)), letter, is_letter),
     FileKind("commonsenseqa", lambda n: dict(question=asked(n), question_concept="city", choices=dict(label=list("ABCDE"), text=[*names(n), "no city"]), answerKey=letter(n)), letter, is_letter),
     FileKind("medqa", lambda n: dict(question=asked(n), answer=city(n), options=lettered(n), answer_idx=letter(n), meta_info="step1"), letter, is_letter),
     FileKind("medmcqa", lambda n: dict(question=asked(n), **{f"op{k.lower()}": t for k, t in lettered(n).items()}, cop=place(n), exp="x"), letter, is_letter),

@@ -1,4 +1,7 @@
-"""From the rows of a publisher to ours: a column for what a template shows, letters as the gold of choices."""
+"""From the rows of a publisher to ours: a column for what a template shows, letters as the gold of choices.
+
+Rows of a form that many files have need no function here: their card names a shape (`ais_prompt.readers.row_shape`).
+"""
 
 from __future__ import annotations
 
@@ -7,50 +10,32 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
+from ais_prompt.readers.row_shape import LETTERS, Option, option_columns
+from ais_prompt.readers.row_shape import shuffled as shuffled_options
 from ais_prompt.readers.table import Row
-from ais_prompt.utils.digest import canonical, text_digest
+from ais_prompt.utils.digest import canonical
 
 MakeRow: TypeAlias = Callable[[Row], Row]
 
-LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _ARTEFACTS: Final = re.compile(r"\[.*?\]")
 
 
-def with_choices(texts: Sequence[str], gold: int | None, *, least: int = 0) -> Row:
-    """Return the columns of choices: ``options``, one a line; ``A``, ``B``, …; their number; the letter of the gold.
+def with_choices(texts: Sequence[str], gold: int | None) -> Row:
+    """Return the columns of choices, and the letter of the gold as ``answer``.
 
     Args:
         texts: the choices.
         gold: number of the right one, from 0; None if it is not known.
-        least: choices that get a column at least; those that are not there are empty.
     """
-    texts = [str(text).strip() for text in texts]
-    lettered = {letter: texts[place] if place < len(texts) else "" for place, letter in enumerate(LETTERS[:least])}
-    return {
-        "options": "\n".join(f"{letter}. {text}" for letter, text in zip(LETTERS, texts, strict=False)),
-        **lettered,
-        "count": len(texts),
-        "answer": "" if gold is None else LETTERS[gold],
-    }
+    lettered = dict(zip(LETTERS, (str(text).strip() for text in texts), strict=False))
+    return {**option_columns(lettered), "answer": "" if gold is None else LETTERS[gold]}
 
 
 def shuffled(texts: Sequence[str], gold: int, key: str) -> tuple[list[str], int]:
     """Return choices in an order that depends on the question only, and the new place of the gold."""
-    order = sorted(range(len(texts)), key=lambda place: text_digest(f"{key}\n{place}"))
-    return [texts[place] for place in order], order.index(gold)
-
-
-def four_choices(row: Row) -> Row:
-    """MMLU: a list of choices, and the number of the right one."""
-    return {**row, **with_choices(row["choices"], row["answer"], least=4)}
-
-
-def labelled_choices(row: Row) -> Row:
-    """ARC and CommonsenseQA: texts and labels of choices; the labels of some questions are 1 to 4."""
-    choices = row["choices"]
-    key = row["answerKey"]
-    gold = list(choices["label"]).index(key) if key else None
-    return {**row, **with_choices(choices["text"], gold, least=5)}
+    marked = [Option("", text, place == gold) for place, text in enumerate(texts)]
+    order = shuffled_options(marked, key)
+    return [option.text for option in order], [option.right for option in order].index(True)
 
 
 def mmlu_pro(row: Row) -> Row:
@@ -64,21 +49,21 @@ def lettered(row: Row) -> Row:
     columns = {name.lower() if len(name) > 1 else name: value for name, value in row.items()}
     texts = [columns[letter] for letter in "ABCD"]
     answer = str(columns.get("answer") or "").strip()
-    return {**columns, **with_choices(texts, LETTERS.index(answer) if answer else None, least=4)}
+    return {**columns, **with_choices(texts, LETTERS.index(answer) if answer else None)}
 
 
 def gpqa(row: Row) -> Row:
     """GPQA: the right answer and three wrong ones, in an order that depends on the question."""
     texts = [row["Correct Answer"], *(row[f"Incorrect Answer {number}"] for number in (1, 2, 3))]
     question = row["Question"].strip()
-    return {"question": question, **with_choices(*shuffled(texts, 0, question), least=4)}
+    return {"question": question, **with_choices(*shuffled(texts, 0, question))}
 
 
 def hellaswag(row: Row) -> Row:
     """HellaSwag: four endings of a text. Marks of the source, such as [title], are left out."""
     context = f"{row['activity_label']}: {row['ctx_a']} {str(row['ctx_b']).capitalize()}"
     gold = int(row["label"]) if str(row["label"]) else None
-    return {"context": _plain(context), **with_choices(list(map(_plain, row["endings"])), gold, least=4)}
+    return {"context": _plain(context), **with_choices(list(map(_plain, row["endings"])), gold)}
 
 
 def _plain(text: str) -> str:
@@ -92,13 +77,13 @@ def winogrande(row: Row) -> Row:
     texts = [row["option1"], row["option2"]]
     starts = {f"start_{letter}": start + text for letter, text in zip("AB", texts, strict=True)}
     gold = int(row["answer"]) - 1 if str(row["answer"]) else None
-    return {"sentence": row["sentence"], "end": end.strip(), **starts, **with_choices(texts, gold, least=2)}
+    return {"sentence": row["sentence"], "end": end.strip(), **starts, **with_choices(texts, gold)}
 
 
 def piqa(row: Row) -> Row:
     """PIQA: a goal, and two ways to reach it."""
     gold = row["label"] if row["label"] in (0, 1) else None
-    return {"goal": row["goal"], **with_choices([row["sol1"], row["sol2"]], gold, least=2)}
+    return {"goal": row["goal"], **with_choices([row["sol1"], row["sol2"]], gold)}
 
 
 def boolq(row: Row) -> Row:
@@ -138,7 +123,7 @@ def logiqa(row: Row) -> Row:
     gold = LETTERS.index(label.upper()) if isinstance(label, str) else int(label)
     texts = [re.sub(r"^\s*[A-D][.)]\s*", "", text) for text in row["options"]]
     question = row["question"] if "question" in row else row["query"]
-    return {"context": row["context"], "question": question, **with_choices(texts, gold, least=4)}
+    return {"context": row["context"], "question": question, **with_choices(texts, gold)}
 
 
 def triviaqa(row: Row) -> Row:
@@ -267,7 +252,7 @@ def _as_schema(value: Any) -> Any:
 ROWS: Final[Mapping[str, MakeRow]] = {
     function.__name__: function
     for function in (
-        *(bfcl, boolq, drop, four_choices, gpqa, hellaswag, labelled_choices, lettered, logiqa, mbpp, mbpp_plus, mgsm),
+        *(bfcl, boolq, drop, gpqa, hellaswag, lettered, logiqa, mbpp, mbpp_plus, mgsm),
         *(instructions, mmlu_pro, mt_bench, piqa, triviaqa, truthfulqa, winogrande),
     )
 }

@@ -26,6 +26,7 @@ from ais_prompt.extensions.benchmarks.cards.publisher_files import FoundFile, ra
 from ais_prompt.extensions.benchmarks.cards.publisher_rows import ROWS
 from ais_prompt.extensions.benchmarks.cards.visual_rows import FOLDER, MEDIA_ROWS, marked
 from ais_prompt.readers.batches import rows_of
+from ais_prompt.readers.row_shape import parse_shape
 from ais_prompt.readers.table import Row, Table
 from ais_prompt.utils.digest import file_digest
 from ais_prompt.utils.guard import exception_line
@@ -139,7 +140,7 @@ def _row(card: Card, row: Row, folder: Path) -> Row:
         _OtherValueError: a column has objects, which a template would show as Python writes them.
         KeyError: a column is missing.
     """
-    make = {**ROWS, **MEDIA_ROWS}[card.rows] if card.rows else dict
+    make = {**ROWS, **MEDIA_ROWS}[card.rows] if card.rows else parse_shape(card.shape).row
     made = make({**row, **{ours: row[theirs] for ours, theirs in card.rename.items()}})
     if card.rows in MEDIA_ROWS:
         made["content"] = marked(made["content"], folder, card.name)

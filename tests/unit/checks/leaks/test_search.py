@@ -189,7 +189,7 @@ def test_a_gold_column_in_a_prompt_is_a_fault_unless_it_is_part_of_the_question(
     template = "{question} {tests} A: {answer}"
     columns = {"input_columns": inputs, "gold_columns": ("tests",)}
     found = checked_quiz(tmp_path, quiz(Random(1), 20), template=template, **columns)
-    assert ["changes with the gold in column 'tests'" in fault.what for fault in found.faults] == [True] * faults
+    assert len([fault for fault in found.faults if "changes with the gold in column 'tests'" in fault.what]) == faults
 
 
 @pytest.mark.slow
