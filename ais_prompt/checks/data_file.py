@@ -132,8 +132,9 @@ def describe_rows(
     if written is None and not shape.options:
         _refuse_unread_options(data, looked)
     columns_of = _Columns(shape, looked, written)
+    _refuse_mixed(columns_of.inputs, looked, data)
     shape, made = _made(columns_of.shape, looked, data)
-    answer = columns_of.answer
+    answer = columns_of.answer if columns_of.answer in made[0] else None
     golds = [] if answer is None else [row.get(answer) for row in made]
     known = Golds(
         [gold for gold in golds if not is_missing(gold)],
@@ -263,6 +264,19 @@ def _made(
             error.where = f"{data.path}, row {number}"
             raise
     return shape, made
+
+
+def _refuse_mixed(inputs: Sequence[str], rows: Sequence[Mapping[str, Any]], data: DataFile) -> None:
+    """Raise an error for a row whose question is a list or an object, unlike that of the first row."""
+    for name in inputs:
+        is_nested = [isinstance(row.get(name), list | Mapping) for row in rows if row.get(name) is not None]
+        if len(set(is_nested)) > 1:
+            number = next(
+                n for n, row in enumerate(rows) if isinstance(row.get(name), list | Mapping) is not is_nested[0]
+            )
+            what = f"{name!r} holds {rows[number].get(name)!r:.60}, unlike the rows before"
+            fix = "write the same kind of value in every row, or name another column with --prompt"
+            raise DataError(what, where=f"{data.path}, row {number}", fix=fix)
 
 
 def _scoring(golds: Golds, data: DataFile) -> tuple[Kind | None, Scoring]:

@@ -135,6 +135,9 @@ _NUMBERED: Final = re.compile(r"(option|choice|opt|op|ending|sol|candidate|answe
 ROWS_LOOKED_AT: Final = 1_000
 """Rows that decide what columns mean."""
 
+ENOUGH: Final = 0.5
+"""Share of the rows that have the form of a file; the first of the others is refused by its number."""
+
 Part: TypeAlias = Literal["columns", "chat", "options", "question", "answer"]
 Found: TypeAlias = Mapping[str, Any]
 
@@ -147,12 +150,14 @@ class Look(Struct, frozen=True):
         shape: what has been found so far.
         answer: the column that the user names as the answer; None if none is named.
         asked: the columns in the prompt of the user; None if the prompt is guessed.
+        most: number of all rows, where ``rows`` are those that fit; 0 if they are all.
     """
 
     rows: Sequence[Mapping[str, Any]]
     shape: RowShape = RowShape()
     answer: str | None = None
     asked: Sequence[str] | None = None
+    most: int = 0
 
     @property
     def names(self) -> list[str]:
@@ -172,10 +177,10 @@ class Look(Struct, frozen=True):
         of = {plain_name(name): name for name in reversed(list(self.names if among is None else among))}
         return (of[name] for name in known if name in of)
 
-    def holds(self, name: str, test: Callable[[Any], bool]) -> bool:
-        """Return whether all values of a column that are there pass a test, and any is there."""
+    def holds(self, name: str, test: Callable[[Any], bool], share: float = 1) -> bool:
+        """Return whether the values of a column that are there pass a test, or a share of them, and any is there."""
         values = self.values(name)
-        return bool(values) and all(map(test, values))
+        return bool(values) and sum(map(test, values)) >= share * len(values)
 
 
 class Shape(Struct, frozen=True):
@@ -236,7 +241,8 @@ def _keys(look: Look, name: str) -> set[str]:
 
 
 def _chat(look: Look) -> Found | None:
-    name = next((name for name in look.names if name != look.answer and look.holds(name, _is_chat)), None)
+    chats = (name for name in look.names if name != look.answer and look.holds(name, _is_chat, ENOUGH))
+    name = next(chats, None)
     return None if name is None else {"messages": name}
 
 
@@ -253,7 +259,7 @@ def _listed(look: Look) -> Found | None:
 def _marked(look: Look) -> Found | None:
     for name in look.all(OPTION_LISTS):
         shape = replace(look.shape, options=name, gold="marked")
-        if _fits(look, shape):
+        if all(_fits(row, shape) for row in look.rows):
             return {"options": name, "gold": "marked"}
     return None
 
@@ -286,12 +292,11 @@ def _right_and_wrong(look: Look) -> Found | None:
     if wrong is None:
         wrong = tuple(name for name in look.names if _WRONG.fullmatch(plain_name(name)) and name != right)
     shape = replace(look.shape, options=wrong, right=right)
-    return {"options": wrong, "right": right} if wrong and _fits(look, shape) else None
+    fits = bool(wrong) and all(_fits(row, shape) for row in look.rows)
+    return {"options": wrong, "right": right} if fits else None
 
 
 _FORMS: Final[tuple[GoldOfOptions, ...]] = ("label", "letter", "text", "from 0", "from 1")
-_ENOUGH: Final = 0.5
-"""Share of the rows whose answer must name an option; the others are refused by name."""
 
 
 def _with_gold(look: Look, shape: RowShape, counted_from: int = 0) -> Found | None:
@@ -302,7 +307,10 @@ def _with_gold(look: Look, shape: RowShape, counted_from: int = 0) -> Found | No
         shape: has the options.
         counted_from: the first number of the options, if both readings of a number fit.
     """
-    if len(shape.options) < 2 or not _fits(look, shape):
+    if len(shape.options) < 2:
+        return None
+    look = replace(look, rows=[row for row in look.rows if _fits(row, shape)], most=look.most or len(look.rows))
+    if len(look.rows) < ENOUGH * look.most:
         return None
     of_options = {shape.options} if isinstance(shape.options, str) else set(shape.options)
     named = [look.answer] if look.answer else dict.fromkeys([*look.all(ANSWERS), *look.names])
@@ -313,7 +321,7 @@ def _with_gold(look: Look, shape: RowShape, counted_from: int = 0) -> Found | No
             found = _share(look, replace(shape, answer=name, gold=form))
             if found > share and (found == 1 or plain_name(name) in ANSWERS or name == look.answer):
                 best, share = (name, form), found
-    if best is not None and share >= _ENOUGH:
+    if best is not None and share >= ENOUGH:
         return {"options": shape.options, "answer": best[0], "gold": best[1]}
     # Columns A and B may be anything; without a column of answers only their names say that they are options.
     answers = any(look.values(name) for name in look.all(ANSWERS) if name not in of_options)
@@ -330,9 +338,9 @@ def _share(look: Look, shape: RowShape) -> float:
     return sum(named) / len(named) if named else 0.0
 
 
-def _fits(look: Look, shape: RowShape) -> bool:
+def _fits(row: Mapping[str, Any], shape: RowShape) -> bool:
     try:
-        return all(shape.row(row) for row in look.rows)
+        return bool(shape.row(row))
     except DataError:
         return False
 
@@ -360,7 +368,7 @@ def _question_column(look: Look) -> str | None:
     """Return the column of the question: by its name, else the only one, or the only one that asks."""
     taken = {look.answer, look.shape.answer, look.shape.right, look.shape.options, *look.shape.options}
     free = [name for name in look.names if name not in taken]
-    texts = [name for name in free if look.holds(name, is_text)]
+    texts = [name for name in free if look.holds(name, is_text, ENOUGH)]
     if named := next(look.all(QUESTIONS, texts), None):
         return named
     others = [name for name in texts if plain_name(name) not in NO_CONTENT]

@@ -121,8 +121,9 @@ def _written(name: str) -> str:
     if _HAN.search(name):
         # One sign is part of many words: only a clause that holds nothing else is a label.
         return rf"(?<![\u2e80-\u9fff])(?:{words}){_ENDS}" if len(name) == 1 else words
-    start = r"(?<![\w'’])" if re.match(r"\w", name) else ""
-    end = r"(?![\w])(?!['’][a-z])" if re.search(r"\w\Z", name) else ""
+    # Signs of scripts without blanks between words are no part of a label in letters: "答案是yes。".
+    start = r"(?<![^\W\u2e80-\u9fff])(?<!['’])" if re.match(r"\w", name) else ""
+    end = r"(?![^\W\u2e80-\u9fff])(?!['’][a-z])" if re.search(r"\w\Z", name) else ""
     return f"{start}(?:{words}){end}" + (_ENDS if name in _WORD_LIKE else "")
 
 

@@ -474,7 +474,10 @@ def chat_of(name: str, value: Any) -> list[dict[str, Any]]:
     if not found or None in found:
         what = f"{name!r} is no list of chat turns but {value!r:.80}"
         raise DataError(what, fix='write [{"role": "user", "content": "…"}, …]')
-    return [turn for turn in found if turn is not None]
+    chat = [turn for turn in found if turn is not None]
+    if not any(turn["role"] == "user" for turn in chat):
+        raise DataError(f"the chat in {name!r} has no turn of the user", fix="write one, or leave the row out")
+    return chat
 
 
 def _turn(turn: Any) -> dict[str, Any] | None:
