@@ -313,7 +313,8 @@ def _with_gold(look: Look, shape: RowShape, counted_from: int = 0) -> Found | No
     if len(look.rows) < ENOUGH * look.most:
         return None
     of_options = {shape.options} if isinstance(shape.options, str) else set(shape.options)
-    named = [look.answer] if look.answer else dict.fromkeys([*look.all(ANSWERS), *look.names])
+    free = [name for name in look.names if plain_name(name) not in (*QUESTIONS, *CONTEXTS, *NO_CONTENT)]
+    named = [look.answer] if look.answer else dict.fromkeys([*look.all(ANSWERS), *free])
     forms = sorted(_FORMS, key=lambda form: counted_from == 1 and form == "from 0")
     best, share = None, 0.0
     for name in named:
@@ -570,4 +571,5 @@ def _is_known(part: Part, look: Look) -> bool:
 def _has_reply(look: Look) -> bool:
     """Return whether the chats end with the answer."""
     name = look.shape.messages or ""
-    return look.holds(name, lambda value: split_chat(chat_of(name, value))[1] is not None)
+    chats = [chat_of(name, value) for value in look.values(name) if _is_chat(value)]
+    return all(split_chat(chat)[1] is not None for chat in chats)
