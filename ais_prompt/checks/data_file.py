@@ -132,7 +132,8 @@ def describe_rows(
     if written is None and not shape.options:
         _refuse_unread_options(data, looked)
     columns_of = _Columns(shape, looked, written)
-    _refuse_mixed(columns_of.inputs, looked, data)
+    if shape.messages is None:
+        _refuse_mixed(columns_of.inputs, looked, data)
     shape, made = _made(columns_of.shape, looked, data)
     answer = columns_of.answer if columns_of.answer in made[0] else None
     golds = [] if answer is None else [row.get(answer) for row in made]

@@ -187,7 +187,8 @@ class Shape(Struct, frozen=True):
     """A form in which people have rows.
 
     Attributes:
-        name: in a few words.
+        name: in a word or two.
+        about: what it is.
         part: what it is about. Of each part the first form that fits counts.
         example: a row.
         source: datasets or tools that write it.
@@ -195,6 +196,7 @@ class Shape(Struct, frozen=True):
     """
 
     name: str
+    about: str
     part: Part
     example: Mapping[str, Any]
     source: str
@@ -443,34 +445,39 @@ def _counts_rows(look: Look, name: str) -> bool:
 _TURNS: Final = [{"role": "user", "content": "2 + 2?"}, {"role": "assistant", "content": "4"}]
 SHAPES: Final = (
     Shape(
-        "columns inside an object",
+        "objects",
+        "the columns are keys of an object",
         "columns",
         {"vars": {"question": "2 + 2?", "expected": "4"}},
         "promptfoo, LangSmith (`inputs`, `outputs`)",
         _inside,
     ),
     Shape(
-        "a chat; its last turn is the answer, and is not sent",
+        "chat",
+        "chat turns; the last one, of the assistant, is the answer and is not sent",
         "chat",
         {"messages": _TURNS},
         "fine-tuning files of OpenAI, ShareGPT (`conversations`), OpenAI evals (`input`, `ideal`)",
         _chat,
     ),
     Shape(
-        "options in lettered columns",
+        "lettered options",
+        "a column for each option, named by its letter",
         "options",
         {"question": "2 + 2?", "A": "3", "B": "4", "answer": "B"},
         "CMMLU, C-Eval, MedMCQA (`opa`, `cop`)",
         _lettered,
     ),
     Shape(
-        "options in numbered columns",
+        "numbered options",
+        "a column for each option, named by its number",
         "options",
         {"goal": "Dry a cup", "sol1": "a towel", "sol2": "water", "label": 0},
         "PIQA, WinoGrande, SWAG (`ending0`), SIQA",
         _numbered,
     ),
     Shape(
+        "marked options",
         "options of which the right one is marked",
         "options",
         {"question": "2 + 2?", "options": [{"text": "3", "correct": False}, {"text": "4", "correct": True}]},
@@ -478,6 +485,7 @@ SHAPES: Final = (
         _marked,
     ),
     Shape(
+        "listed options",
         "options in a list, as texts and labels, or in one text; the answer is a letter, label, text or number",
         "options",
         {"question": "2 + 2?", "choices": ["3", "4"], "answer": 1},
@@ -485,6 +493,7 @@ SHAPES: Final = (
         _listed,
     ),
     Shape(
+        "right and wrong options",
         "the right option and the wrong ones; they are shuffled",
         "options",
         {"question": "2 + 2?", "correct_answer": "4", "distractor1": "3", "distractor2": "5"},
@@ -493,12 +502,14 @@ SHAPES: Final = (
     ),
     Shape(
         "two texts",
+        "two texts, of which something is asked",
         "question",
         {"premise": "It rains.", "hypothesis": "It is wet.", "label": "entailment"},
         "SNLI, MNLI, MRPC, QQP",
         _pair,
     ),
     Shape(
+        "question",
         "a question, below its context if there is one",
         "question",
         {"context": "Ann is 4.", "question": "How old is Ann?", "answer": "4"},
@@ -506,21 +517,24 @@ SHAPES: Final = (
         _question,
     ),
     Shape(
-        "an assertion",
+        "assertion",
+        "the value that an assertion compares with",
         "answer",
         {"question": "2 + 2?", "assert": [{"type": "equals", "value": "4"}]},
         "promptfoo",
         _asserted,
     ),
     Shape(
-        "an answer that is JSON in a text",
+        "JSON in a text",
+        "a list or an object of answers, as a text",
         "answer",
         {"question": "2 + 2?", "answer": '["4", "four"]'},
         "CSV files of pandas",
         _parsed,
     ),
     Shape(
-        "an answer in a column",
+        "answer",
+        "a column with the answer",
         "answer",
         {"question": "2 + 2?", "target": "4"},
         "most files",

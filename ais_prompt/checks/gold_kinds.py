@@ -232,7 +232,7 @@ def _exact(golds: Golds) -> Scoring | None:
 
 
 KINDS: Final = (
-    GoldKind("letter", "the letter of an option", ("B", "(b)"), _letter),
+    GoldKind("letter", "the letter of an option", ("B",), _letter),
     GoldKind("letters", "the letters of several options", ("AC",), _letters, "The correct options are %s."),
     GoldKind("object", "an object, equal as JSON", ({"city": "Rome"},), _object, "Here it is:\n```json\n%s\n```"),
     GoldKind("label", "one of few labels", ("positive", "yes", True), _label),
@@ -241,7 +241,7 @@ KINDS: Final = (
     GoldKind(
         "formula",
         "a formula, equal by value",
-        (r"\frac{1}{2}", r"So it is $\boxed{7}$."),
+        (r"\frac{1}{2}", r"So it is $\boxed{\frac{1}{7}}$."),
         _formula,
         r"So it is $\boxed{%s}$.",
     ),

@@ -11,7 +11,8 @@ import click
 
 from ais_prompt.cli.verb import Verb
 
-KINDS: Final = ("letter", "number", "text", "exact")
+KINDS: Final = ("letter", "letters", "object", "label", "number", "date", "formula", "text", "exact")
+"""Names of `ais_prompt.checks.gold_kinds.KINDS`, which `--help` does not load."""
 _FUNCTION: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
 
 
@@ -53,7 +54,7 @@ def init(
 
     where = model or _ask("--model", "Model: a server (http://…/v1), a provider, a folder or a function")
     described = _described(where, name)
-    source = DataFile(data or _ask("--data", "Questions: a CSV, JSONL or Parquet file"), prompt, answer)
+    source = DataFile(data or _ask("--data", "Questions: a CSV, JSONL, Excel or Parquet file"), prompt, answer)
     try:
         dataset, sentence, guessed = describe_file(source)
     except ConfigError as error:

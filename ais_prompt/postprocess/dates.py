@@ -26,11 +26,12 @@ _MONTH: Final = (
 _DATE: Final = re.compile(
     r"(?<![\d./-])(?:(?P<y1>\d{4})(?P<s1>[-/.])(?P<m1>\d{1,2})(?P=s1)(?P<d1>\d{1,2})(?![\d/-])(?:T[\d:.]+Z?|\s00:00(?::00)?)?"
     r"|(?P<y2>\d{4})\s?年\s?(?P<m2>\d{1,2})\s?月\s?(?P<d2>\d{1,2})\s?[日号]"
-    r"|(?P<a3>\d{1,2})(?P<s3>[./-])(?P<b3>\d{1,2})(?P=s3)(?P<y3>\d{4})(?!\d)"
+    r"|(?P<a3>\d{1,2})(?P<s3>[./-])(?P<b3>\d{1,2})(?P=s3)(?P<y3>\d{4})(?!\.?\d)"
     rf"|(?P<d4>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH.format(4)},?\s+(?P<y4>\d{{4}})(?!\d)"
     rf"|\b{_MONTH.format(5)}\s+(?P<d5>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<y5>\d{{4}})(?!\d))",
     re.IGNORECASE,
 )
+_NOT_ON: Final = re.compile(r"(?:\bnot|n['’]t|\bnever)\s+(?:on|in|until|before|after)\s+(?:the\s+)?\Z", re.IGNORECASE)
 _DOUBTS: Final = doubts(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|[A-Za-z]+\s\d{1,2},?\s\d{4}")
 
 
@@ -66,7 +67,9 @@ def _candidates(text: str) -> Iterator[Candidate]:
 def _dates(text: str, start: int, end: int, rank: Rank, rule: str) -> Iterator[Candidate]:
     for found in _DATE.finditer(text, start, end):
         iso = _iso(found)
-        if iso is not None and not (_DOUBTS.denies_before(text, found.start()) or is_reported(text, found.start())):
+        before = text[max(0, found.start() - 20) : found.start()]
+        denied = _NOT_ON.search(before) or _DOUBTS.denies_before(text, found.start())
+        if iso is not None and not (denied or is_reported(text, found.start())):
             yield Candidate(rank, rule, found.start(), found.end(), iso)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -17,6 +18,8 @@ from msgspec import Struct
 import ais_prompt
 from ais_prompt import errors, names, registry
 from ais_prompt.catalog import PARTS, PROVIDERS
+from ais_prompt.checks.data_shapes import SHAPES
+from ais_prompt.checks.gold_kinds import KINDS
 from ais_prompt.config.schema import NEEDED, READER, TABLES, KeyTable
 from ais_prompt.models.flat_options import FLAT_NAMES, LocalNames, SamplingNames, ServedNames
 from ais_prompt.models.model_options import Batching, Limits, Loading, Retry, Sampling, Wire
@@ -161,6 +164,50 @@ def provider_entry() -> Entry:
         usage="provider='deepseek', or --url deepseek",
         also=("providers",),
     )
+
+
+def data_entries() -> Iterator[Entry]:
+    """Yield the entries of what is recognised in a file of ``--data``: the shapes of its rows, and its golds."""
+    shapes = (
+        Argument(
+            shape.name,
+            shape.part,
+            "",
+            f"{shape.about}: `{json.dumps(shape.example, ensure_ascii=False)}`. Source: {shape.source}",
+        )
+        for shape in SHAPES
+    )
+    yield Entry(
+        "shapes",
+        "readers",
+        "rows of --data",
+        "Forms of rows that are recognised in a file without a config.",
+        "Of each part the first form that fits counts. What `--prompt` and `--answer` name counts before it.",
+        tuple(shapes),
+        usage="--data questions.jsonl",
+        also=("data shapes",),
+    )
+    golds = (
+        Argument(
+            kind.name, "kind", "", f"{kind.about}, such as {', '.join(f'`{_shown(one)}`' for one in kind.examples)}"
+        )
+        for kind in KINDS
+    )
+    yield Entry(
+        "golds",
+        "readers",
+        "answers of --data",
+        "Kinds of gold answers that are recognised in a file without a config.",
+        "The first kind counts whose scorer gives full marks to the golds of the file, alone and in a sentence, and "
+        "none to that of another row; `exact` is never guessed. `--postprocessor` and `--evaluator` count before it.",
+        tuple(golds),
+        usage="aisprompt init --kind label",
+        also=("gold kinds",),
+    )
+
+
+def _shown(gold: Any) -> str:
+    return gold.replace("\n", " ") if isinstance(gold, str) else json.dumps(gold, ensure_ascii=False)
 
 
 def name_entries() -> Iterator[Entry]:

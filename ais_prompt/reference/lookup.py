@@ -13,6 +13,7 @@ from ais_prompt.config.locate import PEER_CONFIGS_ADVICE, peer_folders
 from ais_prompt.errors import ConfigError
 from ais_prompt.reference.code_entries import (
     config_entries,
+    data_entries,
     environment_entry,
     error_entries,
     name_entries,
@@ -34,6 +35,7 @@ def entries() -> Iterator[Entry]:
     yield from part_entries()
     yield from option_entries()
     yield provider_entry()
+    yield from data_entries()
     yield from config_entries()
     yield from error_entries()
     yield from file_entries()

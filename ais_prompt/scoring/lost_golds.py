@@ -43,7 +43,7 @@ class LostGolds(Struct, frozen=True):
         """
         found = f"{self.lost} of {self.wrong} wrong answers contain the gold answer: "
         if not self.extractors:
-            return f"{found}try evaluator=dict(type='ContainedAnswerEvaluator', first_line=False)"
+            return f"{found}try evaluator=dict(type='ContainsEvaluator')"
         if best is None:
             return f"{found}is a pred_postprocessor missing? Try pred_postprocessor={_dict(self.extractors[0])}"
         if best.score <= score:

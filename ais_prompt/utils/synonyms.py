@@ -95,7 +95,7 @@ _PARTS: Final[Mapping[str, Mapping[str, str]]] = {
         **dict.fromkeys(("accuracy", "acc", "equals"), "AccEvaluator"),
         **dict.fromkeys(("exact match", "em"), "EMEvaluator"),
         **dict.fromkeys(("f1", "squad"), "SquadEvaluator"),
-        **dict.fromkeys(("contains", "includes", "include", "contain"), "ContainedAnswerEvaluator"),
+        **dict.fromkeys(("contains", "includes", "include", "contain"), "ContainsEvaluator"),
         **dict.fromkeys(("number", "numeric", "numbers", "gsm8k"), "Gsm8kEvaluator"),
         **dict.fromkeys(("judge", "llm", "model graded", "graded"), "GenericLLMEvaluator"),
         **dict.fromkeys(("rating", "score"), "LLMRatingEvaluator"),

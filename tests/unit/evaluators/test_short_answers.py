@@ -12,6 +12,7 @@ from ais_prompt.evaluators.choices import AveragePPLEvaluator
 from ais_prompt.evaluators.contained import (
     BBHEvaluator,
     ContainedAnswerEvaluator,
+    ContainsEvaluator,
     FuzzyMatchEvaluator,
     LambadaEvaluator,
     OptionOrTextEvaluator,
@@ -120,3 +121,27 @@ def test_a_name_with_initials_is_contained_in_a_sentence(gold: str) -> None:
 @pytest.mark.parametrize(("answer", "gold"), [("5", "-5"), ("-5", "5"), ("730", "7:30"), ("U.K. Steel", "U.S. Steel")])
 def test_another_number_or_name_is_not_contained(answer: str, gold: str) -> None:
     assert ContainedAnswerEvaluator().score(answer, gold) == {"accuracy": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "value"),
+    [
+        ("Let me think. France is in Europe. Its capital is Paris.", "paris", 1),
+        ("Sure!\n\n1. Lyon is a city.\n2. **Paris** is the capital.", "Paris", 1),
+        ("the NILE", "The Nile", 1),
+        ("N’Djamena – of course", "n'djamena", 1),
+        ("Ｐａｒｉｓ", "Paris", 1),
+        ("首都是巴黎。", "巴黎", 1),
+        ("Because ice floats.", "Because ice floats", 1),
+        ("New\nYork", "New York", 1),
+        ("City of Light", ["Paris", "City of Light"], 1),
+        ("<think>Is it Paris?</think>Lyon", "Paris", 0),
+        ("Parisian", "Paris", 0),
+        ("15", "5", 0),
+        ("a-b", "-", 0),
+        ("-", "-", 1),
+        ("not Paris but Lyon", "Paris", 1),  # the known limit
+    ],
+)
+def test_a_gold_counts_anywhere_in_an_answer_in_any_case(answer: str, gold: Any, value: float) -> None:
+    assert ContainsEvaluator().value(answer, gold) == value

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigError, DataError, MissingGoldError
-from ais_prompt.evaluators.structured import JsonSchemaEvaluator, RegexEvaluator
+from ais_prompt.evaluators.structured import JsonEqualEvaluator, JsonSchemaEvaluator, RegexEvaluator
 from ais_prompt.postprocess.code import json_postprocess
 
 SCHEMA = {
@@ -107,3 +107,24 @@ def test_regular_expressions() -> None:
             RegexEvaluator().score("7", none)
     with pytest.raises(ConfigError, match="no regular expression"):
         RegexEvaluator("(")
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "value"),
+    [
+        ('{"b": 1, "a": "x"}', {"a": "x", "b": 1}, 1),
+        ('{"a": 1.0}', '{"a": 1}', 1),
+        ('{"a": true}', {"a": 1}, 0),
+        ('{"a": " x "}', {"a": "x"}, 1),
+        ("[1, 2]", [2, 1], 0),
+        ('{"a": 1, "b": 2}', {"a": 1}, 0),
+        ("no JSON", {"a": 1}, 0),
+    ],
+)
+def test_json_is_equal_whatever_the_order_of_its_keys(answer: str, gold: Any, value: float) -> None:
+    assert JsonEqualEvaluator().value(answer, gold) == value
+
+
+def test_a_gold_that_is_no_json_is_an_error() -> None:
+    with pytest.raises(DataError, match="is no JSON"):
+        JsonEqualEvaluator().value("{}", "Rome")

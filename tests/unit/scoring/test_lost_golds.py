@@ -20,8 +20,8 @@ def scored(answer: str, gold: object, value: float = 0.0) -> SampleScore:
         ("It is (F)", "F", "dict(type='first_option_postprocess', options='ABCDEF')"),
         ("3 + 4 = 7", "7", "Try pred_postprocessor=dict(type='gsm8k_postprocess')"),
         ("It costs 1,000 USD", "1,000", "gsm8k_postprocess"),
-        ("the capital is paris, I think", "Paris", "try evaluator=dict(type='ContainedAnswerEvaluator'"),
-        ("答案是巴黎。", "巴黎", "try evaluator=dict(type='ContainedAnswerEvaluator'"),
+        ("the capital is paris, I think", "Paris", "try evaluator=dict(type='ContainsEvaluator'"),
+        ("答案是巴黎。", "巴黎", "try evaluator=dict(type='ContainsEvaluator'"),
     ],
 )
 def test_the_advice_fits_the_gold(answer: str, gold: str, advice: str) -> None:
