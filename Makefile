@@ -85,7 +85,7 @@ clean:
 	.venv-lowest/bin/python -m pip install --quiet packaging
 	.venv-lowest/bin/python -m tools.lowest > .venv-lowest/lowest.txt
 	.venv-lowest/bin/python -m pip install --quiet --constraint constraints.txt --constraint .venv-lowest/lowest.txt \
-		--editable '.[gguf,hub,local,metrics,retrievers,test]'
+		--editable '.[gguf,hub,local,metrics,retrievers,sheets,test]'
 	touch $@
 
 .venv/installed: .venv/bin/python pyproject.toml constraints.txt

@@ -15,7 +15,7 @@ from typing import Any
 
 from packaging.requirements import Requirement
 
-USED_BY_PROGRAM = ("gguf", "hub", "local", "metrics", "retrievers")
+USED_BY_PROGRAM = ("gguf", "hub", "local", "metrics", "retrievers", "sheets")
 """The extras whose bounds are tested; those of the development tools are not promised to anyone."""
 ROOT = Path(__file__).parents[1]
 

@@ -24,7 +24,7 @@ _FUNCTION: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
     help="A server (http://…/v1), a provider, a folder with weights, or a function (my_app.answer).",
 )
 @click.option("--name", metavar="NAME", help="The model of a server that has several.")
-@click.option("--data", metavar="FILE", help="Your questions: CSV, JSONL, Parquet, …")
+@click.option("--data", metavar="FILE", help="Your questions: CSV, Excel, JSONL, …")
 @click.option("--prompt", metavar="TEXT", help='"Translate: {question}" (default: the column of the question).')
 @click.option("--answer", metavar="COLUMN", help="The column of the right answer (default: by name).")
 @click.option("--kind", type=click.Choice(KINDS), help="What the right answers are; exact: the whole answer.")
@@ -54,7 +54,7 @@ def init(
 
     where = model or _ask("--model", "Model: a server (http://…/v1), a provider, a folder or a function")
     described = _described(where, name)
-    source = DataFile(data or _ask("--data", "Questions: a CSV, JSONL, Excel or Parquet file"), prompt, answer)
+    source = DataFile(data or _ask("--data", "Questions: a CSV, Excel, JSONL or Parquet file"), prompt, answer)
     try:
         dataset, sentence, guessed = describe_file(source)
     except ConfigError as error:

@@ -60,7 +60,7 @@ PEER_NAMES: Final = (
 """The names of these options in a command."""
 
 DATA_OPTIONS: Final = (
-    click.option("--data", metavar="FILE", help="A file with your questions: CSV, JSONL, Parquet, …"),
+    click.option("--data", metavar="FILE", help="A file with your questions: CSV, Excel, JSONL, …"),
     click.option(
         "--prompt", metavar="TEXT", help='With --data: "Translate: {question}" (default: the column of the question).'
     ),

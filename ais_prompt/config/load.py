@@ -68,7 +68,7 @@ class LoadedConfig(Struct, frozen=True):
 
 
 _OTHER_LANGUAGES: Final = {".json": "JSON", ".toml": "TOML", ".yaml": "YAML", ".yml": "YAML"}
-_DATA_SUFFIXES: Final = {".csv", ".jsonl", ".parquet", ".tsv"}
+_DATA_SUFFIXES: Final = {".csv", ".jsonl", ".ods", ".parquet", ".tsv", ".xlsx"}
 
 
 def load_config(path: Path, overrides: Sequence[str] = ()) -> LoadedConfig:

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from ais_prompt.config.locate import shipped_root
+from ais_prompt.utils.files import split_sheet
 
 PATH_KEYS = ("path", "tokenizer_path", "rows")
 
 
 def resolve_data_path(path: str, config_dir: Path | None, run_dir: Path | None = None) -> Path | None:
-    """Return the absolute path of a data file or model folder; None if it does not exist, as for a hub repository.
+    """Return the absolute path of a data file, sheet or model folder; None if there is none, as for a hub repository.
 
     A relative path is looked up in the working directory, then beside the config, then in the shipped ``configs``, then
     in the run folder that keeps the config.
@@ -68,7 +69,7 @@ def _is_folder(path: Any) -> bool:
 
 def _exists(path: Path) -> bool:
     try:
-        return path.exists()
+        return split_sheet(path)[0].exists()
     except (OSError, ValueError):
         # A long prompt or any other text may be where a path is expected.
         return False

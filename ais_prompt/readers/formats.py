@@ -1,42 +1,41 @@
-"""Read a data file into a table: JSONL, JSON, CSV, TSV and Parquet; all but Parquet also compressed (``.gz``)."""
+"""Read a data file into a table: JSONL, JSON, CSV and TSV, also compressed (``.gz``), Parquet, and sheets."""
 
 from __future__ import annotations
 
-import codecs
-import csv
 import difflib
 import gzip
 import io
 import json
 import logging
 import os
-import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast, get_args
+from typing import IO, TYPE_CHECKING, Any, Final, cast, get_args
 
 from ais_prompt.errors import DataError
 from ais_prompt.readers.batches import BATCH_BYTES, StoredBatches, store_rows
+from ais_prompt.readers.csv_rows import CsvForm, csv_rows, guess_delimiter
+from ais_prompt.readers.file_kinds import HEAD_BYTES, Format, format_of
+from ais_prompt.readers.given_rows import SPLIT_NAMES
+from ais_prompt.readers.sheets import read_sheet
 from ais_prompt.readers.table import Table
-from ais_prompt.utils.files import check_regular
+from ais_prompt.readers.text_encoding import UTF8, guess_encoding
+from ais_prompt.utils.files import check_regular, split_sheet
 from ais_prompt.utils.jsonl import decode, read_objects
 from ais_prompt.utils.progress import Advance, tracking
-from ais_prompt.utils.text import counted
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 logger = logging.getLogger(__name__)
 
-Format: TypeAlias = Literal["jsonl", "json", "csv", "tsv", "parquet"]
 FORMATS: tuple[Format, ...] = get_args(Format)
+_ENDINGS: Final[dict[str, Format]] = {**{name: name for name in FORMATS}, "ndjson": "jsonl", "xlsm": "xlsx"}
 
-UTF8: Final = "utf-8-sig"
-"""UTF-8, with or without a byte order mark."""
-
+_FILL: Final = "fill it, or take it out of the config"
 _MOST_ROWS: Final = 1000
 """Rows of a Parquet file that are unpacked together at most."""
 _BUFFER_BYTES: Final = 2**17
@@ -45,24 +44,10 @@ _BUFFER_BYTES: Final = 2**17
 
 def split_name(path: Path) -> tuple[str, Format | None]:
     """Return a file's name without its endings, and the format that they name: ``train.jsonl.gz`` → train, jsonl."""
-    stem, _, ending = path.name.removesuffix(".gz").rpartition(".")
-    if stem and ending.lower() in FORMATS:
-        return stem, cast(Format, ending.lower())
-    return path.name, None
-
-
-class CsvForm(NamedTuple):
-    """How CSV and TSV are written.
-
-    Attributes:
-        delimiter: what separates the fields.
-        quotechar: the quotation mark; empty where quotation marks are text.
-        encoding: of the text.
-    """
-
-    delimiter: str
-    quotechar: str
-    encoding: str
+    name = split_sheet(path)[0].name
+    stem, _, ending = name.removesuffix(".gz").rpartition(".")
+    found = _ENDINGS.get(ending.lower())
+    return (stem, found) if stem and found else (name, None)
 
 
 def read_file(
@@ -75,9 +60,10 @@ def read_file(
     """Read all rows of a file.
 
     Args:
-        path: the file.
-        format: how to read it; None: as its ending says.
-        delimiter: what separates the fields of CSV and TSV; None: a comma or a tab.
+        path: the file; a sheet of a workbook is ``FILE.xlsx#SHEET``, by default the first one.
+        format: how to read it; None: as its ending and its content say.
+        delimiter: what separates the fields of CSV and TSV; None: a comma or a tab, and if the content alone says that
+            the file is CSV, what it says.
         encoding: of CSV and TSV.
         quotechar: what encloses fields of CSV and TSV that hold the delimiter or line breaks, "" for nothing; None:
             ``"`` in CSV, and nothing in TSV, where quotation marks are text.
@@ -85,44 +71,91 @@ def read_file(
     Raises:
         DataError: it does not exist, cannot be read, has no rows, or its content is not of its format; it names the
             line where possible.
+        MissingExtra: it is a workbook, and the package that reads it is not installed.
     """
-    kind = format or split_name(path)[1]
-    if kind is None:
-        is_sheet = path.suffix.lower() in (".xlsx", ".xls", ".ods")
-        fix = "save the sheet as CSV UTF-8" if is_sheet else f"set format to one of {', '.join(FORMATS)}"
-        raise DataError("the file's ending names no format", where=str(path), fix=fix)
-    with reading(path):
-        status = check_regular(path)
+    file, sheet = split_sheet(path)
+    with reading(file):
+        status = check_regular(file)
+        if not status.st_size:
+            raise DataError("the file is empty", where=str(file), fix=_FILL)
+        kind = format or _found_format(file)
         own = CsvForm("\t", "", encoding) if kind == "tsv" else CsvForm(",", '"', encoding)
+        if kind == "csv" and format is None and split_name(file)[1] is None:
+            found = _found_form(file, status.st_mtime_ns, status.st_size)
+            own = own._replace(delimiter=found.delimiter, encoding=found.encoding if encoding == UTF8 else encoding)
         csv_form = own._replace(
             delimiter=own.delimiter if delimiter is None else delimiter,
             quotechar=own.quotechar if quotechar is None else quotechar,
         )
-        return _read(path, kind, csv_form, status.st_mtime_ns, status.st_size)
+        return _read(path, kind, csv_form, sheet, status.st_mtime_ns, status.st_size)
 
 
 def guessed_csv_form(path: Path) -> dict[str, str]:
-    """Return the ``delimiter`` and ``encoding`` of a CSV file that differ from the usual, such as those of Excel.
+    """Return the ``delimiter`` and ``encoding`` of CSV and TSV that differ from the usual, such as those of Excel.
 
-    Excel writes ``;`` where a comma is in numbers, tabs and UTF-16 as "Unicode text", and GB 18030 in China. Only the
-    beginning of the file is read; a file that does not exist or is no CSV has the usual form.
+    Excel writes ``;`` where a comma is in numbers, tabs and UTF-16 as "Unicode text", and GB 18030 in China. The files
+    of a folder's splits must be alike. A file that does not exist or is no CSV has the usual form.
+
+    Raises:
+        DataError: it cannot be read, or the files of a folder differ.
     """
-    if split_name(path)[1] != "csv" or not path.is_file():
+    with reading(path):
+        files = [path]
+        if path.is_dir():
+            files = [
+                file for file in sorted(path.iterdir()) if split_name(file)[0] in SPLIT_NAMES and split_name(file)[1]
+            ]
+        forms = {file: _unusual_form(file) for file in files if file.is_file()}
+    for file, form in forms.items():
+        if form != forms[files[0]]:
+            both = f"{files[0].name} {forms[files[0]] or 'usual'}, {file.name} {form or 'usual'}"
+            fix = "save all as CSV UTF-8 with the same separator"
+            raise DataError(f"the files of the folder are written differently: {both}", where=str(path), fix=fix)
+    return next(iter(forms.values()), {})
+
+
+def _unusual_form(file: Path) -> dict[str, str]:
+    status = check_regular(file)
+    kind = _found_format(file)
+    if kind not in ("csv", "tsv"):
         return {}
-    with reading(path), _open(path) as stream:
-        head = stream.read(_BUFFER_BYTES)
-    encoding = "utf-16" if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else UTF8
-    try:
-        text = codecs.getincrementaldecoder(encoding)().decode(head)
-    except UnicodeDecodeError:
-        encoding = "gb18030"
-        text = head.decode(encoding, "replace")
-    header = text.partition("\n")[0]
-    delimiter = next((sign for sign in ",;\t" if sign in header), ",")
+    form = _found_form(file, status.st_mtime_ns, status.st_size)
     return {
-        **({} if delimiter == "," else {"delimiter": delimiter}),
-        **({} if encoding == UTF8 else {"encoding": encoding}),
+        **({} if kind == "tsv" or form.delimiter == "," else {"delimiter": form.delimiter}),
+        **({} if form.encoding == UTF8 else {"encoding": form.encoding}),
     }
+
+
+def _found_format(file: Path) -> Format:
+    """Return the format that the name and the content of a file say."""
+    with _opened(file) as stream:
+        found = format_of(file, stream, split_name(file)[1])
+    if found is None:
+        what = "neither the ending nor the content of the file tells its format"
+        fix = f"rename it, such as {file.name}.jsonl, or set format to one of {', '.join(FORMATS)}"
+        raise DataError(what, where=str(file), fix=fix)
+    return found
+
+
+@lru_cache(maxsize=8)
+def _found_form(file: Path, _changed: int, _size: int) -> CsvForm:
+    """Guess how a CSV file is written, and say what is no certainty. Cached, so that it is said once."""
+    head, telling = _samples(file)
+    encoding = guess_encoding(telling)
+    if encoding not in (None, UTF8):
+        advice = "if that is wrong, save it as CSV UTF-8, or set encoding in a config (--save-config)"
+        logger.warning("%s: the text is read as %s; %s", file, encoding, advice)
+    text = head.decode(encoding or UTF8, "replace")
+    return CsvForm(guess_delimiter(text, is_whole=len(head) < HEAD_BYTES) or ",", '"', encoding or UTF8)
+
+
+def _samples(file: Path) -> tuple[bytes, bytes]:
+    """Return the beginning of a text file, and the first part that has characters besides those of ASCII."""
+    with _opened(file) as stream:
+        head = telling = stream.read(HEAD_BYTES)
+        while telling.isascii() and b"\0" not in telling and (more := stream.read(HEAD_BYTES)):
+            telling = more.partition(b"\n")[2]
+    return head, telling
 
 
 @contextmanager
@@ -137,7 +170,10 @@ def reading(path: Path) -> Iterator[None]:
         fix = "check that it is a whole file and that you may read it"
         raise DataError(f"cannot read the file: {cause}", where=str(path), fix=fix) from error
     except UnicodeDecodeError as error:
-        fix = "save it as UTF-8" + (", or set encoding" if split_name(path)[1] in ("csv", "tsv") else "")
+        fix = "save it as UTF-8"
+        if split_name(path)[1] in ("csv", "tsv"):
+            guess = guess_encoding(_samples(path)[1])
+            fix += f", or set encoding={guess!r}" if guess not in (None, UTF8) else ", or set encoding"
         name = "UTF-8" if error.encoding in ("utf-8", UTF8) else error.encoding
         raise DataError(f"the file is not {name} text: {error.reason}", where=str(path), fix=fix) from None
 
@@ -154,12 +190,16 @@ def missing_file(path: Path) -> DataError:
 
 
 @lru_cache(maxsize=2)
-def _read(path: Path, kind: Format, csv_form: CsvForm, _changed: int, _size: int) -> Table:
+def _read(path: Path, kind: Format, csv_form: CsvForm, sheet: str | None, _changed: int, _size: int) -> Table:
     """Read a file. Cached, because `check` and then `run` read the same file."""
-    stored = _read_csv(path, csv_form, kind) if kind in ("csv", "tsv") else _READ[kind](path)
+    file = split_sheet(path)[0]
+    if kind in ("xlsx", "ods"):
+        stored = read_sheet(file, sheet, kind)
+    else:
+        stored = _read_csv(file, csv_form, kind) if kind in ("csv", "tsv") else _READ[kind](file)
     table = Table(stored, [str(path)])
     if not len(table):
-        raise DataError("the file has no rows", where=str(path), fix="fill it, or take it out of the config")
+        raise DataError("the file has no rows", where=str(path), fix=_FILL)
     return table
 
 
@@ -175,8 +215,16 @@ def _open(path: Path) -> Iterator[IO[bytes]]:
             yield _unpacked(path, io.BufferedReader(_CountedReads(raw, advance), _BUFFER_BYTES))
 
 
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file for a look at its content, unpacked."""
+    with path.open("rb") as raw:
+        yield _unpacked(path, raw)
+
+
 def _unpacked(path: Path, stream: io.BufferedReader) -> IO[bytes]:
-    return cast(IO[bytes], gzip.GzipFile(fileobj=stream)) if path.suffix == ".gz" else stream
+    is_packed = path.suffix == ".gz" or stream.peek(2).startswith(b"\x1f\x8b")
+    return cast(IO[bytes], gzip.GzipFile(fileobj=stream)) if is_packed else stream
 
 
 class _CountedReads(io.RawIOBase):
@@ -204,7 +252,7 @@ def _read_json(path: Path) -> StoredBatches:
     with _open(path) as stream:
         text = stream.read().decode(UTF8)
     if not text.strip():
-        raise DataError("the file is empty", where=str(path), fix="fill it, or take it out of the config")
+        raise DataError("the file is empty", where=str(path), fix=_FILL)
     try:
         value = decode(text)
     except json.JSONDecodeError as error:
@@ -250,43 +298,7 @@ def _kind(value: Any) -> str:
 
 def _read_csv(path: Path, form: CsvForm, kind: Format) -> StoredBatches:
     with _open(path) as stream, io.TextIOWrapper(stream, form.encoding, newline="") as text:
-        return store_rows(_csv_rows(text, path, form, kind), lambda line: f"{path}:{line}")
-
-
-def _csv_rows(text: io.TextIOWrapper, path: Path, form: CsvForm, kind: Format) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield line number and row of every record; values stay text: 007 is not 7. Nameless columns are left out."""
-    csv.field_size_limit(sys.maxsize)  # the module's own limit of 131,072 characters is too low for long contexts
-    # "strict": a quotation mark that is never closed would silently swallow the rest of the file.
-    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if form.quotechar else csv.QUOTE_NONE
-    records = csv.reader(text, delimiter=form.delimiter, quotechar=form.quotechar or None, quoting=quoting, strict=True)
-    line = 1
-    try:
-        header = next(filter(None, records), [])
-        named = [name for name in header if name]
-        if len(set(named)) < len(named):
-            raise DataError(f"two columns have one name: {header}", where=f"{path}:1", fix="rename one of them")
-        line = records.line_num + 1
-        for record in records:
-            if record:
-                _check_width(record, header, f"{path}:{line}")
-                if kind == "tsv" and records.line_num > line:
-                    merged = (
-                        "%s: quotation marks merge the lines up to %d into one row; with quotechar='' they are text"
-                    )
-                    logger.warning(merged, f"{path}:{line}", records.line_num)
-                yield line, {name: value for name, value in zip(header, record, strict=True) if name}
-            line = records.line_num + 1
-    except csv.Error as error:
-        raise DataError(f"the record is broken: {error}", where=f"{path}:{line}", fix="check its quotes") from None
-
-
-def _check_width(record: list[str], header: list[str], where: str) -> None:
-    if len(record) != len(header):
-        raise DataError(
-            f"the record has {counted(len(record), 'field')}, the header {counted(len(header), 'column')}",
-            where=where,
-            fix="put fields that contain the separator, quotes or line breaks in quotes",
-        )
+        return store_rows(csv_rows(text, str(path), form, is_tsv=kind == "tsv"), lambda line: f"{path}:{line}")
 
 
 def _read_parquet(path: Path) -> StoredBatches:

@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.readers.formats import UTF8, Format, missing_file, read_file, reading, split_name
+from ais_prompt.readers.file_kinds import Format
+from ais_prompt.readers.formats import missing_file, read_file, reading, split_name
 from ais_prompt.readers.given_rows import SPLIT_NAMES, tables_of
 from ais_prompt.readers.hugging_face import HuggingFaceDataset, is_saved
 from ais_prompt.readers.row_shape import parse_shape, shaped
 from ais_prompt.readers.table import Table, join_lines, join_tables
+from ais_prompt.readers.text_encoding import UTF8
 from ais_prompt.registry import READERS
+from ais_prompt.utils.files import split_sheet
 from ais_prompt.utils.held import Held
 from ais_prompt.utils.text import listed
 
@@ -72,7 +75,7 @@ class LocalDataset:
         self._quotechar = quotechar
         self._shape = None if shape is None else parse_shape(shape)
         # Path.is_file raises an error for a name that is too long.
-        self._is_file = self._path is not None and os.path.isfile(self._path)  # noqa: PTH113
+        self._is_file = self._path is not None and os.path.isfile(split_sheet(self._path)[0])  # noqa: PTH113
         saved = self._path is not None and not data_files and not self._is_file and is_saved(self._path)
         self._saved = HuggingFaceDataset(str(self._path)) if saved else None
 

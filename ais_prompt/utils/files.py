@@ -1,4 +1,4 @@
-"""Open files, show the end of a log, and name the folder of benchmarks' data.
+"""Open files, show the end of a log, and name sheets of workbooks and the folder of benchmarks' data.
 
 Of the paths that a user names only regular files are opened, because reading a pipe or device may never end.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +18,7 @@ from ais_prompt.utils.secrets import SECRETS
 DATA: Final = "AISPROMPT_DATA"
 """Environment variable of the folder in which `aisprompt data get` keeps benchmarks."""
 
+_SHEET: Final = re.compile(r"(?P<file>.+?\.(?:xlsx|xlsm|ods))#(?P<sheet>.+)", re.IGNORECASE | re.DOTALL)
 _LAST_LINES: Final = 8
 _LAST_BYTES: Final = 20_000
 _LINE_LENGTH: Final = 200
@@ -32,6 +34,12 @@ _KINDS: Final = (
 def data_root() -> Path:
     """Return the folder that holds the data of all benchmarks."""
     return Path(os.environ.get(DATA) or "~/.cache/aisprompt/data").expanduser().absolute()
+
+
+def split_sheet(path: Path) -> tuple[Path, str | None]:
+    """Return file and sheet of ``questions.xlsx#Sheet1``; the sheet is None if none is named."""
+    found = _SHEET.fullmatch(str(path))
+    return (Path(found["file"]), found["sheet"]) if found else (path, None)
 
 
 def check_regular(path: Path) -> os.stat_result:

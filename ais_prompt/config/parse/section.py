@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from pathlib import PurePath
+from pathlib import Path
 from typing import Any, Final
 
 from ais_prompt.config.schema import KeyTable
 from ais_prompt.errors import ConfigError, ConfigFaults
 from ais_prompt.types import PartSpec
+from ais_prompt.utils.files import split_sheet
 from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.text import near_miss
 
@@ -181,8 +182,8 @@ def derived_abbr(values: Mapping[str, Any], keys: Sequence[str]) -> str:
     """Return the last part of the first key with a path or name, without a data file's ending."""
     for key in keys:
         value = values.get(key)
-        if isinstance(value, str) and (name := PurePath(value).name):
-            for ending in (".jsonl", ".json", ".csv", ".tsv", ".parquet"):
+        if isinstance(value, str) and (name := split_sheet(Path(value))[0].name):
+            for ending in (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".xlsx", ".ods"):
                 if name.endswith(ending) and name != ending:
                     return name.removesuffix(ending)
             return name
