@@ -25,13 +25,14 @@ from ais_prompt.utils.text import listed
 
 @READERS.register_module()
 class LocalDataset:
-    """Read JSONL, JSON, CSV, TSV and Parquet, also as ``.gz``, folders of ``save_to_disk``, and rows in memory.
+    """Read JSONL, JSON, CSV and TSV, also as ``.gz``, Parquet, sheets, folders of ``save_to_disk``, and rows in memory.
 
     Args:
-        path: a file, which is one split and serves as train and test at once; or a folder with ``train.*``,
-            ``validation.*``, ``dev.*`` and ``test.*``, or one that `datasets` wrote with ``save_to_disk``.
+        path: a file, which is one split and serves as train and test at once, or a sheet (``FILE.xlsx#SHEET``, else the
+            first that is shown); or a folder with ``train.*``, ``validation.*``, ``dev.*`` and ``test.*``, or one that
+            `datasets` wrote with ``save_to_disk``.
         data_files: a file, several for one split, or split → file or files; relative to the folder ``path`` if given.
-        format: how the files are read; None: each as its ending says.
+        format: how the files are read; None: each as its ending says, or its content where there is no known ending.
         join_lines: columns of lists of texts that become one text, a line for each entry.
         delimiter: the character between the fields of CSV and TSV; None: a comma or a tab.
         encoding: of CSV and TSV, such as ``gb18030``; other formats are UTF-8.
