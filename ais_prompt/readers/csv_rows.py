@@ -72,7 +72,7 @@ def _widths(text: str, delimiter: str, is_whole: bool) -> list[int]:
     widths: list[int] = []
     try:
         for record in islice(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True), _SAMPLE):
-            if record:
+            if any(record):
                 widths.append(len(record))
     except csv.Error:
         return widths  # of a broken record, or one that is cut
@@ -80,7 +80,9 @@ def _widths(text: str, delimiter: str, is_whole: bool) -> list[int]:
 
 
 def csv_rows(text: Iterable[str], name: str, form: CsvForm, *, is_tsv: bool) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield line number and row of every record; values stay text: 007 is not 7. Columns without a name are left out.
+    """Yield line number and row of every record; values stay text: 007 is not 7.
+
+    Columns without a name and empty rows are left out.
 
     Args:
         text: the lines of the file, with their ends.
@@ -112,10 +114,10 @@ def csv_rows(text: Iterable[str], name: str, form: CsvForm, *, is_tsv: bool) -> 
     try:
         for record in records:
             last = records.line_num + skipped
-            if record and not header:
+            if any(record) and not header:
                 header, header_place = record, f"{name}:{last}"
                 check_names(header, header_place)
-            elif record:
+            elif any(record):  # not an empty row of a sheet: ;;;
                 _check_width(record, header, f"{name}:{line}")
                 if is_tsv and last > line:
                     merged = (
@@ -142,11 +144,11 @@ def _without_nul(text: Iterable[str], name: str) -> Iterator[str]:
 
 def _check_width(record: list[str], header: list[str], where: str) -> None:
     if len(record) != len(header):
-        raise DataError(
-            f"the record has {counted(len(record), 'field')}, the header {counted(len(header), 'column')}",
-            where=where,
-            fix="put fields that contain the separator, quotes or line breaks in quotes",
-        )
+        what = f"the record has {counted(len(record), 'field')}, the header {counted(len(header), 'column')}"
+        fix = "put fields that contain the separator, quotes or line breaks in quotes"
+        if len(record) < len(header):
+            fix = "write a field for each column, if only an empty one; put fields with line breaks in quotes"
+        raise DataError(what, where=where, fix=fix)
     for sign in _DELIMITERS if len(header) == 1 else "":
         if 0 < header[0].count(sign) == record[0].count(sign):
             what = f"the only column is {header[0]!r}, whose parts {sign!r} seems to separate"

@@ -28,6 +28,8 @@ _UNPACKED_BY: Final = (
     (257, b"ustar  \0", "tar -xf"),
 )
 """Offset and magic number of archives → what unpacks them."""
+_DOCUMENTS: Final = ("[Content_Types].xml", "mimetype")
+"""Members of documents of Office and OpenDocument; those of Apple's programs end with ``.iwa``."""
 
 
 def format_of(path: Path, stream: IO[bytes], ending: Format | None) -> Format | None:
@@ -63,12 +65,14 @@ def format_of(path: Path, stream: IO[bytes], ending: Format | None) -> Format | 
 def _zipped(path: Path, ending: Format | None) -> Format | None:
     try:
         with zipfile.ZipFile(path) as archive:
-            found = workbook_kind(archive)
-            is_binary = "xl/workbook.bin" in archive.namelist()
+            found, names = workbook_kind(archive), archive.namelist()
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError):
-        found, is_binary = None, False
-    if is_binary:
+        found, names = None, []
+    if "xl/workbook.bin" in names:
         raise DataError("the file is a binary workbook (.xlsb)", where=str(path), fix="save it as .xlsx")
+    if found is None and any(name in _DOCUMENTS or name.endswith(".iwa") for name in names):
+        fix = "save its table as .xlsx or as CSV UTF-8"
+        raise DataError("the file is a document of another program", where=str(path), fix=fix)
     if found is None and ending not in ("xlsx", "ods"):
         raise _packed(path, "unzip")
     return found or ending

@@ -28,8 +28,10 @@ def workbook_kind(archive: zipfile.ZipFile) -> WorkbookKind | None:
     names = archive.namelist()
     if "xl/workbook.xml" in names:
         return "xlsx"
-    is_ods = "content.xml" in names and "mimetype" in names and b"spreadsheet" in archive.read("mimetype")
-    return "ods" if is_ods else None
+    if "content.xml" not in names or "mimetype" not in names:
+        return None
+    with archive.open("mimetype") as member:
+        return "ods" if b"spreadsheet" in member.read(100) else None
 
 
 def unpack_workbook(path: Path, kind: WorkbookKind) -> dict[str, bytes]:

@@ -159,6 +159,18 @@ def test_other_archives_are_refused_with_the_command(write: Write, tmp_path: Pat
     assert fault_of(write("a.tar.gz", gzip.compress(tar(text)))).fix.startswith("unpack it: tar -xf ")
 
 
+def test_documents_of_other_programs_are_no_tables(tmp_path: Path) -> None:
+    documents = {
+        "a.docx": {"[Content_Types].xml": "", "word/document.xml": ""},
+        "a.odt": {"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": ""},
+        "a.numbers": {"Index/Document.iwa": ""},
+    }
+    for name, members in documents.items():
+        fault = fault_of(write_zip(tmp_path / name, members))
+        assert "a document of another program" in fault.what
+        assert "save its table" in fault.fix
+
+
 CODE_PAGES: dict[str, tuple[str, ...]] = {
     "gb18030": (
         "问题,答案\n法国的首都是哪里？,巴黎\n",

@@ -205,6 +205,10 @@ def test_csv_values_stay_text(write: Write) -> None:
     assert rows_of(path) == [{"id": "007", "q": 'one, "two"\r\nthree', "a": " 1.0"}, {"id": "", "q": "NA", "a": ""}]
 
 
+def test_empty_rows_of_a_sheet_are_left_out_of_its_csv(write: Write) -> None:
+    assert rows_of(write("a.csv", ";;\nq;a;\n;;\n1;2;\n;\n".replace(";", ","))) == [{"q": "1", "a": "2"}]
+
+
 def test_tsv(write: Write) -> None:
     assert rows_of(write("a.tsv", 'q\ta\nit\'s 5" , wide\t"x"\n')) == [{"q": "it's 5\" , wide", "a": '"x"'}]
 
