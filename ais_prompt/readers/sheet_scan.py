@@ -9,7 +9,7 @@ Sources: ECMA-376, part 1, section 18.3 (``.xlsx``); OpenDocument 1.3, part 3, s
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Final, TypeAlias
@@ -24,6 +24,10 @@ Attributes: TypeAlias = Mapping[str, str]
 _MOST_CELLS: Final = 2_000_000
 """Cells that a sheet may have from A1 to its last one, empty ones included: the library takes 32 bytes for each."""
 _CELL: Final = re.compile(r"([A-Z]{1,3})([1-9]\d{0,6})")
+_PERCENT_FORMATS: Final = {"9": True, "10": True}
+"""The formats of percentages that need no definition: 0 % and 0.00 %."""
+_LITERAL: Final = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]')
+"""What is no sign of a format: quoted, behind a backslash, or in brackets."""
 _ERROR_TEXT: Final = re.compile(r"#(?:DIV/0!|N/A|NAME\?|NULL!|NUM!|REF!|VALUE!)|Err:\d+")
 
 
@@ -39,6 +43,7 @@ class SheetFacts:
         last_column: the same for columns.
         hidden: rows that the program does not show, because they were hidden or filtered.
         errors: column → row of its first cell that is shown and has no value, and why it has none.
+        percents: row → columns of the numbers that are shown as percentages, 0.5 as 50 %.
         merged: first row → first column, last column and last row of each merged range that begins there.
     """
 
@@ -49,6 +54,7 @@ class SheetFacts:
     last_column: int = -1
     hidden: set[int] = field(default_factory=set)
     errors: dict[int, tuple[int, str]] = field(default_factory=dict)
+    percents: dict[int, list[int]] = field(default_factory=dict)
     merged: dict[int, list[tuple[int, int, int]]] = field(default_factory=dict)
 
     def add_cell(self, row: int, column: int) -> None:
@@ -95,7 +101,8 @@ def scan_sheet(path: Path, members: Members, kind: WorkbookKind, wanted: str | N
             what = "the workbook shows no sheet" if wanted is None else f"the workbook has no sheet {wanted!r}"
             raise DataError(what, where=str(path), fix=f"write {path.name}#SHEET with one of: {listed(names)}")
         if kind == "xlsx":
-            _scan_xlsx(found, members[parts[found.name][1]])
+            scan = _XlsxScan(found, _percent_styles(members.get("xl/styles.xml", b"<none/>")))
+            _parse(members[parts[found.name][1]], scan.start, scan.end, scan.characters)
     except (expat.ExpatError, KeyError, ValueError, OverflowError) as error:
         raise damaged_workbook(path, kind, str(error)) from None
     return found
@@ -143,19 +150,34 @@ def _xlsx_sheets(path: Path, members: Members) -> dict[str, tuple[SheetFacts, st
     return {sheet.name: (sheet, target) for sheet, target in ids.values() if target}
 
 
-def _scan_xlsx(sheet: SheetFacts, text: bytes) -> None:
-    scan = _XlsxScan(sheet)
-    _parse(text, scan.start, scan.end, scan.characters)
+def _percent_styles(text: bytes) -> set[str]:
+    """Return the numbers of the styles of cells that show a percentage."""
+    formats = dict(_PERCENT_FORMATS)
+    styles: list[bool] = []
+    inside = ""
+
+    def start(element: str, attributes: Attributes) -> None:
+        nonlocal inside
+        if element == "numFmt":
+            formats[attributes["numFmtId"]] = "%" in _LITERAL.sub("", attributes["formatCode"])
+        elif element in ("cellStyleXfs", "cellXfs"):
+            inside = element
+        elif element == "xf" and inside == "cellXfs":
+            styles.append(formats.get(attributes.get("numFmtId", ""), False))
+
+    _parse(text, start)
+    return {str(number) for number, is_percent in enumerate(styles) if is_percent}
 
 
 class _XlsxScan:
     """Adds what a worksheet holds to ``sheet``."""
 
-    def __init__(self, sheet: SheetFacts) -> None:
+    def __init__(self, sheet: SheetFacts, percent_styles: Collection[str]) -> None:
         self._sheet = sheet
+        self._percent_styles = percent_styles
         self._row = self._column = -1
         self._type = ""
-        self._has_value = self._has_formula = self._in_value = False
+        self._has_value = self._has_formula = self._in_value = self._is_percent = False
         self._value = ""
 
     def start(self, element: str, attributes: Attributes) -> None:
@@ -167,6 +189,7 @@ class _XlsxScan:
         elif element == "c":
             self._row, self._column = _place(attributes["r"]) if "r" in attributes else (self._row, self._column + 1)
             self._type = attributes.get("t", "n")
+            self._is_percent = attributes.get("s") in self._percent_styles and self._type == "n"
             self._has_value = self._has_formula = False
             self._value = ""
         elif element in ("v", "is"):
@@ -189,6 +212,8 @@ class _XlsxScan:
         elif element == "c":
             if self._has_value or self._has_formula:
                 self._sheet.add_cell(self._row, self._column)
+            if self._has_value and self._is_percent:
+                self._sheet.percents.setdefault(self._row, []).append(self._column)
             if self._type == "e" and self._has_value:
                 self._sheet.add_error(self._row, self._column, f"holds the error {self._value:.20}")
             elif self._has_formula and not self._value and self._type != "str":
@@ -224,7 +249,7 @@ class _OdsScan:
         self._row = self._column = 0
         self._rows = self._columns = 1
         self._is_hidden = self._in_cell = False
-        self._is_error = self._has_formula = self._has_value = False
+        self._is_error = self._has_formula = self._has_value = self._is_percent = False
         self._text = ""
 
     def start(self, element: str, attributes: Attributes) -> None:
@@ -254,6 +279,7 @@ class _OdsScan:
         self._in_cell = True
         self._columns = int(attributes.get("table:number-columns-repeated", 1))
         self._has_value = "office:value-type" in attributes
+        self._is_percent = attributes.get("office:value-type") == "percentage"
         self._has_formula = "table:formula" in attributes
         self._is_error = attributes.get("calcext:value-type") == "error"
         self._text = ""
@@ -276,8 +302,12 @@ class _OdsScan:
             sheet = self.sheets[-1]
             if self._has_value:
                 sheet.add_cell(self._row + self._rows - 1, self._column + self._columns - 1)
+                rows = range(self._row, self._row + self._rows)
                 if self._is_hidden:
-                    sheet.hidden.update(range(self._row, self._row + self._rows))
+                    sheet.hidden.update(rows)
+                for row in rows if self._is_percent else ():
+                    columns = range(self._column, self._column + self._columns)
+                    sheet.percents.setdefault(row, []).extend(columns)
             if self._is_error or (self._has_formula and _ERROR_TEXT.fullmatch(self._text)):
                 sheet.add_error(self._row, self._column, f"holds the error {self._text:.20}")
             self._column += self._columns

@@ -29,7 +29,7 @@ Cell: TypeAlias = int | float | str | bool | time | date | timedelta
 def read_sheet(path: Path, sheet: str | None, kind: WorkbookKind) -> StoredBatches:
     """Read the rows of a sheet below its header, the first row that is shown and not empty.
 
-    A number is written with at most 15 digits and without its format, as the program stores it: 3, 0.5; a date as
+    A number is written with at most 15 digits and without its format: 3, 0.5; but 50% as a percentage. A date is
     2024-05-01 or 2024-05-01 12:30:00. The value of cells that are merged downwards counts for each of their rows.
     Hidden and empty rows, and columns without a name, are left out.
 
@@ -58,6 +58,9 @@ def _shown_rows(grid: CalamineSheet, facts: SheetFacts) -> list[tuple[int, Seque
     below: dict[int, tuple[int, Cell]] = {}  # column → last row and value of a range that is merged downwards
     rows: list[tuple[int, Sequence[Cell]]] = []
     for number, cells in enumerate(grid.iter_rows()):
+        for column in facts.percents.get(number, ()):
+            if column < len(cells) and isinstance(cell := cells[column], int | float):
+                cells[column] = f"{_text(100 * cell)}%"
         for column, (last, value) in below.items():
             if number <= last:
                 cells[column] = value

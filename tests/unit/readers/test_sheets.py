@@ -60,6 +60,23 @@ def test_cells_are_texts_as_shown(tmp_path: Path, kind: str) -> None:
     assert rows_of(path) == [{"n": str(number), "value": text} for number, (_, text) in enumerate(SHOWN)]
 
 
+def test_percentages_are_shown(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    with_sheet(path, {"S": [["a", "b"], [0.07, 0.5], [1, 2]]}, lambda text: text.replace("<c r", '<c s="3" r'))
+    members = members_of(path)
+    for style, shown in {'numFmtId="10"': "7%", 'numFmtId="164"': "7%", 'numFmtId="165"': "0.07"}.items():
+        formats = b'<numFmts><numFmt numFmtId="164" formatCode="0.0%"/>'
+        formats += b'<numFmt numFmtId="165" formatCode="0.0&quot; %&quot;"/></numFmts><cellXfs'
+        styles = members["xl/styles.xml"].replace(b"<cellXfs", formats)
+        styles = styles.replace(b"</cellXfs>", f"<xf {style}/></cellXfs>".encode())
+        write_zip(path, {**members, "xl/styles.xml": styles})
+        assert rows_of(path)[0]["a"] == shown
+    write_ods(path := tmp_path / "a.ods", {"S": [["a", "b"], [0.07, 0.5]]})
+    members = members_of(path)
+    write_zip(path, {**members, "content.xml": members["content.xml"].replace(b'"float"', b'"percentage"')})
+    assert rows_of(path) == [{"a": "7%", "b": "50%"}]
+
+
 @EACH
 def test_a_column_of_booleans_has_booleans(tmp_path: Path, kind: str) -> None:
     rows: list[list[Cell]] = [["a", "b", "c", "empty"], [True, True, True], [False, None, "unknown"]]
@@ -130,11 +147,15 @@ def test_a_fault_names_the_row_as_the_sheet_does(tmp_path: Path, kind: str) -> N
         assert what in fault.what
 
 
+def members_of(path: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
 def with_sheet(path: Path, sheets: Sheets, change: Callable[[str], str]) -> Path:
     """Write a workbook of Excel whose first sheet is changed."""
     write_xlsx(path, sheets)
-    with zipfile.ZipFile(path) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
+    members = members_of(path)
     text = xlsx_sheet(next(iter(sheets.values())))
     return write_zip(path, {**members, "xl/worksheets/sheet1.xml": change(text)})
 
@@ -157,8 +178,7 @@ def test_merged_cells(tmp_path: Path) -> None:
 
 def test_merged_cells_of_open_documents(tmp_path: Path) -> None:
     path = write_ods(tmp_path / "a.ods", {"S": [["text", "q"], ["A long text.", "1"], [None, "2"]]})
-    with zipfile.ZipFile(path) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
+    members = members_of(path)
     cell = b'<table:table-cell office:value-type="string"><text:p>A long'
     spanned = cell.replace(b" office", b' table:number-rows-spanned="2" office')
     write_zip(path, {**members, "content.xml": members["content.xml"].replace(cell, spanned)})
@@ -177,8 +197,7 @@ def test_a_formula_has_the_value_that_was_stored(tmp_path: Path) -> None:
 
 def test_only_sheets_that_are_shown_come_first(tmp_path: Path) -> None:
     path = write_xlsx(tmp_path / "a.xlsx", {"Hidden": [["q"], ["1"]], "Shown": [["q"], ["2"]]})
-    with zipfile.ZipFile(path) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
+    members = members_of(path)
     text = members["xl/workbook.xml"].replace(b'name="Hidden"', b'name="Hidden" state="hidden"')
     write_zip(path, {**members, "xl/workbook.xml": text})
     assert rows_of(path) == [{"q": "2"}]
@@ -192,8 +211,7 @@ def far(path: Path) -> Path:
 
 def repeated(path: Path) -> Path:
     write_ods(path, {"Other": [["q"], ["1"]], "S": [["q"], ["1"]]})
-    with zipfile.ZipFile(path) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
+    members = members_of(path)
     text = members["content.xml"].replace(
         b"<table:table-row><table:table-cell office",
         b'<table:table-row table:number-rows-repeated="1000000"><table:table-cell table:number-columns-repeated="9000"'
