@@ -103,7 +103,9 @@ def scan_sheet(path: Path, members: Members, kind: WorkbookKind, wanted: str | N
         if kind == "xlsx":
             scan = _XlsxScan(found, _percent_styles(members.get("xl/styles.xml", b"<none/>")))
             _parse(members[parts[found.name][1]], scan.start, scan.end, scan.characters)
-    except (expat.ExpatError, KeyError, ValueError, OverflowError) as error:
+    except KeyError as error:
+        raise damaged_workbook(path, kind, f"it has no {error}") from None
+    except (expat.ExpatError, ValueError, OverflowError) as error:
         raise damaged_workbook(path, kind, str(error)) from None
     return found
 

@@ -380,7 +380,7 @@ def test_a_config_in_another_language_says_so(tmp_path: Path, ending: str, langu
         load_config(path)
 
 
-@pytest.mark.parametrize("name", ["capitals.jsonl", "capitals.CSV"])
+@pytest.mark.parametrize("name", ["capitals.jsonl", "capitals.CSV", "capitals.xlsx"])
 def test_a_data_file_is_not_run_as_a_config(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_text('{"country": "France"}')

@@ -145,7 +145,10 @@ def test_the_abbr_of_a_model(model: dict[str, Any], abbr: str) -> None:
     assert parsed(models=[model]).models[0].abbr == abbr
 
 
-@pytest.mark.parametrize(("path", "abbr"), [("data/gsm8k", "gsm8k"), ("sums.jsonl", "sums"), ("v1.5", "v1.5")])
+@pytest.mark.parametrize(
+    ("path", "abbr"),
+    [("data/gsm8k", "gsm8k"), ("sums.jsonl", "sums"), ("v1.5", "v1.5"), ("data/sums.xlsx#Sheet 1", "sums")],
+)
 def test_the_abbr_of_a_data_set(path: str, abbr: str) -> None:
     assert parsed(datasets__0__abbr=..., datasets__0__path=path).datasets[0].abbr == abbr
 

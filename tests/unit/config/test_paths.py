@@ -22,6 +22,13 @@ def test_the_working_directory_comes_first_then_the_config_then_the_shipped_data
     assert resolve_data_path(str(shipped), None) == shipped_root() / shipped
 
 
+def test_a_sheet_is_found_as_its_workbook_is(write: Write, folder: Path) -> None:
+    write("run/a.xlsx", "")
+    assert resolve_data_path("a.xlsx#Sheet 1", folder / "run") == folder / "run/a.xlsx#Sheet 1"
+    assert resolve_data_path("b.xlsx#Sheet 1", folder / "run") is None
+    assert resolve_data_path("a.xlsx#", folder / "run") is None
+
+
 @pytest.mark.parametrize("path", ["", "hub/name", "x\0y", "z" * 5000])
 def test_what_is_no_file_stays_a_name(folder: Path, path: str) -> None:
     assert resolve_data_path(path, folder) is None
