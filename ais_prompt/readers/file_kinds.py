@@ -17,6 +17,8 @@ from ais_prompt.readers.workbook import OLE_MAGIC, old_workbook, workbook_kind
 
 Format: TypeAlias = Literal["jsonl", "json", "csv", "tsv", "parquet", "xlsx", "ods"]
 
+ROW_KEYS: Final = ("data", "rows", "examples", "questions", "items", "samples", "instances", "records")
+"""Keys of a JSON object that hold its rows, beside what is said of all (BIG-bench has ``examples``)."""
 HEAD_BYTES: Final = 2**17
 """Bytes at the beginning of a file that decide."""
 _UNPACKED_BY: Final = (
@@ -118,4 +120,9 @@ def _json_format(stream: Iterable[bytes], ending: Format | None) -> Format | Non
 
 def _holds_rows(value: dict[str, Any]) -> bool:
     """Return whether an object holds rows or columns, and is not a row itself."""
-    return isinstance(value.get("data"), list) or all(isinstance(column, list) for column in value.values())
+    return any(is_rows(value.get(key)) for key in ROW_KEYS) or all(isinstance(item, list) for item in value.values())
+
+
+def is_rows(value: Any) -> bool:
+    """Return whether a value of JSON is a list of objects."""
+    return isinstance(value, list) and all(isinstance(row, dict) for row in value)

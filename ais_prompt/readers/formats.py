@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, cast, get_args
 from ais_prompt.errors import DataError
 from ais_prompt.readers.batches import BATCH_BYTES, StoredBatches, store_rows
 from ais_prompt.readers.csv_rows import CsvForm, csv_rows, guess_delimiter
-from ais_prompt.readers.file_kinds import HEAD_BYTES, Format, format_of
+from ais_prompt.readers.file_kinds import HEAD_BYTES, ROW_KEYS, Format, format_of, is_rows
 from ais_prompt.readers.given_rows import SPLIT_NAMES
 from ais_prompt.readers.sheets import read_sheet
 from ais_prompt.readers.table import Table
@@ -264,10 +264,10 @@ def _read_json(path: Path) -> StoredBatches:
 
 
 def _json_rows(value: Any, path: Path) -> list[dict[str, Any]]:
-    """Return the rows of a JSON text: a list of objects, the same under the key ``data``, or an object of columns."""
-    if isinstance(value, dict) and _is_rows(value.get("data")):
-        value = value["data"]
-    if _is_rows(value):
+    """Return the rows of a JSON text: a list of objects, the same under one of `ROW_KEYS`, or an object of columns."""
+    if isinstance(value, dict):
+        value = next((value[key] for key in ROW_KEYS if is_rows(value.get(key))), value)
+    if is_rows(value):
         return cast(list[dict[str, Any]], value)
     if isinstance(value, dict) and value and all(isinstance(column, list) for column in value.values()):
         return _rows_of_columns(value, path)
@@ -283,10 +283,6 @@ def _rows_of_columns(columns: dict[str, list[Any]], path: Path) -> list[dict[str
     if len(set(lengths.values())) > 1:
         raise DataError(f"the columns differ in length: {lengths}", where=str(path), fix="make them equally long")
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
-def _is_rows(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(row, dict) for row in value)
 
 
 def _kind(value: Any) -> str:

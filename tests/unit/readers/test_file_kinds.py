@@ -67,6 +67,7 @@ CONTENTS: dict[str, str | bytes] = {
     "list of lines": "[\n" + LINES.replace("}\n{", "},\n{") + "]",
     "object": json.dumps({"data": ROWS}),
     "object over lines": json.dumps({"data": ROWS}, indent=2),
+    "task of BIG-bench": json.dumps({"name": "sums", "keywords": ["a"], "examples": ROWS}, indent=1),
     "columns": json.dumps({name: [row[name] for row in ROWS] for name in ROWS[0]}),
     "csv": CSV,
     "packed csv": gzip.compress(CSV.encode()),
