@@ -21,7 +21,7 @@ _DELIMITERS: Final = ",;\t|"
 """What separates fields, the likeliest first."""
 _SAMPLE: Final = 50
 """Records from which the delimiter is guessed."""
-_SEPARATOR: Final = re.compile(r'"?sep=(?P<sign>.)"?[\r\n]*', re.IGNORECASE)
+_SEPARATOR: Final = re.compile(r'\A"?sep=(?P<sign>.)"?(?:\r\n|\r|\n|\Z)', re.IGNORECASE)
 """The first line that Excel writes and reads: no header, but the delimiter."""
 
 
@@ -49,8 +49,7 @@ def guess_delimiter(text: str, *, is_whole: bool) -> str | None:
     Returns:
         The delimiter, or None if there is only one column.
     """
-    lines = io.StringIO(text, newline="")
-    if (named := _SEPARATOR.fullmatch(lines.readline())) is not None:
+    if (named := _SEPARATOR.match(text)) is not None:
         return named["sign"]
     best, most = None, 0.0
     for sign in _DELIMITERS:
@@ -70,8 +69,9 @@ def is_table(text: str, delimiter: str, *, is_whole: bool) -> bool:
 def _widths(text: str, delimiter: str, is_whole: bool) -> list[int]:
     """Return the number of fields of each record."""
     widths: list[int] = []
+    lines = io.StringIO(_SEPARATOR.sub("", text, count=1), newline="")
     try:
-        for record in islice(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True), _SAMPLE):
+        for record in islice(csv.reader(lines, delimiter=delimiter, strict=True), _SAMPLE):
             if any(record):
                 widths.append(len(record))
     except csv.Error:
@@ -118,7 +118,7 @@ def csv_rows(text: Iterable[str], name: str, form: CsvForm, *, is_tsv: bool) -> 
                 header, header_place = record, f"{name}:{last}"
                 check_names(header, header_place)
             elif any(record):  # not an empty row of a sheet: ;;;
-                _check_width(record, header, f"{name}:{line}")
+                _check_record(record, header, f"{name}:{line}")
                 if is_tsv and last > line:
                     merged = (
                         "%s: quotation marks merge the lines up to %d into one row; with quotechar='' they are text"
@@ -142,7 +142,7 @@ def _without_nul(text: Iterable[str], name: str) -> Iterator[str]:
         yield line
 
 
-def _check_width(record: list[str], header: list[str], where: str) -> None:
+def _check_record(record: list[str], header: list[str], where: str) -> None:
     if len(record) != len(header):
         what = f"the record has {counted(len(record), 'field')}, the header {counted(len(header), 'column')}"
         fix = "put fields that contain the separator, quotes or line breaks in quotes"

@@ -26,6 +26,7 @@ from ais_prompt.readers.text_encoding import UTF8, guess_encoding
 from ais_prompt.utils.files import check_regular, split_sheet
 from ais_prompt.utils.jsonl import decode, read_objects
 from ais_prompt.utils.progress import Advance, tracking
+from ais_prompt.utils.text import listed
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -75,9 +76,7 @@ def read_file(
     """
     file, sheet = split_sheet(path)
     with reading(file):
-        status = check_regular(file)
-        if not status.st_size:
-            raise DataError("the file is empty", where=str(file), fix=_FILL)
+        status = _status(file)
         kind = format or _found_format(file)
         own = CsvForm("\t", "", encoding) if kind == "tsv" else CsvForm(",", '"', encoding)
         if kind == "csv" and format is None and split_name(file)[1] is None:
@@ -105,25 +104,35 @@ def guessed_csv_form(path: Path) -> dict[str, str]:
             files = [
                 file for file in sorted(path.iterdir()) if split_name(file)[0] in SPLIT_NAMES and split_name(file)[1]
             ]
-        forms = {file: _unusual_form(file) for file in files if file.is_file()}
-    for file, form in forms.items():
-        if form != forms[files[0]]:
-            both = f"{files[0].name} {forms[files[0]] or 'usual'}, {file.name} {form or 'usual'}"
-            fix = "save all as CSV UTF-8 with the same separator"
-            raise DataError(f"the files of the folder are written differently: {both}", where=str(path), fix=fix)
-    return next(iter(forms.values()), {})
+        found = {file.name: _unusual_form(file) for file in files if file.is_file()}
+    forms = {name: form for name, form in found.items() if form is not None}
+    first = next(iter(forms.values()), {})
+    if any(form != first for form in forms.values()):
+        each = listed(f"{name} {form or 'as usual'}" for name, form in forms.items())
+        fix = "save all as CSV UTF-8 with the same separator"
+        raise DataError(f"the files of the folder are written differently: {each}", where=str(path), fix=fix)
+    return first
 
 
-def _unusual_form(file: Path) -> dict[str, str]:
-    status = check_regular(file)
+def _unusual_form(file: Path) -> dict[str, str] | None:
+    """Return what differs from the usual form; None if the file is neither CSV nor TSV."""
+    status = _status(file)
     kind = _found_format(file)
     if kind not in ("csv", "tsv"):
-        return {}
+        return None
     form = _found_form(file, status.st_mtime_ns, status.st_size)
     return {
         **({} if kind == "tsv" or form.delimiter == "," else {"delimiter": form.delimiter}),
         **({} if form.encoding == UTF8 else {"encoding": form.encoding}),
     }
+
+
+def _status(file: Path) -> os.stat_result:
+    """Return the status of a regular file that is not empty."""
+    status = check_regular(file)
+    if not status.st_size:
+        raise DataError("the file is empty", where=str(file), fix=_FILL)
+    return status
 
 
 def _found_format(file: Path) -> Format:

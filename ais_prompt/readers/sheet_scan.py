@@ -209,7 +209,7 @@ class _XlsxScan:
             self._value += text
 
     def end(self, element: str) -> None:
-        if element == "v":
+        if element in ("v", "is"):
             self._in_value = False
         elif element == "c":
             if self._has_value or self._has_formula:

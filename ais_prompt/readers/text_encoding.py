@@ -30,20 +30,22 @@ _COMMON: Final[Mapping[str, re.Pattern[bytes]]] = {
 }
 """Code page → its common characters besides those of ASCII."""
 _SIGNS: Final = "[«»„“”‘’–—…§°·\u00a0]"
+_LETTER: Final = r"[^\W\d_]"
 _LOWER: Final = "a-zß-ïñ-öø-üÿœ"
 _UPPER: Final = "A-ZÀ-ÏÑ-ÖØ-ÜŒ"
 _WORDS: Final = {
     # A word of Latin letters has some of ASCII, or is one letter. Letters that are seldom in Western Europe are left
     # out: in the code pages of Eastern Europe and Turkey they are others.
     "cp1252": re.compile(
-        rf"(?<!\w)(?:(?=\w*[A-Za-z])(?:[{_UPPER}]?[{_LOWER}]+|[{_UPPER}]+)|[{_UPPER}{_LOWER}])(?!\w)|{_SIGNS}|[¿¡£€×½²]"
+        rf"(?<!{_LETTER})(?:(?={_LETTER}*[A-Za-z])(?:[{_UPPER}]?[{_LOWER}]+|[{_UPPER}]+)|[{_UPPER}{_LOWER}])(?!{_LETTER})"
+        rf"|{_SIGNS}|[¿¡£€×½²]"
     ),
-    "cp1251": re.compile(rf"(?<!\w)(?:[А-ЯЁЄІЇҐЎ]?[а-яёєіїґў]+|[А-ЯЁЄІЇҐЎ]+)(?!\w)|{_SIGNS}|№(?=\s?\d)"),
+    "cp1251": re.compile(rf"(?<!{_LETTER})(?:[А-ЯЁЄІЇҐЎ]?[а-яёєіїґў]+|[А-ЯЁЄІЇҐЎ]+)(?!{_LETTER})|{_SIGNS}|№(?=\s?\d)"),
 }
 """Code page → its ordinary words and signs. Text in Latin-1 is the same in cp1252."""
 _NO_HEBREW: Final = re.compile("[А-Яыьэюя]")
 """Letters of cp1251 where the code page of Hebrew has none."""
-_LEAST: Final = 0.9
+_LEAST: Final = 0.8
 """Share of the characters besides those of ASCII that must be ordinary."""
 _KOREAN: Final = 12
 """Characters that are all common in Korean are Chinese by chance if they are fewer."""

@@ -177,6 +177,7 @@ CODE_PAGES: dict[str, tuple[str, ...]] = {
         "问题,答案\n法国的首都是哪里？,巴黎\n",
         "question,answer\n北京,首都\n",
         "题干,选项A,选项B,答案\n下列词语中加点字的读音完全正确的一项是,孱弱,狡黠,A\n",
+        "字,音\n饕餮,tao\n踟蹰,chi\n下列词语中加点字的读音,一\n全部正确的一项是哪个,二\n",
         "题目,答案\n世界上最大的洋？,太平洋\n",
     ),
     "big5": ("問題,答案\n法國的首都是哪裡？,巴黎\n台灣最高的山是什麼？,玉山\n",),
@@ -185,6 +186,7 @@ CODE_PAGES: dict[str, tuple[str, ...]] = {
     "cp949": ("질문,답\n프랑스의 수도는 어디입니까?,파리\n한국에서 가장 높은 산은?,한라산\n",),
     "cp1251": ("Вопрос,Ответ\nКто написал роман «Война и мир»?,Лев Толстой\n", "question,answer\nСтолица?,Москва\n"),
     "cp1252": (
+        "question_n°,réponse_a\n2ème ?,3ème\n",
         "question,réponse\nQuelle est la capitale à l’été ?,Paris\n",
         "Frage,Lösung\nWie heißt die größte Stadt?,Köln\n",
         "pregunta,respuesta\n¿Cuál es la capital de España?,Madrid\n",
@@ -277,6 +279,7 @@ def test_a_line_that_names_the_separator_is_no_header(write: Write) -> None:
     assert fault.where == f"{path}:4"
     assert rows_of(write("a.csv", "sep=;\r\nq;a\r\n1,5;2\r\n")) == [{"q": "1,5", "a": "2"}]
     assert list(read_file(write("a.csv", "sep=;\nq;a\n1,5;2\n"))) == [{"q": "1,5", "a": "2"}]
+    assert list(read_file(write("a", "sep=;\nid;q;a\n1;1,5;2\n"))) == [{"id": "1", "q": "1,5", "a": "2"}]
 
 
 def test_the_files_of_a_folder_are_written_alike(write: Write, tmp_path: Path) -> None:
@@ -287,4 +290,7 @@ def test_the_files_of_a_folder_are_written_alike(write: Write, tmp_path: Path) -
     write("test.csv", "问题,答案\n3,4\n")
     with pytest.raises(DataError, match="written differently"):
         guessed_csv_form(tmp_path)
+    (tmp_path / "test.csv").unlink()
+    write("test.jsonl", LINES)
+    assert guessed_csv_form(tmp_path) == {"delimiter": ";", "encoding": "gb18030"}
     assert guessed_csv_form(tmp_path / "nowhere.csv") == {}
