@@ -24,6 +24,7 @@ from ais_prompt.config.schema import NEEDED, READER, TABLES, KeyTable
 from ais_prompt.models.flat_options import FLAT_NAMES, LocalNames, SamplingNames, ServedNames
 from ais_prompt.models.model_options import Batching, Limits, Loading, Retry, Sampling, Wire
 from ais_prompt.models.server.server_options import ServerOptions
+from ais_prompt.readers.row_shape import RowShape
 from ais_prompt.reference.entry import REQUIRED, Argument, Entry, default_text, field_defaults, hints_of, read_docstring
 from ais_prompt.utils.plugins import load_plugins
 from ais_prompt.utils.protocols import type_words
@@ -168,6 +169,17 @@ def provider_entry() -> Entry:
 
 def data_entries() -> Iterator[Entry]:
     """Yield the entries of what is recognised in a file of ``--data``: the shapes of its rows, and its golds."""
+    doc = read_docstring(RowShape)
+    yield Entry(
+        "shape",
+        "readers",
+        "argument of LocalDataset",
+        doc.summary,
+        doc.text,
+        tuple(_fields(RowShape)),
+        usage="shape=dict(options='choices', answer='answer', gold='from 0')",
+        also=("RowShape",),
+    )
     shapes = (
         Argument(
             shape.name,
