@@ -17,14 +17,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.checks.data_shapes import ANSWERS, OPTION_LISTS, QUESTIONS, find_shape, plain_name
-from ais_prompt.checks.gold_kinds import KINDS, Golds, Kind, Scoring, as_kind, guess, labels_of
+from ais_prompt.checks.gold_kinds import KINDS, Golds, Kind, Scoring, as_kind, guess, has_gold, labels_of
 from ais_prompt.config.paths import resolve_data_path
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.evaluators.base import is_missing
 from ais_prompt.prompts.prompt_list import mark_of
 from ais_prompt.readers.formats import guessed_csv_form
 from ais_prompt.readers.local import LocalDataset
-from ais_prompt.readers.row_shape import LETTERS, RowShape
+from ais_prompt.readers.row_shape import LETTERS, RowShape, flat
 from ais_prompt.utils.text import counted, listed
 
 NONE: Final = "none"
@@ -123,7 +123,8 @@ def describe_rows(
         ConfigError, DataError: as `describe_file`.
     """
     looked = list(islice(rows, ROWS_LOOKED_AT))
-    written = None if data.prompt is None else _written(data, columns)
+    inside = find_shape(looked)[0].inside if data.prompt is not None else ()
+    written = None if data.prompt is None else _written(data, list(flat(looked[0], inside)) if inside else columns)
     if data.answer is not None and data.answer not in columns:
         raise ConfigError(f"there is no column {data.answer!r}", where="--answer", fix=f"columns: {listed(columns)}")
     shape, _ = find_shape(looked, answer=data.answer, asked=None if written is None else written[1])
@@ -138,7 +139,7 @@ def describe_rows(
     answer = columns_of.answer if columns_of.answer in made[0] else None
     golds = [] if answer is None else [row.get(answer) for row in made]
     known = Golds(
-        [gold for gold in golds if not is_missing(gold)],
+        [gold for gold in golds if has_gold(gold)],
         shape.answer or answer or "",
         _letters(made) if shape.options else columns_of.letters,
         chinese=any(_HAN.search(name) for name in columns_of.inputs) or _is_chinese(made, columns_of.inputs),
@@ -184,8 +185,7 @@ class _Columns:
     def __init__(
         self, shape: RowShape, rows: Sequence[Mapping[str, Any]], written: tuple[str, list[str]] | None
     ) -> None:
-        flat = replace(RowShape(), inside=shape.inside)
-        plain_rows = [flat.row(row) for row in rows] if shape.inside else rows
+        plain_rows = [flat(row, shape.inside) for row in rows] if shape.inside else rows
         self.source, self.letters = shape.answer, ""
         replies = shape.messages is not None and shape.answer is None
         changes_gold = bool(shape.options or shape.parsed or replies)
@@ -388,7 +388,7 @@ def _named(options: str | Sequence[str]) -> Sequence[str]:
 
 def _missing(golds: Sequence[Any], answer: str | None) -> list[str]:
     """Say how many rows have no gold."""
-    empty = [number for number, gold in enumerate(golds) if is_missing(gold)]
+    empty = [number for number, gold in enumerate(golds) if not has_gold(gold)]
     if answer is None or not empty or len(empty) == len(golds):
         return []
     return [f"{counted(len(empty), 'row')} without an answer, the first is row {empty[0]}: they get no score"]

@@ -30,83 +30,28 @@ QUESTIONS: Final = (
     *("question", "question_stem", "problem", "problem_statement", "prompt", "query", "user_input", "user_message"),
     *("user_query", "input", "instruction", "goal", "stem", "statement", "claim", "utterance", "sentence", "review"),
     *("ctx", "text", "content", "hypothesis", "q", "user", "task", "tweet", "comment", "headline", "inputs"),
+    *("original_text", "message", "body"),
     *("问题", "题目", "提问", "题干", "试题", "输入", "指令", "文本", "句子", "评论", "内容", "用户输入"),
 )
 ANSWERS: Final = (
-    *(
-        "answer",
-        "gold",
-        "target",
-        "expected",
-        "reference",
-        "label_text",
-        "label",
-        "ground_truth",
-        "solution",
-        "ideal",
-        "output",
-    ),
-    *(
-        "answers",
-        "gold_answer",
-        "correct_answer",
-        "expected_answer",
-        "reference_answer",
-        "expected_output",
-        "answerkey",
-    ),
+    *("answer", "gold", "target", "expected", "reference", "label_text", "label_desc", "label_des", "label_name"),
+    *("category_name", "label", "ground_truth", "solution", "ideal", "output", "ans", "golden", "answers"),
+    *("gold_answer", "correct_answer", "expected_answer", "reference_answer", "expected_output", "answerkey"),
     *("answer_key", "answer_idx", "answer_index", "correct_option", "correct_choice", "correct_index", "correct"),
-    *(
-        "gold_label",
-        "gold_index",
-        "gold_idx",
-        "gt_answer",
-        "cop",
-        "right_answer",
-        "final_answer",
-        "ground_truths",
-        "groundtruth",
-    ),
-    *(
-        "targets",
-        "references",
-        "expected_response",
-        "response",
-        "completion",
-        "label_text",
-        "labels",
-        "class",
-        "sentiment",
-    ),
-    *("intent", "a", "best_answer", "value", "__expected", "golden_answers", "possible_answers"),
+    *("gold_label", "gold_index", "gold_idx", "gt_answer", "cop", "right_answer", "final_answer", "ground_truths"),
+    *("groundtruth", "targets", "references", "expected_response", "response", "completion", "labels", "class"),
+    *("sentiment", "intent", "emotion", "a", "best_answer", "value", "__expected", "golden_answers"),
+    *("possible_answers", "mc_answer"),
     *("答案", "标准答案", "参考答案", "正确答案", "正确选项", "回答", "输出", "标签", "情感", "结果", "解答"),
 )
 CONTEXTS: Final = (
-    *(
-        "context",
-        "passage",
-        "document",
-        "article",
-        "paragraph",
-        "story",
-        "background",
-        "evidence",
-        "support",
-        "contexts",
-    ),
-    *(
-        "retrieved_contexts",
-        "reference_contexts",
-        "premise",
-        "instruction",
-        "上下文",
-        "材料",
-        "文章",
-        "段落",
-        "背景",
-        "指令",
-    ),
+    *("context", "passage", "document", "article", "paragraph", "story", "background", "evidence", "support"),
+    *("contexts", "retrieved_contexts", "reference_contexts", "premise", "instruction", "body"),
+    *("上下文", "材料", "文章", "段落", "背景", "指令"),
 )
+OF_QUESTIONS: Final = re.compile(r"(?:^|_)(?:question|problem|prompt|query|utterance)s?(?:_|$)|问题|题目|题干|提问")
+OF_ANSWERS: Final = re.compile(r"(?:^|_)(?:answer|gold|target|expected|label)s?(?:_|$)|答案|标签")
+"""Words in the names of columns that have more words: ``question_text``, ``标准答案文本``."""
 PAIRS: Final = (
     ("premise", "hypothesis"),
     ("sentence1", "sentence2"),
@@ -375,6 +320,9 @@ def _question_column(look: Look) -> str | None:
     if named := next(look.all(QUESTIONS, texts), None):
         return named
     others = [name for name in texts if plain_name(name) not in NO_CONTENT]
+    worded = [name for name in others if OF_QUESTIONS.search(plain_name(name))]
+    if len(worded) == 1:
+        return worded[0]
     asking = [name for name in others if look.holds(name, lambda value: str(value).rstrip().endswith(("?", "？")))]
     if len(asking) == 1:
         return asking[0]
@@ -429,8 +377,9 @@ def _answer_column(look: Look) -> str | None:
     if named := look.first(ANSWERS, among):
         return named
     others = [name for name in free if plain_name(name) not in NO_CONTENT and not _counts_rows(look, name)]
-    if len(others) == 1:
-        return others[0]
+    for some in (others, [name for name in others if OF_ANSWERS.search(plain_name(name))]):
+        if len(some) == 1:
+            return some[0]
     rest = [name for name in free if plain_name(name) in ("category", "type", "topic", "subject", "类别", "学科")]
     return rest[0] if len(rest) == 1 and not others else None
 

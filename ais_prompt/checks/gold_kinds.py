@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from ais_prompt.errors import AisPromptError, MissingExtra
+from ais_prompt.errors import AisPromptError, MissingExtra, MissingGoldError
 from ais_prompt.evaluators.base import golds_of, is_missing
 from ais_prompt.evaluators.own import make_evaluator
 from ais_prompt.postprocess.dates import to_date
@@ -92,6 +92,16 @@ class GoldKind(Struct, frozen=True):
     examples: Sequence[Any]
     scoring: Callable[[Golds], Scoring | None]
     sentence: str = "The answer is %s."
+
+
+def has_gold(value: Any) -> bool:
+    """Return whether a row has a gold: an empty list, or one of empty answers, is none."""
+    try:
+        return bool(_each(value))
+    except MissingGoldError:
+        return False
+    except AisPromptError:  # an object of another form
+        return True
 
 
 def _texts(value: Any) -> list[str]:

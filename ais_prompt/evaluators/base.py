@@ -128,15 +128,14 @@ def golds_of(gold: Any) -> list[str]:
 
     Args:
         gold: one answer, a list of them, a mapping with such a list as ``text`` (SQuAD's column ``answers``), or with
-            ``value`` and ``aliases`` (TriviaQA's column ``answer``).
+            ``value`` and ``aliases`` (TriviaQA's column ``answer``); or a list of such mappings.
 
     Raises:
         MissingGoldError: there is none.
         DataError: it has another shape.
     """
-    several: Sequence[Any] = gold if isinstance(gold, list | tuple) else [gold]
-    if isinstance(gold, Mapping):
-        several = _alternatives(gold)
+    parts = gold if isinstance(gold, list | tuple) else [gold]
+    several = [one for part in parts for one in (_alternatives(part) if isinstance(part, Mapping) else [part])]
     if odd := next((one for one in several if isinstance(one, Mapping | list | tuple)), None):
         raise DataError(
             f"the gold answer has the part {odd!r:.60}, which is no text or number",

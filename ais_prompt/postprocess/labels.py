@@ -15,7 +15,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
@@ -58,6 +58,19 @@ class LabelPatterns(Struct, frozen=True):
     mention: re.Pattern[str]
     joint: re.Pattern[str]
     doubts: Doubts
+
+
+class Mention(NamedTuple):
+    """A label in an answer.
+
+    Attributes:
+        name: as the data write it; empty where several are joined: "A or B".
+        start, end: where it is.
+    """
+
+    name: str
+    start: int
+    end: int
 
 
 @POSTPROCESSORS.register_module()
@@ -106,7 +119,7 @@ def label_patterns(labels: tuple[str, ...]) -> LabelPatterns:
     return LabelPatterns(
         names,
         re.compile(rf"(?:{every})", re.IGNORECASE),
-        re.compile(rf"(?<!\w){joint}(?:{_JOINT}{joint})+(?!\w)", re.IGNORECASE),
+        re.compile(rf"(?<![A-Za-z]){joint}(?:{_JOINT}{joint})+(?![A-Za-z])", re.IGNORECASE),
         doubts(rf"(?i:{every})"),
     )
 
@@ -119,8 +132,8 @@ def _written(name: str) -> str:
     """Return the pattern of a label: blanks, hyphens and underscores are one, and words end where it ends."""
     words = _words(name)
     if _HAN.search(name):
-        # One sign is part of many words: only a clause that holds nothing else is a label.
-        return rf"(?<![\u2e80-\u9fff])(?:{words}){_ENDS}" if len(name) == 1 else words
+        # One sign is part of many words: only a clause that holds nothing else is a label, but for "是对的".
+        return rf"(?:(?<![\u2e80-\u9fff])|(?<=[是为选])){words}{_ENDS}" if len(name) == 1 else words
     # Signs of scripts without blanks between words are no part of a label in letters: "答案是yes。".
     start = r"(?<![^\W\u2e80-\u9fff])(?<!['’])" if re.match(r"\w", name) else ""
     end = r"(?![^\W\u2e80-\u9fff])(?!['’][a-z])" if re.search(r"\w\Z", name) else ""
@@ -138,44 +151,41 @@ def _candidates(text: str, patterns: LabelPatterns) -> Iterator[Candidate]:
     start = lead.end() if lead else 0
     first = patterns.mention.match(text, start)
     if first and not patterns.joint.match(text, start) and re.match(_ENDS, text[first.end() : first.end() + 40]):
-        yield _candidate(Rank.VERDICT, "the first word", first, patterns)
+        yield _candidate(Rank.VERDICT, "the first word", _mention(first, patterns))
     if is_undecided(text):
         return
     mentions = list(_asserted(text, 0, len(text), patterns))
     cues = list(_CONCLUDES.finditer(text))
-    after = [one for one in mentions if cues and one.start() >= cues[-1].end()]
-    if len({_name(one, patterns) for one in after}) == 1:
-        yield _candidate(Rank.CONCLUDED, "the conclusion", after[-1], patterns)
+    after = [one for one in mentions if cues and one.start >= cues[-1].end()]
+    if len({one.name for one in after}) == 1:
+        yield _candidate(Rank.CONCLUDED, "the conclusion", after[-1])
     for one in mentions:
-        yield _candidate(Rank.ALONE, "the only label", one, patterns)
+        yield _candidate(Rank.ALONE, "the only label", one)
 
 
 def _in_span(text: str, start: int, end: int, rank: Rank, rule: str, patterns: LabelPatterns) -> Iterator[Candidate]:
     """Yield the label of a place that announces one; a candidate without a text if there are several."""
     found = list(_asserted(text, start, end, patterns))
-    names = {_name(one, patterns) for one in found}
-    if len(names) == 1:
-        yield _candidate(rank, rule, found[0], patterns)
-    elif names:
-        yield Candidate(rank, rule, found[0].start(), found[-1].end(), "")
+    if found:
+        names = {one.name for one in found}
+        yield Candidate(rank, rule, found[0].start, found[0].end, found[0].name if len(names) == 1 else "")
 
 
-def _asserted(text: str, start: int, end: int, patterns: LabelPatterns) -> Iterator[re.Match[str]]:
-    """Yield the labels between two places that are not denied, supposed or reported."""
-    joint = {place for found in patterns.joint.finditer(text, start, end) for place in range(*found.span())}
-    for one in patterns.mention.finditer(text, start, end):
-        if one.start() in joint:
-            yield one  # one of several, whatever is said of them
-            continue
-        before = text[max(0, one.start() - 2) : one.start()]
-        denied = _NEGATES.search(before) or patterns.doubts.denies(text, *one.span())
-        if not (denied or is_reported(text, one.start())):
-            yield one
+def _asserted(text: str, start: int, end: int, patterns: LabelPatterns) -> Iterator[Mention]:
+    """Yield the labels between two places that are not denied, supposed or reported; "A or B" has no name."""
+    joint = [Mention("", *found.span()) for found in patterns.joint.finditer(text, start, end)]
+    inside = {place for one in joint for place in range(one.start, one.end)}
+    yield from joint
+    for found in patterns.mention.finditer(text, start, end):
+        before = text[max(0, found.start() - 2) : found.start()]
+        denied = _NEGATES.search(before) or patterns.doubts.denies(text, *found.span())
+        if not (found.start() in inside or denied or is_reported(text, found.start())):
+            yield _mention(found, patterns)
 
 
-def _name(found: re.Match[str], patterns: LabelPatterns) -> str:
-    return patterns.names[same_label(found.group())]
+def _mention(found: re.Match[str], patterns: LabelPatterns) -> Mention:
+    return Mention(patterns.names[same_label(found.group())], *found.span())
 
 
-def _candidate(rank: Rank, rule: str, found: re.Match[str], patterns: LabelPatterns) -> Candidate:
-    return Candidate(rank, rule, found.start(), found.end(), _name(found, patterns))
+def _candidate(rank: Rank, rule: str, mention: Mention) -> Candidate:
+    return Candidate(rank, rule, mention.start, mention.end, mention.name)

@@ -138,3 +138,18 @@ def test_rows_without_a_gold_and_other_columns_that_may_be_the_answer_are_said(t
     rows = [{"question": f"{n}?", "target": None if n == 3 else f"t{n}x", "label": f"l{n}x"} for n in range(6)]
     sentence = describe_file(DataFile(str(written(tmp_path, rows)))).sentence
     assert "1 row without an answer, the first is row 3: they get no score; not {label}: --answer COLUMN" in sentence
+
+
+def test_a_body_is_part_of_the_question_and_an_object_that_no_prompt_can_write_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, [{"Body": "Ann has 3.", "Question": "How many?", "Answer": 3.0}])
+    assert prompt_text(planned(path), 0) == "Ann has 3.\n\nHow many?"
+    nested = written(tmp_path, [{"document": {"id": 1}, "question": {"text": "Why?"}, "answers": [{"text": "So."}]}])
+    with pytest.raises(DataError, match=r"'document' holds .*, which no prompt can write"):
+        planned(nested)
+    assert prompt_text(planned(nested, prompt="Q: {text}"), 0) == "Q: Why?"
+
+
+def test_rows_without_an_answer_of_squad_2_are_said(tmp_path: Path) -> None:
+    rows = [{"question": f"{n}?", "answers": {"text": ["x"] if n % 2 else [], "answer_start": []}} for n in range(6)]
+    sentence = describe_file(DataFile(str(written(tmp_path, rows)))).sentence
+    assert "3 rows without an answer, the first is row 0: they get no score" in sentence

@@ -61,6 +61,7 @@ def test_alternatives_in_every_shape(name: str) -> None:
         {"text": right},
         {"value": right, "aliases": ["7"], "normalized_value": "x"},
         {"value": "7", "aliases": ["8", right]},
+        [{"text": "7", "answer_start": 0}, {"text": right, "answer_start": 4}],
     ):
         if name == "StringMatchEvaluator":  # the share of the golds that are there
             assert evaluator.score(right, gold)["string_match"] > 0
@@ -68,7 +69,7 @@ def test_alternatives_in_every_shape(name: str) -> None:
             assert evaluator.score(right, gold) == pytest.approx(best)
 
 
-@pytest.mark.parametrize("gold", [{}, {"answer": "Oslo"}, [{"text": "Oslo"}], [["Oslo"]], {"text": [["Oslo"]]}])
+@pytest.mark.parametrize("gold", [{}, {"answer": "Oslo"}, [{"answer": "Oslo"}], [["Oslo"]], {"text": [["Oslo"]]}])
 def test_other_shapes_are_faults(gold: Any) -> None:
     with pytest.raises(DataError, match="gold answer"):
         golds_of(gold)
