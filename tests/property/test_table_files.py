@@ -76,11 +76,11 @@ def test_texts_are_the_same_in_each_format(rows: Rows) -> None:
             assert list(read_file(path)) == rows, ending
 
 
-PLAIN: Final = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=8)
+WORDS: Final = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=8)
 
 
 @given(
-    tables(PLAIN | st.just('a "quoted" word'), st.lists(PLAIN, min_size=2, max_size=4, unique=True)),
+    tables(WORDS | st.just('a "quoted" word'), st.lists(WORDS, min_size=2, max_size=4, unique=True)),
     st.sampled_from(",;\t|"),
     st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
     st.sampled_from(["\n", "\r\n", "\r"]),
