@@ -47,8 +47,9 @@ def read_sheet(path: Path, sheet: str | None, kind: WorkbookKind) -> StoredBatch
     calamine = require("python_calamine", extra="sheets", why=f"reading .{kind}")
     try:
         with calamine.load_workbook(packed(members)) as workbook:
-            grid = workbook.get_sheet_by_name(facts.name)
-            return store_rows(_table(_shown_rows(grid, facts), facts), lambda row: f"{facts.where}:{row}")
+            # Early versions of the library break off at an empty sheet.
+            rows = _shown_rows(workbook.get_sheet_by_name(facts.name), facts) if facts.last_row >= 0 else []
+            return store_rows(_table(rows, facts), lambda row: f"{facts.where}:{row}")
     except calamine.CalamineError as error:
         raise damaged_workbook(path, kind, str(error)) from None
 
