@@ -51,6 +51,8 @@ def read_sheet(path: Path, sheet: str | None, kind: WorkbookKind) -> StoredBatch
             rows = _shown_rows(workbook.get_sheet_by_name(facts.name), facts) if facts.last_row >= 0 else []
             return store_rows(_table(rows, facts), lambda row: f"{facts.where}:{row}")
     except calamine.CalamineError as error:
+        if facts.errors:  # the library does not know the newest kinds of errors
+            raise _no_value(facts, next(iter(facts.errors))) from None
         raise damaged_workbook(path, kind, str(error)) from None
 
 
@@ -80,10 +82,9 @@ def _table(rows: Sequence[tuple[int, Sequence[Cell]]], facts: SheetFacts) -> Ite
     if not rows:
         raise DataError("the sheet is empty", where=facts.where, fix="fill it, or name another as FILE#SHEET")
     columns = _header(*rows[0], facts)
-    for column, (number, why) in facts.errors.items():
+    for column, (number, _) in facts.errors.items():
         if column in columns or number == rows[0][0]:
-            fix = "correct it and save it in a spreadsheet program, or empty the cell"
-            raise DataError(f"the cell {cell_name(number, column)} {why}", where=f"{facts.where}:{number + 1}", fix=fix)
+            raise _no_value(facts, column)
     filled = [(number, cells) for number, cells in rows[1:] if any(cells[column] != "" for column in columns)]
     if not filled:
         raise header_alone(list(columns.values()), f"{facts.where}:{rows[0][0] + 1}")
@@ -93,6 +94,12 @@ def _table(rows: Sequence[tuple[int, Sequence[Cell]]], facts: SheetFacts) -> Ite
     for number, cells in filled:
         row = {name: cells[column] if column in booleans else _text(cells[column]) for column, name in columns.items()}
         yield number + 1, row
+
+
+def _no_value(facts: SheetFacts, column: int) -> DataError:
+    number, why = facts.errors[column]
+    fix = "correct it and save it in a spreadsheet program, or empty the cell"
+    return DataError(f"the cell {cell_name(number, column)} {why}", where=f"{facts.where}:{number + 1}", fix=fix)
 
 
 def _is_title(number: int, cells: Sequence[Cell], facts: SheetFacts) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
@@ -10,7 +11,7 @@ from typing import Final, TypeAlias
 from xml.sax.saxutils import escape, quoteattr
 
 Cell: TypeAlias = "str | int | float | bool | date | None"
-"""A text that begins with ``#`` and ends with ``!`` or ``?`` is an error value, such as ``#DIV/0!``."""
+"""A text such as ``#DIV/0!`` or ``#N/A`` is an error value."""
 Sheets: TypeAlias = Mapping[str, Sequence[Sequence[Cell]]]
 
 _MAIN: Final = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -129,7 +130,7 @@ def _ods_cell(cell: Cell) -> str:
 
 
 def _is_error(cell: str) -> bool:
-    return cell.startswith("#") and cell.endswith(("!", "?"))
+    return re.fullmatch("#[A-Z0/]+[!?]?", cell) is not None
 
 
 def write_zip(path: Path, members: Mapping[str, str | bytes]) -> Path:

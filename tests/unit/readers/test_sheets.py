@@ -134,6 +134,8 @@ FAULTS: Sequence[tuple[str, Sequence[Sequence[Cell]], str]] = (
     (":2", [[], ["q", "a"]], "a header and no rows"),
     (":1", [["q", "q"], ["1", "2"]], "two columns have one name"),
     (":3", [["q", "a"], ["1", "2"], ["3", "#DIV/0!"]], "the cell B3 holds the error #DIV/0!"),
+    (":2", [["q", "a"], ["1", "#N/A"], ["3", "#REF!"]], "the cell B2 holds the error #N/A"),
+    (":2", [["q", "a"], ["1", "#SPILL!"]], "the cell B2 holds the error #SPILL!"),
     (":1", [["q", "#NAME?"], ["1", "2"]], "the cell B1 holds the error #NAME?"),
 )
 
