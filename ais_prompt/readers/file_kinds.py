@@ -37,8 +37,8 @@ _DOCUMENTS: Final = ("[Content_Types].xml", "mimetype")
 def format_of(path: Path, stream: IO[bytes], ending: Format | None) -> Format | None:
     """Return the format of a file; None if its content does not tell.
 
-    A workbook is one whatever its name is, and one JSON text and JSON lines are told apart. Else the ending counts, and
-    without one the content.
+    A workbook is one whatever its name is, and one JSON text is distinguished from JSON lines. Else the ending
+    counts, and without one the content.
 
     Args:
         path: the file.

@@ -1,4 +1,4 @@
-"""Guess the encoding of a text file from its beginning, where encodings can be told apart safely.
+"""Guess the encoding of a text file from its beginning, where the text is ordinary in one of them only.
 
 Nearly every sequence of bytes is text in some code page, so what counts is whether the text is ordinary: the common
 characters of Chinese, Japanese and Korean, and words that are of one alphabet with capitals where they belong.
