@@ -71,7 +71,7 @@ def conversations(
         try:
             conversation = _conversation(task, sample, openings, cluster)
             if portion is None or portion.holds(sample.id):
-                yield RunningConversation(conversation, recall)
+                yield RunningConversation(conversation, recall, sample.index)
             else:
                 with suppress(StopIteration):  # it cannot be asked
                     next(conversation)

@@ -18,6 +18,7 @@ from ais_prompt.engine.endpoint import Ended, Endpoint
 from ais_prompt.engine.in_memory import InMemory, close
 from ais_prompt.engine.infer import TaskJob
 from ais_prompt.engine.job import Job
+from ais_prompt.engine.standstill import Standstill
 from ais_prompt.engine.workers import ModelWorkers
 from ais_prompt.errors import AisPromptError, InternalError
 from ais_prompt.models.base import AsyncModel, BatchModel, Model, endpoint_of
@@ -48,6 +49,7 @@ def run_local(jobs: Sequence[TaskJob], ended: JobEnded, workers: ModelWorkers | 
         try:
             model = job.model
             is_served = isinstance(model, AsyncModel) and not isinstance(model, BatchModel)  # reads its attributes
+            standstill.watch(job)
         except AisPromptError as error:
             over(job, error)
             return
@@ -60,6 +62,7 @@ def run_local(jobs: Sequence[TaskJob], ended: JobEnded, workers: ModelWorkers | 
     def over(job: Job, error: AisPromptError | None) -> None:
         # Rows are kept for the jobs that follow before they are released for the job that is over.
         assert isinstance(job, TaskJob)
+        standstill.leave(job)
         following = list(ended(job, error))
         rows.keep(following)
         for next_job in following:
@@ -67,8 +70,9 @@ def run_local(jobs: Sequence[TaskJob], ended: JobEnded, workers: ModelWorkers | 
         rows.release(job)
 
     local = InMemory(workers, over)
+    standstill = Standstill()
     try:
-        with Engine(over) as engine:
+        with standstill, Engine(over) as engine:
             for job in jobs:
                 submit(job)
             local.ask(lambda: engine.wait(local.has_jobs))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -23,7 +24,7 @@ from ais_prompt.engine.conversations import conversations, former_keys_of
 from ais_prompt.engine.failures import FailureWatch
 from ais_prompt.engine.meters import GO_ON, SpeedMeter, Spending
 from ais_prompt.engine.task_session import OpenProgress, TaskSession, silent_progress
-from ais_prompt.errors import ModelError, StoreError
+from ais_prompt.errors import InternalError, ModelError, StoreError
 from ais_prompt.inferencers import RunningConversation
 from ais_prompt.models.base import AsyncModel, Model, SendsBodies, cache_identity, full_identity
 from ais_prompt.models.scripted import ScriptedModel
@@ -35,10 +36,14 @@ from ais_prompt.store.predictions import prediction_sorter
 from ais_prompt.store.request_keys import FormerKeys, RequestKeys
 from ais_prompt.types import Completion, Decoding, Execution, Portion, Prediction, Request, Sample, TaskFacts
 from ais_prompt.utils.equal_rows import Occurrences
+from ais_prompt.utils.text import listed
 
 logger = logging.getLogger(__name__)
 ORDER_SEED: Final = 0
 """Seed of the order in which samples are asked if asking may stop early, or the first ones are refused."""
+
+ROWS_NAMED: Final = 5
+"""Most rows that an error or a warning names."""
 
 
 class AskingOptions(Struct, frozen=True):
@@ -93,6 +98,7 @@ class TaskJob:
     Attributes:
         task: a model and a dataset.
         facts: of the inference; there after `close`.
+        last_change: when an answer came or a sample ended last, on the monotonic clock.
     """
 
     facts: TaskFacts
@@ -120,6 +126,8 @@ class TaskJob:
         self._lock = threading.Lock()
         self._abandoned = False
         self._first_body: Any = None
+        self._under_way: dict[RunningConversation, None] = {}
+        self.last_change = time.monotonic()
 
     @property
     def model(self) -> Model:
@@ -190,7 +198,16 @@ class TaskJob:
 
     def next(self) -> RunningConversation | None:
         """Start the next conversation; None after the last one, or if enough was asked."""
-        return None if self._is_decided() else next(self._conversations, None)
+        conversation = None if self._is_decided() else next(self._conversations, None)
+        if conversation is not None:
+            if not self._under_way:  # it may have waited for room
+                self.last_change = time.monotonic()
+            self._under_way[conversation] = None
+        return conversation
+
+    def waits_for(self) -> list[int]:
+        """Return the rows whose conversations are under way. It may be called in any thread."""
+        return [conversation.row for conversation in list(self._under_way) if conversation.row is not None]
 
     def admit(self, count: int) -> int:
         """Return how many requests may be sent now, at least one.
@@ -210,6 +227,7 @@ class TaskJob:
             Paused: the provider's quota is used up; nothing is written then.
             AisPromptError: the disk does not take it, or the model cannot be used.
         """
+        self.last_change = time.monotonic()
         if isinstance(request.decoding, Execution):  # it says nothing of the model
             return self._memory.record(request, completion)
         model = self.task.spec.model
@@ -234,6 +252,8 @@ class TaskJob:
         """
         prediction = conversation.prediction
         assert prediction is not None  # it is over
+        self.last_change = time.monotonic()
+        del self._under_way[conversation]
         self._predictions.add(prediction)
         if self._watch is not None:
             self._watch.see(prediction)
@@ -245,10 +265,18 @@ class TaskJob:
         """Write the predictions, and note what the user should know.
 
         Raises:
+            InternalError: a sample that was to be asked has neither an answer nor a failure.
             AisPromptError: the model never answered, a part failed for every sample, or the disk is full.
         """
         self._failures.conclude()
-        self._session.tell_end(self._total, decided=self._is_decided())
+        decided = self._is_decided()
+        if self._session.samples != self._total and not decided:
+            raise InternalError(
+                f"{self._total} samples were to be asked, and {self._session.samples} were answered or failed",
+                where=f"rows {listed(self.waits_for(), ROWS_NAMED)}" if self._under_way else "",
+                fix="this is a bug of aisprompt; -r asks the missing samples",
+            )
+        self._session.tell_end(self._total, decided=decided)
         self._predictions.write(self._folder.predictions(*self._names))
         self._shown.close()
 
@@ -311,6 +339,7 @@ class TaskJob:
     def _release(self) -> None:
         """Let go of the data: a job may be kept until the end of the run."""
         self.task.release()
+        self._under_way.clear()
         kept = (
             "_memory",
             "_predictions",

@@ -18,14 +18,17 @@ class RunningConversation:
     Args:
         conversation: a conversation that has not started yet.
         recall: looks up earlier answers.
+        row: index of the row that it is about; None for none.
 
     Attributes:
+        row: as given.
         prediction: the result of the conversation; None until it ends.
         recalled: True if no request had to be sent so far.
         answers_found: number of requests that were answered from the journal so far.
     """
 
-    def __init__(self, conversation: Conversation, recall: Recall) -> None:
+    def __init__(self, conversation: Conversation, recall: Recall, row: int | None = None) -> None:
+        self.row = row
         self.prediction: Prediction | None = None
         self.recalled = True
         self.answers_found = 0

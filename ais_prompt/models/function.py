@@ -13,12 +13,12 @@ from msgspec.structs import replace
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.base import PromptStyle
 from ais_prompt.models.completions import THINK_TAGS, split_reasoning
-from ais_prompt.models.model_options import check_at_least
+from ais_prompt.models.model_options import check_at_least, check_more_than_0
 from ais_prompt.registry import MODELS, import_dotted
 from ais_prompt.types import Activity, Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request
 from ais_prompt.types.request import prompt_to_json
 from ais_prompt.utils.digest import digest
-from ais_prompt.utils.guard import calling
+from ais_prompt.utils.guard import awaiting, calling
 from ais_prompt.utils.held import Held
 from ais_prompt.utils.places import defined_at
 from ais_prompt.utils.threads import in_thread
@@ -44,6 +44,8 @@ class FunctionModel:
         prompt_style: what the function gets: ``text``, or ``messages``: a list of ``{'role': ..., 'content': ...}``.
         max_concurrency: calls at the same time at most. Functions that are not coroutines run in threads.
         max_out_len: is not passed on; the function decides how long its answers are.
+        timeout: seconds of a call, after which its sample fails and a coroutine is cancelled. A function that is no
+            coroutine cannot be stopped: its thread goes on beside those of later calls. None for no limit.
 
     Raises:
         ConfigError: there is no such ``prompt_style``, or a number is too small.
@@ -58,14 +60,17 @@ class FunctionModel:
         prompt_style: Literal["text", "messages"] = "text",
         max_concurrency: int = 4,
         max_out_len: int = _MOST_TOKENS,
+        timeout: float | None = None,
     ) -> None:
         check_at_least(1, max_concurrency=max_concurrency, max_out_len=max_out_len)
+        check_more_than_0(timeout=timeout)
         if prompt_style not in ("text", "messages"):
             raise ConfigError(f"there is no prompt_style {prompt_style!r}", fix="write 'text' or 'messages'")
         self.prompt_style: PromptStyle = prompt_style
         self.max_concurrency = max_concurrency
         self.max_out_len = max_out_len
         self._version = version
+        self._timeout = timeout
         self._given = function
         self.name = str(function) if isinstance(function, str) else name_of(function)
 
@@ -122,7 +127,12 @@ class FunctionModel:
             return Completion(failure=Failure("cannot_score", what, fatal=True, where=defined_at(self.function)))
         assert isinstance(request.decoding, Decoding)  # the engine runs programs itself
         begin = perf_counter()
-        answer = await self._call(prompt_to_json(request.prompt))
+        try:
+            answer = await awaiting(self._call(prompt_to_json(request.prompt)), self.name, self.function, self._timeout)
+        except TimeoutError:
+            what = f"{self.name} returned nothing within {self._timeout:g} s"
+            failure = Failure("timeout", what, where=defined_at(self.function))
+            return Completion(failure=failure, seconds=perf_counter() - begin)
         seconds = perf_counter() - begin
         if isinstance(answer, Completion):
             return answer if answer.seconds else replace(answer, seconds=seconds)
@@ -168,10 +178,7 @@ class FunctionModel:
 
         is_coroutine = inspect.iscoroutinefunction(_unwrapped(self.function))
         answer = call() if is_coroutine else await in_thread(call)
-        if inspect.isawaitable(answer):
-            with calling(self.name, self.function):
-                return await answer
-        return answer
+        return await answer if inspect.isawaitable(answer) else answer
 
 
 def name_of(function: Callable[..., Any]) -> str:

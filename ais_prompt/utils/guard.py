@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Callable, Generator, Iterator, Sequence
+import threading
+from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial, wraps
 from typing import Any, get_args, get_origin
@@ -23,6 +24,8 @@ from ais_prompt.utils.protocols import members, misfit, type_hints
 logger = logging.getLogger(__name__)
 
 _FIX = "fix it there; then go on with -r, which keeps every answer"
+GRACE_SECONDS = 10.0
+"""Time that a cancelled coroutine of a part has to end."""
 
 
 def guarded(part: Any, protocols: Sequence[type], name: str) -> Any:
@@ -92,17 +95,17 @@ def guarded_coroutine(function: Callable[..., Any], returns: Any, name: str) -> 
             value = function(*args, **kwargs)
             if not inspect.isawaitable(value):
                 raise _wrong(f"{name} returns without `await`", function, "write it as `async def`")
-            value = await value
-        return _checked(value, returns, name, function)
+        return _checked(await awaiting(value, name, function), returns, name, function)
 
     return call
 
 
 @contextmanager
 def calling(name: str, part: Any) -> Iterator[None]:
-    """Turn exceptions of the body into a `PartError`.
+    """Turn exceptions of the body, which calls a part and awaits nothing, into a `PartError`.
 
-    Errors of the program, Ctrl-C, the cancellation of a coroutine and `MemoryError` are not changed.
+    Whatever the part raises is its error, `asyncio.CancelledError` and `GeneratorExit` included: no call of our own
+    ends with them. Errors of the program, Ctrl-C and `MemoryError` are not changed.
 
     Args:
         name: name of the called part, in messages.
@@ -110,17 +113,70 @@ def calling(name: str, part: Any) -> Iterator[None]:
     """
     try:
         yield
-    except (AisPromptError, KeyboardInterrupt, MemoryError, GeneratorExit, asyncio.CancelledError):
+    except AisPromptError:
         raise
     except BaseException as error:
+        if ends_program(error):
+            raise
         raise part_error(error, name, part) from error
 
 
-def ends_program(error: BaseException) -> bool:
-    """Return whether an exception from an import or a config ends the program: Ctrl-C and `MemoryError` do.
+async def awaiting(value: Awaitable[Any], name: str, part: Any, timeout: float | None = None) -> Any:
+    """Await what a part returned, and turn its exceptions into a `PartError`; arguments as in `calling`.
 
-    They do not if the user's code raised them with `raise`.
+    It is awaited in a task of its own, so that a part that cancels its task, as time limits of httpx and anyio do,
+    cannot be taken for the engine that cancels its conversation.
+
+    Args:
+        value: the coroutine or other awaitable.
+        name, part: as in `calling`.
+        timeout: seconds after which it is cancelled; None for no limit.
+
+    Raises:
+        PartError: it raised an exception, or ended as cancelled though nothing of the program cancelled it.
+        TimeoutError: it took longer than ``timeout``.
     """
+
+    async def in_own_task() -> Any:
+        try:
+            return await value
+        except (AisPromptError, asyncio.CancelledError, GeneratorExit):  # told apart below
+            raise
+        except BaseException as error:
+            if ends_program(error):
+                raise
+            raise part_error(error, name, part) from error
+
+    task = asyncio.ensure_future(in_own_task())
+    task.add_done_callback(_look_at_end)
+    try:
+        await asyncio.wait([task], timeout=timeout)
+    except asyncio.CancelledError:  # by the engine; the part may close its connections
+        task.cancel()
+        await asyncio.wait([task], timeout=GRACE_SECONDS)
+        raise
+    if not task.done():
+        task.cancel()
+        raise TimeoutError
+    try:
+        return task.result()
+    except (asyncio.CancelledError, GeneratorExit) as error:
+        raise part_error(error, name, part) from error
+
+
+def _look_at_end(task: asyncio.Task[Any]) -> None:
+    """Retrieve the exception of a task that nothing may wait for any more; asyncio would log it otherwise."""
+    if not task.cancelled():
+        task.exception()
+
+
+def ends_program(error: BaseException) -> bool:
+    """Return whether an exception of a part or a config ends the program: Ctrl-C and `MemoryError` do.
+
+    They do not if the user's code raised them with `raise`, or in a thread, which no Ctrl-C reaches.
+    """
+    if isinstance(error, KeyboardInterrupt) and threading.current_thread() is not threading.main_thread():
+        return False
     return isinstance(error, KeyboardInterrupt | MemoryError) and not is_raised_in_code(error)
 
 
@@ -208,8 +264,9 @@ def _has(part: Any, member: str) -> bool:
         getattr(part, member)
     except AttributeError:
         return False
-    except Exception:  # a property that raises exists all the same
-        return True
+    except BaseException as error:  # a property that raises exists all the same
+        if ends_program(error):
+            raise
     return True
 
 

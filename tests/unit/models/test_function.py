@@ -201,3 +201,70 @@ def test_a_run_of_others_is_scored_and_its_function_is_not_imported(folder: Path
     done = run_cli("score", str(mark.parent))
     assert (done.returncode, "answer" in done.stdout) == (0, True)
     assert "imported" not in run_cli("answers", str(mark.parent), "eval.py").stderr
+
+
+HARD_ENDS: dict[str, Callable[[], BaseException]] = {
+    "CancelledError": asyncio.CancelledError,
+    "GeneratorExit": GeneratorExit,
+    "KeyboardInterrupt": KeyboardInterrupt,
+    "SystemExit": lambda: SystemExit(3),
+    "StopIteration": StopIteration,
+    "StopAsyncIteration": StopAsyncIteration,
+    "TimeoutError": TimeoutError,
+    "MemoryError": MemoryError,
+    "group": lambda: BaseExceptionGroup("several", [asyncio.CancelledError(), KeyboardInterrupt()]),
+}
+"""What a call can end with, time limits of HTTP clients and agents included."""
+TWO_FAIL = ["scored", "failed", "scored", "scored", "failed", "scored"]
+
+
+async def cancels_itself(text: str) -> str:
+    """Cancel the task it runs in, as a cancel scope does whose end is passed."""
+    task = asyncio.current_task()
+    assert task is not None
+    if text in ("1+1", "4+4"):
+        task.cancel()
+        await asyncio.sleep(60)
+    return total(text)
+
+
+def test_no_sample_vanishes_whatever_a_call_raises() -> None:
+    for name, made in HARD_ENDS.items():
+
+        def function(text: str, made: Callable[[], BaseException] = made) -> str:
+            if text in ("1+1", "4+4"):
+                raise made()
+            return total(text)
+
+        async def coroutine(text: str, function: Callable[[str], str] = function) -> str:
+            await asyncio.sleep(0)
+            return function(text)
+
+        for called in (function, coroutine):
+            run = ask(called, version=name)
+            assert run.samples(to="arrow").column("status").to_pylist() == TWO_FAIL, (name, called, run.errors)
+
+
+def test_a_call_that_cancels_its_own_task_fails_its_sample() -> None:
+    assert ask(cancels_itself).samples(to="arrow").column("status").to_pylist() == TWO_FAIL
+
+
+@pytest.mark.parametrize("hangs", ["function", "coroutine"])
+def test_a_call_that_hangs_has_a_limit(hangs: str) -> None:
+    release = threading.Event()
+
+    def function(text: str) -> str:
+        if text == "2+2":
+            release.wait()
+        return total(text)
+
+    async def coroutine(text: str) -> str:
+        if text == "2+2":
+            await asyncio.Event().wait()
+        return total(text)
+
+    done = ask(function if hangs == "function" else coroutine, timeout=0.05)
+    release.set()
+    failures = done.samples(to="arrow").column("failure").to_pylist()
+    assert [bool(failure) for failure in failures] == [False, False, True, False, False, False]
+    assert failures[2].endswith("returned nothing within 0.05 s")
