@@ -6,20 +6,25 @@ Such answers are whole and are scored. Only all of them together show that somet
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final, get_args
 
 from ais_prompt.errors import AisPromptError
 from ais_prompt.inferencers import ToolCallInferencer
+from ais_prompt.models.thoughts import unknown_opening
 from ais_prompt.plan.plan import Task
 from ais_prompt.postprocess.written_calls import ToolFormat, written_calls
 from ais_prompt.types import Completion, Decoding, Request, prompt_to_json
 from ais_prompt.utils.digest import digest
+from ais_prompt.utils.text import counted
 
 FEWEST: Final = 5
 """Answers that must show a sign."""
 MOST_SHARE: Final = 0.5
 """The share of the answers that must show it."""
+OPENINGS_NAMED: Final = 3
+"""Most tags of thoughts that are named."""
 LONG: Final = 20
 """Characters of an answer that is not the same by chance at a temperature."""
 MOST_KEPT: Final = 100
@@ -46,6 +51,10 @@ class Signs:
         self._repeats = 0
         self._equal = 0
         self._counted: list[tuple[Request, int]] = []
+        self._leaves_thoughts = getattr(task.model, "think_tags", ()) is None
+        self._openings: Counter[str] = Counter()
+        self._stopped = 0
+        self._stops: tuple[str, ...] = ()
 
     def see(self, request: Request, completion: Completion) -> None:
         """Look at one answer."""
@@ -54,6 +63,7 @@ class Signs:
             return
         if self._reads_calls and decoding.extra.get("tools"):
             self._see_calls(completion)
+        self._see_thoughts(completion, decoding)
         form = decoding.extra.get("response_format")
         if isinstance(form, dict) and str(form.get("type")).startswith("json") and not completion.truncated:
             self._with_format += 1
@@ -65,6 +75,17 @@ class Signs:
 
     def notes(self) -> Iterator[str]:
         """Yield what the user should know, a sentence each."""
+        for opening, count in self._openings.most_common(OPENINGS_NAMED):
+            yield (
+                f"{counted(count, 'answer')} with thoughts, scored with them: the text begins with {opening!r}; set "
+                "think_tags=(opening, closing) of the model, or the parser of the server (None leaves thoughts in)"
+            )
+        if self._stopped:
+            yield (
+                f"{counted(self._stopped, 'answer')} ended inside of a thought, probably at a stop text of "
+                f"stopping_criteria {list(self._stops)}: this server applies stop texts to thoughts too. Leave "
+                "stopping_criteria out, and let the postprocessor find the end of the answer"
+            )
         form = max(self._written, key=self._written.__getitem__)
         if _is_sign(self._written[form], self._with_tools):
             yield (
@@ -86,6 +107,15 @@ class Signs:
                 "the server counts one token more than the tokenizer for each prompt: it may put a second BOS in "
                 "front; compare with `aisprompt view-prompt --tokens`"
             )
+
+    def _see_thoughts(self, completion: Completion, decoding: Decoding) -> None:
+        if not self._leaves_thoughts and (opening := unknown_opening(completion.text)):
+            self._openings[opening] += 1
+        # Where the server separates thoughts, it does not say whether they ended.
+        is_open = completion.unclosed or bool(completion.reasoning and not (completion.text or completion.tool_calls))
+        if is_open and decoding.stop and completion.finish_reason == "stop":
+            self._stopped += 1
+            self._stops = decoding.stop
 
     def _see_calls(self, completion: Completion) -> None:
         self._with_tools += 1

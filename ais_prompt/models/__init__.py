@@ -6,8 +6,8 @@ Every model can be imported from here; the module that defines it is loaded when
 from typing import TYPE_CHECKING, Any
 
 from ais_prompt.models.base import AsyncModel, BatchModel, Model
-from ais_prompt.models.completions import THINK_TAGS, split_reasoning
 from ais_prompt.models.model_options import Batching, Limits, Loading, Retry, Sampling, Wire
+from ais_prompt.models.thoughts import THINK_TAGS, split_reasoning
 from ais_prompt.registry import MODELS
 
 if TYPE_CHECKING:

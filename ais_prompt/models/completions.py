@@ -1,65 +1,12 @@
-"""Completions, the same for all models: the reasoning is separated from the answer, log-likelihoods are measured."""
+"""Completions of log-likelihoods, the same for all models."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Final, TypeAlias
+from typing import Final
 
-from msgspec.structs import replace
-
-from ais_prompt.errors import ConfigError
-from ais_prompt.types import Completion, Failure, Likelihood, Prompt, Usage
-
-ThinkTags: TypeAlias = "Sequence[str] | None"
-"""The tags that open and close the reasoning; None for a model that does not reason in its answers."""
-
-THINK_TAGS: Final = ("<think>", "</think>")
-"""The tags of DeepSeek-R1, Qwen3 and most others."""
-
-
-def check_think_tags(tags: ThinkTags) -> tuple[str, str] | None:
-    """Return the two tags.
-
-    Raises:
-        ConfigError: the tags are not two different texts.
-    """
-    if tags is None:
-        return None
-    if isinstance(tags, str) or len(tags) != 2 or tags[0] == tags[1] or not all(tags):
-        raise ConfigError(
-            f"think_tags must be two different texts, not {tags!r}",
-            fix="think_tags=('<think>', '</think>'), or None if the model does not think",
-        )
-    return tags[0], tags[1]
-
-
-def split_reasoning(completion: Completion, prompt: Prompt, tags: tuple[str, str] | None) -> Completion:
-    """Move the reasoning of an answer from ``text`` to ``reasoning``.
-
-    The reasoning begins at the beginning of an answer, or at the end of the prompt, where many chat templates open it.
-    An answer that closes reasoning that it never opened began in it too: a server does not show how its prompt ended.
-
-    Args:
-        completion: of the model; one with ``reasoning`` comes from a server that has separated it already.
-        prompt: the prompt of the answer.
-        tags: the tags that open and close the reasoning; None leaves the text unchanged.
-    """
-    if completion.reasoning:
-        # The server separates reasoning and answer, but does not say whether the reasoning ended.
-        return replace(completion, unclosed=not completion.text and completion.finish_reason == "length")
-    if tags is None or not completion.text:
-        return completion
-    opening, closing = tags
-    text = completion.text.lstrip().removeprefix(opening)
-    is_open = text != completion.text.lstrip() or (isinstance(prompt, str) and prompt.rstrip().endswith(opening))
-    reasoning, closed, answer = text.partition(closing)
-    if closed and (is_open or opening not in reasoning):
-        return replace(completion, text=answer.lstrip(), reasoning=reasoning.strip())
-    if is_open:
-        return replace(completion, text="", reasoning=text.strip(), unclosed=True)
-    return completion
-
+from ais_prompt.types import Completion, Failure, Likelihood, Usage
 
 NO_TOKENS: Final = Completion(failure=Failure("no_tokens", "there is no token whose likelihood could be computed"))
 """The completion of an empty text, and of a prompt of one token."""

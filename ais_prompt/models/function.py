@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.base import PromptStyle
-from ais_prompt.models.completions import THINK_TAGS, split_reasoning
-from ais_prompt.models.model_options import check_at_least, check_more_than_0
+from ais_prompt.models.model_options import check_at_least, check_more_than_0, first_stop
+from ais_prompt.models.thoughts import THINK_TAGS, split_reasoning
 from ais_prompt.registry import MODELS, import_dotted
 from ais_prompt.types import Activity, Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request
 from ais_prompt.types.request import prompt_to_json
@@ -139,8 +139,8 @@ class FunctionModel:
         if not isinstance(answer, str):
             what = f"{self.name} returned {type(answer).__name__}, not a text"
             return Completion(failure=Failure("no_text", what, where=defined_at(self.function)), seconds=seconds)
-        end = min((found for stop in request.decoding.stop if (found := answer.find(stop)) >= 0), default=None)
-        return split_reasoning(Completion(answer[:end], "stop", seconds=seconds), request.prompt, THINK_TAGS)
+        found = split_reasoning(Completion(answer, "stop", seconds=seconds), request.prompt, THINK_TAGS)
+        return replace(found, text=found.text[: first_stop(found.text, request.decoding.stop)])
 
     def activity(self) -> Activity:
         """Return nothing: it waits for nothing."""

@@ -37,6 +37,11 @@ def join_stops(own: Sequence[str], asked: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in (*own, *asked) if word))
 
 
+def first_stop(text: str, stops: Sequence[str], start: int = 0) -> int | None:
+    """Return the position of the earliest stop text from ``start`` on; None if there is none."""
+    return min((place for stop in stops if (place := text.find(stop, start)) >= 0), default=None)
+
+
 MAX_REPLY_BYTES: Final = 64 * 2**20
 """Largest reply of a server in bytes, as it is sent and decompressed, where the config does not say."""
 

@@ -13,8 +13,9 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.base import PromptStyle
-from ais_prompt.models.completions import NO_TOKENS, THINK_TAGS, likelihood_completion, split_reasoning
-from ais_prompt.models.model_options import check_at_least, join_stops
+from ais_prompt.models.completions import NO_TOKENS, likelihood_completion
+from ais_prompt.models.model_options import check_at_least, first_stop, join_stops
+from ais_prompt.models.thoughts import THINK_TAGS, answer_start, split_reasoning
 from ais_prompt.models.tokenizer import refuse_too_long
 from ais_prompt.registry import MODELS
 from ais_prompt.types import (
@@ -160,7 +161,7 @@ class ScriptedModel:
         if scripted.failure or isinstance(request.decoding, LikelihoodQuery):
             return scripted
         assert isinstance(request.decoding, Decoding)  # the engine runs programs itself
-        generated = _generate(scripted, request.decoding)
+        generated = _generate(scripted, request.prompt, request.decoding)
         usage = Usage(self.count_tokens(request.prompt), len(generated.text.split()))
         return split_reasoning(replace(generated, usage=usage, seconds=self.delay), request.prompt, THINK_TAGS)
 
@@ -234,10 +235,10 @@ def _text(content: Content) -> str:
     return content if isinstance(content, str) else "\n".join(part["text"] for part in content if "text" in part)
 
 
-def _generate(scripted: Completion, decoding: Decoding) -> Completion:
+def _generate(scripted: Completion, prompt: Prompt, decoding: Decoding) -> Completion:
     """Cut an answer where a model would have ended it."""
     text, reason = scripted.text, scripted.finish_reason
-    end = min((position for word in decoding.stop if (position := text.find(word)) >= 0), default=None)
+    end = first_stop(text, decoding.stop, answer_start(text, prompt, THINK_TAGS))
     if end is not None:
         text, reason = text[:end], "stop"
     words = list(re.finditer(r"\S+", text))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.engine.meters import SpeedMeter
 from ais_prompt.models.api.wire import StreamReader, WireFormat, read_reply
-from ais_prompt.models.completions import THINK_TAGS, split_reasoning
+from ais_prompt.models.thoughts import THINK_TAGS, split_reasoning
 from ais_prompt.models.wires.anthropic import MESSAGES, MessageStream
 from ais_prompt.models.wires.openai.chat_wire import CHAT, COMPLETIONS, ChatStream
 from ais_prompt.models.wires.openai.responses import RESPONSES, ResponseStream

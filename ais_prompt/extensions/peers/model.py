@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ais_prompt.extensions.peers.parts import Translation, is_part
-from ais_prompt.models.completions import THINK_TAGS
+from ais_prompt.models import THINK_TAGS
 
 _WITH_CHAT_TEMPLATE: Final = ("HuggingFace", "VLLM", "TurboMindModel")
 """Beginnings of the classes of OpenCompass, ``…withChatTemplate``, that have a default meta template of their own."""

@@ -13,7 +13,6 @@ from ais_prompt.models.api.client import ApiClient, opened
 from ais_prompt.models.api.wire import StreamReader, WireFormat, cut_at_stop
 from ais_prompt.models.asking import Dispatcher, Replica, traffic_at
 from ais_prompt.models.base import GIVEN, PromptStyle
-from ais_prompt.models.completions import THINK_TAGS, ThinkTags, check_think_tags, split_reasoning
 from ais_prompt.models.flat_options import (
     LimitsOption,
     RetryOption,
@@ -32,6 +31,7 @@ from ais_prompt.models.model_options import TEMPLATE_VARIABLES, Limits, Sampling
 from ais_prompt.models.server.instance import ServerInstance, WatchedTransport
 from ais_prompt.models.server.server_options import HOST, ServerOption, ServerToStart, read_server
 from ais_prompt.models.server.started import SharedServers, SharedTransport, StartedServers
+from ais_prompt.models.thoughts import THINK_TAGS, ThinkTags, check_think_tags, split_reasoning
 from ais_prompt.models.tokenizer import estimate_tokens, load_tokenizer, prompt_token_ids, refuse_too_long
 from ais_prompt.models.transport import (
     ClientOption,
@@ -85,7 +85,8 @@ class ApiModel:
         max_seq_len: most tokens of a prompt; in-context examples are left out until it has no more. None leaves all in.
         tokenizer_path: folder or hub id of the model's tokenizer, to count tokens; without it they are not counted.
         think_tags: the tags that open and close the reasoning at the beginning of an answer, which is separated from
-            the answer. None leaves it in. A server may still return reasoning in a field of its own.
+            the answer. The default stands for all forms of `ais_prompt.models.thoughts`; None leaves it in. A server
+            may still return reasoning in a field of its own.
         identity: a name of your own for exactly this model, wherever it is served: the cache across runs then takes
             answers from any address. It is part of the key of every answer.
         provider: a name in `ais_prompt.catalog.PROVIDERS`, such as ``deepseek``: its address and the variable of its
@@ -342,11 +343,11 @@ class ApiModel:
         return self.finish(completion, request), reader
 
     def finish(self, completion: Completion, request: Request) -> Completion:
-        """Finish an answer where the server did not: cut it at stop texts, separate its reasoning."""
+        """Finish an answer where the server did not: separate its reasoning, cut what follows at stop texts."""
         assert isinstance(request.decoding, Decoding)
         keeps = any(request.decoding.extra.get(name) for name in _KEEP_STOP)
-        cut = completion if keeps else cut_at_stop(completion, request.decoding.stop)
-        return split_reasoning(cut, request.prompt, self.think_tags)
+        answered = split_reasoning(completion, request.prompt, self.think_tags)
+        return answered if keeps else cut_at_stop(answered, request.decoding.stop)
 
     async def aclose(self) -> None:
         """Close the connections of this event loop."""

@@ -20,7 +20,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ais_prompt.models.api.reasons import QUOTA, TOO_LONG, cause_of
-from ais_prompt.models.model_options import Wire
+from ais_prompt.models.model_options import Wire, first_stop
 from ais_prompt.types import ChatMessage, Completion, Failure, Prompt, Request
 from ais_prompt.utils.media import FILE_NOTE, KINDS, MediaFile, local_file
 
@@ -329,8 +329,8 @@ def cut_at_stop(completion: Completion, stops: tuple[str, ...]) -> Completion:
 
     Some APIs have no stop texts or only a few, and some servers keep the stop text that ended an answer.
     """
-    ends = [place for stop in stops if (place := completion.text.find(stop)) >= 0]
-    return replace(completion, text=completion.text[: min(ends)], finish_reason="stop") if ends else completion
+    end = first_stop(completion.text, stops)
+    return completion if end is None else replace(completion, text=completion.text[:end], finish_reason="stop")
 
 
 def embed_files(prompt: Prompt) -> Prompt:

@@ -10,10 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
+from msgspec import Struct
+
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.flat_options import EXTRA
 from ais_prompt.models.huggingface.library import cache_for_generate, quiet
 from ais_prompt.models.huggingface.reuse import reuse_of
+from ais_prompt.models.model_options import first_stop
+from ais_prompt.models.thoughts import answer_start
 from ais_prompt.models.tokenizer import CONTEXT_TOKENS, continuation
 from ais_prompt.types import Completion, Decoding, Failure, Usage
 
@@ -39,10 +43,20 @@ class Generator:
         network: a causal language model of transformers.
         tokenizer: its tokenizer.
         options: options of ``generate`` for all batches.
+        think_tags: of the model; thoughts do not end at stop texts.
         cache_tokens: most tokens of earlier prompts and answers that are kept; 0 computes every prompt anew.
     """
 
-    def __init__(self, network: Any, tokenizer: Any, options: Mapping[str, Any], *, cache_tokens: int) -> None:
+    def __init__(
+        self,
+        network: Any,
+        tokenizer: Any,
+        options: Mapping[str, Any],
+        *,
+        think_tags: tuple[str, str] | None = None,
+        cache_tokens: int,
+    ) -> None:
+        self._think_tags = think_tags
         self._network = network
         self._tokenizer = tokenizer
         self._reuse = reuse_of(network, options, cache_tokens)
@@ -105,6 +119,7 @@ class Generator:
     ) -> list[Completion]:
         width = batch["input_ids"].shape[1]
         ends = end_tokens(self._network, self._tokenizer, decoding)
+        stops = Stops(self._tokenizer, decoding.stop, self._think_tags)
         not_a_number = NotANumber()
         with quiet(), _seeded(self._network.device, seed):
             output = self._network.generate(
@@ -112,15 +127,12 @@ class Generator:
                 **generation_options(decoding),
                 eos_token_id=sorted(ends) or None,
                 pad_token_id=self._tokenizer.pad_token_id,
-                stopping_criteria=[StopTexts(self._tokenizer, width, decoding.stop)] if decoding.stop else None,
+                stopping_criteria=[StopTexts(stops, width)] if decoding.stop else None,
                 logits_processor=[not_a_number],
                 **cache_for_generate(cache),
             )
         answers = [tuple(new) for new in output[:, width:].tolist()]
-        completions = [
-            completion_of(self._tokenizer, row, new, ends, decoding.stop)
-            for row, new in zip(rows, answers, strict=True)
-        ]
+        completions = [completion_of(stops, row, new, ends) for row, new in zip(rows, answers, strict=True)]
         broken = not_a_number.rows()
         if self._reuse and cache is not None and not broken:
             said = zip(answers, completions, strict=True)
@@ -165,6 +177,31 @@ class NotANumber:
         return set() if self._seen is None else set(self._seen.nonzero()[:, 0].tolist())
 
 
+class Stops(Struct, frozen=True):
+    """Finds stop texts in answers, and not in the thoughts before them.
+
+    Attributes:
+        tokenizer: a Hugging Face tokenizer.
+        texts: the stop texts, none of them empty.
+        think_tags: of the model.
+    """
+
+    tokenizer: Any
+    texts: tuple[str, ...]
+    think_tags: tuple[str, str] | None = None
+
+    def text(self, prompt: Sequence[int], new: Sequence[int]) -> str:
+        """Return the text of the tokens after a prompt."""
+        return continuation(self.tokenizer, prompt, new)
+
+    def first(self, prompt: Sequence[int], text: str) -> int | None:
+        """Return the position of the first stop text in the text after a prompt; None if there is none."""
+        if first_stop(text, self.texts) is None:
+            return None
+        end = self.tokenizer.decode(list(prompt[-2 * CONTEXT_TOKENS :]))  # a chat template may open the thoughts there
+        return first_stop(text, self.texts, answer_start(text, end, self.think_tags))
+
+
 class StopTexts:
     """Stopping criterion for ``generate``: a row is done once its new text has a stop text.
 
@@ -172,23 +209,21 @@ class StopTexts:
     the whole vocabulary costs more than decoding the last few tokens of each row.
 
     Args:
-        tokenizer: a Hugging Face tokenizer.
+        stops: finds the stop texts.
         width: tokens of the padded prompts, the same for all rows.
-        stop: the stop texts, none of them empty.
     """
 
-    def __init__(self, tokenizer: Any, width: int, stop: Sequence[str]) -> None:
-        self.tokenizer = tokenizer
+    def __init__(self, stops: Stops, width: int) -> None:
+        self.stops = stops
         self.width = width
-        self.stop = stop
         # A token has at least one byte, so a stop text that was just completed is within this many tokens.
-        self.window = max((len(word.encode()) for word in stop), default=0) + CONTEXT_TOKENS
+        self.window = max((len(word.encode()) for word in stops.texts), default=0) + CONTEXT_TOKENS
 
     def __call__(self, input_ids: Any, _scores: Any, **_options: Any) -> Any:
         """Return which rows are done: (rows, tokens) → (rows,) of bool."""
         import torch
 
-        tails = self.tokenizer.batch_decode(
+        tails = self.stops.tokenizer.batch_decode(
             input_ids[:, -self.window :], skip_special_tokens=True, clean_up_tokenization_spaces=False
         )
         done = [self._is_done(row, tail) for row, tail in zip(input_ids, tails, strict=True)]
@@ -196,11 +231,11 @@ class StopTexts:
 
     def _is_done(self, row: Any, tail: str) -> bool:
         # The tail can reach into the prompt, so a stop text in it may not be part of the answer.
-        if first_stop(tail, self.stop) is None:
+        if first_stop(tail, self.stops.texts) is None:
             return False
         ids = row.tolist()
-        text = continuation(self.tokenizer, ids[: self.width], ids[self.width :])
-        return first_stop(text, self.stop) is not None
+        prompt = ids[: self.width]
+        return self.stops.first(prompt, self.stops.text(prompt, ids[self.width :])) is not None
 
 
 def refuse_taken_options(options: Mapping[str, Any], *, where: str) -> None:
@@ -256,31 +291,24 @@ def generation_options(decoding: Decoding) -> dict[str, Any]:
     }
 
 
-def completion_of(
-    tokenizer: Any, prompt: Sequence[int], new: Sequence[int], ends: set[int], stop: Sequence[str]
-) -> Completion:
+def completion_of(stops: Stops, prompt: Sequence[int], new: Sequence[int], ends: set[int]) -> Completion:
     """Make the completion of one row of the output; tokens after an end token or a stop text are padding."""
     end = next((position for position, token in enumerate(new) if token in ends), None)
     tokens = new[:end]
-    text = continuation(tokenizer, prompt, tokens)
-    cut = first_stop(text, stop)
+    text = stops.text(prompt, tokens)
+    cut = stops.first(prompt, text)
     if cut is not None:
-        count = tokens_until_stop(tokenizer, prompt, tokens, stop)
+        count = tokens_until_stop(stops, prompt, tokens)
         return Completion(text[:cut], "stop", Usage(len(prompt), count))
     if end is not None:
         return Completion(text, "stop", Usage(len(prompt), end + 1))
     return Completion(text, "length", Usage(len(prompt), len(new)))
 
 
-def first_stop(text: str, stop: Sequence[str]) -> int | None:
-    """Return the position of the earliest stop text; None if there is none."""
-    return min((position for word in stop if (position := text.find(word)) >= 0), default=None)
-
-
-def tokens_until_stop(tokenizer: Any, prompt: Sequence[int], new: Sequence[int], stop: Sequence[str]) -> int:
+def tokens_until_stop(stops: Stops, prompt: Sequence[int], new: Sequence[int]) -> int:
     """Return the smallest number of ``new`` tokens whose text has a stop text; their number if none has."""
 
     def stopped(count: int) -> bool:
-        return first_stop(continuation(tokenizer, prompt, new[:count]), stop) is not None
+        return stops.first(prompt, stops.text(prompt, new[:count])) is not None
 
     return bisect.bisect_left(range(len(new)), True, key=stopped)

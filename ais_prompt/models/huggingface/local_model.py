@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import PromptError
 from ais_prompt.models.base import PromptStyle
-from ais_prompt.models.completions import THINK_TAGS, ThinkTags, check_think_tags, split_reasoning
 from ais_prompt.models.flat_options import (
     BatchingOption,
     LoadingOption,
@@ -35,6 +34,7 @@ from ais_prompt.models.huggingface.library import (
 from ais_prompt.models.huggingface.local_likelihood import LikelihoodComputer, TokenRow, query_row
 from ais_prompt.models.huggingface.processor import MediaProcessor, load_processor, media_in
 from ais_prompt.models.model_options import TEMPLATE_VARIABLES, Batching, Loading, Sampling, join_stops
+from ais_prompt.models.thoughts import THINK_TAGS, ThinkTags, check_think_tags, split_reasoning
 from ais_prompt.models.tokenizer import encode, load_tokenizer, refuse_too_long
 from ais_prompt.registry import MODELS
 from ais_prompt.types import Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request
@@ -66,7 +66,7 @@ class HuggingFaceBaseModel:
         max_seq_len: most tokens of a prompt; in-context examples are left out until it has no more. None leaves all
             in. Prompt and answer together never have more than the model's ``max_position_embeddings``.
         think_tags: the tags that open and close the reasoning at the beginning of an answer, which is separated from
-            the answer. None leaves it in.
+            the answer. The default stands for all forms of `ais_prompt.models.thoughts`; None leaves it in.
         flat: fields of the values under their flat names.
 
     Raises:
@@ -273,7 +273,9 @@ class HuggingFaceBaseModel:
     def _open_generator(self) -> Generator:
         if self._generator is None:
             options, kept = self.decoding(None, ()).extra, self.batching.prefix_cache_tokens
-            self._generator = Generator(self._network, self.tokenizer(), options, cache_tokens=kept)
+            self._generator = Generator(
+                self._network, self.tokenizer(), options, think_tags=self.think_tags, cache_tokens=kept
+            )
         return self._generator
 
     def _query_row(self, request: Request) -> TokenRow | Failure:

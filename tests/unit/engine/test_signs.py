@@ -82,3 +82,22 @@ def test_a_second_bos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: int
 def test_failures_are_no_sign(tmp_path: Path) -> None:
     failed = [Completion(failure=Failure("timeout", "none"))] * 9
     assert notes(task(tmp_path), failed, Decoding(8, temperature=1.0), repeats=3) == []
+
+
+def test_thoughts_in_an_unknown_form_are_named(tmp_path: Path) -> None:
+    [note] = notes(task(tmp_path), ["<my_thoughts>A</my_thoughts>B", "B"], Decoding(8))
+    assert note.startswith(
+        "1 answer with thoughts, scored with them: the text begins with '<my_thoughts>'; set think_tags"
+    )
+    assert notes(task(tmp_path), ["B, I think", "<b>B</b>"], Decoding(8)) == []
+
+
+def test_a_stop_text_that_ends_thoughts_is_named(tmp_path: Path) -> None:
+    stopped = Completion("", "stop", reasoning="First I look.", unclosed=True)
+    separated = Completion("", "stop", reasoning="First I look.")
+    cut = Completion("", "length", reasoning="First I look.", unclosed=True)
+    [note] = notes(task(tmp_path), [stopped, separated, cut, "B"], Decoding(8, stop=("\n\n",)))
+    assert note.startswith(
+        "2 answers ended inside of a thought, probably at a stop text of stopping_criteria ['\\n\\n']"
+    )
+    assert notes(task(tmp_path), [stopped], Decoding(8)) == [], "without stop texts the model itself ended there"

@@ -26,7 +26,14 @@ def request(served: ApiModel) -> Request:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
-    ("said", "answer"), [("4 END", "4 "), ("4Q: 5END", "4"), ("4", "4"), ("<think>5</think>4\n", "4")]
+    ("said", "answer"),
+    [
+        ("4 END", "4 "),
+        ("4Q: 5END", "4"),
+        ("4", "4"),
+        ("<think>5\nA: 6</think>4\n5", "4"),
+        ("[THINK]5\n[/THINK]4\n", "4"),
+    ],
 )
 def test_an_answer_ends_before_the_first_stop_text(kind: type[ApiModel], said: str, answer: str) -> None:
     served = model(kind)
