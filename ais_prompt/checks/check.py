@@ -36,7 +36,7 @@ from ais_prompt.checks.leaks.search import search_leaks
 from ais_prompt.checks.prompt_warning import MisspeltPlaceholder, PromptProbe, PromptWarning, probe_prompts
 from ais_prompt.checks.warnings import label_warnings, prompt_warnings
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, PartError, PromptError, without_index
-from ais_prompt.evaluators.base import AnswerBatch, DoubtsGolds, JudgedBatchEvaluator
+from ais_prompt.evaluators.base import AnswerBatch, BatchEvaluator, DoubtsGolds, JudgedBatchEvaluator
 from ais_prompt.inferencers import (
     CLPInferencer,
     DialogueInferencer,
@@ -46,6 +46,7 @@ from ais_prompt.inferencers import (
     RunningConversation,
 )
 from ais_prompt.models.base import AsyncModel, ChecksRequests, HasTokenizerPath, LimitsStops, MediaModel
+from ais_prompt.models.scripted import ScriptedModel
 from ais_prompt.plan.build import build_chat_format, build_partitioner, build_runner
 from ais_prompt.plan.cluster import check_cluster
 from ais_prompt.plan.judge_models import check_reference_answers, judge_dataset, judge_fields, pair_fields, shown_answer
@@ -149,7 +150,8 @@ def _try_questions(
         warnings += _doubts(question)
         _note_refusals(refused.get(question.planned.spec.where, ()), len(models), question, faults)
         warnings += _ignored_examples(question)
-        warnings += _unread_probabilities(question)
+        if fault := _unread_probabilities(question):
+            faults.note(fault, fault.where)
     if not faults:
         for question in questions:
             warnings += _check_judge(question, [model.planned.spec.abbr for model in models], faults)
@@ -332,7 +334,7 @@ def _try_prompts(side: _ModelSide, question: _Question) -> list[PromptWarning]:
     """
     found = _probed(side, question)
     of_prompts = [warning for probe in found for warning in prompt_warnings(probe)]
-    return [*of_prompts, *label_warnings(found), *_unsent_stops(side, question)]
+    return [*of_prompts, *label_warnings(found), *_unsent_stops(side, question), *_equal_repeats(side, question)]
 
 
 def _probed(side: _ModelSide, question: _Question) -> list[PromptProbe]:
@@ -383,6 +385,21 @@ def _unsent_stops(side: _ModelSide, question: _Question) -> list[PromptWarning]:
     ]
 
 
+def _equal_repeats(side: _ModelSide, question: _Question) -> list[PromptWarning]:
+    """Warn of several answers to each prompt that will all be equal, because the model decodes greedily."""
+    model, inferencer = side.planned.model, question.planned.inferencer
+    n = inferencer.n if isinstance(inferencer, RepeatingInferencer) else 1
+    if n == 1 or isinstance(model, ScriptedModel) or model.decoding(None, ()).temperature != 0:
+        return []
+    return [
+        PromptWarning(
+            f"all {n} answers to a question will be equal: n={n}, and the temperature of {side.planned.spec.abbr} is 0",
+            question.planned.spec.infer.inferencer.where,
+            "set a temperature of the model, generation_kwargs=dict(temperature=0.8), or n=1",
+        )
+    ]
+
+
 def _doubts(question: _Question) -> Iterator[PromptWarning]:
     """Yield what makes the values of the evaluator meaningless for the golds of the first rows."""
     dataset = question.planned
@@ -415,24 +432,22 @@ def _ignored_examples(question: _Question) -> list[PromptWarning]:
     ]
 
 
-def _unread_probabilities(question: _Question) -> list[PromptWarning]:
-    """Warn of a shipped evaluator, which compares one answer, after an inferencer that predicts probabilities."""
+def _unread_probabilities(question: _Question) -> ConfigError | None:
+    """Return the fault of a shipped evaluator, which compares one answer, where probabilities are predicted."""
     planned, spec = question.planned, question.planned.spec.eval
     if not isinstance(planned.inferencer, CLPInferencer) or spec.evaluator is None or spec.pred_postprocessor:
-        return []
+        return None
     try:
         evaluator = planned.evaluator
     except AisPromptError:  # `check_eval` says so
-        return []
-    if not is_shipped(type(evaluator)):
-        return []
-    return [
-        PromptWarning(
-            f"CLPInferencer predicts a list of probabilities, and {spec.evaluator.type} compares one answer",
-            spec.evaluator.where,
-            "use ChoicesInferencer, which predicts the likeliest choice, or an evaluator of your own for the list",
-        )
-    ]
+        return None
+    if not is_shipped(type(evaluator)) or isinstance(evaluator, BatchEvaluator):  # which may read lists
+        return None
+    return ConfigError(
+        f"CLPInferencer predicts a list of probabilities, and {spec.evaluator.type} compares one answer",
+        where=spec.evaluator.where,
+        fix="use ChoicesInferencer, which predicts the likeliest choice, or an evaluator of your own for the list",
+    )
 
 
 def _look_for_leaks(question: _Question, faults: FaultList) -> list[PromptWarning]:

@@ -7,7 +7,7 @@ as a doubled BOS. Nothing here stops a run: each warning says what was seen, whe
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ from ais_prompt.checks.prompt_warning import (
     filled_texts,
     quoted,
     sent_texts,
+    texts_in,
 )
 from ais_prompt.config.schema import TURN
 from ais_prompt.inferencers import Preview
@@ -27,6 +28,7 @@ from ais_prompt.prompts.meta_template import MetaTemplate, Slot
 from ais_prompt.prompts.multimodal import has_marker
 from ais_prompt.prompts.prompt_list import Item, PromptList, PromptSection, mark_of, text_of
 from ais_prompt.prompts.sections import CHAT, split_rounds
+from ais_prompt.types import RoleSpec
 from ais_prompt.utils.text import listed
 
 BOS: Final = r"<s>|<bos>|<BOS>|\[BOS\]|<\|begin_of_text\|>|<\|startoftext\|>|<｜begin▁of▁sentence｜>"
@@ -94,7 +96,7 @@ def shows_gold(probe: PromptProbe) -> bool:
 def lost_texts(probe: PromptProbe) -> list[PromptWarning]:
     """Return the warnings about texts of a dialogue, and of the model's frame, that are not sent."""
     filled = probe.seen.filled
-    found = [*_lost_end(probe), *_lost_stop_tokens(probe), *_hidden_answers(probe)]
+    found = [*_lost_frame(probe), *_lost_end(probe), *_lost_stop_tokens(probe), *_hidden_answers(probe)]
     if isinstance(filled, PromptList):
         found += [warning for look in _LOST_TEXT_CHECKS for warning in look(probe, filled)]
     return found
@@ -388,6 +390,26 @@ def _keys_without_meaning(probe: PromptProbe, filled: PromptList) -> Iterator[Pr
     turns = [item for item in filled if not isinstance(item, str) and "content" not in item]
     for key, fix in {key: fix for turn in turns for key, fix in TURN.unknown(turn)}.items():
         yield PromptWarning(f"the key {key!r} of a turn has no meaning here", probe.template, fix)
+
+
+def _lost_frame(probe: PromptProbe) -> Iterator[PromptWarning]:
+    """Warn of turns of a chat model that are not sent, as in the peers: beside a text, and beside whole messages."""
+    spec = probe.task.model.meta_template
+    if spec is None or not probe.gives_messages:
+        return
+    is_text = isinstance(probe.seen.filled, str)
+    begin = spec.begin if isinstance(spec.begin, list | tuple) else [spec.begin]
+    frame = [*(turn.get("prompt") if isinstance(turn, Mapping) else turn for turn in begin), *spec.messages]
+    frame += [slot.prompt for slot in spec.round or () if is_text and isinstance(slot, RoleSpec)]
+    texts = [text for part in frame for text in texts_in(getattr(part, "content", part)) if "{" not in text]
+    sent = "\n".join(sent_texts(probe.seen.prompt))
+    if lost := [text for text in texts if text.strip() not in sent]:
+        yield PromptWarning(
+            f"the model's meta_template is not applied to {'a text' if is_text else 'these messages'}, so it is not "
+            f"sent: {_first(lost)}",
+            probe.template,
+            "write the template as turns: dict(round=[dict(role='HUMAN', prompt='{question}')])",
+        )
 
 
 def _lost_end(probe: PromptProbe) -> Iterator[PromptWarning]:

@@ -58,15 +58,36 @@ def test_more_stop_texts_than_a_server_takes(tmp_path: Path, kind: str, stops: s
 
 
 @pytest.mark.parametrize(
-    ("inferencer", "warned"),
+    ("inferencer", "refused"),
     [(PartSpec("CLPInferencer", {"choices": ["1", "2"]}), True), (PartSpec("GenInferencer", {}), False)],
 )
-def test_an_evaluator_that_reads_no_probabilities(tmp_path: Path, inferencer: PartSpec, warned: bool) -> None:
+def test_an_evaluator_that_reads_no_probabilities(tmp_path: Path, inferencer: PartSpec, refused: bool) -> None:
     spec = dataset_spec(write_rows(tmp_path / "rows.jsonl", [{"question": "1+1", "answer": "2"}]))
     spec = replace(spec, infer=replace(spec.infer, inferencer=inferencer))
     found = check_plan(Plan(RunSpec("run", (model_spec(),), (spec,), tmp_path, None, {})), lambda path: path)
-    assert found.faults == []
-    assert ["predicts a list of probabilities" in one.what for one in found.warnings] == [True] * warned
+    assert ["predicts a list of probabilities" in one.what for one in found.faults] == [True] * refused
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "warned"),
+    [
+        ("OpenAIChatModel", {}, True),
+        ("OpenAIChatModel", {"generation_kwargs": {"temperature": 0.5}}, False),
+        ("OpenAIChatModel", {"generation_kwargs": {"temperature": None}}, False),  # that of the server
+        ("OpenAICompletionModel", {"generation_kwargs": {"temperature": 0}}, True),
+        ("AnthropicModel", {}, False),
+    ],
+)
+def test_repeats_at_temperature_0(tmp_path: Path, kind: str, options: dict[str, Any], warned: bool) -> None:
+    spec = dataset_spec(write_rows(tmp_path / "rows.jsonl", [{"question": "1+1", "answer": "2"}]))
+    address = {"model": "m", "base_url": "http://127.0.0.1:9/v1", "api_key": None}
+    model = ModelSpec("served", PartSpec(kind, {**address, **options}, "models[0]"), where="models[0]")
+    for n in (1, 4):
+        asked = replace(spec, infer=replace(spec.infer, inferencer=PartSpec("GenInferencer", {"n": n})))
+        found = check_plan(Plan(RunSpec("run", (model,), (asked,), tmp_path, None, {})), lambda path: path)
+        assert ["all 4 answers to a question will be equal" in one.what for one in found.warnings] == [True] * (
+            warned and n == 4
+        )
 
 
 def test_a_text_as_begin_of_an_api_model_is_a_fault(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ ROW = {"question": "1+1=?", "answer": "2", "hint": ""}
 HUMAN, BOT = {"role": "HUMAN", "prompt": "{question}"}, {"role": "BOT", "prompt": "{answer}"}
 SYSTEM = {"role": "SYSTEM", "fallback_role": "HUMAN", "prompt": "Answer with a number."}
 DIALOGUE = {"round": [HUMAN, BOT]}
+SYSTEM_MESSAGE = {"role": "system", "content": "Be brief."}
 WITH_SHOTS = {"begin": [SYSTEM, "</E>"], "round": [HUMAN, BOT]}
 META = {
     "round": [
@@ -136,6 +137,37 @@ def test_texts_that_messages_have_no_place_for(tmp_path: Path, template: Any, ic
     assert where == TEMPLATE
     as_text = warnings(tmp_path, template, ice=ice, style="text", meta=META)
     assert not any("not sent" in what for what, _ in as_text)
+
+
+@pytest.mark.parametrize(
+    ("template", "kind", "meta", "to"),
+    [
+        ("{question}", "PromptTemplate", {"begin": [{"role": "SYSTEM", "prompt": "Be brief."}]}, "a text"),
+        ("{question}", "PromptTemplate", {"begin": {"role": "SYSTEM", "prompt": "Be brief."}}, "a text"),
+        ("{question}", "PromptTemplate", [{"role": "system", "content": "Be brief."}], "a text"),
+        (
+            "{question}",
+            "PromptTemplate",
+            {
+                "round": [
+                    {"role": "SYSTEM", "prompt": "Be brief.", "api_role": "SYSTEM"},
+                    *DEFAULT_META_TEMPLATE["round"],
+                ]
+            },
+            "a text",
+        ),
+        (
+            [{"role": "user", "content": "{question}"}],
+            "RawPromptTemplate",
+            {"begin": [{"role": "SYSTEM", "prompt": "Be brief."}]},
+            "these messages",
+        ),
+    ],
+)
+def test_turns_of_a_chat_model_that_are_not_sent(tmp_path: Path, template: Any, kind: str, meta: Any, to: str) -> None:
+    [(what, where)] = warnings(tmp_path, template, kind=kind, meta=meta)
+    assert what == f"the model's meta_template is not applied to {to}, so it is not sent: 'Be brief.'"
+    assert where == TEMPLATE
 
 
 def test_a_text_behind_the_place_where_the_model_starts_to_write(tmp_path: Path) -> None:
