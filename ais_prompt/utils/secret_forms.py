@@ -6,7 +6,7 @@ import base64
 import html
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 from urllib.parse import quote, quote_plus
 
@@ -27,6 +27,23 @@ def in_text(secret: str) -> set[str]:
 def in_json(secret: str) -> set[str]:
     """Return the patterns that find a secret in texts in JSON, in any of its forms."""
     return _patterns(secret, [_json, _ascii_json])
+
+
+def as_words(secrets: Iterable[str]) -> str:
+    """Return the pattern that finds short secrets as whole words, in their forms in texts and files; it never matches
+    without secrets.
+    """
+    forms = {
+        re.escape(write(secret)) for secret in secrets for write in (str, html.escape, _json, _ascii_json, _quoted)
+    }
+    if not forms:
+        return "(?!)"
+    # A letter after a backslash is the end of a JSON escape.
+    return rf"(?:(?<!\w)|(?<=\\[nrtbf]))(?:{'|'.join(sorted(forms, key=len, reverse=True))})(?!\w)"
+
+
+def _quoted(text: str) -> str:
+    return quote(text, safe="")
 
 
 def _json(text: str) -> str:

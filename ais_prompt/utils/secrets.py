@@ -24,6 +24,15 @@ _USER: Final = re.compile(r"(?<=://)[^/?#\s]+(?=@)")
 _QUERY: Final = re.compile(r"(?<=\?)[^#\s]+")
 SHORTEST: Final = 12
 """Length of the shortest secret that is hidden in free text. Shorter ones may be parts of ordinary words."""
+SHORTEST_KEY: Final = 4
+"""Length of the shortest key of a server that is hidden in free text, as a whole word."""
+_PLACEHOLDERS: Final = {
+    *("none", "null", "empty", "dummy", "test", "token", "fake", "mock", "local", "ollama", "unused", "no-key"),
+    *("lm-studio", "not-needed", "placeholder"),
+}
+"""Words that people set as the key of a server that wants none. They are no secrets, and occur in answers."""
+_JSON_TEXT: Final = re.compile(r'"(?:[^"\\]|\\.)*"(?P<colon>\s*:)?', re.DOTALL)
+"""A text in JSON, with the colon after the name of a field."""
 SECRET_VARIABLE: Final = re.compile(r"(.*_)?(API_?KEY|KEY|PASSW(OR)?D|SECRET|TOKEN)", re.IGNORECASE)
 """The name of an environment variable whose value is a secret."""
 
@@ -37,8 +46,9 @@ class SecretRegistry:
     def clear(self) -> None:
         """Forget all secrets."""
         self._values: set[str] = set()
+        self._keys: set[str] = set()
         self._needles: tuple[str, ...] = ()
-        self._pattern = self._json_pattern = self._quoted = re.compile("(?!)")
+        self._pattern = self._json_pattern = self._quoted = self._words = self._odd_words = re.compile("(?!)")
 
     def add(self, *secrets: str) -> None:
         """Hide these texts from now on."""
@@ -47,10 +57,19 @@ class SecretRegistry:
             self._values = self._values | new
             self._compile()
 
+    def add_key(self, key: str) -> None:
+        """Hide the key of a server from now on, in free text too if it has at least `SHORTEST_KEY` characters."""
+        if SHORTEST_KEY <= len(key) < SHORTEST and key.lower() not in _PLACEHOLDERS:
+            self._keys = self._keys | {key}
+        self.add(key)
+
     def _compile(self) -> None:
         """Compile the patterns that find the secrets."""
-        from ais_prompt.utils.secret_forms import in_json, in_text, searchable_forms  # help starts quickly without
+        from ais_prompt.utils.secret_forms import as_words, in_json, in_text, searchable_forms  # help starts quickly
 
+        self._words = re.compile(as_words(self._keys))
+        # A file may have a word or a number in its own right, such as the name of a field.
+        self._odd_words = re.compile(as_words(key for key in self._keys if not (key.isalpha() or key.isdigit())))
         short = sorted((re.escape(text) for text in self._values if len(text) < SHORTEST), key=len, reverse=True)
         self._quoted = re.compile(rf"(?<=['\"])(?:{'|'.join(short)})(?=['\"])") if short else re.compile("(?!)")
         long = [text for text in self._values if len(text) >= SHORTEST]
@@ -67,25 +86,37 @@ class SecretRegistry:
         return tuple(self._values)
 
     def hide(self, text: str) -> str:
-        """Return the text with ``***`` in place of every secret of at least `SHORTEST` characters, in any form."""
+        """Return the text with ``***`` in place of every secret of at least `SHORTEST` characters, in any form.
+
+        Keys of servers are hidden from `SHORTEST_KEY` characters on, as whole words.
+        """
         return self.hide_and_count(text)[0]
 
     def hide_and_count(self, text: str) -> tuple[str, int]:
         """Do the same as `hide`, and also return how many secrets were replaced."""
-        return self._pattern.subn(HIDDEN, text) if self._may_be_in(text) else (text, 0)
+        text, count = self._pattern.subn(HIDDEN, text) if self._may_be_in(text) else (text, 0)
+        text, words = self._words.subn(HIDDEN, text) if self._keys else (text, 0)
+        return text, count + words
 
     def hide_in_bytes(self, content: bytes) -> bytes:
         """Do the same as `hide` for UTF-8 bytes."""
-        if not self._needles:
+        if not (self._needles or self._keys):
             return content
-        return self.hide(content.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+        text = content.decode("utf-8", "surrogateescape")
+        text = self._pattern.sub(HIDDEN, text) if self._may_be_in(text) else text
+        return self._odd_words.sub(HIDDEN, text).encode("utf-8", "surrogateescape")
 
     def hide_in_json(self, content: bytes) -> bytes:
         """Do the same as `hide` for texts in JSON, or in a piece of JSON that splits no text; JSON stays JSON."""
-        if not self._needles or not self._may_be_in(text := content.decode("utf-8", "surrogateescape")):
+        if not (self._needles or self._keys):
             return content
-        hidden = self._json_pattern.sub(lambda found: HIDDEN if found["secret"] else found[0], text)
-        return hidden.encode("utf-8", "surrogateescape")
+        text = content.decode("utf-8", "surrogateescape")
+        if self._may_be_in(text):
+            text = self._json_pattern.sub(lambda found: HIDDEN if found["secret"] else found[0], text)
+        if self._words.search(text):
+            # Names of fields and numbers stay: a key may look like them.
+            text = _JSON_TEXT.sub(lambda found: found[0] if found["colon"] else self._words.sub(HIDDEN, found[0]), text)
+        return text.encode("utf-8", "surrogateescape")
 
     def hide_in_message(self, text: str) -> str:
         """Do the same as `hide` for messages of the program: also hide short secrets in quotes, and secrets in URLs."""

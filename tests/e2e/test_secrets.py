@@ -168,14 +168,21 @@ def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def work_with(secrets: Sequence[str], server: MockServer, kind: str, here: Path, patch: pytest.MonkeyPatch) -> Work:
+def work_with(
+    secrets: Sequence[str],
+    server: MockServer,
+    kind: str,
+    here: Path,
+    patch: pytest.MonkeyPatch,
+    places: Sequence[str] = PLACES,
+) -> Work:
     root = Path(tempfile.mkdtemp(dir=here))
     patch.chdir(root)
     root.joinpath("tmp").mkdir()
     patch.setattr(tempfile, "tempdir", str(root / "tmp"))
     rows = [{"question": f"{number}+{number}=?", "answer": str(2 * number)} for number in range(3)]
     root.joinpath("sums.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return Work(root, dict(zip(PLACES, secrets, strict=True)), server, kind)
+    return Work(root, dict(zip(places, secrets, strict=True)), server, kind)
 
 
 def use_everything(work: Work, *, debug: Sequence[str] = ("--debug",)) -> None:
@@ -233,3 +240,35 @@ def test_no_short_secret_is_written_or_printed_where_it_is_one(
     work = work_with(secrets, server, kind, here, monkeypatch)
     use_everything(work)
     assert work.leaks() == []
+
+
+ECHOED = """
+models = [dict(type='OpenAIChatModel', abbr='m', model='m', base_url={url!r}, api_key='MY_KEY', retry=0,
+               headers={{'X-Named': 'Token $NAMED'}})]
+datasets = [dict(
+    abbr='sums',
+    path='sums.jsonl',
+    reader_cfg=dict(input_columns=['question'], output_column='answer'),
+    infer_cfg=dict(prompt_template=dict(type='PromptTemplate', template='{{question}}'),
+                   inferencer=dict(type='GenInferencer')),
+    eval_cfg=dict(evaluator=dict(type='AccEvaluator')),
+)]
+"""
+
+
+@pytest.mark.parametrize("reply", [{"status": 401, "body": ECHO}, {"status": 400, "body": ECHO}, {"answer": "{echo}"}])
+def test_a_short_key_that_a_server_repeats_is_hidden(
+    server: MockServer, here: Path, monkeypatch: pytest.MonkeyPatch, reply: dict[str, Any]
+) -> None:
+    keys = ["sk-wrong", "k3y!"]
+    work = work_with(keys, server, "", here, monkeypatch, places=("variable", "named"))
+    said = " ".join(f"no key {key}, or '{key}'" for key in keys)
+    server.follow(json.loads(json.dumps(reply).replace("{request}", said).replace("{echo}", said)))
+    work.root.joinpath("eval.py").write_text(ECHOED.format(url=server.base_url))
+    monkeypatch.setenv("MY_KEY", "sk-wrong")
+    monkeypatch.setenv("NAMED", "k3y!")
+    SECRETS.clear()
+    done = CliRunner().invoke(main, ["run", "eval.py"])
+    work.printed = done.stdout + done.stderr
+    assert work.leaks() == []
+    assert "***" in work.printed + "".join(path.read_text("utf-8") for path in work.root.rglob("*.jsonl"))

@@ -21,6 +21,7 @@ from pydantic import AfterValidator
 
 from ais_prompt import __version__
 from ais_prompt.catalog import Api
+from ais_prompt.config.command_secrets import takes_secret
 from ais_prompt.config.redact import register_secrets
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.transport.base import ENCODINGS
@@ -37,6 +38,7 @@ ANTHROPIC_VERSION: Final = "2023-06-01"
 """The version of the Messages API; ``headers`` of the config may name another one."""
 _OF_ACCOUNTS: Final = ("authorization", "x-api-key", "api-key", "openai-organization", "openai-project")
 """Headers that say whose requests count."""
+_SCHEME: Final = re.compile(r"(?:bearer|basic|token)\s", re.IGNORECASE)
 _VARIABLE_NAME: Final = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
 _VARIABLE_OR_DOLLAR: Final = re.compile(rf"\$\$|{VARIABLE.pattern}", re.ASCII)
 
@@ -95,7 +97,7 @@ def read_key(variable: str | None, base_url: str) -> str | None:
             where=public_address(base_url),
             fix="remove the user from base_url, or set api_key=None",
         )
-    SECRETS.add(key)
+    SECRETS.add_key(key)
     return key
 
 
@@ -107,6 +109,10 @@ def resolve_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """
     resolved = {name: resolve_variables(str(value), f"the header {name}") for name, value in headers.items()}
     register_secrets({"headers": resolved})
+    for name, value in headers.items():
+        if takes_secret(name) or _SCHEME.match(str(value)):
+            for found in VARIABLE.finditer(str(value)):
+                SECRETS.add_key(named_variable(found["braced"] or found["bare"]))
     return resolved
 
 

@@ -65,6 +65,38 @@ def test_json_stays_json(secret: str, around: str) -> None:
         assert json.loads(registry(secret).hide_in_json(content)).keys() == values.keys()
 
 
+KEYS = ["sk-wrong", "k3y!", "a/b=", "1234", "rosebud", 'q"uo', "p&ss<"]
+WORDS = ("plain", "URL", "JSON", "HTML")
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_keys_of_servers_are_hidden_from_four_characters_on(key: str) -> None:
+    known = SecretRegistry()
+    known.add_key(key)
+    for name in WORDS:
+        written = FORMS[name](key)
+        text = f"Incorrect API key provided: {written} in x{key}y and {key}z: \n{written}"
+        assert known.hide(text) == f"Incorrect API key provided: *** in x{key}y and {key}z: \n***", name
+    values = {"message": f"no key\n{key}", key: 1, "more": [key, 1234, f"{key}1"]}
+    for indent in (None, 2):
+        hidden = json.loads(known.hide_in_json(json.dumps(values, indent=indent).encode()))
+        assert hidden == {"message": "no key\n***", key: 1, "more": ["***", 1234, f"{key}1"]}
+
+
+def test_files_keep_words_and_numbers_of_their_own() -> None:
+    known = SecretRegistry()
+    for key in ("rosebud", "1234", "sk-wrong"):
+        known.add_key(key)
+    assert known.hide_in_bytes(b"let rosebud = 1234; // sk-wrong") == b"let rosebud = 1234; // ***"
+
+
+@pytest.mark.parametrize("key", ["EMPTY", "none", "dummy", "not-needed", "abc", ""])
+def test_placeholders_and_shorter_keys_change_no_free_text(key: str) -> None:
+    known = SecretRegistry()
+    known.add_key(key)
+    assert known.hide(f"the set is {key}.") == f"the set is {key}."
+
+
 @given(st.text(), st.lists(st.text(max_size=11)))
 def test_short_secrets_change_no_free_text(text: str, secrets: list[str]) -> None:
     assert registry(*secrets).hide_and_count(text) == (text, 0)
