@@ -68,6 +68,8 @@ class _Conversations:
         self._watch.check(completion)
         return completion
 
+    def cancelled(self, attempts: int) -> None: ...
+
     def finished(self, conversation: RunningConversation) -> None:
         self._finished(conversation)
 

@@ -31,6 +31,7 @@ from ais_prompt.engine.job import Job
 from ais_prompt.errors import AisPromptError, ModelError, PartError, Paused
 from ais_prompt.inferencers import RunningConversation
 from ais_prompt.inferencers.containment import ends_task, failure_of, without_secrets
+from ais_prompt.models.asking import attempts_sent
 from ais_prompt.models.base import AsyncModel
 from ais_prompt.types import Completion, Execution, Failure, Request
 from ais_prompt.utils.threads import in_thread
@@ -206,7 +207,7 @@ class Endpoint:
                     completion = await in_thread(partial(execute, request))
                 else:
                     job.admit(1)
-                    completion = await _complete(opened.model, request)
+                    completion = await _complete(opened.model, request, job)
                     opened.failure = completion.failure
                     opened.answers = opened.answers or completion.failure is None
                 conversation.answer(request, job.record(request, without_secrets(completion)))
@@ -335,10 +336,13 @@ async def _close_model(model: AsyncModel) -> None:
         logger.warning("%s", "\n  ".join(error.lines()))
 
 
-async def _complete(model: AsyncModel, request: Request) -> Completion:
+async def _complete(model: AsyncModel, request: Request, job: Job) -> Completion:
     """Return the answer of a model, or the failure that it raises in place of returning it."""
     try:
         return await model.complete(request)
+    except asyncio.CancelledError as cancelled:  # an error has ended the job
+        job.cancelled(attempts_sent(cancelled))
+        raise
     except Exception as error:
         if ends_task(error):
             raise

@@ -244,6 +244,10 @@ class TaskJob:
         self._failures.check(completion)
         return kept
 
+    def cancelled(self, attempts: int) -> None:
+        """Count a request that was sent so often and is not waited for."""
+        self._asking.spending.add_cancelled(attempts)
+
     def finished(self, conversation: RunningConversation) -> None:
         """Keep the prediction of a conversation that is over.
 

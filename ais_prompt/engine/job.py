@@ -54,6 +54,9 @@ class Job(Protocol):
             AisPromptError: the task cannot go on.
         """
 
+    def cancelled(self, attempts: int) -> None:
+        """Count a request that was sent so often and is not waited for: an error has ended the task."""
+
     def finished(self, conversation: RunningConversation) -> None:
         """Note the end of a conversation.
 

@@ -103,6 +103,12 @@ class Spending:
             if price is not None:
                 self._cost[price.currency] = self._cost.get(price.currency, 0.0) + price.cost(sent, received)
 
+    def add_cancelled(self, attempts: int) -> None:
+        """Count a request that was sent so often, and cancelled before its answer came; 0 for one that only waited."""
+        with self._lock:
+            self._requests += attempts > 0
+            self._attempts += attempts
+
     def _check(self, model: str) -> None:
         if self._has_limit and not self._pause:
             self._pause = self._spent()

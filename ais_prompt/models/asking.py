@@ -195,6 +195,13 @@ class Dispatcher:
             return Completion(failure=Failure("deadline", f"no answer within {seconds:g} s, all attempts together"))
 
     async def _ask_with_retries(self, asking: _Asking) -> Completion:
+        try:
+            return await self._until_answered(asking)
+        except asyncio.CancelledError as cancelled:
+            cancelled.args = (asking.sent,)  # a task that ends cancels requests that wait, and others in flight
+            raise
+
+    async def _until_answered(self, asking: _Asking) -> Completion:
         while True:
             # Held back: it has no slot yet, while all replicas are busy, rest or are away.
             replica, leave = self._take_free_slot(asking) or await self._wait_for_slot(asking)
@@ -205,6 +212,7 @@ class Dispatcher:
                 # In flight.
                 if not asking.attempts:
                     asking.waited = round(self._clock() - asking.started, 3)
+                asking.sent += 1
                 attempt, seconds = await self._attempt(replica, asking.once)
                 wait = self._wait_after(asking, replica, attempt, seconds)
                 if isinstance(wait, Completion):
@@ -377,6 +385,7 @@ class _Asking(Struct, eq=False):
         started: when it began.
         waited: seconds before its first attempt.
         attempts, counted: attempts so far, and those that use up a retry.
+        sent: attempts that were begun, the one under way included.
         answers: what the replicas had answered when it failed first.
         meets_outage: whether all attempts so far failed as in an outage.
         failed: replicas that failed it; it prefers the others.
@@ -389,6 +398,7 @@ class _Asking(Struct, eq=False):
     started: float
     waited: float = 0.0
     attempts: int = 0
+    sent: int = 0
     counted: int = 0
     answers: int = 0
     meets_outage: bool = True
@@ -457,6 +467,11 @@ def _with_reason(attempt: Attempt) -> Completion:
 
 # Not the module `random`: its state belongs to the seed of the run.
 _jitter: Final = random.Random()
+
+
+def attempts_sent(cancelled: asyncio.CancelledError) -> int:
+    """Return how often a cancelled request was sent; 1 for a request that no `Dispatcher` asked."""
+    return cancelled.args[0] if cancelled.args and isinstance(cancelled.args[0], int) else 1
 
 
 def wait_before_retry(retry: Retry, attempt: Attempt, asked: int, at_most: float) -> float | None:

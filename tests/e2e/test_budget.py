@@ -269,3 +269,14 @@ def test_max_cost_needs_prices_on_the_command_line_too(project: Project) -> None
     done = project.run("run", "eval.py", "--max-cost", "1")
     assert done.returncode == 2
     assert "max_cost needs the price of every model" in done.stderr
+
+
+def test_all_requests_that_were_sent_count_where_a_server_refuses_the_key(project: Project, server: MockServer) -> None:
+    server.follow({"status": 401, "body": {"error": {"message": "wrong key"}}, "latency": 0.2})
+    write_suite(project, served(server, concurrency=16), [20, 20])
+    done = project.run("run", "eval.py")
+    sent = server.stats()["requests"]
+    assert sent >= 16
+    assert f"asked: {sent} requests" in done.stdout, done.stdout
+    used = record(project)["sessions"][-1]["used"]
+    assert (used["requests"], used["attempts"]) == (sent, sent)

@@ -58,6 +58,9 @@ class Task:
             raise self._fails["record"]
         return completion
 
+    def cancelled(self, attempts: int) -> None:
+        self._note("cancelled")
+
     def finished(self, conversation: RunningConversation) -> None:
         assert conversation.prediction is not None
 

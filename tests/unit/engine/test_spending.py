@@ -84,3 +84,11 @@ def test_tokens_that_the_server_does_not_count_are_estimated() -> None:
     assert (spending.used.requests, spending.used.input_tokens, spending.used.output_tokens) == (2, 6, 4)
     assert spending.used.cost == {"EUR": pytest.approx(4.6)}
     assert approximate_tokens("") == 0
+
+
+def test_requests_that_are_cancelled_count_if_they_were_sent() -> None:
+    spending = Spending()
+    spending.add("m", PRICE, REQUEST, answered(2))
+    for attempts in (0, 1, 3):
+        spending.add_cancelled(attempts)
+    assert spending.used == Used(3, 2, 2, {"EUR": 2.2}, 5)
