@@ -46,6 +46,8 @@ class Signs:
         self._written: dict[ToolFormat, int] = dict.fromkeys(get_args(ToolFormat), 0)
         self._with_format = 0
         self._no_json = 0
+        self._must_call = 0
+        self._no_call = 0
         self._temperature = 0.0
         self._texts: dict[str, str] = {}  # prompt → its first answer
         self._repeats = 0
@@ -64,6 +66,9 @@ class Signs:
         if self._reads_calls and decoding.extra.get("tools"):
             self._see_calls(completion)
         self._see_thoughts(completion, decoding)
+        if decoding.extra.get("tool_choice", "auto") not in ("auto", "none") and not completion.truncated:
+            self._must_call += 1
+            self._no_call += not (completion.tool_calls or self._written_forms(completion.text))
         form = decoding.extra.get("response_format")
         if isinstance(form, dict) and str(form.get("type")).startswith("json") and not completion.truncated:
             self._with_format += 1
@@ -97,6 +102,11 @@ class Signs:
                 f"{self._no_json} of {self._with_format} complete answers are no JSON: the server ignores "
                 "response_format; use a server that has it, or describe the form in the prompt"
             )
+        if _is_sign(self._no_call, self._must_call):
+            yield (
+                f"{self._no_call} of {self._must_call} answers call no tool, though tool_choice demands one: the "
+                "server ignores tool_choice, or the tools; use a server that has them"
+            )
         if self._repeats >= FEWEST and self._equal == self._repeats:
             yield (
                 f"all {self._repeats} repeated answers equal the first answer to their prompt, at temperature "
@@ -119,8 +129,11 @@ class Signs:
 
     def _see_calls(self, completion: Completion) -> None:
         self._with_tools += 1
-        for form in () if completion.tool_calls else self._written:
-            self._written[form] += bool(written_calls(completion.text, form))
+        for form in () if completion.tool_calls else self._written_forms(completion.text):
+            self._written[form] += 1
+
+    def _written_forms(self, text: str) -> list[ToolFormat]:
+        return [form for form in self._written if written_calls(text, form)]
 
     def _see_repeat(self, request: Request, completion: Completion, temperature: float) -> None:
         key = digest({"prompt": prompt_to_json(request.prompt), "duplicate": request.duplicate})

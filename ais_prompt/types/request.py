@@ -184,7 +184,7 @@ class Request(Struct, frozen=True):
         }
 
 
-FinishReason: TypeAlias = Literal["stop", "length", "unknown"]
+FinishReason: TypeAlias = Literal["stop", "length", "tool_calls", "unknown"]
 _OPTIONAL = (
     "reasoning",
     "unclosed",
@@ -287,7 +287,8 @@ class Completion(Struct, frozen=True):
 
     Attributes:
         text: the generated text. Empty after a failure, when it must not be read as an answer.
-        finish_reason: ``length`` if the text was cut at ``max_out_len``; None after a failure.
+        finish_reason: ``length`` if the text was cut at ``max_out_len``, ``tool_calls`` if the model waits for results
+            of tools; None after a failure.
         usage: tokens in and out.
         seconds: wall time of the last attempt; for a batch, of the whole batch.
         attempts: number of requests sent, the successful one included.

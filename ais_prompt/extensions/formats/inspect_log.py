@@ -21,7 +21,7 @@ from ais_prompt.utils.digest import digest
 from ais_prompt.utils.jsonl import encode_finite
 
 _LOG_VERSION: Final = 2
-_STOP_REASONS: Final = {"stop": "stop", "length": "max_tokens"}
+_STOP_REASONS: Final = {"stop": "stop", "length": "max_tokens", "tool_calls": "tool_calls"}
 _ID_LENGTH: Final = 22
 _NO_URL: Final = re.compile(r"[^A-Za-z0-9._-]+")
 

@@ -38,7 +38,7 @@ _WHOLE: Final = frozenset(
     ]
 )
 _CALLS: Final = frozenset(["tool_calls", "function_call", "tool_use", "tool_call"])
-"""The model calls tools and waits for their results: ``unknown``, since the answer is yet to come."""
+"""The model calls tools and waits for their results."""
 _CUT: Final = frozenset(
     [
         *("length", "max_output_tokens"),  # OpenAI
@@ -81,7 +81,7 @@ def ended(completion: Completion, reason: Any) -> Completion:
     Args:
         completion: what came back.
         reason: as the server wrote it, in any case. Without one, or with one that is not known, which is logged, the
-            answer counts as whole with the reason ``unknown``.
+            answer counts as whole with the reason ``unknown``; calls of tools without one have ``tool_calls``.
     """
     word = reason.strip().lower() if isinstance(reason, str) else ""
     if word in _WHOLE:
@@ -93,7 +93,9 @@ def ended(completion: Completion, reason: Any) -> Completion:
     if word in _BROKEN:
         what = f"the server broke the answer off, with the finish reason {reason!r}"
         return Completion(usage=completion.usage, failure=Failure(BROKEN, what))
-    if word and word not in _CALLS:
+    if word in _CALLS or (completion.tool_calls and not word):
+        return replace(completion, finish_reason="tool_calls")
+    if word:
         what = "the finish reason %r of the server is not known; its answers count as whole"
         logger.warning(what, reason, extra={ONCE: f"finish reason {word}"})
     return replace(completion, finish_reason="unknown")

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ais_prompt.engine.signs import FEWEST, Signs
 from ais_prompt.plan.plan import Task
-from ais_prompt.types import Completion, Decoding, Failure, PartSpec, Request, TaskSpec, Usage
+from ais_prompt.types import Completion, Decoding, Failure, PartSpec, Request, TaskSpec, ToolCall, Usage
 from tests.support.parts import task_spec, write_rows
 
 CALL = '<tool_call>\n{"name": "add", "arguments": {"a": 1}}\n</tool_call>'
@@ -45,6 +45,22 @@ def test_calls_in_the_text_name_the_parser(tmp_path: Path) -> None:
     assert notes(task(tmp_path, parser="hermes"), [CALL] * FEWEST, decoding) == []
     assert notes(task(tmp_path, tool_choice="auto"), ["I add them."] * 9, decoding) == []
     assert notes(task(tmp_path, tool_choice="auto"), [CALL] * (FEWEST - 1), decoding) == []
+
+
+def test_a_tool_choice_that_is_ignored(tmp_path: Path) -> None:
+    made = task(tmp_path, tool_choice="required")
+    function = {"type": "function", "function": {"name": "add"}}
+    called = Completion("", "tool_calls", tool_calls=(ToolCall("add", "{}"),))
+    for choice in ("required", function):
+        decoding = Decoding(8, extra={"tools": TOOLS, "tool_choice": choice})
+        [note] = notes(made, ["I add them."] * 6 + [called], decoding)
+        assert note.startswith("6 of 7 answers call no tool, though tool_choice demands one")
+        assert notes(made, [called] * 9, decoding) == []
+        assert notes(made, [Completion("I ad", "length")] * 9, decoding) == []
+        assert [note for note in notes(made, [CALL] * 9, decoding) if "tool_choice" in note] == []
+    for choice in ("auto", "none"):
+        assert notes(made, ["I add them."] * 9, Decoding(8, extra={"tools": TOOLS, "tool_choice": choice})) == []
+    assert notes(made, ["I add them."] * 9, Decoding(8, extra={"tools": TOOLS})) == []
 
 
 def test_a_response_format_that_is_ignored(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from msgspec import Struct, field
 
 from ais_prompt.errors import DataError
 from ais_prompt.extensions.formats.logs.log_files import LogFile
-from ais_prompt.types import ChatMessage, Completion, Failure, Prompts, Usage
+from ais_prompt.types import ChatMessage, Completion, Failure, FinishReason, Prompts, Usage
 
 PartConfig: TypeAlias = Mapping[str, Any]
 """A part as a config names it: ``type`` and arguments."""
@@ -169,7 +169,7 @@ def completion_of(
     counts = usage if isinstance(usage, Mapping) else {}
     return Completion(
         text,
-        "length" if finish_reason in _LENGTH else "stop" if finish_reason in _STOP else "unknown",
+        _REASONS.get(finish_reason, "unknown") if isinstance(finish_reason, str) else "unknown",
         Usage(
             _count(counts.get("input_tokens")),
             _count(counts.get("output_tokens")),
@@ -235,8 +235,12 @@ def texts_of(value: Any) -> list[str]:
     return [str(one) for one in value] if isinstance(value, list) else [str(value)] if value is not None else []
 
 
-_LENGTH: Final = ("length", "max_tokens", "model_length", "max_new_tokens")
-_STOP: Final = ("stop", "eos", "end_turn", "stop_sequence", "stop_token", "endoftext")
+_REASONS: Final[Mapping[str, FinishReason]] = {
+    **dict.fromkeys(("length", "max_tokens", "model_length", "max_new_tokens"), "length"),
+    **dict.fromkeys(("stop", "eos", "end_turn", "stop_sequence", "stop_token", "endoftext"), "stop"),
+    **dict.fromkeys(("tool_calls", "tool_use", "function_call"), "tool_calls"),
+}
+"""The words of all tools for why an answer ended."""
 
 
 def _count(value: Any) -> int | None:

@@ -95,7 +95,8 @@ class Responses(Struct, frozen=True):
         said = _completion([fields_of(item) for item in reply["output"]], usage)
         found = ended(said, "tool_calls" if status == "completed" and said.tool_calls else cause or status)
         # A response that is not completed, for whatever reason, is no whole answer.
-        return ended(said, "incomplete") if found.finish_reason == "unknown" and status != "completed" else found
+        is_whole = status == "completed" or found.finish_reason not in ("unknown", "tool_calls")
+        return found if is_whole else ended(said, "incomplete")
 
     def reader(self, clock: Callable[[], float] = perf_counter) -> ResponseStream:
         """As `WireFormat.reader`."""

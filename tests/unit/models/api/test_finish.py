@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 
 import pytest
+from msgspec.structs import replace
 
 from ais_prompt.models.api.reasons import BROKEN, ended
 from ais_prompt.models.asking import is_temporary
-from ais_prompt.types import Completion, Usage
+from ais_prompt.types import Completion, ToolCall, Usage
 
 SAID = Completion("4", usage=Usage(3, 1))
 
@@ -54,9 +55,16 @@ def test_an_answer_that_broke_off_is_asked_again(reason: str) -> None:
     assert is_temporary(found.failure)
 
 
-@pytest.mark.parametrize("reason", [None, "", 7, "tool_calls", "tool_use", "function_call"])
-def test_no_reason_or_calls_of_tools(reason: object, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("reason", [None, "", 7])
+def test_no_reason(reason: object, caplog: pytest.LogCaptureFixture) -> None:
     assert ended(SAID, reason).finish_reason == "unknown"
+    assert ended(replace(SAID, tool_calls=(ToolCall("add", "{}"),)), reason).finish_reason == "tool_calls"
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("reason", ["tool_calls", "tool_use", "function_call"])
+def test_calls_of_tools(reason: str, caplog: pytest.LogCaptureFixture) -> None:
+    assert ended(SAID, reason).finish_reason == "tool_calls"
     assert not caplog.records
 
 

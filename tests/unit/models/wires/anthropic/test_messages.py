@@ -192,7 +192,7 @@ def test_stop_reasons(told: str, reason: str) -> None:
 def test_a_tool_call_is_stored() -> None:
     call = {"type": "tool_use", "id": "t", "name": "add", "input": {"a": 2}}
     found = read(reply(call, reason="tool_use"))
-    assert (found.text, found.finish_reason, found.tool_calls) == ("", "unknown", (ToolCall("add", '{"a":2}'),))
+    assert (found.text, found.finish_reason, found.tool_calls) == ("", "tool_calls", (ToolCall("add", '{"a":2}'),))
 
 
 def test_a_refusal_is_an_answer() -> None:

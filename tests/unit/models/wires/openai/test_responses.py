@@ -180,7 +180,7 @@ def test_a_refusal_is_an_answer() -> None:
 def test_a_tool_call_is_stored() -> None:
     call = {"id": "f", "type": "function_call", "call_id": "c", "name": "add", "arguments": '{"a": 2}'}
     found = read(reply(call))
-    assert (found.text, found.finish_reason, found.tool_calls) == ("", "unknown", (ToolCall("add", '{"a": 2}'),))
+    assert (found.text, found.finish_reason, found.tool_calls) == ("", "tool_calls", (ToolCall("add", '{"a": 2}'),))
     assert Completion.from_json(json.loads(json.dumps(found.to_json()))) == found
 
 

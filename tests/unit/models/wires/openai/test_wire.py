@@ -75,7 +75,7 @@ def test_an_answer_is_read() -> None:
     [
         ("stop", "stop"),
         ("length", "length"),
-        ("tool_calls", "unknown"),
+        ("tool_calls", "tool_calls"),
         (None, "unknown"),
     ],
 )
