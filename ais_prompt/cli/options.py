@@ -59,20 +59,44 @@ PEER_NAMES: Final = (
 )
 """The names of these options in a command."""
 
+
+def _only_once(ctx: click.Context, parameter: click.Parameter, values: tuple[Any, ...]) -> Any:
+    """Return the value of an option that may be given once; click would drop all but the last.
+
+    Raises:
+        click.BadParameter: it is given several times.
+    """
+    if len(values) > 1:
+        what = f"it is given {len(values)} times, and a run of --data has one; give one, or write a config"
+        raise click.BadParameter(what, ctx, parameter)
+    return values[0] if values else None
+
+
+_ONCE: Final[Mapping[str, Any]] = {"multiple": True, "callback": _only_once}
 DATA_OPTIONS: Final = (
-    click.option("--data", metavar="FILE", help="A file with your questions: CSV, Excel, JSONL, …"),
+    click.option("--data", metavar="FILE", help="A file with your questions: CSV, Excel, JSONL, …", **_ONCE),
     click.option(
-        "--prompt", metavar="TEXT", help='With --data: "Translate: {question}" (default: the column of the question).'
+        "--prompt",
+        metavar="TEXT",
+        help='With --data: "Translate: {question}" (default: the column of the question).',
+        **_ONCE,
     ),
-    click.option("--answer", metavar="COLUMN", help="With --data: the column of the right answer (default: by name)."),
+    click.option(
+        "--answer", metavar="COLUMN", help="With --data: the column of the right answer (default: by name).", **_ONCE
+    ),
     click.option(
         "--postprocessor",
         metavar="NAME",
         help="With --data: extracts the answer; none scores the whole text.",
+        **_ONCE,
     ),
-    click.option("--evaluator", metavar="NAME", help="With --data: compares the answer with the right one."),
+    click.option("--evaluator", metavar="NAME", help="With --data: compares the answer with the right one.", **_ONCE),
     click.option(
-        "--few-shot", type=click.IntRange(1), metavar="N", help="With --data: show N other rows before each question."
+        "--few-shot",
+        type=click.IntRange(1),
+        metavar="N",
+        help="With --data: show N other rows before each question.",
+        **_ONCE,
     ),
 )
 """The options of a file with questions; the first names it."""

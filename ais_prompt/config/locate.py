@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import tokenize
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -148,15 +149,13 @@ def match_shipped(kind: Kind, pattern: str, notes: list[str] | None = None, *, p
 
 
 def list_shipped(kind: Kind) -> list[NamedConfig]:
-    """Return every config that can be used by name, the user's own first, each folder in alphabetical order."""
-    configs: list[NamedConfig] = []
-    for folder in config_folders(kind):
-        files = _config_files(folder)
-        stems = [file.stem for file in files]
-        for file in files:
-            name = file.stem if stems.count(file.stem) == 1 else _relative_name(file, folder)
-            configs.append(NamedConfig(name, _summary(file), file))
-    return configs
+    """Return every config that can be used by name, the user's own first, each folder in alphabetical order.
+
+    Those of the peers are too many. Each has the shortest name that finds exactly this file.
+    """
+    peers = {folder for _, folder in peer_folders(kind)}
+    folders = [(owner, folder) for owner, folder in _named_folders(kind) if folder not in peers]
+    return [NamedConfig(name, _summary(file), file) for name, _, file in _named_files(folders)]
 
 
 def list_configs() -> list[str]:
@@ -174,17 +173,11 @@ def search_configs(kind: Kind, patterns: Sequence[str]) -> list[NamedConfig]:
         patterns: parts of a name, in any case, with ``*`` and ``?`` for any characters.
     """
     masks = [f"*{pattern.casefold().removesuffix('.py')}*" for pattern in patterns]
-    taken: set[str] = set()
-    found: list[NamedConfig] = []
-    for owner, folder in _named_folders(kind):
-        for file in _config_files(folder):
-            stem, relative = file.stem, _relative_name(file, folder)
-            names = [stem, relative, *([f"{owner}/{stem}", f"{owner}/{relative}"] if owner else [])]
-            name = next((name for name in names if name not in taken), str(file))
-            taken.update(names)
-            if any(fnmatchcase(relative.casefold(), mask) for mask in masks):
-                found.append(NamedConfig(name, _summary(file), file))
-    return found
+    return [
+        NamedConfig(name, _summary(file), file)
+        for name, relative, file in _named_files(_named_folders(kind))
+        if any(fnmatchcase(relative.casefold(), mask) for mask in masks)
+    ]
 
 
 def config_folders(kind: Kind) -> list[Path]:
@@ -254,6 +247,27 @@ def _named_folders(kind: Kind, peer: str = "") -> list[tuple[str, Path]]:
     own, plugins = ([("", folder) for folder in found] for found in (_own_folders(kind), _plugin_folders(kind)))
     trees = sorted(peer_folders(kind), key=lambda tree: tree[0] != peer)
     return [*own, *trees, (SHIPPED, shipped_root() / kind), *plugins]
+
+
+def _named_files(folders: Iterable[tuple[str, Path]]) -> Iterator[tuple[str, str, Path]]:
+    """Yield the configs of folders, each file once: its shortest name, its path in its folder without ``.py``, itself.
+
+    Args:
+        folders: as from `_named_folders`. A name that an earlier folder has means the file there.
+    """
+    taken: set[str] = set()
+    seen: set[Path] = set()
+    for owner, folder in folders:
+        files = _config_files(folder)
+        stems = Counter(file.stem for file in files)
+        for file in files:
+            relative = _relative_name(file, folder)
+            names = [file.stem, relative] if stems[file.stem] == 1 else [relative, file.stem]
+            names += [f"{owner}/{name}" for name in names] if owner else []
+            if file.resolve() not in seen:
+                yield next((name for name in names if name not in taken), str(file)), relative, file
+            taken.update(names)
+            seen.add(file.resolve())
 
 
 def _own_folders(kind: Kind) -> list[Path]:

@@ -64,6 +64,8 @@ def test_the_saved_config_gives_the_same_prompts(folder: Path, options: tuple[st
         (("eval.py", "--data", "questions.csv"), "either a config, or"),
         (("--data", "questions.csv"), "datasets are named, and no model"),
         (SERVER, "--data FILE"),
+        ((*SERVER, "--data", "questions.csv", "--prompt", "{question}", "--prompt", "{answer}"), "it is given 2 times"),
+        ((*SERVER, "--data", "questions.csv", "--data", "questions.csv"), "it is given 2 times"),
     ],
 )
 def test_what_cannot_be_meant(folder: Path, words: tuple[str, ...], what: str) -> None:

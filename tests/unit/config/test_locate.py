@@ -17,7 +17,7 @@ from ais_prompt.config.locate import (
     shipped_root,
 )
 from ais_prompt.errors import ConfigError
-from ais_prompt.utils.folders import PEER_FOLDERS
+from ais_prompt.utils.folders import CONFIG_FOLDERS, PEER_FOLDERS
 
 Write = Callable[[str, str], Path]
 
@@ -171,6 +171,22 @@ def test_configs_of_an_installed_peer_come_before_shipped_ones(tmp_path: Path, m
     assert find_shipped("datasets", "opencompass/gsm8k/gsm8k_gen", notes) == theirs
     assert match_shipped("datasets", "opencompass/gsm*", notes) == [theirs]
     assert len(notes) == 1
+
+
+def test_a_list_has_each_file_once_under_a_name_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = tmp_path / "configs" / "models"
+    own.mkdir(parents=True)
+    for name in ("demo_chat", "mine"):
+        (own / f"{name}.py").write_text("")
+    (tmp_path / "link").symlink_to(tmp_path / "configs")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(CONFIG_FOLDERS.variable, str(tmp_path / "link"))
+    found = list_shipped("models")
+    names = [one.name for one in found]
+    assert names[:2] == ["demo_chat", "mine"]
+    assert "demo/demo_chat" in names
+    assert len({one.path.resolve() for one in found}) == len(set(names)) == len(names)
+    assert all(find_shipped("models", one.name) == one.path for one in found)
 
 
 def test_each_found_config_has_a_name_that_finds_exactly_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
