@@ -20,6 +20,8 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -310,9 +312,16 @@ class JournalView:
             logger.warning("%s: %d unreadable line(s) are not used; the file is kept", path, unreadable)
 
 
+_TURNS: Final[defaultdict[Path, threading.Lock]] = defaultdict(threading.Lock)
+"""File of a cache → held by the task of this process that uses it."""
+
+
 @contextmanager
 def open_cache(folder: Path | None, identity: Mapping[str, Any], name: str) -> Iterator[Journal | None]:
     """Open the cached answers of a model.
+
+    Two models of a run may share a cache: the tasks of the second wait until those of the first are over, and find
+    their answers.
 
     Args:
         folder: of the cache; created if needed. None for no cache.
@@ -329,7 +338,7 @@ def open_cache(folder: Path | None, identity: Mapping[str, Any], name: str) -> I
         yield None
         return
     path = folder / f"{safe_name(name)}-{digest(identity, 12)}.jsonl"
-    with ExitStack() as stack:
+    with _TURNS[path.absolute()], ExitStack() as stack:
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             is_ours = stack.enter_context(try_file_lock(path.with_suffix(".lock")))

@@ -62,3 +62,14 @@ def test_a_cache_answers_a_new_run_that_asks_the_same(served: Project, server: M
     # Other settings are other requests.
     served.run("run", "eval.py", "--cache", "answers", "--set", "models.0.max_out_len=7")
     assert server.stats()["requests"] == 16
+
+
+def test_two_models_of_one_id_share_the_cache_within_a_run(served: Project, server: MockServer) -> None:
+    one = MODEL.format(url=server.base_url)
+    models = [one.replace("'fake'", f"'fake{number}'") for number in range(3)]
+    served.write_config(models=", ".join(models))
+    done = served.run("run", "eval.py", "--cache", "answers")
+    assert done.returncode == 0, done.stderr
+    assert server.stats()["requests"] == 8
+    assert done.stderr.count("8 answers come from the cache") == 2
+    assert "another run uses the cache" not in done.stderr
