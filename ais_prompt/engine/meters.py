@@ -40,6 +40,7 @@ class Spending:
         self._has_limit = self._budget != Budget()
         self._lock = threading.Lock()
         self._requests = self._attempts = self._input_tokens = self._output_tokens = 0  # of requests that have ended
+        self._estimated = 0
         self._cost: dict[str, float] = {}  # by currency
         self._begun = 0
         self._pause: str = ""  # why nothing more may be asked
@@ -49,7 +50,8 @@ class Spending:
     def used(self) -> Used:
         """The requests, tokens and costs so far."""
         with self._lock:
-            return Used(self._requests, self._input_tokens, self._output_tokens, dict(self._cost), self._attempts)
+            counts = self._requests, self._input_tokens, self._output_tokens
+            return Used(*counts, dict(self._cost), self._attempts, self._estimated)
 
     def check(self, model: str) -> None:
         """See whether anything more may be asked.
@@ -88,7 +90,7 @@ class Spending:
         Raises:
             Paused: the provider's quota is used up; the request is no failure, and was not answered.
         """
-        failure = completion.failure
+        failure, usage = completion.failure, completion.usage
         if failure is not None and failure.kind == QUOTA:
             with self._lock:
                 self._begun -= 1
@@ -98,6 +100,7 @@ class Spending:
         with self._lock:
             self._requests += 1
             self._attempts += completion.attempts
+            self._estimated += failure is None and None in (usage.prompt_tokens, usage.completion_tokens)
             self._input_tokens += sent
             self._output_tokens += received
             if price is not None:

@@ -294,10 +294,14 @@ def estimate_lines(estimates: Sequence[RequestEstimate]) -> list[str]:
 
 
 def used_line(used: Used) -> str:
-    """Return ``1,319 requests, 1,402 with retries · 1,204,110 tokens in · 98,400 out · 0.43 USD``."""
-    sent = counted(used.input_tokens, "token")
+    """Return ``1,319 requests, 1,402 with retries · 1,204,110 tokens in · 98,400 out · 0.43 USD``.
+
+    Estimates are marked: ``about 1,204,110 tokens in · about 98,400 out``.
+    """
+    about = "about " if used.estimated else ""
+    sent = about + counted(used.input_tokens, "token")
     retries = f", {used.attempts:,} with retries" if used.attempts > used.requests else ""
-    parts = [counted(used.requests, "request") + retries, f"{sent} in", f"{used.output_tokens:,} out"]
+    parts = [counted(used.requests, "request") + retries, f"{sent} in", f"{about}{used.output_tokens:,} out"]
     return " · ".join([*parts, *(money(amount, currency) for currency, amount in used.cost.items())])
 
 

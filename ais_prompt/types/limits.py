@@ -89,6 +89,7 @@ class Used(Struct, frozen=True):
         input_tokens, output_tokens: tokens of prompts and of answers, as the server counts them, else estimated.
         cost: currency → amount, for models with a price.
         attempts: how often they were sent, retries included.
+        estimated: answers whose tokens the server did not count.
     """
 
     requests: int = 0
@@ -96,6 +97,7 @@ class Used(Struct, frozen=True):
     output_tokens: int = 0
     cost: Mapping[str, float] = field(default_factory=dict)
     attempts: int = 0
+    estimated: int = 0
 
     def __add__(self, other: Used) -> Used:
         cost = dict(self.cost)
@@ -107,6 +109,7 @@ class Used(Struct, frozen=True):
             self.output_tokens + other.output_tokens,
             cost,
             self.attempts + other.attempts,
+            self.estimated + other.estimated,
         )
 
     @property

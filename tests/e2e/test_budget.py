@@ -113,6 +113,7 @@ def test_a_limit_of_tokens_or_cost_is_kept_and_what_is_under_way_is_finished(
         "output_tokens": requests,
         "cost": {"EUR": pytest.approx(0.005 * requests)},
         "attempts": requests,
+        "estimated": 0,
     }
     while (done := project.run("run", "eval.py", "-r")).returncode == 4:
         assert len(journaled(project)) == server.stats()["requests"] <= 30

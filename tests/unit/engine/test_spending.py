@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from ais_prompt.engine.meters import QUOTA, Spending
 from ais_prompt.errors import Paused
 from ais_prompt.models.tokenizer import approximate_tokens
+from ais_prompt.report.tally import used_line
 from ais_prompt.types import Budget, Completion, Decoding, Failure, Price, Request, Usage, Used
 
 REQUEST = Request("id", "four letters make one", Decoding(max_out_len=8))
@@ -92,3 +93,13 @@ def test_requests_that_are_cancelled_count_if_they_were_sent() -> None:
     for attempts in (0, 1, 3):
         spending.add_cancelled(attempts)
     assert spending.used == Used(3, 2, 2, {"EUR": 2.2}, 5)
+
+
+def test_tokens_that_the_server_did_not_count_are_marked_as_estimates() -> None:
+    spending = Spending()
+    spending.add("m", None, REQUEST, answered(2))
+    spending.add("m", None, REQUEST, Completion(failure=Failure("http_500", "down")))
+    assert used_line(spending.used) == "2 requests · 2 tokens in · 2 out"
+    spending.add("m", None, REQUEST, Completion("text", "stop", Usage(2, None)))
+    assert spending.used.estimated == 1
+    assert used_line(spending.used) == "3 requests · about 4 tokens in · about 3 out"
