@@ -93,7 +93,9 @@ def query_row(prompt: str, query: LikelihoodQuery, tokenizer: Any, encode_prompt
     # those that both texts have in common count then, so that no token of the continuation is lost.
     common = common_length(before, tokens)
     start = max(common, 1)
-    length = len(query.continuation.encode("utf-8", "surrogatepass"))
+    # Without a prompt, and without BOS, the first token of the continuation has no likelihood.
+    first = "" if common else decode(tokenizer, tokens[:1], skip_special_tokens=False)
+    length = measured_bytes(query.continuation, first)
     return _text_row(tokens, start, len(tokens) - start, length, merged=common < len(before))
 
 

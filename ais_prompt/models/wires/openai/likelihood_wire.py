@@ -230,9 +230,8 @@ def is_log_prob(value: Any) -> TypeGuard[float]:
 
 
 def whole(text: str, probs: TokenLogProbs) -> Completion:
-    """Return the log-likelihood of all tokens but the first."""
-    length = measured_bytes(text, probs.tokens[0] if probs.tokens else "")
-    return _likelihood(length, probs, start=1, all_tokens=len(probs.tokens))
+    """Return the log-likelihood of all tokens but the first, whose bytes do not count either."""
+    return _likelihood(_bytes_after_first(text, probs), probs, start=1, all_tokens=len(probs.tokens))
 
 
 def continuation(text: str, before: TokenLogProbs, probs: TokenLogProbs) -> Completion:
@@ -246,7 +245,8 @@ def continuation(text: str, before: TokenLogProbs, probs: TokenLogProbs) -> Comp
     common = _common_tokens(before, probs)
     start = max(common, 1)
     merged = common < len(before.tokens)
-    length = len(text.encode("utf-8", "surrogatepass"))
+    # Without a prompt, and without BOS, the first token of the continuation has no likelihood.
+    length = measured_bytes(text, "") if common else _bytes_after_first(text, probs)
     return _likelihood(length, probs, start=start, all_tokens=len(probs.tokens) - start, merged=merged)
 
 
@@ -266,6 +266,13 @@ def single_token(choice: str, before: TokenLogProbs, probs: TokenLogProbs) -> fl
         return Failure("long_choice", words, fatal=True)
     value = probs.log_probs[-1]
     return value if is_log_prob(value) else _no_number(probs, len(probs.tokens) - 1)
+
+
+def _bytes_after_first(text: str, probs: TokenLogProbs) -> int:
+    """Return the length in UTF-8 of a text without its first token; vLLM does not tell the text of that."""
+    if probs.text is not None and text.endswith(probs.text):
+        return measured_bytes(probs.text, "")
+    return measured_bytes(text, probs.tokens[0] if probs.tokens else "")
 
 
 def _likelihood(length: int, probs: TokenLogProbs, *, start: int, all_tokens: int, merged: bool = False) -> Completion:

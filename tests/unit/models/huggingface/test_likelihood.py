@@ -339,7 +339,10 @@ def test_without_bos_the_first_token_has_no_log_probability(folder: Path, tmp_pa
     assert likelihoods([whole_text])[0].nll == pytest.approx(-sum(exact(model._network, tokens)), rel=1e-5)
     assert single.failure is not None
     assert single.failure.kind == "no_tokens"
-    assert likelihoods([after])[0].tokens == len(tokens) - 1
+    assert (likelihoods([after])[0].tokens, likelihoods([after])[0].bytes) == (
+        len(tokens) - 1,
+        likelihoods([whole_text])[0].bytes,
+    )
 
 
 def test_a_text_of_the_longest_length_has_a_log_likelihood(model: HuggingFaceBaseModel) -> None:
