@@ -15,6 +15,7 @@ from ais_prompt.comparison.compared_task import Comparison, Flip
 from ais_prompt.comparison.differences import Difference
 from ais_prompt.preview.prompt_differences import changed_words
 from ais_prompt.report.question_lines import questions
+from ais_prompt.types import Prediction
 from ais_prompt.utils.text import counted, printable
 
 COLOURS: Final = {"worse": "red", "better": "green"}
@@ -112,12 +113,27 @@ def _flip(flip: Flip, name: str, question: str) -> Iterator[Text]:
         (printable(question), "bold"),
         (f"  row {flip.index}, sample {flip.sample_id}, {same}", "dim"),
     )
+    measured = [_measured(prediction) for prediction in flip.predictions]
+    if all(measured):
+        yield from (
+            Text(f"    {when + ':':7} {words}") for when, words in zip(("before", "after"), measured, strict=True)
+        )
+        return
     yield Text(f"    gold:   {printable(str(flip.predictions[1].gold))}")
     before, after = (printable(_shortened(prediction.prediction)) for prediction in flip.predictions)
     pieces = changed_words(before, after, least_alike=0.0)
     for when, side, extracted in zip(("before", "after"), (0, 1), flip.extracted, strict=True):
         marked = [(piece[side], "" if piece[0] == piece[1] else "bold underline") for piece in pieces]
         yield Text.assemble(f"    {when + ':':7} ", *marked, f" → {printable(str(extracted))}")
+
+
+def _measured(prediction: Prediction) -> str:
+    """Return a perplexity with what was measured for it; empty if the model gave an answer."""
+    likelihood = prediction.completions[0].likelihood if len(prediction.completions) == 1 else None
+    if likelihood is None or not isinstance(prediction.prediction, float):
+        return ""
+    measured = f"{likelihood.nll:.6g} nats, {counted(likelihood.tokens, 'token')}, {counted(likelihood.bytes, 'byte')}"
+    return f"{prediction.prediction:.4g} ({measured})"
 
 
 def _shortened(answer: Any) -> str:
