@@ -115,9 +115,8 @@ def _flip(flip: Flip, name: str, question: str) -> Iterator[Text]:
     )
     measured = [_measured(prediction) for prediction in flip.predictions]
     if all(measured):
-        yield from (
-            Text(f"    {when + ':':7} {words}") for when, words in zip(("before", "after"), measured, strict=True)
-        )
+        for when, words in zip(("before", "after"), measured, strict=True):
+            yield Text(f"    {when + ':':7} {words}")
         return
     yield Text(f"    gold:   {printable(str(flip.predictions[1].gold))}")
     before, after = (printable(_shortened(prediction.prediction)) for prediction in flip.predictions)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ais_prompt.comparison.compared_task import Flip
 from ais_prompt.report.explanation import flip_lines, questions_of
-from ais_prompt.types import ChatMessage, Prediction
+from ais_prompt.types import ChatMessage, Completion, Likelihood, Prediction
 
 
 def flip(number: int, prompt: object, before: str, after: str) -> Flip:
@@ -26,3 +26,13 @@ def test_a_single_sample_is_named_by_the_end_of_its_prompt() -> None:
     [name] = questions_of([flip(0, prompt, "a", "b")])
     assert name.startswith("…x")
     assert name.endswith(" How much?")
+
+
+def test_a_perplexity_is_shown_with_what_was_measured() -> None:
+    answers = [Completion(finish_reason="stop", likelihood=Likelihood(nll, 4, 5, 17)) for nll in (10.0, 9.0)]
+    made = [Prediction("id0", 0, "A text.", one.likelihood.nll / 4, None, (one,)) for one in answers if one.likelihood]
+    lines = list(flip_lines([Flip("id0", 0, 2.5, 2.25, True, (made[0], made[1]), (2.5, 2.25))], 5))
+    assert [line.plain for line in lines[2:]] == [
+        "    before: 2.5 (10 nats, 4 tokens, 17 bytes)",
+        "    after:  2.25 (9 nats, 4 tokens, 17 bytes)",
+    ]
