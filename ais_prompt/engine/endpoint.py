@@ -340,8 +340,11 @@ async def _complete(model: AsyncModel, request: Request, job: Job) -> Completion
     """Return the answer of a model, or the failure that it raises in place of returning it."""
     try:
         return await model.complete(request)
-    except asyncio.CancelledError as cancelled:  # an error has ended the job
-        job.cancelled(attempts_sent(cancelled))
+    except asyncio.CancelledError as cancelled:
+        asking = asyncio.current_task()
+        if asking is None or not asking.cancelling():  # nothing here cancelled it: a time limit of a library
+            return Completion(failure=failure_of(cancelled, type(model).__name__))
+        job.cancelled(attempts_sent(cancelled))  # an error has ended the job
         raise
     except Exception as error:
         if ends_task(error):

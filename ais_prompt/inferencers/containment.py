@@ -23,7 +23,7 @@ def ends_task(error: Exception) -> bool:
     return isinstance(error, MemoryError) or (isinstance(error, AisPromptError) and not isinstance(error, PartError))
 
 
-def failure_of(error: Exception, name: str) -> Failure:
+def failure_of(error: BaseException, name: str) -> Failure:
     """Return the failure of a sample for which a part raised an error.
 
     Args:

@@ -149,6 +149,11 @@ def answer_start(text: str, prompt: Prompt, tags: tuple[str, str] | None) -> int
     return 0 if found is None else found.answer_start
 
 
+def has_thoughts(text: str) -> bool:
+    """Return whether a text has thoughts before its answer, in any form, known or not."""
+    return _find(text, "", THINK_TAGS) is not None or bool(unknown_opening(text))
+
+
 def unknown_opening(text: str) -> str:
     """Return the tag that opens thoughts at the beginning of a text, such as ``<my_thoughts>``; empty without one."""
     found = _ANY_OPENING.match(text)

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from ais_prompt.engine.conversations import columns_of
 from ais_prompt.errors import DataError
+from ais_prompt.models.thoughts import has_thoughts
 from ais_prompt.store.disk import reading
 from ais_prompt.types import ChatMessage, Completion, Failure, Prediction, Prompts, Sample
 from ais_prompt.utils.files import open_regular
@@ -57,11 +58,14 @@ class Matched(Struct):
     def remarks(self, samples: Sequence[Sample]) -> list[str]:
         """Yield what a user must know about the match, one line each."""
         missing = [sample.id for sample in samples if sample.id not in self.answers]
+        texts = {name: one.values.get("prediction") for name, one in self.answers.items() if not one.is_measured}
+        thinking = [name for name, text in texts.items() if isinstance(text, str) and has_thoughts(text)]
         found = {
             "questions have no answer, and count as failed": missing,
             "questions have several answers, and count as failed": self.doubled,
             "answers belong to no question, and are left out": self.foreign,
             "answers come with another gold than the data's, which counts": self.other_gold,
+            "answers have thoughts in their text, and are scored with them": thinking,
         }
         return [f"{len(names)} {what}: {_listed(names)}" for what, names in found.items() if names]
 

@@ -30,7 +30,8 @@ async def in_thread(work: Callable[[], T]) -> T:
         try:
             outcome = (done.set_result, work())
         except BaseException as error:
-            outcome = (done.set_exception, error)
+            # A future takes no StopIteration, and would never be done.
+            outcome = (done.set_exception, RuntimeError(repr(error)) if isinstance(error, StopIteration) else error)
         with suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(settle, *outcome)
 

@@ -12,9 +12,12 @@ from typing import Any, cast
 import pytest
 
 import ais_prompt
+from ais_prompt.engine import endpoint
 from ais_prompt.engine.infer import TaskJob
+from ais_prompt.engine.job import Job
 from ais_prompt.engine.standstill import Standstill
 from ais_prompt.models import ScriptedModel
+from ais_prompt.models.base import AsyncModel
 from ais_prompt.types import Completion, Request
 
 CONFIG: dict[str, Any] = {
@@ -37,20 +40,35 @@ CONFIG: dict[str, Any] = {
 
 def test_a_sample_that_the_engine_loses_ends_its_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    answer = ScriptedModel.complete
+    answer = endpoint._complete
 
-    async def complete(self: ScriptedModel, request: Request) -> Completion:
+    async def complete(model: AsyncModel, request: Request, job: Job) -> Completion:
         if any(sum_ in str(request.prompt) for sum_ in ("2+2", "5+5")):
             raise asyncio.CancelledError  # as if the engine itself had a bug
-        return await answer(self, request)
+        return await answer(model, request, job)
 
     with monkeypatch.context() as broken:
-        broken.setattr(ScriptedModel, "complete", complete)
+        broken.setattr(endpoint, "_complete", complete)
         run = ais_prompt.run(CONFIG, quiet=True, report=False)
     [error] = map(str, run.errors.values())
     assert "6 samples were to be asked, and 4 were answered or failed" in error
     assert "rows 2, 5" in error
     assert ais_prompt.run(CONFIG, reuse=run.path.name, quiet=True, report=False).errors == {}
+
+
+def test_a_model_that_ends_as_cancelled_fails_its_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    answer = ScriptedModel.complete
+
+    async def complete(self: ScriptedModel, request: Request) -> Completion:
+        if "2+2" in str(request.prompt):
+            raise asyncio.CancelledError  # as a library whose time limit has passed
+        return await answer(self, request)
+
+    monkeypatch.setattr(ScriptedModel, "complete", complete)
+    run = ais_prompt.run(CONFIG, quiet=True, report=False)
+    statuses = run.samples(to="arrow").column("status").to_pylist()
+    assert statuses == ["scored", "scored", "failed", "scored", "scored", "scored"]
 
 
 class StandingJob:

@@ -191,3 +191,10 @@ def test_one_of_several_answers_that_is_no_text_fails_alone() -> None:
     first = next(predictions(found, SAMPLES, "answer"))
     assert first.prediction == ["a", None, None]
     assert [bool(one.failure) for one in first.completions] == [False, True, True]
+
+
+def test_thoughts_in_answers_are_said() -> None:
+    texts = ("<think>2?</think>1", "[THINK]2?[/THINK]1", "<my_thoughts>2?</my_thoughts>1", "1, I think")
+    _, remarks = matched(*({"index": number, "prediction": text} for number, text in enumerate(texts)))
+    assert len(remarks) == 1
+    assert remarks[0].startswith("3 answers have thoughts in their text, and are scored with them")
