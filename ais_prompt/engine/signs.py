@@ -102,7 +102,7 @@ class Signs:
                 f"{self._no_json} of {self._with_format} complete answers are no JSON: the server ignores "
                 "response_format; use a server that has it, or describe the form in the prompt"
             )
-        if _is_sign(self._no_call, self._must_call):
+        if self._no_call > MOST_SHARE * self._must_call:  # a server that has it lets no answer be without a call
             yield (
                 f"{self._no_call} of {self._must_call} answers call no tool, though tool_choice demands one: the "
                 "server ignores tool_choice, or the tools; use a server that has them"

@@ -55,6 +55,7 @@ def test_a_tool_choice_that_is_ignored(tmp_path: Path) -> None:
         decoding = Decoding(8, extra={"tools": TOOLS, "tool_choice": choice})
         [note] = notes(made, ["I add them."] * 6 + [called], decoding)
         assert note.startswith("6 of 7 answers call no tool, though tool_choice demands one")
+        assert len(notes(made, ["I add them."], decoding)) == 1
         assert notes(made, [called] * 9, decoding) == []
         assert notes(made, [Completion("I ad", "length")] * 9, decoding) == []
         assert [note for note in notes(made, [CALL] * 9, decoding) if "tool_choice" in note] == []
