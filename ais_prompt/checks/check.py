@@ -34,11 +34,11 @@ from ais_prompt.checks.leaks.proof import (
 )
 from ais_prompt.checks.leaks.search import search_leaks
 from ais_prompt.checks.prompt_warning import MisspeltPlaceholder, PromptProbe, PromptWarning, probe_prompts
+from ais_prompt.checks.scorable import check_scorable
 from ais_prompt.checks.warnings import label_warnings, prompt_warnings
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, PartError, PromptError, without_index
-from ais_prompt.evaluators.base import AnswerBatch, BatchEvaluator, DoubtsGolds, JudgedBatchEvaluator
+from ais_prompt.evaluators.base import AnswerBatch, DoubtsGolds, JudgedBatchEvaluator
 from ais_prompt.inferencers import (
-    CLPInferencer,
     DialogueInferencer,
     InferenceContext,
     Inferencer,
@@ -110,9 +110,6 @@ def check_plan(plan: Plan, place: Callable[[str], str], *, thorough: bool = Fals
             what = f"there is no column {mistake.mark.strip('{}')!r}: {mistake.mark} would be sent as it is"
             faults.note(ConfigError(what, fix=mistake.fix), where)
     _check_runner_and_gates(plan, faults)
-    for dataset in () if faults else plan.datasets:
-        if not dataset.has_turns and dataset.inferencer.mask is not None:
-            check_golds(dataset, dataset.data.test[:ROWS_TRIED], faults)
     if thorough:
         # Not before a run: a part that ends its process, as broken C code does, would end the run, not its task.
         for dataset in () if faults else plan.datasets:
@@ -150,8 +147,8 @@ def _try_questions(
         warnings += _doubts(question)
         _note_refusals(refused.get(question.planned.spec.where, ()), len(models), question, faults)
         warnings += _ignored_examples(question)
-        if fault := _unread_probabilities(question):
-            faults.note(fault, fault.where)
+        if (part := question.planned.spec.eval.evaluator) is not None:
+            faults.attempt(partial(check_scorable, question.planned), part.where)
     if not faults:
         for question in questions:
             warnings += _check_judge(question, [model.planned.spec.abbr for model in models], faults)
@@ -430,24 +427,6 @@ def _ignored_examples(question: _Question) -> list[PromptWarning]:
     return [
         PromptWarning(what, infer.ice_template.where, "remove ice_template, and the retriever that chooses examples")
     ]
-
-
-def _unread_probabilities(question: _Question) -> ConfigError | None:
-    """Return the fault of a shipped evaluator, which compares one answer, where probabilities are predicted."""
-    planned, spec = question.planned, question.planned.spec.eval
-    if not isinstance(planned.inferencer, CLPInferencer) or spec.evaluator is None or spec.pred_postprocessor:
-        return None
-    try:
-        evaluator = planned.evaluator
-    except AisPromptError:  # `check_eval` says so
-        return None
-    if not is_shipped(type(evaluator)) or isinstance(evaluator, BatchEvaluator):  # which may read lists
-        return None
-    return ConfigError(
-        f"CLPInferencer predicts a list of probabilities, and {spec.evaluator.type} compares one answer",
-        where=spec.evaluator.where,
-        fix="use ChoicesInferencer, which predicts the likeliest choice, or an evaluator of your own for the list",
-    )
 
 
 def _look_for_leaks(question: _Question, faults: FaultList) -> list[PromptWarning]:

@@ -12,9 +12,8 @@ from copy import copy
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from ais_prompt.errors import AisPromptError, ConfigError, DataError, MissingGoldError, PartError, faults_of
-from ais_prompt.evaluators.base import BatchEvaluator, Evaluator
-from ais_prompt.evaluators.code.evaluator import CodeEvaluator
+from ais_prompt.errors import AisPromptError, ConfigError, PartError, faults_of
+from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator, PanelEvaluator
 from ais_prompt.evaluators.own import is_scoring_function
 from ais_prompt.inferencers import InferenceContext, Inferencer, RunningConversation
@@ -273,32 +272,6 @@ def check_on_answers(dataset: PlannedDataset, rows: Sequence[Sample], faults: Fa
     if evaluator is not None and not is_shipped(type(evaluator)) and not isinstance(evaluator, JudgeEvaluator):
         pairs = [(answer, gold) for gold in read for answer in (*answers, gold) if answer is not None]
         _take(spec.evaluator, evaluator.score, pairs, faults)
-
-
-def check_golds(dataset: PlannedDataset, rows: Sequence[Sample], faults: FaultList) -> None:
-    """Note that a shipped evaluator can use none of the golds of some rows: a run would fail after it has asked all."""
-    spec, evaluator = dataset.spec.eval, dataset.evaluator
-    own = [part for part in (spec.dataset_postprocessor,) if part and not is_shipped(POSTPROCESSORS.get(part.type))]
-    others = BatchEvaluator | CodeEvaluator | JudgeEvaluator
-    if evaluator is None or not is_shipped(type(evaluator)) or isinstance(evaluator, others) or own:
-        return
-    error: AisPromptError | None = None
-    for row in rows:
-        part = spec.dataset_postprocessor
-        try:
-            gold = dataset.gold_of(row.gold)
-            part = spec.evaluator
-            evaluator.score(None, gold)
-        except MissingGoldError:  # other rows may have one
-            continue
-        except DataError as found:
-            error, where = found, part.where if part else ""
-        except AisPromptError:
-            return
-        else:
-            return
-    if error is not None:
-        faults.note(error, where)
 
 
 _ANSWERS: Final = ("%s", "The answer is %s.", '{"answer": "%s"}', "<answer>%s</answer>")

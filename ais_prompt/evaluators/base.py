@@ -113,6 +113,17 @@ class DoubtsGolds(Protocol):
 
 
 @runtime_checkable
+class ScoresMeasures(Protocol):
+    """An evaluator of numbers that one inferencer measures, such as log-likelihoods of choices.
+
+    Attributes:
+        measured_by: the name of the inferencer.
+    """
+
+    measured_by: str
+
+
+@runtime_checkable
 class AcceptsSilence(Protocol):
     """An evaluator for which an empty answer may be right, as to a question without an answer."""
 

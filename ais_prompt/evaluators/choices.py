@@ -21,6 +21,7 @@ class ChoicesEvaluator(ABC):
     """
 
     metrics: tuple[str, ...]
+    measured_by = "ChoicesInferencer"
 
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
         """Return the only metric.
@@ -92,6 +93,7 @@ class AveragePPLEvaluator:
     """
 
     metrics: tuple[str, ...] = ("average_ppl",)
+    measured_by = "PPLOnlyInferencer"
 
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:  # noqa: ARG002  # a text has no gold
         """Return ``average_ppl``, the value of one text."""

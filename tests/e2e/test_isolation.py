@@ -56,7 +56,7 @@ OUR_OWN = {
     "GeneratingInferencer",  # an attribute that shipped inferencers have
     "RangedEvaluator",  # the same of evaluators
     "ScaledEvaluator",  # the same
-    *("AcceptsSilence", "DoubtsGolds"),  # of evaluators for which some golds are special
+    *("AcceptsSilence", "DoubtsGolds", "ScoresMeasures"),  # of evaluators for which some golds are special
     "RoleTemplateInterface",  # called in one place, `RoleTemplateFormat`
 }
 """Protocols that no part of a config has to follow."""

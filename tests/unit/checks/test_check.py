@@ -57,6 +57,46 @@ def test_more_stop_texts_than_a_server_takes(tmp_path: Path, kind: str, stops: s
     ] * warned
 
 
+GEN, PPL_ONLY = PartSpec("GenInferencer", {}), PartSpec("PPLOnlyInferencer", {})
+CHOICES = PartSpec("ChoicesInferencer", {})
+
+
+@pytest.mark.parametrize(
+    ("inferencer", "evaluator", "gold", "what"),
+    [
+        (GEN, "ChoicesAccEvaluator", "2", "scores what ChoicesInferencer measures, and GenInferencer predicts"),
+        (PPL_ONLY, "ChoicesMassEvaluator", "2", "scores what ChoicesInferencer measures, and PPLOnlyInferencer"),
+        (CHOICES, "AveragePPLEvaluator", "2", "scores what PPLOnlyInferencer measures, and ChoicesInferencer"),
+        (GEN, "Gsm8kEvaluator", "two", "the gold answer 'two' is not a number"),
+        (GEN, "CircularEvaluator", "2", "is not question--letter--order"),
+        (GEN, "ToolCallEvaluator", "2", "the gold has no functions and answers"),
+        (GEN, "Gsm8kEvaluator", "2", ""),
+        (GEN, "AccEvaluator", "", ""),  # a row without a gold fails alone
+        (CHOICES, "ChoicesAccEvaluator", "2", ""),
+        (PPL_ONLY, "AveragePPLEvaluator", "2", ""),
+    ],
+)
+def test_what_is_known_to_fail_at_scoring_is_refused(
+    tmp_path: Path, inferencer: PartSpec, evaluator: str, gold: str, what: str
+) -> None:
+    spec = dataset_spec(
+        write_rows(tmp_path / "rows.jsonl", [{"question": "1+1 is", "answer": gold, "choices": ["1", "2"]}] * 3)
+    )
+    part = PartSpec(evaluator, {}, "datasets[0].eval_cfg.evaluator")
+    spec = replace(spec, infer=replace(spec.infer, inferencer=inferencer), eval=replace(spec.eval, evaluator=part))
+    found = check_plan(Plan(RunSpec("run", (model_spec(),), (spec,), tmp_path, None, {})), lambda path: path)
+    assert [what in one.what for one in found.faults] == [True] * bool(what), found.faults
+    assert all(one.where.startswith("datasets[0].eval_cfg.evaluator") for one in found.faults)
+
+
+def test_one_gold_that_can_be_used_is_enough(tmp_path: Path) -> None:
+    rows = [{"question": f"{n}+1", "answer": answer} for n, answer in enumerate(["two", "three", "4"])]
+    spec = dataset_spec(write_rows(tmp_path / "rows.jsonl", rows))
+    spec = replace(spec, eval=replace(spec.eval, evaluator=PartSpec("Gsm8kEvaluator", {})))
+    found = check_plan(Plan(RunSpec("run", (model_spec(),), (spec,), tmp_path, None, {})), lambda path: path)
+    assert found.faults == []
+
+
 @pytest.mark.parametrize(
     ("inferencer", "refused"),
     [(PartSpec("CLPInferencer", {"choices": ["1", "2"]}), True), (PartSpec("GenInferencer", {}), False)],
