@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,6 +64,9 @@ OUR_OWN = {
 
 FUNCTIONS = ("answer_of", "gold_of", "same")
 
+ERRORS = (RuntimeError, asyncio.CancelledError, KeyboardInterrupt, GeneratorExit, SystemExit, MemoryError)
+"""What parts raise, in turn: time limits end calls with the second, command line programs with the fifth."""
+
 NOT_CALLED = {
     # The display of a terminal, and of a log after ten seconds; `test_guard.py` has what becomes of it.
     ("AsyncModel", "activity"),
@@ -116,7 +120,7 @@ def test_every_protocol_is_that_of_a_part_or_our_own() -> None:
 def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(breakable.TEST_PROCESS, str(os.getpid()))
-    PLAN.target, PLAN.hits = None, 0
+    PLAN.target, PLAN.hits, PLAN.error = None, 0, RuntimeError
     for split, numbers in (("train", range(10, 12)), ("test", range(4))):
         rows = [{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in numbers]
         write_rows(tmp_path / "sums" / f"{split}.jsonl", rows)
@@ -200,6 +204,7 @@ def test_a_part_that_breaks_ends_no_more_than_itself(config: Path, part: str, me
     hits = 0
     for labels in scenarios(part):
         PLAN.target, PLAN.wrong_type, PLAN.hits = None, wrong_type, 0
+        PLAN.error = ERRORS[CASES.index((part, member)) % len(ERRORS)]
         name = written(config, part, labels=labels)
         plan, _ = checked(Source(str(config)))
         PLAN.target = (name, member)

@@ -45,24 +45,26 @@ class Plan:
     Attributes:
         target: (name of the class, member); None if nothing breaks.
         wrong_type: whether it returns something of the wrong type, instead of raising.
+        error: what it raises.
         hits: how often it broke.
     """
 
     target: tuple[str, str] | None = None
     wrong_type = False
+    error: type[BaseException] = RuntimeError
     hits = 0
 
     def breaks(self, kind: str, member: str) -> bool:
         """Whether this call is to give something of the wrong type.
 
         Raises:
-            RuntimeError: it is to raise.
+            BaseException: it is to raise.
         """
         if self.target != (kind, member):
             return False
         self.hits += 1
         if not self.wrong_type:
-            raise RuntimeError("broken on purpose")
+            raise self.error("broken on purpose")
         return True
 
 
