@@ -21,7 +21,6 @@ from ais_prompt.checks.faults import (
     call_inferencer,
     call_model,
     check_eval,
-    check_golds,
     check_k,
     check_on_answers,
 )
