@@ -16,7 +16,7 @@ from ais_prompt.metrics.paired import NIGHTS
 from ais_prompt.metrics.thresholds import Threshold, threshold
 
 _STEP: Final = 0.001
-"""Limits of parts of 1 are rounded down to this."""
+"""Limits of parts of 1 are rounded away from the mean to this."""
 
 
 class Advice(Struct, frozen=True):
@@ -27,8 +27,9 @@ class Advice(Struct, frozen=True):
         gate: to be given to ``--gate``; empty if no limit is worth it.
         questions: that all runs answered.
         found: the threshold behind it, before rounding.
-        drop: the drop that it finds in 80 % of runs, after rounding.
+        drop: the drop that it finds in 80 % of runs, after rounding; where less is better, the rise.
         metric_is_fraction: whether the values are parts of 1.
+        lower_is_better: whether the gate is an upper limit.
     """
 
     model: str
@@ -39,6 +40,7 @@ class Advice(Struct, frozen=True):
     found: Threshold
     drop: float
     metric_is_fraction: bool = True
+    lower_is_better: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -70,12 +72,30 @@ def advise_gates(runs: Sequence[StoredRun], alarms: float) -> list[Advice]:
         if task.sums:
             continue  # no mean of questions, such as BLEU
         columns = [[run.tasks[number].values[name] for name in task.values] for run in each]
-        found = threshold(np.array(columns, np.float64).T, level)
-        limit = math.floor(found.limit / _STEP + 1e-9) * _STEP if task.fraction else found.limit
-        shown = f"{100 * limit:.1f}%" if task.fraction else f"{limit:.4g}"
-        is_useful = not task.fraction or limit > 0
+        less = task.lower_is_better
+        found = threshold(np.array(columns, np.float64).T, level, lower_is_better=less)
+        limit = _rounded(found.limit, fraction=task.fraction, up=less)
+        shown = f"{100 * limit:.1f}%" if task.fraction else f"{limit:.10g}"
+        is_useful = not task.fraction or (limit < 1 if less else limit > 0)
         name = f"{task.model}/{task.dataset}"
-        gate = f"{name}: {task.metric} >= {shown}" if is_useful else ""
-        drop = found.drop + found.limit - limit
-        advice.append(Advice(task.model, task.dataset, task.metric, gate, len(task.values), found, drop, task.fraction))
+        gate = f"{name}: {task.metric} {'<=' if less else '>='} {shown}" if is_useful else ""
+        advice.append(
+            Advice(
+                model=task.model,
+                dataset=task.dataset,
+                metric=task.metric,
+                gate=gate,
+                questions=len(task.values),
+                found=found,
+                drop=found.drop + abs(found.limit - limit),
+                metric_is_fraction=task.fraction,
+                lower_is_better=less,
+            )
+        )
     return advice
+
+
+def _rounded(limit: float, *, fraction: bool, up: bool) -> float:
+    """Return a limit with few digits that is not nearer to the mean: three decimals of a fraction, else four digits."""
+    step = _STEP if fraction else 10.0 ** (math.floor(math.log10(abs(limit))) - 3) if limit else 1.0
+    return (math.ceil(limit / step - 1e-9) if up else math.floor(limit / step + 1e-9)) * step

@@ -188,6 +188,7 @@ def _baseline_task(task: ScoredTask, *, by_row: bool) -> BaselineTask:
         task.size,
         sums,
         clusters=task.clusters,
+        lower_is_better=bool(metric.lower_is_better),
     )
 
 
@@ -200,6 +201,8 @@ def check_baseline(
     level: float = LEVEL,
 ) -> list[Verdict]:
     """Fail where a dataset dropped significantly, by ``min_drop`` or more; inconclusive without enough evidence.
+
+    A metric of which less is better drops by rising.
 
     One-sided tests of paired samples, corrected over all datasets by Holm's procedure: runs that are equally good fail
     in ``level`` of all cases at most, however many datasets there are.
@@ -283,8 +286,9 @@ def _verdict(pair: HeldPair, p_value: float, min_drop: float, level: float, test
         return _inconclusive(subject, what)
     significant = p_value < level
     passed = not significant or exact(pair.drop) < exact(min_drop) or pair.drop <= 0
+    change = _points(-pair.drop * pair.sign, pair)
     words = [
-        f"{pair.after.metric} {_points(-pair.drop, pair)} on {len(pair.names)} common samples, p {p_value:.2g}",
+        f"{pair.after.metric} {change} on {len(pair.names)} common samples, p {p_value:.2g}",
         *_limits_of_evidence(pair, level / tests),
     ]
     if significant and passed and pair.drop > 0:
@@ -298,7 +302,7 @@ def _limits_of_evidence(pair: HeldPair, level: float) -> Iterator[str]:
     if pair.nothing_changed:
         yield "nothing changed" if not pair.left_out else "nothing changed on these"
     elif found is not None:
-        yield f"a drop of {_points(found, pair)} would be found in 80 %"
+        yield f"a {'rise' if pair.sign < 0 else 'drop'} of {_points(found, pair)} would be found in 80 %"
     if pair.left_out:
         yield f"{pair.left_out} samples that only one of the runs has answered are left out"
 
@@ -327,14 +331,19 @@ class HeldPair(Struct, frozen=True, dict=True):
     clusters: Mapping[str, str]
     runs: int = 1
 
+    @property
+    def sign(self) -> int:
+        """1, or -1 for a metric of which less is better."""
+        return -1 if self.after.lower_is_better else 1
+
     @cached_property
     def differences(self) -> list[float]:
-        """``after`` less ``before`` of each sample."""
-        return [self.after.values[name] - self.before.values[name] for name in self.names]
+        """By how much each sample is better in ``after``: below 0 if it became worse."""
+        return [self.sign * (self.after.values[name] - self.before.values[name]) for name in self.names]
 
     @cached_property
     def difference(self) -> MeanDifference | SumsDifference:
-        """The difference of the metric, with interval and p-value."""
+        """By how much the metric is better in ``after``, with interval and p-value."""
         found = self.clusters
         clusters = [f"cluster {found[name]}" if name in found else name for name in self.names] if found else None
         if self.statistic is None:
@@ -342,7 +351,8 @@ class HeldPair(Struct, frozen=True, dict=True):
             bounded = self.after.fraction and min(values) >= 0 and max(values) <= 1
             return mean_difference(self.differences, clusters, 1.0 if bounded else None)
         before, after = (np.array([side.sums[name] for name in self.names]) for side in (self.before, self.after))
-        return sums_difference(before, after, self.statistic, clusters)
+        statistic, sign = self.statistic, self.sign
+        return sums_difference(before, after, lambda sums: sign * statistic(sums), clusters)
 
     @cached_property
     def p_value(self) -> float:
@@ -357,11 +367,13 @@ class HeldPair(Struct, frozen=True, dict=True):
         whole = all(abs(value - round(value)) < 1e-9 and -1e-9 < value < self.runs + 1e-9 for value in before)
         if not whole or any(value not in (0.0, 1.0) for value in after):
             return None
+        if self.sign < 0:  # 0 is right
+            before, after = [self.runs - value for value in before], [1 - value for value in after]
         return [round(value) for value in before], [round(value) for value in after]
 
     @property
     def drop(self) -> float:
-        """The drop of the metric."""
+        """By how much the metric became worse."""
         return 0.0 - self.difference.value  # and not -0.0
 
     def detectable(self, level: float) -> float | None:

@@ -124,7 +124,8 @@ def _of_drop(gate: Gate, pair: HeldPair) -> Verdict:
         return _verdict(gate, name, "too few samples, or a metric without a highest value of which nothing changed")
     unit, scale = ("points", 100) if pair.after.fraction else ("", 1)
     holds = gate.holds_score(exact(end), fraction=pair.after.fraction)
-    words = f"{scale * pair.drop:+.1f} {unit}, with {_confidence(gate)} at most {scale * end:+.1f} {unit}"
+    kind = "a rise of " if pair.sign < 0 else ""
+    words = f"{kind}{scale * pair.drop:+.1f} {unit}, with {_confidence(gate)} at most {scale * end:+.1f} {unit}"
     return Verdict(gate.text, name, holds, f"{words}, on {len(pair.names)} common samples")
 
 

@@ -42,7 +42,7 @@ class Comparison(Difference, frozen=True, kw_only=True):
     Attributes:
         only_before, only_after: samples that only one run has.
         failed_before, failed_after: common samples without an answer, which are left out.
-        both_right: samples with the highest value in both; None unless every sample is right or wrong.
+        both_right: samples with the best value in both; None unless every sample is right or wrong.
         differences: ``after`` less ``before`` of each common sample.
         p_adjusted: p-value after Holm's correction over all datasets.
         flips: samples whose value changed, those that became worse first.
@@ -80,6 +80,7 @@ def compare(before: ScoredTask, after: ScoredTask) -> Comparison:
     differences = tuple(after.values[name] - before.values[name] for name in ids)
     pairs = {(before.values[name], after.values[name]) for name in ids}
     is_binary = before.best == after.best == 1 and all(value in (0, 1) for pair in pairs for value in pair)
+    right = 0 if found.lower_is_better else 1
     both = before.predictions.keys() & after.predictions.keys()
     undivided = ""
     if before.is_log or after.is_log:
@@ -91,12 +92,12 @@ def compare(before: ScoredTask, after: ScoredTask) -> Comparison:
         failed_before=len(both - before.values.keys()),
         failed_after=len(both - after.values.keys()),
         differences=differences,
-        flips=tuple(_flips(before, after, ids, differences)),
+        flips=tuple(_flips(before, after, ids, differences, lower_is_better=found.lower_is_better)),
         shares=() if undivided else (*divided(before, after, ids), *shares_left_out(before, after)),
         undivided=undivided,
         changes=tuple(changed_parts(before, after)),
         reported=reported_difference(before, after),
-        both_right=sum(before.values[name] == after.values[name] == 1 for name in ids) if is_binary else None,
+        both_right=sum(before.values[name] == after.values[name] == right for name in ids) if is_binary else None,
     )
 
 
@@ -105,10 +106,13 @@ def adjusted(comparison: Comparison, p_adjusted: float) -> Comparison:
     return replace(comparison, p_adjusted=p_adjusted)
 
 
-def _flips(before: ScoredTask, after: ScoredTask, ids: Sequence[str], differences: Sequence[float]) -> list[Flip]:
+def _flips(
+    before: ScoredTask, after: ScoredTask, ids: Sequence[str], differences: Sequence[float], *, lower_is_better: bool
+) -> list[Flip]:
     old, new = before.values, after.values
     read_before, read_after = before.extracted, after.extracted
-    changed = sorted((difference, number) for number, difference in enumerate(differences) if difference)
+    sign = -1 if lower_is_better else 1
+    changed = sorted((sign * difference, number) for number, difference in enumerate(differences) if difference)
     return [
         Flip(
             sample_id=after.predictions[name := ids[number]].sample_id,

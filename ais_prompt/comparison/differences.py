@@ -28,6 +28,7 @@ class Difference(Struct, frozen=True, kw_only=True):
         dataset: abbr of the dataset; of a mean, the name of the group, or empty for all datasets.
         metric: the main metric; of a mean, ``mean``.
         fraction: whether its values are parts of 1.
+        lower_is_better: whether less of the metric is better.
         common: samples that both have answered; all numbers are computed from these.
         before, after: the two scores.
         interval: 95 % confidence interval of the difference; None if unknown.
@@ -51,6 +52,7 @@ class Difference(Struct, frozen=True, kw_only=True):
     datasets: int = 1
     found: MeanDifference | None = None
     questions: tuple[tuple[str, float], ...] = ()
+    lower_is_better: bool = False
 
     @property
     def difference(self) -> float:
@@ -58,14 +60,22 @@ class Difference(Struct, frozen=True, kw_only=True):
         return self.after - self.before
 
     @property
+    def gain(self) -> float:
+        """By how much ``after`` is better: the difference, or its opposite where less is better."""
+        return -self.difference if self.lower_is_better else self.difference
+
+    @property
     def worse(self) -> int:
         """How many samples became worse."""
-        return sum(one < 0 for _, one in self.questions)
+        return self._changed(up=self.lower_is_better)
 
     @property
     def better(self) -> int:
         """How many samples became better."""
-        return sum(one > 0 for _, one in self.questions)
+        return self._changed(up=not self.lower_is_better)
+
+    def _changed(self, *, up: bool) -> int:
+        return sum(one > 0 if up else one < 0 for _, one in self.questions)
 
 
 def score_difference(before: ScoredTask, after: ScoredTask) -> Difference:
@@ -117,6 +127,7 @@ def score_difference(before: ScoredTask, after: ScoredTask) -> Difference:
         units=found.units,
         found=mean,
         questions=tuple(zip(clusters or ids, differences, strict=True)),
+        lower_is_better=bool(metric.lower_is_better),
     )
 
 
@@ -128,7 +139,8 @@ def common_ids(before: ScoredTask, after: ScoredTask) -> list[str]:
 def mean_differences(found: Sequence[Difference], groups: Sequence[SummaryGroup]) -> list[Difference]:
     """Return the mean difference over all datasets of each model, and over each group that has not all of them.
 
-    Each dataset has the same weight, as in the average of a group. A mean needs two datasets, all with percentages.
+    Each dataset has the same weight, as in the average of a group. A mean needs two datasets, all with percentages of
+    which more is better, or less.
 
     Args:
         found: of datasets.
@@ -156,7 +168,7 @@ def members_of(groups: Sequence[SummaryGroup]) -> dict[str, frozenset[str]]:
 
 def _mean(name: str, parts: Sequence[Difference]) -> Iterator[Difference]:
     means = [part.found for part in parts if part.found is not None and part.fraction]
-    if not len(parts) == len(means) >= 2:
+    if not len(parts) == len(means) >= 2 or len({part.lower_is_better for part in parts}) > 1:
         return
     mean = mean_of_differences(means, [part.questions for part in parts])
     yield Difference(
@@ -173,6 +185,7 @@ def _mean(name: str, parts: Sequence[Difference]) -> Iterator[Difference]:
         datasets=len(parts),
         found=mean,
         questions=tuple(question for part in parts for question in part.questions),
+        lower_is_better=parts[0].lower_is_better,
     )
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ais_prompt.errors import DataError, MissingGoldError
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.types import AgentStep, SampleScore, Score
+from ais_prompt.types.direction import lower_is_better
 from ais_prompt.utils.protocols import KeptChecks
 
 
@@ -33,7 +34,7 @@ class Evaluator(Protocol, metaclass=KeptChecks):
     """Compare answers with gold answers.
 
     Attributes:
-        metrics: names of its metrics; the first is the main one.
+        metrics: names of its metrics; the first is the main one. `less_is_better` tells of which less is better.
     """
 
     metrics: tuple[str, ...]
@@ -42,7 +43,7 @@ class Evaluator(Protocol, metaclass=KeptChecks):
         """Return the value of one sample for each of ``metrics``; it depends on the arguments only.
 
         Args:
-            extracted: the answer after postprocessing; None, an unparsed answer, scores 0.
+            extracted: the answer after postprocessing; None, an unparsed answer, scores `unread_value`.
             gold: the gold answer after its own postprocessing.
 
         Raises:
@@ -88,6 +89,23 @@ def worst_of(evaluator: Evaluator) -> float:
 def best_of(evaluator: Evaluator) -> float:
     """Return the largest value that an evaluator gives: 1 unless it says otherwise."""
     return evaluator.best if isinstance(evaluator, RangedEvaluator) else 1.0
+
+
+def less_is_better(evaluator: Evaluator, metric: str) -> bool:
+    """Return whether less of a metric is better.
+
+    An evaluator may say so with an attribute ``lower_is_better``: True, False, or the names of such metrics. Others
+    leave it to the name (`ais_prompt.types.direction.lower_is_better`).
+    """
+    declared = getattr(evaluator, "lower_is_better", None)
+    if declared is None:
+        return lower_is_better(metric)
+    return declared if isinstance(declared, bool) else metric in declared
+
+
+def unread_value(evaluator: Evaluator, metric: str) -> float:
+    """Return the value of an answer in which nothing was found: 0, or 1 where less is better, as in an error rate."""
+    return float(less_is_better(evaluator, metric))
 
 
 @runtime_checkable

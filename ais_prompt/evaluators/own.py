@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from ais_prompt.errors import ConfigError, PartError
-from ais_prompt.evaluators.base import Evaluator
+from ais_prompt.evaluators.base import Evaluator, less_is_better
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.registry import EVALUATORS, is_shipped
 from ais_prompt.types import STATUSES, SampleScore, Score
@@ -103,17 +105,20 @@ class OwnEvaluator:
         """
         if self._aggregate is None:
             beyond = {name for score in scores for name, value in score.values.items() if not 0 <= value <= 1}
-            return [
-                mean_scores((name,), scores, best=None if name in beyond else 1.0)[0]
-                for name in self.metrics or (self._only_metric,)
-            ]
-        found: list[Score] = self._aggregate(scores)
+            found = []
+            for name in self.metrics or (self._only_metric,):
+                best = None if name in beyond else 1.0
+                found += mean_scores((name,), scores, best, lower_is_better=less_is_better(self, name))
+            return found
+        found = self._aggregate(scores)
         if not found:
             raise self._wrong("aggregate gives no score", "return one Score for each of `metrics`")
         if any(set(STATUSES) - score.counts.keys() for score in found):
             fix = "count them with ais_prompt.metrics.aggregate.AnswerCounts, or leave aggregate out"
             raise self._wrong(f"aggregate gives a Score whose counts are not of {', '.join(STATUSES)}", fix)
-        return found
+        if getattr(self, "lower_is_better", None) is None:
+            return found
+        return [replace(one, lower_is_better=less_is_better(self, one.metric)) for one in found]
 
     def __getattr__(self, name: str) -> Any:
         if name == "__wrapped__":  # not set yet

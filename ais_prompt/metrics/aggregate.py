@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from ais_prompt.metrics.interval import Z, largest_variance, mean_interval, spread_of, wilson_interval
 from ais_prompt.metrics.strata import drawn_spread, stratum_weights
-from ais_prompt.types import STATUSES, SampleScore, Score, Spread, Status
+from ais_prompt.types import STATUSES, SampleScore, Score, Spread, Status, direction
 
 _ROUNDING: Final = 1e-9
 
@@ -79,6 +79,7 @@ def mean_scores(
     best: float | None = 1.0,
     weight_of: Callable[[SampleScore], float] | None = None,
     worst: float = 0.0,
+    lower_is_better: bool | None = None,
 ) -> list[Score]:
     """Return the mean of each metric over the answered samples, in the order of ``metrics``.
 
@@ -88,20 +89,25 @@ def mean_scores(
     Args:
         metrics: their names.
         scores: one for each question.
-        best: the value of a right answer; None if the metric has no right and wrong.
+        best: the value of a right answer, or the largest value where less is better; None if the metric has no right
+            and wrong.
         weight_of: the weight of a question in the means; None for equal weights. The standard error is then that of a
             ratio of two means (Cochran 1977, "Sampling Techniques", section 2.11).
         worst: the value of a wrong answer, such as 1 for ratings from 1 to 10.
+        lower_is_better: as in `Score`. An answer without a value counts as 1 then, as in an error rate.
     """
+    less = [direction.lower_is_better(metric) if lower_is_better is None else lower_is_better for metric in metrics]
 
     def estimates(score: SampleScore) -> list[Estimate]:
-        if weight_of is None:
-            return [_estimate(score, metric, best, worst) for metric in metrics]
-        if not (weight := weight_of(score)):  # it may have no value of the metric
+        weight = 1.0 if weight_of is None else weight_of(score)
+        if not weight:  # it may have no value of the metric
             return [Estimate(None, 0.0, 0.0, 0.0)] * len(metrics)
-        return [_estimate(score, metric, best, worst)._replace(weight=weight) for metric in metrics]
+        each = zip(metrics, less, strict=True)
+        found = [_estimate(score, metric, best, worst, lower_is_better=lower) for metric, lower in each]
+        return found if weight_of is None else [one._replace(weight=weight) for one in found]
 
     means = estimated_means(metrics, estimates, scores, best, worst)
+    means = [replace(mean, lower_is_better=lower) for mean, lower in zip(means, less, strict=True)]
     return means if weight_of is None else [replace(mean, is_mean=False) for mean in means]
 
 
@@ -196,18 +202,23 @@ def exact_mean(values: Sequence[float], weights: Sequence[float] | None = None) 
     return min(max(mean, min(values)), max(values))
 
 
-def _estimate(score: SampleScore, metric: str, best: float | None, worst: float) -> Estimate:
+def _estimate(
+    score: SampleScore, metric: str, best: float | None, worst: float, *, lower_is_better: bool = False
+) -> Estimate:
     if score.repeats:
-        return _mean_estimate([_estimate(answer, metric, best, worst) for answer in score.repeats])
+        each = (_estimate(one, metric, best, worst, lower_is_better=lower_is_better) for one in score.repeats)
+        return _mean_estimate(list(each))
     if score.status == "failed":
         return Estimate(None, worst, best or worst)
     if score.status == "scored":
         value = float(score.values[metric])
         return Estimate(value, value, value)
     # An answer that could not be parsed may come without values, or without some.
-    value = float(score.values.get(metric, worst))
+    value = float(score.values.get(metric, 1.0 if lower_is_better else worst))
     if score.is_read:
         return Estimate(value, value, value)
+    if lower_is_better:
+        return Estimate(value, worst, value)
     value = max(value, worst)
     return Estimate(value, value, max(value, best or worst))
 

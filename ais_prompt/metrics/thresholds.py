@@ -29,10 +29,10 @@ class Threshold(Struct, frozen=True):
     Attributes:
         mean: of the scores.
         deviation: standard deviation of one score from run to run; 0 if all answers are equal.
-        limit: later runs of the same model are below it with probability ``level``.
-        drop: the drop of the true score that is below the limit in 80 % of runs.
+        limit: later runs of the same model are below it with probability ``level``; above it where less is better.
+        drop: the drop of the true score that is below the limit in 80 % of runs; where less is better, the rise.
         varies_beyond: whether the scores vary more than their questions explain.
-        level: how often a run of the same model is below the limit.
+        level: how often a run of the same model is beyond the limit.
     """
 
     mean: float
@@ -43,12 +43,13 @@ class Threshold(Struct, frozen=True):
     level: float
 
 
-def threshold(values: NDArray[np.float64], level: float) -> Threshold:
+def threshold(values: NDArray[np.float64], level: float, *, lower_is_better: bool = False) -> Threshold:
     """Return the threshold for a level of false alarms.
 
     Args:
         values: of each question (rows) in each run (columns, at least two).
-        level: how often a run of the same model may be below the limit, above 0 and below 0.5.
+        level: how often a run of the same model may be beyond the limit, above 0 and below 0.5.
+        lower_is_better: the limit is an upper one.
     """
     questions, runs = values.shape
     scores = values.mean(axis=0)
@@ -64,10 +65,9 @@ def threshold(values: NDArray[np.float64], level: float) -> Threshold:
         of_questions, freedom = of_runs, runs - 1
     deviation = math.sqrt(of_questions)
     predicted = deviation * math.sqrt(1 + 1 / runs)
-    below = t_quantile(1 - level, freedom) * predicted
-    return Threshold(
-        mean, deviation, mean - below, below + t_quantile(POWER, freedom) * predicted, varies_beyond, level
-    )
+    away = t_quantile(1 - level, freedom) * predicted
+    limit = mean + away if lower_is_better else mean - away
+    return Threshold(mean, deviation, limit, away + t_quantile(POWER, freedom) * predicted, varies_beyond, level)
 
 
 def _f_quantile(probability: float, upper: float, lower: float) -> float:

@@ -134,8 +134,8 @@ def _is_changed(one: Comparison, common: Sequence[Change]) -> bool:
 
 def _badness(one: Difference) -> tuple[bool, float, float]:
     """Order the worst first: significant drops before others."""
-    is_significant = isinstance(one, Comparison) and one.p_adjusted < SIGNIFICANT and one.difference < 0
-    return not is_significant, one.difference if one.fraction else 0.0, one.p
+    is_significant = isinstance(one, Comparison) and one.p_adjusted < SIGNIFICANT and one.gain < 0
+    return not is_significant, one.gain if one.fraction else 0.0, one.p
 
 
 def _unlikely(one: Difference) -> tuple[float, float]:
@@ -191,9 +191,9 @@ def _grouped(found: RunComparison) -> Iterator[dict[Column, Cell]]:
     means = {one.model if several else one.dataset: one for one in found.means if not (several and one.dataset)}
     if not several and "" in means:
         yield _cells(means[""], _name(means[""]), "bold")
-    known = sorted(groups, key=lambda name: (name == OTHERS, means[name].difference if name in means else 0.0))
+    known = sorted(groups, key=lambda name: (name == OTHERS, means[name].gain if name in means else 0.0))
     for name in known:
-        members = sorted(groups[name], key=lambda one: one.difference if one.fraction else 0.0)
+        members = sorted(groups[name], key=lambda one: one.gain if one.fraction else 0.0)
         shown = members if len(comparisons) <= MOST_LINES else members[:EXPLAINED]
         if len(groups) > 1 or several:
             yield _cells(means[name], name, "bold") if name in means else _titled(name, "bold")
@@ -251,7 +251,7 @@ def _narrow(rows: Sequence[dict[Column, Cell]], width: int) -> Iterator[list[Cel
 def _style(one: Difference) -> str:
     if (one.p_adjusted if isinstance(one, Comparison) else one.p) >= SIGNIFICANT:
         return ""
-    return "bold red" if one.difference < 0 else "bold green"
+    return "bold red" if one.gain < 0 else "bold green"
 
 
 def comparison_json(found: RunComparison) -> dict[str, Any]:
@@ -270,6 +270,7 @@ def difference_json(one: Difference) -> dict[str, Any]:
         "model": one.model,
         "metric": one.metric,
         "fraction": one.fraction,
+        "lower_is_better": one.lower_is_better,
         "datasets": one.datasets,
         "before": one.before,
         "after": one.after,
@@ -286,6 +287,7 @@ def _to_json(one: Comparison) -> dict[str, Any]:
         "model": one.model,
         "metric": one.metric,
         "fraction": one.fraction,
+        "lower_is_better": one.lower_is_better,
         "before": one.before,
         "after": one.after,
         "difference": one.difference,

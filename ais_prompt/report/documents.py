@@ -81,6 +81,7 @@ class DifferenceEntry(TypedDict):
     model: str
     metric: str
     fraction: bool
+    lower_is_better: bool
     datasets: int
     before: float
     after: float
@@ -362,6 +363,7 @@ class ComparisonEntry(TypedDict):
     model: str
     metric: str
     fraction: bool
+    lower_is_better: bool
     before: float
     after: float
     difference: float

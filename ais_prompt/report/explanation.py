@@ -54,7 +54,7 @@ def explanation(one: Comparison, name: str, flips: int, common: Collection[Chang
     for share in one.shares:
         ends = "" if share.interval is None else f" ({' to '.join(signed(end, one) for end in share.interval)})"
         yield Text(f"  {signed(share.difference, one)}{ends} from {share.cause}, {share.samples} samples")
-    yield from flip_lines(one.flips, flips)
+    yield from flip_lines(one.flips, flips, lower_is_better=one.lower_is_better)
 
 
 def change_lines(changes: Iterable[Change]) -> Iterator[Text]:
@@ -75,16 +75,18 @@ def signed(value: float, one: Difference) -> str:
     return f"{100 * value:+.1f}" if one.fraction else f"{value:+.4g}"
 
 
-def flip_lines(flips: Sequence[Flip], most: int) -> Iterator[Text]:
+def flip_lines(flips: Sequence[Flip], most: int, *, lower_is_better: bool = False) -> Iterator[Text]:
     """Yield the lines of the changed samples, those that became worse first.
 
     Args:
         flips: of one dataset.
         most: the most samples in each direction.
+        lower_is_better: whether a sample whose value rose became worse.
     """
     names = questions_of(flips)
     for name in COLOURS:
-        found = [place for place, flip in enumerate(flips) if (flip.after < flip.before) == (name == "worse")]
+        fell = (name == "worse") != lower_is_better
+        found = [place for place, flip in enumerate(flips) if (flip.after < flip.before) == fell]
         for place in found[:most]:
             yield from _flip(flips[place], name, names[place])
         if most and len(found) > most:

@@ -195,7 +195,8 @@ def advice_lines(advice: Sequence[Advice], runs: int, alarms: float) -> Iterator
         if found.deviation == 0:
             yield "      all answers are equal in these runs, so that every change shows"
             continue
-        yield f"      {shown}; a drop of {value(one.drop, fraction=fraction)} is found in 80 %"
+        kind = "rise" if one.lower_is_better else "drop"
+        yield f"      {shown}; a {kind} of {value(one.drop, fraction=fraction)} is found in 80 %"
         if found.varies_beyond:
             yield "      The scores vary more than single answers explain: something else changes between the runs."
     yield "Paired with a baseline, smaller drops are found: aisprompt baseline RUN… -o FILE, and run … --baseline FILE."

@@ -179,9 +179,11 @@ def _style(row: Row | None, *, is_best: bool) -> str:
 
 
 def _best(line: Line) -> float | None:
-    """Return the highest of scores that differ; None for metrics of their own unit, of which a lower may be better."""
-    scores = [row.score for row in line.rows if row is not None and row.score is not None and row.fraction]
-    return max(scores) if len(set(scores)) > 1 else None
+    """Return the best of scores that differ; None for a unit of its own of which nobody says that less is better."""
+    rows = [row for row in line.rows if row is not None and row.score is not None]
+    less = any(row.lower_is_better for row in rows)
+    scores = [row.score for row in rows if row.score is not None and (row.fraction or less)]
+    return (min if less else max)(scores) if len(set(scores)) > 1 else None
 
 
 def _width(lines: Sequence[Line], number: int, title: str, *, intervals: bool) -> int:

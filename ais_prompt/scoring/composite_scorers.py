@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import DataError, GoldError
-from ais_prompt.evaluators.base import ComparesAnswers, best_of, worst_of
+from ais_prompt.evaluators.base import ComparesAnswers, best_of, less_is_better, worst_of
 from ais_prompt.metrics.aggregate import Estimate, estimated_means, mean_scores
 from ais_prompt.metrics.repeated import (
     Repeatability,
@@ -98,7 +98,7 @@ class RepeatScorer(Struct, frozen=True):
     def aggregate(self, samples: Sequence[SampleScore]) -> list[Score]:
         """Return the scores of the evaluator, then ``pass@k``, ``pass^k``, ``cons@n`` and the shares that agree."""
         scores = self.answer.evaluator.aggregate(samples)
-        if scores[0].fraction:
+        if scores[0].fraction and not scores[0].lower_is_better:  # in an error rate 1 is no right answer
             scores += estimated_means(self._names(), self._named_estimates, samples)
         return scores
 
@@ -244,7 +244,8 @@ class DialogueScorer(Struct, frozen=True):
         values: dict[str, float] = {}
         for metric in self.turn.evaluator.metrics:
             each = [turn.values.get(metric, 0.0) for turn in turns]
-            values |= {metric: statistics.mean(each), _of_dialogue(metric): min(each)}
+            worst = max(each) if less_is_better(self.turn.evaluator, metric) else min(each)
+            values |= {metric: statistics.mean(each), _of_dialogue(metric): worst}
         return values
 
     def failed(self, prediction: Prediction, reason: str) -> SampleScore:
@@ -254,8 +255,10 @@ class DialogueScorer(Struct, frozen=True):
     def aggregate(self, samples: Sequence[SampleScore]) -> list[Score]:
         """Return the mean of each metric over the answered dialogues, by turns and as a whole."""
         evaluator = self.turn.evaluator
-        metrics = (*evaluator.metrics, *map(_of_dialogue, evaluator.metrics))
-        return mean_scores(metrics, samples, best_of(evaluator), worst=worst_of(evaluator))
+        metrics = {name(metric): metric for name in (str, _of_dialogue) for metric in evaluator.metrics}
+        best, worst = best_of(evaluator), worst_of(evaluator)
+        scores = mean_scores(tuple(metrics), samples, best, worst=worst)
+        return [replace(one, lower_is_better=less_is_better(evaluator, metrics[one.metric])) for one in scores]
 
 
 def _turns(prediction: Prediction) -> Iterator[Prediction]:

@@ -59,8 +59,8 @@ class Row(Struct, frozen=True):
         metric: its name; None if the task was not scored.
         score, stderr: in the metric's own unit; None where there is no value.
         ci95_low, ci95_high: the 95 % confidence interval; None if unknown.
-        bound_low, bound_high: the score if all failed and unparsed answers were wrong, and if all were right; None if
-            the metric has no right and wrong.
+        bound_low, bound_high: the lowest and the highest score that failed and unparsed answers could lead to, if all
+            were wrong or all were right; None if the metric has no right and wrong.
         fraction: whether these numbers are fractions of 1, shown as percent (0.935 as 93.5 %).
         n: answers requested; None if the task was not scored.
         of: answers of the whole dataset if not all were asked; else None.
@@ -74,6 +74,7 @@ class Row(Struct, frozen=True):
         finished: the score without truncated answers, for the main metric; None if no answer was truncated.
         population: questions of the whole set, if those that were asked were drawn from it; ``stderr`` and the interval
             are about the whole set then. None if nothing was drawn.
+        lower_is_better: whether less of the metric is better, as of a perplexity.
         unscored: which answers are not scored and why, in words; empty if all are.
         note: why there is no score; empty if there is one.
     """
@@ -102,6 +103,7 @@ class Row(Struct, frozen=True):
     repeats_needed: int | None = None
     finished: float | None = None
     population: int | None = None
+    lower_is_better: bool = False
     unscored: str = ""
     note: str = ""
 
@@ -159,6 +161,7 @@ def score_row(dataset: str, model: str, score: Score) -> Row:
         repeats_needed=None if precision is None else precision.repeats,
         finished=score.finished,
         population=score.population,
+        lower_is_better=bool(score.lower_is_better),
         unscored=_unscored(score),
         note=_why_none(score),
     )

@@ -104,7 +104,8 @@ def score(task: Task, folder: RunFolder, asked: int | None = None, stopped_of: i
         head["repeatability"] = scorer.described(repeated, samples)
     if found := _read_otherwise(task, evaluator, first, read_predictions(path, with_prompts=False), len(samples)):
         head["extraction"] = found.to_json()
-        if warning := warning_of(found, fraction=scores[0].fraction):
+        less = bool(scores[0].lower_is_better)
+        if warning := warning_of(found, fraction=scores[0].fraction, lower_is_better=less):
             logger.warning("[%s] %s", task.name, warning)
     if doubt := _doubt(task, evaluator, samples, scores[0], path):
         head["doubt"] = doubt
@@ -293,6 +294,8 @@ def _doubt(task: Task, evaluator: Evaluator, samples: SampleScores, score: Score
         path: of the predictions.
     """
     if task.spec.dataset.eval.pred_postprocessor is not None or isinstance(evaluator, JudgeEvaluator):
+        return ""
+    if score.lower_is_better:  # an answer with the value 0 is right
         return ""
     if (lost := lost_golds(samples, score.metric)) is None:
         return ""

@@ -10,7 +10,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from ais_prompt.errors import AisPromptError, DataError, GoldError, PartError
-from ais_prompt.evaluators.base import AcceptsSilence, Evaluator
+from ais_prompt.evaluators.base import AcceptsSilence, Evaluator, unread_value
 from ais_prompt.evaluators.own import OwnEvaluator
 from ais_prompt.plan.build import Postprocessor, read_answer
 from ais_prompt.types import REFUSAL, Extraction, Prediction, SampleScore, Score, Status
@@ -96,7 +96,7 @@ class Scorer(Struct, frozen=True):
             # Raises if there is no gold: the sample fails, whatever was said.
             self.evaluator.score(None, composed(gold))
         status: Status = "truncated" if prediction.truncated else "unparsed"
-        values = dict.fromkeys(self.evaluator.metrics, 0.0)
+        values = {metric: unread_value(self.evaluator, metric) for metric in self.evaluator.metrics}
         return SampleScore(prediction.sample_id, status, None, gold, values, _why_unread(prediction))
 
 

@@ -106,21 +106,22 @@ def best_extractor(
     return BestReading(specs[best], means[best], len(rows), count)
 
 
-def warning_of(found: Sensitivity, *, fraction: bool) -> str | None:
-    """Say which postprocessors give a higher score; None if none is more than a standard error above.
+def warning_of(found: Sensitivity, *, fraction: bool, lower_is_better: bool = False) -> str | None:
+    """Say which postprocessors give a better score; None if none is more than a standard error better.
 
-    Those that give a lower score find fewer of the answers, about which nothing is to be done.
+    Those that give a worse score find fewer of the answers, about which nothing is to be done.
     """
-    if not (higher := [other for other in found.far if other.score > found.score]):
+    if not (better := [other for other in found.far if (other.score < found.score) == lower_is_better]):
         return None
     scale, unit = (100, " points") if fraction else (1, "")
     far = [
         f"{other.postprocessor} {scale * (other.score - found.score):+.1f}{unit} ({other.changed} samples)"
-        for other in higher
+        for other in better
     ]
     drawn = "" if found.samples == found.of else f" of {found.of:,}, drawn at random"
     return (
-        f"the score is higher if answers are read in another way: {', '.join(far)}; {found.postprocessor} has "
+        f"the score is {'lower' if lower_is_better else 'higher'} if answers are read in another way: "
+        f"{', '.join(far)}; {found.postprocessor} has "
         f"{scale * found.score:.1f} with a standard error of {scale * found.stderr:.1f} "
         f"({found.samples:,} samples{drawn})"
     )

@@ -10,6 +10,7 @@ two lists of ids, and the diff of two files shows which samples changed::
 ``n`` counts the samples without an answer too. If the metric is computed from sums (BLEU), ``sums`` has those of each
 sample. Both are missing in files of earlier versions. A baseline of several runs has their number as ``runs``, the mean
 over them as the value of each sample, and for each dataset as ``noise`` how much a value varies between the runs.
+``lower_is_better`` says that a rise is a drop; without it the name of the metric decides.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from msgspec.structs import replace
 from ais_prompt.errors import ConfigError
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.results import BaselineFile, check_shape
+from ais_prompt.types.direction import lower_is_better
 from ais_prompt.utils.files import read_regular
 from ais_prompt.utils.guard import exception_line
 from ais_prompt.utils.jsonl import decode, encode
@@ -45,6 +47,7 @@ class BaselineTask(Struct, frozen=True):
         sums: name of the sample → its addends to the sums that the metric is computed from; empty if it is a mean.
         clusters: name of the sample → its cluster, of those that have one. They are not in the file, but come from the
             run that is compared with the baseline.
+        lower_is_better: whether less of the metric is better.
         noise: the variance of a sample's value between the runs of the baseline, as the mean over the samples; None for
             one run.
     """
@@ -58,6 +61,7 @@ class BaselineTask(Struct, frozen=True):
     sums: Mapping[str, tuple[float, ...]] = {}
     clusters: Mapping[str, str] = {}
     noise: float | None = None
+    lower_is_better: bool = False
 
     @property
     def size(self) -> int:
@@ -95,6 +99,7 @@ def write_baseline(path: Path, baseline: Baseline) -> None:
             "fraction": task.fraction,
             **({} if task.n is None else {"n": task.n}),
             **({} if task.noise is None else {"noise": task.noise}),
+            **({"lower_is_better": task.lower_is_better} if _is_directed(task) else {}),
             "samples": _by_value(task.values),
             **({"sums": {name: " ".join(map(repr, row)) for name, row in task.sums.items()}} if task.sums else {}),
         }
@@ -143,4 +148,13 @@ def _task(task: Mapping[str, Any]) -> BaselineTask:
     sums = {name: tuple(map(float, row.split(" "))) for name, row in task.get("sums", {}).items()}
     n = None if task.get("n") is None else int(task["n"])
     made = BaselineTask(task["model"], task["dataset"], task["metric"], bool(task["fraction"]), values, n, sums)
-    return replace(made, noise=None if task.get("noise") is None else float(task["noise"]))
+    return replace(
+        made,
+        noise=None if task.get("noise") is None else float(task["noise"]),
+        lower_is_better=bool(task.get("lower_is_better", lower_is_better(made.metric))),
+    )
+
+
+def _is_directed(task: BaselineTask) -> bool:
+    """Return whether the file has to say the direction: less is better, or the name says so and is wrong."""
+    return task.lower_is_better or lower_is_better(task.metric)

@@ -333,6 +333,7 @@ class BaselineTaskFile(TypedDict):
         n: answers to each question; null if they differ.
         noise: how far the score differs between runs of the same config.
         sums: id → the summands of a metric that is computed from sums.
+        lower_is_better: whether less of the metric is better; without it, as the name of the metric says.
     """
 
     model: str
@@ -343,6 +344,7 @@ class BaselineTaskFile(TypedDict):
     n: NotRequired[int | None]
     noise: NotRequired[float | None]
     sums: NotRequired[dict[str, str]]
+    lower_is_better: NotRequired[bool]
 
 
 def check_shape(values: Any, shape: Any) -> Any:

@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct, convert, field
-from msgspec.structs import asdict
+from msgspec.structs import asdict, force_setattr
+
+from ais_prompt.types.direction import lower_is_better
 
 
 class Reading(Struct, frozen=True):
@@ -199,8 +201,8 @@ class Score(Struct, frozen=True):
         n: number of answers requested: samples, or samples times the answers to each.
         counts: status → number of answers; all four statuses are present.
         interval: 95 % confidence interval of the true value; None if it cannot be computed.
-        bounds: the value if all failed and unparsed answers were wrong, and if all of them were right; None for a
-            metric that has no right and wrong.
+        bounds: the lowest and the highest value that failed and unparsed answers could lead to, if all of them were
+            wrong or all were right; None for a metric that has no right and wrong.
         repeats: the largest number of answers to one question.
         fraction: whether ``value`` is a fraction of 1, to be shown in percent.
         reasons: ``status: reason`` → number of answers, for answers that were not scored and for refusals.
@@ -214,6 +216,8 @@ class Score(Struct, frozen=True):
         finished: the value without truncated answers; None unless there are some, and for all metrics but the main one.
         population: number of questions in the whole set, if those of the score were drawn from it; then ``stderr`` and
             ``interval`` are those of the score that the whole set would have. None if nothing was drawn.
+        lower_is_better: whether less of it is better, as of a perplexity; without it as the name of the metric says
+            (`ais_prompt.types.direction.lower_is_better`).
     """
 
     metric: str
@@ -233,6 +237,11 @@ class Score(Struct, frozen=True):
     precision: Precision | None = None
     finished: float | None = None
     population: int | None = None
+    lower_is_better: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.lower_is_better is None:
+            force_setattr(self, "lower_is_better", lower_is_better(self.metric))
 
     @property
     def refused(self) -> int:
@@ -240,11 +249,16 @@ class Score(Struct, frozen=True):
         return sum(number for reason, number in self.reasons.items() if reason.partition(": ")[2].startswith(REFUSAL))
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values; ``of``, ``precision``, ``finished`` and ``population`` only if known."""
+        """Return plain JSON values; ``of``, ``precision``, ``finished`` and ``population`` only if known.
+
+        ``lower_is_better`` is there if it is true, or if the name of the metric says the opposite.
+        """
         values = asdict(self)
         for name in ("of", "finished", "population"):
             if values[name] is None:
                 del values[name]
+        if not self.lower_is_better and not lower_is_better(self.metric):
+            del values["lower_is_better"]
         del values["precision"]
         return values if self.precision is None else {**values, "precision": asdict(self.precision)}
 

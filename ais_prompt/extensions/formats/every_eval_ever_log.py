@@ -20,8 +20,6 @@ from ais_prompt.utils.digest import digest, file_digest
 from ais_prompt.utils.jsonl import encode_finite
 
 VERSION: Final = "0.3.0"
-LOWER_IS_BETTER: Final = ("ppl", "perplexity", "bits_per_byte", "edit_distance")
-"""Parts of the names of metrics whose lower values are better."""
 _CONFIDENCE: Final = 0.95
 
 
@@ -121,7 +119,7 @@ def _result(task: StoredTask, score: Score) -> dict[str, Any]:
             "metric_id": score.metric,
             "metric_name": score.metric,
             "metric_unit": "proportion" if score.fraction else "points",
-            "lower_is_better": any(part in score.metric for part in LOWER_IS_BETTER),
+            "lower_is_better": bool(score.lower_is_better),
             "score_type": "continuous",
             **bounds,
         },

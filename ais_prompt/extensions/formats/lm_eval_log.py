@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from ais_prompt.extensions.formats.every_eval_ever_log import LOWER_IS_BETTER
 from ais_prompt.report.stored import StoredResults, StoredSample, StoredTask
 from ais_prompt.store.disk import replacing
 from ais_prompt.store.layout import safe_name
@@ -83,7 +82,7 @@ def _results(run: StoredResults, tasks: Sequence[StoredTask]) -> dict[str, Any]:
 
 def _directions(task: StoredTask) -> dict[str, bool]:
     """Return metric → whether a higher value is better."""
-    return {score.metric: not any(part in score.metric for part in LOWER_IS_BETTER) for score in task.scores}
+    return {score.metric: not score.lower_is_better for score in task.scores}
 
 
 def _metrics(task: StoredTask) -> dict[str, Any]:

@@ -228,10 +228,11 @@ def row(prediction: Prediction, detail: SampleScore | None, results: ShownResult
     """
     value = finite(detail.values.get(results.metric)) if detail and results.metric else None
     failure = next((completion.failure for completion in prediction.completions if completion.failure), None)
+    rightness = None if value is None or not results.fraction else 1 - value if results.lower_is_better else value
     return {
         "id": prediction.sample_id,
         "index": prediction.index,
-        "state": _state(prediction, detail.status if detail else None, value if results.fraction else None),
+        "state": _state(prediction, detail.status if detail else None, rightness),
         "value": value,
         "extracted": snippet(detail.extracted if detail else None),
         "gold": snippet(detail.gold if detail else prediction.gold),
@@ -243,13 +244,13 @@ def row(prediction: Prediction, detail: SampleScore | None, results: ShownResult
     }
 
 
-def _state(prediction: Prediction, status: str | None, value: float | None) -> str:
+def _state(prediction: Prediction, status: str | None, rightness: float | None) -> str:
     """Return the status of a sample; ``right``, ``partial`` or ``wrong`` if it was scored between 0 and 1."""
     if status is None:
         return "failed" if prediction.failed else "truncated" if prediction.truncated else "answered"
-    if status != "scored" or value is None or not 0 <= value <= 1:
+    if status != "scored" or rightness is None or not 0 <= rightness <= 1:
         return status
-    return "right" if value == 1 else "partial" if value > 0 else "wrong"
+    return "right" if rightness == 1 else "partial" if rightness > 0 else "wrong"
 
 
 def _tokens(completions: Sequence[Completion]) -> int | None:

@@ -224,8 +224,10 @@ def _mean_of(rows: Sequence[Row]) -> dict[str, Any]:
     """Return the mean of the scores of a model, the only score if there is one, and how many of its tasks have one."""
     known = [row for row in rows if row.score is not None]
     fraction = all(row.fraction for row in known)
-    mean = fmean(row.score or 0 for row in known) if known and (fraction or len(known) == 1) else None
-    return {"mean": mean, "fraction": fraction, "scored": len(known), "of": len(rows)}
+    less = {row.lower_is_better for row in known}
+    is_mean = len(known) == 1 or (known and fraction and len(less) == 1)
+    mean = fmean(row.score or 0 for row in known) if is_mean else None
+    return {"mean": mean, "fraction": fraction, "lower_is_better": True in less, "scored": len(known), "of": len(rows)}
 
 
 def comparison_page(before: str, after: str, found: Mapping[str, Any]) -> bytes:

@@ -155,6 +155,7 @@ class ShownResults:
     Attributes:
         metric: the main metric; None if the task was not scored.
         fraction: whether its values are parts of 1: 1 is right, and 0 is wrong.
+        lower_is_better: whether less of it is better: 0 is right, and 1 is wrong.
         is_mean: whether the score is the mean of the values of the samples.
         sensitivity: the scores under other postprocessors, as JSON values; None if there are none.
         doubt: how many wrong answers contain the gold answer; empty if few do.
@@ -167,12 +168,14 @@ class ShownResults:
         details: Iterable[SampleScore] = (),
         *,
         is_mean: bool = False,
+        lower_is_better: bool = False,
         sensitivity: Sensitivity | None = None,
         doubt: str = "",
     ) -> None:
         self.metric = metric
         self.fraction = fraction
         self.is_mean = is_mean
+        self.lower_is_better = lower_is_better
         self.doubt = doubt
         self.sensitivity: Mapping[str, Any] | None = None
         if sensitivity is not None:
@@ -209,7 +212,15 @@ def results_of(task: ShownTask, folder: RunFolder) -> ShownResults:
     path = folder.results(task.model, task.dataset)
     scores, sensitivity, doubt = read_head(path)
     main, details = scores[0], read_details(path)
-    return ShownResults(main.metric, main.fraction, details, is_mean=main.is_mean, sensitivity=sensitivity, doubt=doubt)
+    return ShownResults(
+        main.metric,
+        main.fraction,
+        details,
+        is_mean=main.is_mean,
+        lower_is_better=bool(main.lower_is_better),
+        sensitivity=sensitivity,
+        doubt=doubt,
+    )
 
 
 class RunState(Struct, frozen=True):

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import PartError
-from ais_prompt.evaluators.base import best_of, worst_of
+from ais_prompt.evaluators.base import best_of, less_is_better, worst_of
 from ais_prompt.evaluators.judge import JudgeEvaluator, PanelEvaluator, decide
 from ais_prompt.metrics.aggregate import Estimate, estimated_means, exact_mean
 from ais_prompt.metrics.judges import ALPHA, agreement
@@ -255,7 +255,9 @@ def scores_of_judges(evaluator: JudgeEvaluator, judges: Sequence[str], samples: 
         return [_alone(evaluator, sample, place, len(judges)) for place in range(len(judges))]
 
     metrics = [by_judge(evaluator.metrics[0], judge) for judge in judges]
-    return estimated_means(metrics, estimates, samples, best_of(evaluator), worst_of(evaluator))
+    scores = estimated_means(metrics, estimates, samples, best_of(evaluator), worst_of(evaluator))
+    less = less_is_better(evaluator, evaluator.metrics[0])  # whatever the judges are called
+    return [replace(score, lower_is_better=less) for score in scores]
 
 
 def _alone(evaluator: JudgeEvaluator, sample: SampleScore, place: int, judges: int) -> Estimate:

@@ -10,7 +10,8 @@ from ais_prompt.errors import ConfigError, PartError
 from ais_prompt.evaluators.base import ComparesAnswers, CorpusEvaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.evaluators.own import make_evaluator
-from ais_prompt.types import SampleScore
+from ais_prompt.scoring.scorer import Scorer
+from ais_prompt.types import STATUSES, Completion, Prediction, SampleScore, Score
 
 
 def right(prediction: str, gold: str, ignore_case: bool = False) -> bool:
@@ -114,3 +115,43 @@ def test_a_score_of_the_wrong_type_names_the_line(name: str, what: str) -> None:
 def test_what_is_no_evaluator_is_refused(kind: str, what: str) -> None:
     with pytest.raises(ConfigError, match=what):
         make_evaluator(kind, {})
+
+
+class Distance:
+    metrics = ("gap", "errors")
+    lower_is_better: Any = ("gap",)
+
+    def score(self, extracted: Any, gold: Any) -> dict[str, float]:
+        return {"gap": abs(len(extracted) - len(gold)), "errors": 0.5}
+
+
+class Counted(Distance):
+    def aggregate(self, scores: list[SampleScore]) -> list[Score]:
+        return [Score(name, 1.0, None, 1, dict.fromkeys(STATUSES, 0)) for name in self.metrics]
+
+
+def word_error_rate(prediction: str, gold: str) -> float:
+    return float(prediction != gold)
+
+
+@pytest.mark.parametrize(
+    ("name", "directions"),
+    [
+        ("word_error_rate", {"word_error_rate": True}),
+        ("right", {"right": False}),
+        ("Distance", {"gap": True, "errors": False}),
+        ("Counted", {"gap": True, "errors": False}),
+    ],
+)
+def test_an_evaluator_says_of_which_metrics_less_is_better(name: str, directions: dict[str, bool]) -> None:
+    evaluator = made(name)
+    found = evaluator.aggregate(samples(evaluator, ("a", "b"), ("bb", "b")))
+    assert {score.metric: score.lower_is_better for score in found} == directions
+
+
+def test_an_unread_answer_is_all_wrong_in_an_error_rate() -> None:
+    scorer = Scorer(made("word_error_rate"), lambda text: text, lambda gold: gold)
+    unread = [scorer.score(Prediction("1", 0, "p", text, "a", (Completion(text, "stop"),))) for text in ("a", "")]
+    assert [one.status for one in unread] == ["scored", "unparsed"]
+    [score] = scorer.aggregate([*unread, SampleScore("3", "failed")])
+    assert (score.value, score.bounds) == (0.5, (0.0, pytest.approx(2 / 3)))

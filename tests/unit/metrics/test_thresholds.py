@@ -51,3 +51,11 @@ def test_fewer_alarms_need_a_lower_limit(seed: int, runs: int, level: float) -> 
     strict, lenient = threshold(values, level), threshold(values, 2 * level)
     assert strict.limit <= lenient.limit <= strict.mean
     assert strict.drop >= lenient.drop >= 0
+
+
+@given(st.integers(0, 1000), st.integers(2, 6), st.floats(0.001, 0.2))
+def test_the_limit_of_an_error_rate_is_an_upper_one(seed: int, runs: int, level: float) -> None:
+    values = np.random.default_rng(seed).integers(0, 2, (20, runs)).astype(float)
+    right, wrong = threshold(values, level), threshold(1 - values, level, lower_is_better=True)
+    assert wrong.limit == pytest.approx(1 - right.limit)
+    assert wrong.drop == pytest.approx(right.drop)

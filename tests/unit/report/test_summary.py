@@ -62,6 +62,7 @@ def test_csv_and_json_hold_full_precision_and_agree(tmp_path: Path) -> None:
         "repeats_needed": None,
         "finished": None,
         "population": None,
+        "lower_is_better": False,
         "unscored": "3 unparsed, 1 truncated, 1 failed",
         "note": "",
     }

@@ -116,6 +116,9 @@ def test_the_best_of_different_scores_is_bold_in_a_terminal() -> None:
     assert "\x1b[1m99.0\x1b[0m" in lines[2]
     assert "bold: best" in lines[0]
     assert "\x1b[1m93.5" not in lines[2]
+    errors = [replace(score, metric="error_rate", lower_is_better=True) for score in (SCORE, better)]
+    lines = shown([TaskOutcome(name, "sums", [one]) for name, one in zip("ab", errors, strict=True)], 80, terminal=True)
+    assert "\x1b[1;31m93.5\x1b[0m" in lines[2]  # red too, since answers failed
 
 
 def test_groups_are_apart_and_their_counts_are_not_added_to_those_of_their_datasets() -> None:

@@ -29,9 +29,14 @@ function totals() {
   return [el("br"), parts.map(([label, number]) => `${label} ${count(number)}`).join(" · ")];
 }
 
-/** A difference to sort by; one that is no percentage has no place among the others. */
+/** A difference, above 0 where the second side is better. */
+function gain(one, difference = one.difference) {
+  return one.lower_is_better ? -difference : difference;
+}
+
+/** A gain to sort by; one that is no percentage has no place among the others. */
 function drop(one) {
-  return one.fraction ? one.difference : 0;
+  return one.fraction ? gain(one) : 0;
 }
 
 /** Unfold the dataset of the address. */
@@ -78,7 +83,7 @@ function numberCell(text) {
 /** The style of a significant difference; empty if it is not significant. */
 function direction(one) {
   if ((one.p_adjusted ?? one.p ?? 1) >= 0.05) return "";
-  return one.difference < 0 ? "fell" : "rose";
+  return gain(one) < 0 ? "fell" : "rose";
 }
 
 /** The datasets, those without any change folded. */
@@ -134,13 +139,14 @@ function changes(one) {
 function flips(one) {
   if (!one.flips.length) return el("p", { class: "soft" }, say("No sample changed."));
   const list = el("div", { class: "flips" });
-  const kinds = { worse: one.flips.filter((flip) => flip.after < flip.before), better: one.flips.filter((flip) => flip.after > flip.before) };
+  const isWorse = (flip) => gain(one, flip.after - flip.before) < 0;
+  const kinds = { worse: one.flips.filter(isWorse), better: one.flips.filter((flip) => !isWorse(flip)) };
   const labels = one.both_right == null || !data.is_models ? { worse: say("worse"), better: say("better") } : { worse: say("only {model}", { model: plain(data.before) }), better: say("only {model}", { model: plain(data.after) }) };
   const chips = Object.entries(kinds).map(([name, chosen]) => el("button", { type: "button", class: "chip", "aria-pressed": "false", disabled: !chosen.length, onclick: () => choose(name) }, el("i", { class: `swatch ${name === "worse" ? "wrong" : "right"}` }), `${labels[name]} `, el("span", { class: "soft" }, count(chosen.length))));
   const choose = (name) => {
     chips.forEach((chip, place) => chip.setAttribute("aria-pressed", String(Object.keys(kinds)[place] === name)));
     list.replaceChildren();
-    appendInSteps(list, kinds[name], flip);
+    appendInSteps(list, kinds[name], (changed) => flip(changed, name));
   };
   choose(kinds.worse.length ? "worse" : "better");
   return [el("div", { class: "chips" }, chips, same(one)), list];
@@ -153,8 +159,8 @@ function same(one) {
   return el("span", { class: "soft" }, `${say("both right")} ${count(one.both_right)} · ${say("both wrong")} ${count(bothWrong)}`);
 }
 
-function flip(one) {
-  const drawn = el("details", { class: "flip" }, el("summary", {}, el("i", { class: `swatch ${one.after < one.before ? "wrong" : "right"}` }), plain(one.question), el("span", { class: "soft" }, ` ${say("row")} ${one.index}`), el("span", { class: "tag" }, say(one.same_prompt ? "same prompt" : "other prompt")), el("span", { class: "soft" }, ` ${say("gold")} ${plain(asText(one.gold)).slice(0, 80)}`)));
+function flip(one, kind) {
+  const drawn = el("details", { class: "flip" }, el("summary", {}, el("i", { class: `swatch ${kind === "worse" ? "wrong" : "right"}` }), plain(one.question), el("span", { class: "soft" }, ` ${say("row")} ${one.index}`), el("span", { class: "tag" }, say(one.same_prompt ? "same prompt" : "other prompt")), el("span", { class: "soft" }, ` ${say("gold")} ${plain(asText(one.gold)).slice(0, 80)}`)));
   const fill = () => drawn.append(answerCards(one, [say("before"), say("after")]), ...(one.same_prompt ? prompt(one.prompts[1], say("prompt")) : [...prompt(one.prompts[0], say("prompt before")), ...prompt(one.prompts[1], say("prompt after"))]));
   drawn.addEventListener("toggle", fill, { once: true });
   return drawn;

@@ -113,11 +113,13 @@ function matrixCell(cell, { cells, best, range: [low, high], isWide, choose }) {
   if (!cell) return el("td", { class: "soft" }, "–");
   if (cell.value == null) return el("td", { class: cell.isWaiting ? "soft" : "note", title: cell.title }, cell.text);
   const values = cells.map((one) => one?.value).filter((value) => value != null);
-  const isBest = best && new Set(values).size > 1 && cell.value === best(...values);
+  const isLess = cells.some((one) => one?.isLess);  // less is better
+  const isBest = best && new Set(values).size > 1 && cell.value === (isLess ? Math.min : best)(...values);
   const shown = choose ? el("button", { type: "button", class: "link score", title: cell.title, onclick: choose }, cell.text) : el("span", { class: "score", title: cell.title }, cell.text);
   const more = isWide ? [" ", el("span", { class: "ends soft" }, cell.ends ?? ""), " ", el("span", { class: "miss" }, cell.miss)] : [];
   const drawn = el("td", { class: [isBest && "best", cell.isPartial && "partly"].filter(Boolean).join(" ") || null }, shown, cell.hasGaps ? el("span", { class: "gaps", title: cell.title }, "*") : null, more);
-  if (cell.fraction !== false && high > low) drawn.style.setProperty("--heat", ((cell.value - low) / (high - low)).toFixed(3));
+  const share = (cell.value - low) / (high - low);
+  if (cell.fraction !== false && high > low) drawn.style.setProperty("--heat", (isLess ? 1 - share : share).toFixed(3));
   if (cell.done < 1) drawn.style.setProperty("--done", cell.done);
   return drawn;
 }

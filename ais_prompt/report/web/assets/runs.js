@@ -26,7 +26,13 @@ function statusOf(run) {
 
 /** The best mean of a model; runs without one come last. */
 function bestScore(run) {
-  return Math.max(-1, ...run.scores.filter(({ mean, fraction }) => fraction && mean != null).map(({ mean }) => mean));
+  return Math.max(-1, ...run.scores.filter(({ mean, fraction }) => fraction && mean != null).map((one) => (one.lower_is_better ? 1 - one.mean : one.mean)));
+}
+
+/** Order the best mean first, and models without one last. */
+function byMean(one, other) {
+  if (one.mean == null || other.mean == null) return (one.mean == null) - (other.mean == null);
+  return one.lower_is_better ? one.mean - other.mean : other.mean - one.mean;
 }
 
 function drawRuns() {
@@ -62,7 +68,7 @@ function choose(address, isChosen) {
 
 /** The best models, each with its mean and its groups; the others are folded. */
 function scoreList(run) {
-  const models = [...run.scores].sort((a, b) => (b.mean ?? -1) - (a.mean ?? -1));
+  const models = [...run.scores].sort(byMean);
   const parts = run.scores.reduce((most, { parts }) => (parts.length > most.length ? parts : most), []).map(({ name }) => name);
   const isSingle = run.datasets.length === 1;
   const head = el("tr", {}, el("th", { scope: "col" }, isSingle ? plain(run.datasets[0]) : counted(run.datasets.length, "dataset")), el("th", { scope: "col", class: "number" }, isSingle ? "" : say("mean")), parts.map((name) => el("th", { scope: "col", class: "number", title: plain(name) }, plain(name))));

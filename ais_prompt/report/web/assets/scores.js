@@ -70,6 +70,7 @@ function scoreOf(line, isNamed, choose) {
     text: bare(line.score, line.fraction),
     title: lines.filter(Boolean).join("\n"),
     fraction: line.fraction,
+    isLess: line.lower_is_better,
     line,
     task,
     done: line.of ? line.n / line.of : 1,
