@@ -105,12 +105,12 @@ class OwnEvaluator:
         """
         if self._aggregate is None:
             beyond = {name for score in scores for name, value in score.values.items() if not 0 <= value <= 1}
-            found = []
+            means: list[Score] = []
             for name in self.metrics or (self._only_metric,):
                 best = None if name in beyond else 1.0
-                found += mean_scores((name,), scores, best, lower_is_better=less_is_better(self, name))
-            return found
-        found = self._aggregate(scores)
+                means += mean_scores((name,), scores, best, lower_is_better=less_is_better(self, name))
+            return means
+        found: list[Score] = self._aggregate(scores)
         if not found:
             raise self._wrong("aggregate gives no score", "return one Score for each of `metrics`")
         if any(set(STATUSES) - score.counts.keys() for score in found):

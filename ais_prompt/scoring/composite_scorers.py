@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import DataError, GoldError
-from ais_prompt.evaluators.base import ComparesAnswers, best_of, less_is_better, worst_of
+from ais_prompt.evaluators.base import ComparesAnswers, best_of, less_is_better, unread_value, worst_of
 from ais_prompt.metrics.aggregate import Estimate, estimated_means, mean_scores
 from ais_prompt.metrics.repeated import (
     Repeatability,
@@ -76,7 +76,8 @@ class RepeatScorer(Struct, frozen=True):
         if not known:
             return replace(answers[0], repeats=answers)
         worst = min(known, key=lambda answer: WORST_FIRST.index(answer.status))
-        values = {m: avg_at_n([answer.values.get(m, 0.0) for answer in known]) for m in self.answer.evaluator.metrics}
+        unread = {metric: unread_value(self.answer.evaluator, metric) for metric in self.answer.evaluator.metrics}
+        values = {m: avg_at_n([answer.values.get(m, value) for answer in known]) for m, value in unread.items()}
         more = {name: one.value for name, one in self._estimates(answers).items() if one.value is not None}
         if len(texts := [text for text in prediction.prediction if text is not None]) > 1:
             more[SAME_TEXT] = float(len(set(map(str, texts))) == 1)
@@ -243,7 +244,7 @@ class DialogueScorer(Struct, frozen=True):
         """Return each metric over the turns: its mean, and of the whole dialogue the worst."""
         values: dict[str, float] = {}
         for metric in self.turn.evaluator.metrics:
-            each = [turn.values.get(metric, 0.0) for turn in turns]
+            each = [turn.values.get(metric, unread_value(self.turn.evaluator, metric)) for turn in turns]
             worst = max(each) if less_is_better(self.turn.evaluator, metric) else min(each)
             values |= {metric: statistics.mean(each), _of_dialogue(metric): worst}
         return values

@@ -6,8 +6,7 @@ stops early passes exactly the gates that it would have passed in the end.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from fractions import Fraction
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
@@ -24,12 +23,13 @@ class Seen(Struct, frozen=True):
     Attributes:
         score: of the sample.
         usable: whether it could be compared; else its gold cannot be used, or a part raised.
-        means: the metrics of the task that are means over the samples; none before its evaluator names them.
+        means: the metrics of the task that are means over the samples, and the value of an unread answer in each; none
+            before its evaluator names them.
     """
 
     score: SampleScore
     usable: bool
-    means: tuple[str, ...]
+    means: Mapping[str, float]
 
 
 class SampleWise:
@@ -38,7 +38,7 @@ class SampleWise:
     def __init__(self, task: Task) -> None:
         self._task = task
         self._scorer: AnyScorer | None = None
-        self._means: tuple[str, ...] = ()
+        self._means: Mapping[str, float] = {}
 
     def score(self, prediction: Prediction) -> Seen:
         """Score a sample.
@@ -60,7 +60,8 @@ class SampleWise:
             score, usable = self._scorer.failed(prediction, error.what), False
         evaluator = self._task.dataset.evaluator
         if not self._means and evaluator and evaluator.metrics:  # one of the user's own may name them when it compares
-            self._means = tuple(one.metric for one in self._scorer.aggregate(()) if one.is_mean)
+            means = [one for one in self._scorer.aggregate(()) if one.is_mean]
+            self._means = {one.metric: float(bool(one.lower_is_better)) for one in means}
         return Seen(score, usable, self._means)
 
 
@@ -95,7 +96,7 @@ class GateWatch:
         self._samples = SampleWise(task)
         self._usable = False  # whether any gold can be used; without one there is no score at all
         self._answers = AnswerCounts()
-        self._failed = self._zeros = 0  # samples without a value before the metrics were known
+        self._failed = self._unread = 0  # samples without a value before the metrics were known
         self._means: dict[str, _Mean] = {}
 
     def see(self, prediction: Prediction) -> None:
@@ -113,9 +114,9 @@ class GateWatch:
         self._left -= 1
         self._usable |= seen.usable
         if not self._means:
-            self._means = {metric: _Mean(self._zeros, self._failed) for metric in seen.means}
+            self._means = {metric: _Mean(value, self._unread, self._failed) for metric, value in seen.means.items()}
         self._failed += seen.score.status == "failed"
-        self._zeros += seen.score.status != "failed"
+        self._unread += seen.score.status != "failed"
         self._add(seen.score)
         self.decided = self._usable and all(map(self._is_decided, self._gates))
 
@@ -129,7 +130,7 @@ class GateWatch:
             if score.status == "failed" or (score.values and metric not in score.values):
                 mean.without += 1
             else:
-                mean.add(score.values.get(metric, 0.0))
+                mean.add(score.values.get(metric, mean.unread))
 
     def _is_decided(self, gate: Gate) -> bool:
         if gate.needs_samples:
@@ -152,12 +153,14 @@ class _Mean:
     Attributes:
         sum: of the values.
         known, without: samples with a value, and without one, which have no part in the mean.
+        unread: the value of an unread answer.
         beyond: whether a value was not from 0 to 1.
     """
 
-    def __init__(self, zeros: int, without: int) -> None:
-        self.sum = Fraction(0)
-        self.known = zeros
+    def __init__(self, unread: float, known: int, without: int) -> None:
+        self.unread = unread
+        self.sum = known * exact(unread)
+        self.known = known
         self.without = without
         self.beyond = False
 

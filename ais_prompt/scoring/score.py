@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from ais_prompt.checks.faults import check_k
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, GoldError, MissingGoldError, PartError
-from ais_prompt.evaluators.base import BatchEvaluator, Evaluator, JudgedBatchEvaluator
+from ais_prompt.evaluators.base import BatchEvaluator, Evaluator, JudgedBatchEvaluator, unread_value
 from ais_prompt.evaluators.code.evaluator import CodeEvaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.metrics.aggregate import without_truncated
@@ -115,7 +115,8 @@ def score(task: Task, folder: RunFolder, asked: int | None = None, stopped_of: i
         if is_answered:
             head["doubt"] = shown
         logger.log(logging.WARNING if is_answered else NOTE, "[%s] %s", task.name, shown)
-    write_results(folder.results(head["model"], head["dataset"]), head, (sample.to_json() for sample in samples))
+    details = (_read(sample, evaluator).to_json() for sample in samples)
+    write_results(folder.results(head["model"], head["dataset"]), head, details)
     return scores
 
 
@@ -171,6 +172,17 @@ def _of_whole_set(score: Score, drawn: int, population: int) -> Score:
     interval = of_whole_set(score.interval, score.value, drawn, population)
     stderr = None if score.stderr is None else score.stderr * math.sqrt(1 - drawn / population)
     return replace(score, interval=interval, stderr=stderr, population=population)
+
+
+def _read(sample: SampleScore, evaluator: Evaluator) -> SampleScore:
+    """Return a sample with its values, where it was unread before the evaluator had named its metrics.
+
+    Files leave out the values of an unread answer then, and mean 0, which is the best where less is better.
+    """
+    if sample.values or sample.status in ("scored", "failed"):
+        return sample
+    values = {metric: unread_value(evaluator, metric) for metric in evaluator.metrics}
+    return replace(sample, values=values) if any(values.values()) else sample
 
 
 def _head(task: Task, evaluator: Evaluator, scores: Sequence[Score]) -> dict[str, Any]:
