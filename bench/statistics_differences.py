@@ -1,6 +1,6 @@
 """Check by simulation that differences, powers and alarms keep their promises.
 
-    python -m bench.statistics_differences [differences|power|alarms] [--runs N]
+    python -m bench.statistics_differences [differences|power|alarms|models] [--runs N]
 
 ``differences``: how often the 95 % interval of a paired difference holds the true one, and how often interval and
 p-value disagree. "Before" is the percentile bootstrap of the mean and McNemar's exact test.
@@ -8,6 +8,10 @@ p-value disagree. "Before" is the percentile bootstrap of the mean and McNemar's
 ``power``: how often the drop is found that is said to be found in 80 %; before: (1.645 + 0.842) standard errors.
 
 ``alarms``: nights of a year that fail although nothing became worse, against one baseline of so many runs.
+
+``models``: how often models that are equally good on every dataset seem to differ: at the end of a run with two
+models, and in the mean lines of `compare` with several. Aim: at most 5 %. "Before" are plain 95 % intervals, at the end
+of a run with more than six datasets those of the mean and of the three datasets with the smallest p-values.
 """
 
 from __future__ import annotations
@@ -15,11 +19,14 @@ from __future__ import annotations
 import argparse
 import math
 from functools import cache
+from itertools import product
 
 import numpy as np
 
+from ais_prompt.comparison.differences import Difference, intervals_together, mean_differences
 from ais_prompt.metrics.difference import MeanDifference, mean_difference
 from ais_prompt.metrics.paired import LEVEL, NIGHTS, alarms_per_year, detectable_drop, matched_worse, mcnemar_worse
+from ais_prompt.report.comparison import FEW
 
 SIZES = (20, 50, 200, 1_000)
 CHANGED = (0.02, 0.1, 0.3)
@@ -28,10 +35,11 @@ CHANGED = (0.02, 0.1, 0.3)
 def main() -> None:
     """Simulate, and print one line for each setting."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", nargs="?", choices=("differences", "power", "alarms"))
+    parser.add_argument("what", nargs="?", choices=("differences", "power", "alarms", "models"))
     parser.add_argument("--runs", type=int, default=1_000, help="simulations of each setting")
     options = parser.parse_args()
-    for name, simulate in (("differences", differences), ("power", power), ("alarms", alarms)):
+    tables = {"differences": differences, "power": power, "alarms": alarms, "models": models}
+    for name, simulate in tables.items():
         if options.what in (None, name):
             simulate(np.random.default_rng(1), options.runs)
 
@@ -109,6 +117,54 @@ def alarms(draw: np.random.Generator, runs: int) -> None:
         said = alarms_per_year(1, count, level)
         unlucky = np.quantile(found, 0.9)
         print(f"{count:4} {level:6.4f} {said.mean:36.1f} {np.mean(found):6.1f} {said.unlucky:32.1f} {unlucky:6.1f}")
+
+
+def models(draw: np.random.Generator, runs: int) -> None:
+    """How often equal models seem to differ; each question has a chance of its own, around that of its dataset."""
+    print("models  datasets    n   any difference at the end of a run: before  after   in a mean line: before  after")
+    for count, sets, n in ((2, 4, 50), (2, 6, 200), (2, 60, 50), (4, 4, 50), (8, 10, 100)):
+        found = np.zeros(4)
+        for _ in range(runs):
+            own = draw.beta(2, 2, sets)
+            names = product(range(count // 2), range(sets))
+            pairs = [_pair(draw, f"m{model}", f"d{number}", n, own[number]) for model, number in names]
+            means = mean_differences(pairs, ())
+            if count == 2:
+                luckiest = pairs if sets <= FEW else sorted(pairs, key=lambda one: one.p)[:3]
+                found[0] += any(one.p < LEVEL for one in (*means, *luckiest))
+                shown = intervals_together([*means, *pairs] if sets <= FEW else means)
+                found[1] += any(_is_sure(interval) for _, interval in shown)
+            found[2] += any(one.p < LEVEL for one in means)
+            found[3] += any(one.p_adjusted < LEVEL for one in means)
+        shares = found / runs
+        end = f"{shares[0]:42.3f} {shares[1]:6.3f}" if count == 2 else " " * 49
+        print(f"{count:6} {sets:9} {n:4} {end} {shares[2]:24.3f} {shares[3]:6.3f}", flush=True)
+
+
+def _pair(draw: np.random.Generator, model: str, dataset: str, n: int, share: float) -> Difference:
+    """Return the difference of two runs, or models, that are right with the same chances."""
+    chances = draw.beta(3 * share, 3 * (1 - share), n)
+    before, after = (draw.random((2, n)) < chances).astype(float)
+    differences = (after - before).tolist()
+    mean = mean_difference(differences)
+    return Difference(
+        model=model,
+        dataset=dataset,
+        metric="accuracy",
+        fraction=True,
+        common=n,
+        before=float(before.mean()),
+        after=float(after.mean()),
+        interval=mean.interval,
+        p=mean.p,
+        units=n,
+        found=mean,
+        questions=tuple((f"{dataset} {number}", one) for number, one in enumerate(differences)),
+    )
+
+
+def _is_sure(interval: tuple[float, float] | None) -> bool:
+    return interval is not None and not interval[0] <= 0 <= interval[1]
 
 
 if __name__ == "__main__":

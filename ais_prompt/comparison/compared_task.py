@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from ais_prompt.comparison.causes import Change, Share, changed_parts, divided, reported_difference, shares_left_out
 from ais_prompt.comparison.differences import Difference, common_ids, score_difference
@@ -44,7 +43,6 @@ class Comparison(Difference, frozen=True, kw_only=True):
         failed_before, failed_after: common samples without an answer, which are left out.
         both_right: samples with the best value in both; None unless every sample is right or wrong.
         differences: ``after`` less ``before`` of each common sample.
-        p_adjusted: p-value after Holm's correction over all datasets.
         flips: samples whose value changed, those that became worse first.
         shares: the causes of the reported difference; they add up to it, unless it is not divided.
         undivided: why the difference of logs is not divided; empty if it is.
@@ -62,7 +60,6 @@ class Comparison(Difference, frozen=True, kw_only=True):
     changes: tuple[Change, ...]
     reported: float
     undivided: str = ""
-    p_adjusted: float = 1.0
     both_right: int | None = None
 
 
@@ -99,11 +96,6 @@ def compare(before: ScoredTask, after: ScoredTask) -> Comparison:
         reported=reported_difference(before, after),
         both_right=sum(before.values[name] == after.values[name] == right for name in ids) if is_binary else None,
     )
-
-
-def adjusted(comparison: Comparison, p_adjusted: float) -> Comparison:
-    """Return the comparison with its corrected p-value."""
-    return replace(comparison, p_adjusted=p_adjusted)
 
 
 def _flips(

@@ -7,17 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from typing import TypeVar
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ais_prompt.comparison.scored_task import ScoredTask, clusters_of, have_one_metric
 from ais_prompt.errors import AisPromptError, DataError
 from ais_prompt.metrics.aggregate import exact_mean
 from ais_prompt.metrics.bootstrap import SumsDifference, sums_difference
 from ais_prompt.metrics.difference import MeanDifference, mean_difference, mean_of_differences
+from ais_prompt.metrics.paired import LEVEL, holm
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import SummaryGroup, TaskSpec
+
+Adjusted = TypeVar("Adjusted", bound="Difference")
 
 
 class Difference(Struct, frozen=True, kw_only=True):
@@ -33,9 +38,10 @@ class Difference(Struct, frozen=True, kw_only=True):
         before, after: the two scores.
         interval: 95 % confidence interval of the difference; None if unknown.
         p: how likely so large a difference is if there is none; below 5 % exactly where ``interval`` leaves out 0.
+        p_adjusted: the p-value after Holm's correction: of a dataset over all datasets, of a mean over all means.
         units: independent units among the samples: these, or clusters of them.
         datasets: how many datasets it is the mean of.
-        found: the difference as a mean over samples; None if the metric is no mean.
+        found: the difference with its uncertainty; None if unknown.
         questions: each common sample, or its cluster, and its difference.
     """
 
@@ -50,7 +56,8 @@ class Difference(Struct, frozen=True, kw_only=True):
     p: float
     units: int
     datasets: int = 1
-    found: MeanDifference | None = None
+    found: MeanDifference | SumsDifference | None = None
+    p_adjusted: float = 1.0
     questions: tuple[tuple[str, float], ...] = ()
     lower_is_better: bool = False
 
@@ -73,6 +80,10 @@ class Difference(Struct, frozen=True, kw_only=True):
     def better(self) -> int:
         """How many samples became better."""
         return self._changed(up=not self.lower_is_better)
+
+    def interval_at(self, level: float) -> tuple[float, float] | None:
+        """Return the interval with confidence ``1 - level``; None if unknown."""
+        return None if self.found is None else self.found.interval_at(level)
 
     def _changed(self, *, up: bool) -> int:
         return sum(one > 0 if up else one < 0 for _, one in self.questions)
@@ -103,17 +114,16 @@ def score_difference(before: ScoredTask, after: ScoredTask) -> Difference:
     before.check_comparable()
     after.check_comparable()
     clusters = clusters_of(after, ids)
-    mean: MeanDifference | None
+    found: MeanDifference | SumsDifference
     old, new = ([task.values[name] for name in ids] for task in (before, after))
     differences = [second - first for first, second in zip(old, new, strict=True)]
     if before.corpus is None or after.corpus is None:
         scores = exact_mean(old), exact_mean(new)
-        mean = mean_difference(differences, clusters, before.best and after.best)
-        found: MeanDifference | SumsDifference = mean
+        found = mean_difference(differences, clusters, before.best and after.best)
     else:
         first, second = (np.array([task.rows[name] for name in ids]) for task in (before, after))
         scores = before.corpus.statistic(first.sum(axis=0)), after.corpus.statistic(second.sum(axis=0))
-        mean, found = None, sums_difference(first, second, after.corpus.statistic, clusters)
+        found = sums_difference(first, second, after.corpus.statistic, clusters)
     return Difference(
         model=before.model if before.model == after.model else f"{before.model} → {after.model}",
         dataset=after.dataset,
@@ -125,7 +135,7 @@ def score_difference(before: ScoredTask, after: ScoredTask) -> Difference:
         interval=found.interval,
         p=found.p,
         units=found.units,
-        found=mean,
+        found=found,
         questions=tuple(zip(clusters or ids, differences, strict=True)),
         lower_is_better=bool(metric.lower_is_better),
     )
@@ -154,7 +164,13 @@ def mean_differences(found: Sequence[Difference], groups: Sequence[SummaryGroup]
         for name, datasets in members.items():
             part = [one for one in own if one.dataset in datasets]
             means += _mean(name, part) if len(part) < len(own) else ()
-    return means
+    return adjusted(means)
+
+
+def adjusted(found: Sequence[Adjusted]) -> list[Adjusted]:
+    """Return differences with p-values that are corrected over all of them."""
+    corrected = holm({number: one.p for number, one in enumerate(found)})
+    return [replace(one, p_adjusted=corrected[number]) for number, one in enumerate(found)]
 
 
 def members_of(groups: Sequence[SummaryGroup]) -> dict[str, frozenset[str]]:
@@ -166,8 +182,16 @@ def members_of(groups: Sequence[SummaryGroup]) -> dict[str, frozenset[str]]:
     return {group.name: members[group.name] for group in groups if group.kind == "average"}
 
 
+def intervals_together(found: Sequence[Difference]) -> list[tuple[Difference, tuple[float, float] | None]]:
+    """Return differences with intervals that hold all together in 95 % of cases; None where one is unknown.
+
+    Source: Dunn 1961, "Multiple Comparisons Among Means" (Bonferroni's inequality).
+    """
+    return [(one, one.interval_at(LEVEL / len(found))) for one in found]
+
+
 def _mean(name: str, parts: Sequence[Difference]) -> Iterator[Difference]:
-    means = [part.found for part in parts if part.found is not None and part.fraction]
+    means = [part.found for part in parts if isinstance(part.found, MeanDifference) and part.fraction]
     if not len(parts) == len(means) >= 2 or len({part.lower_is_better for part in parts}) > 1:
         return
     mean = mean_of_differences(means, [part.questions for part in parts])
@@ -209,4 +233,4 @@ def model_differences(
         with suppress(AisPromptError):  # of a task that failed the summary has a note
             if dataset in after and task.metric.of is None and after[dataset].metric.of is None:
                 found.append(score_difference(task, after[dataset]))
-    return [*found, *mean_differences(found, groups)]
+    return [*adjusted(found), *mean_differences(found, groups)]

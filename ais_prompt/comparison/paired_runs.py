@@ -15,14 +15,13 @@ from msgspec import Struct
 
 from ais_prompt.catalog import HOOKS, import_object
 from ais_prompt.checks.stored_run import stored_spec
-from ais_prompt.comparison.compared_task import Comparison, adjusted, compare
-from ais_prompt.comparison.differences import Difference, mean_differences, members_of
+from ais_prompt.comparison.compared_task import Comparison, compare
+from ais_prompt.comparison.differences import Difference, adjusted, mean_differences, members_of
 from ais_prompt.comparison.locks.diff import with_model
 from ais_prompt.comparison.scored_task import ScoredTask
 from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
 from ais_prompt.config.paths import expand
 from ais_prompt.errors import AisPromptError, ConfigError
-from ais_prompt.metrics.paired import holm
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.results import check_scored
 from ais_prompt.store.runs import locate_run, read_run_file
@@ -179,11 +178,10 @@ def compare_runs(before: StoredRun, after: StoredRun) -> RunComparison:
             where = "" if error.where == new.name else error.where
             faults[" · ".join(filter(None, (error.what, where, error.fix)))].append(new.name)
     notes += [f"{listed(names, NAMED)} cannot be compared: {fault}" for fault, names in faults.items()]
-    corrected = holm({number: one.p for number, one in enumerate(found)})
     return RunComparison(
         before,
         after,
-        tuple(adjusted(one, corrected[number]) for number, one in enumerate(found)),
+        tuple(adjusted(found)),
         tuple(dict.fromkeys(notes)),
         tuple(mean_differences(found, after.groups)),
         members_of(after.groups),

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from ais_prompt.metrics.paired import LEVEL
+from ais_prompt.metrics.paired import LEVEL, with_zero
 
 RESAMPLES: Final = 1000
 SEED: Final = 0
@@ -76,6 +76,10 @@ class SumsDifference(Struct, frozen=True):
         """Return the lower end of the one-sided interval; None if unknown."""
         return float(np.percentile(self.found, 100 * (1 - confidence))) if self.found else None
 
+    def interval_at(self, level: float) -> tuple[float, float] | None:
+        """Return the interval with confidence ``1 - level``, which leaves out 0 only if ``p`` is below ``level``."""
+        return _interval(self.found, self.p, level) if self.found else None
+
 
 def sums_difference(
     before: NDArray[np.float64],
@@ -116,11 +120,13 @@ def sums_difference(
     worse = max(_share(found >= 0), _share(swapped <= value + tolerance))
     better = max(_share(found <= 0), _share(swapped >= value - tolerance))
     p = min(1.0, 2 * min(worse, better))
-    low, high = np.percentile(found, [2.5, 97.5])
-    if p >= LEVEL:
-        low, high = min(low, 0.0), max(high, 0.0)
-    interval = (float(low), float(high))
+    interval = _interval(found, p, LEVEL)
     return SumsDifference(value, float(np.std(found, ddof=1)), interval, p, worse, size, tuple(found.tolist()))
+
+
+def _interval(found: Sequence[float] | NDArray[np.float64], p: float, level: float) -> tuple[float, float] | None:
+    low, high = np.percentile(found, [50 * level, 100 - 50 * level])
+    return with_zero((float(low), float(high)), p, level)
 
 
 def _share(hits: NDArray[np.bool_]) -> float:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from ais_prompt.metrics.aggregate import exact_mean
 from ais_prompt.metrics.distributions import t_quantile
 from ais_prompt.metrics.interval import Part, Z, group_spread, spread_of
-from ais_prompt.metrics.paired import LEVEL, Tails, mcnemar_worse, sign_flips
+from ais_prompt.metrics.paired import LEVEL, Tails, mcnemar_worse, sign_flips, with_zero
 from ais_prompt.types import Spread
 
 TAIL: Final = LEVEL / 2
@@ -54,6 +54,11 @@ class MeanDifference(Struct, frozen=True):
         ends = _ends(self.value, self.worse, self.better, self.spread, self.best, 1 - confidence)
         return ends[0] if ends else None
 
+    def interval_at(self, level: float) -> tuple[float, float] | None:
+        """Return the interval with confidence ``1 - level``, which leaves out 0 only if ``p`` is below ``level``."""
+        ends = _ends(self.value, self.worse, self.better, self.spread, self.best, level / 2)
+        return with_zero(ends, self.p, level)
+
     def effective(self, tail: float) -> float:
         """Return the effective number of samples: right or wrong answers with the same variance of the mean."""
         if self.spread is None or self.best is None:
@@ -92,13 +97,10 @@ def mean_difference(
     if not binary:  # McNemar's exact test is below 5 % only where the one that the interval inverts is, too
         p = max(p, 2 * _score_tail(-abs(value), worse, better, spread, best, TAIL))
         p_worse = max(p_worse, _score_tail(value, worse, better, spread, best, LEVEL))
-    interval = _ends(value, worse, better, spread, best, TAIL)
-    if interval and p >= LEVEL:
-        interval = (min(interval[0], 0.0), max(interval[1], 0.0))
     return MeanDifference(
         value=value,
         stderr=None if spread is None else spread.stderr,
-        interval=interval,
+        interval=with_zero(_ends(value, worse, better, spread, best, TAIL), p, LEVEL),
         p=min(p, 1.0),
         p_worse=p_worse,
         units=len(sums),

@@ -67,6 +67,13 @@ def holm(p_values: Mapping[Key, float]) -> dict[Key, float]:
     return {key: adjusted[key] for key in p_values}
 
 
+def with_zero(interval: tuple[float, float] | None, p: float, level: float) -> tuple[float, float] | None:
+    """Return an interval of a difference, extended to 0 unless the p-value of the difference is below the level."""
+    if interval is None or p < level:
+        return interval
+    return min(interval[0], 0.0), max(interval[1], 0.0)
+
+
 def _at_most(successes: int, trials: int) -> float:
     """Return P(X ≤ successes) of a fair binomial, in whole numbers, so that only the result is rounded."""
     ways = total = 1

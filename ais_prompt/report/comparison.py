@@ -16,7 +16,7 @@ from rich.text import Text
 
 from ais_prompt.comparison.causes import Change
 from ais_prompt.comparison.compared_task import Comparison, Flip
-from ais_prompt.comparison.differences import Difference
+from ais_prompt.comparison.differences import Difference, intervals_together
 from ais_prompt.comparison.paired_runs import RunComparison
 from ais_prompt.report.explanation import change_lines, explanation, questions_of, score_text, signed
 from ais_prompt.types.request import prompts_to_json
@@ -100,6 +100,9 @@ def print_comparison(found: RunComparison, flips: int, console: Console) -> None
 def print_model_difference(differences: Sequence[Difference], root: Path, console: Console) -> None:
     """Print the difference of the two models of a run: its means, and each dataset if there are few.
 
+    Models that are equally good have a line whose interval leaves out 0 in at most 5 % of runs, however many lines
+    there are. Of many datasets none is shown: the largest differences would be those of luck.
+
     Args:
         differences: of datasets, then means; without any nothing is printed.
         root: the run folder, for the command that shows the rest.
@@ -109,20 +112,22 @@ def print_model_difference(differences: Sequence[Difference], root: Path, consol
     if not datasets:
         return
     means = [one for one in differences if one.datasets > 1]
-    few = datasets if len(datasets) <= FEW else [] if len(means) > 1 else sorted(datasets, key=_unlikely)[:EXPLAINED]
+    shown = intervals_together([*means, *datasets] if len(datasets) <= FEW else means)
     before, _, after = datasets[0].model.partition(" → ")
     console.print()
-    _print_line(Text.assemble((printable(f"{after} − {before}"), "bold"), ", 95 % interval"), console)
-    shown = [*means, *few]
-    width = max(cell_len(_name(one)) for one in shown)
-    for one in shown:
-        ends = "" if one.interval is None else f"({' to '.join(signed(end, one) for end in one.interval)})"
+    kind = "95 % interval" if len(shown) <= 1 else f"95 % intervals for all {len(shown)} together"
+    _print_line(Text.assemble((printable(f"{after} − {before}"), "bold"), f", {kind}" if shown else ""), console)
+    width = max((cell_len(_name(one)) for one, _ in shown), default=0)
+    for one, interval in shown:
+        ends = "" if interval is None else f"({' to '.join(signed(end, one) for end in interval)})"
+        is_sure = interval is not None and not interval[0] <= 0 <= interval[1]
         name = printable(_name(one))
         line = Text.assemble(
-            f"  {name}{' ' * (width - cell_len(name))}  ", (f"{signed(one.difference, one):>6}", _style(one))
+            f"  {name}{' ' * (width - cell_len(name))}  ",
+            (f"{signed(one.difference, one):>6}", _colour(one) if is_sure else ""),
         )
         _print_line(line.append(f"  {ends}"), console)
-    if len(few) < len(datasets):
+    if len(datasets) > FEW:
         _print_line(Text(f"  every dataset, causes, samples: aisprompt compare {root}", style="dim"), console)
 
 
@@ -134,13 +139,8 @@ def _is_changed(one: Comparison, common: Sequence[Change]) -> bool:
 
 def _badness(one: Difference) -> tuple[bool, float, float]:
     """Order the worst first: significant drops before others."""
-    is_significant = isinstance(one, Comparison) and one.p_adjusted < SIGNIFICANT and one.gain < 0
+    is_significant = one.p_adjusted < SIGNIFICANT and one.gain < 0
     return not is_significant, one.gain if one.fraction else 0.0, one.p
-
-
-def _unlikely(one: Difference) -> tuple[float, float]:
-    """Order the surest difference first."""
-    return one.p, -abs(one.difference)
 
 
 def _print_line(line: Text, console: Console) -> None:
@@ -225,7 +225,7 @@ def _cells(one: Difference, name: str, style: str = "") -> dict[Column, Cell]:
         score_text(one.after, one),
         Text(signed(one.difference, one), style=_style(one)),
         "" if one.interval is None else " to ".join(signed(end, one) for end in one.interval),
-        Text(f"{one.p_adjusted:.3g}", style=_style(one)) if isinstance(one, Comparison) else "",
+        Text(f"{one.p_adjusted:.3g}", style=_style(one)),
         str(one.common),
         str(one.worse),
         str(one.better),
@@ -249,8 +249,12 @@ def _narrow(rows: Sequence[dict[Column, Cell]], width: int) -> Iterator[list[Cel
 
 
 def _style(one: Difference) -> str:
-    if (one.p_adjusted if isinstance(one, Comparison) else one.p) >= SIGNIFICANT:
+    if one.p_adjusted >= SIGNIFICANT:
         return ""
+    return _colour(one)
+
+
+def _colour(one: Difference) -> str:
     return "bold red" if one.gain < 0 else "bold green"
 
 
@@ -278,6 +282,7 @@ def difference_json(one: Difference) -> dict[str, Any]:
         "interval": one.interval,
         "n": one.common,
         "p": one.p,
+        "p_adjusted": one.p_adjusted,
     }
 
 

@@ -89,6 +89,7 @@ class DifferenceEntry(TypedDict):
     interval: tuple[float, float] | None
     n: int
     p: float
+    p_adjusted: float
 
 
 class RunDocument(Document, kw_only=True):

@@ -60,7 +60,7 @@ def test_a_comparison_counts_and_colours_by_what_is_better() -> None:
     questions = (("a", 0.5), ("b", 0.5), ("c", -0.5))
     rise = Difference(
         model="m", dataset="d", metric="x", fraction=False, common=3, before=1.0, after=1.5, interval=None, p=0.01,
-        units=3, questions=questions,
+        p_adjusted=0.01, units=3, questions=questions,
     )  # fmt: skip
     fall = replace(rise, lower_is_better=True)
     assert [(one.worse, one.better, _style(one)) for one in (rise, fall)] == [(1, 2, "bold green"), (2, 1, "bold red")]

@@ -15,9 +15,10 @@ from rich.console import Console
 
 from ais_prompt.comparison.causes import Change, Share
 from ais_prompt.comparison.compared_task import Comparison, Flip
-from ais_prompt.comparison.differences import Difference
+from ais_prompt.comparison.differences import Difference, adjusted, mean_differences
 from ais_prompt.comparison.paired_runs import RunComparison, StoredRun
-from ais_prompt.report.comparison import print_comparison
+from ais_prompt.metrics.difference import mean_difference
+from ais_prompt.report.comparison import print_comparison, print_model_difference
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import Prediction
 
@@ -72,6 +73,29 @@ def mean(name: str, difference: float, datasets: int) -> Difference:
     one = comparison()
     values = {name: getattr(one, name) for name in Difference.__struct_fields__}
     return Difference(**values | {"dataset": name, "after": one.before + difference, "datasets": datasets})
+
+
+SURE = [-1.0] * 7 + [0.0] * 13
+"""Differences of samples with p = 1/64."""
+SAME = [-1.0, 1.0] * 3 + [0.0] * 14
+
+
+def difference(values: Sequence[float], model: str = "a → b", dataset: str = "d") -> Difference:
+    found = mean_difference(values)
+    return Difference(
+        model=model,
+        dataset=dataset,
+        metric="accuracy",
+        fraction=True,
+        common=len(values),
+        before=0.5,
+        after=0.5 + found.value,
+        interval=found.interval,
+        p=found.p,
+        units=found.units,
+        found=found,
+        questions=tuple((f"{dataset} {number}", value) for number, value in enumerate(values)),
+    )
 
 
 @given(st.integers(60, 200))
@@ -138,6 +162,29 @@ def test_many_datasets_are_in_groups_the_worst_first_with_the_causes_of_the_wors
     assert sum("from model, 29 samples" in line for line in lines) == 3
     assert lines.count("  model differs") == 1  # in all of them alike
     assert any(line.startswith("27 more changed") for line in lines)
+
+
+def test_the_end_of_a_run_with_many_datasets_shows_no_lucky_one() -> None:
+    def ends(datasets: int) -> list[str]:
+        names = [f"d{number}" for number in range(datasets)]
+        found = adjusted([difference(SURE if name == "d0" else SAME, dataset=name) for name in names])
+        stream = io.StringIO()
+        print_model_difference([*found, *mean_differences(found, ())], Path("r"), Console(file=stream, width=200))
+        return stream.getvalue().splitlines()
+
+    alone, few, many = ends(1), ends(6), ends(60)
+    assert alone[1] == "b − a, 95 % interval"
+    assert float(alone[2].split()[-1][:-1]) < 0
+    assert few[1] == "b − a, 95 % intervals for all 7 together"
+    assert [line.split()[0] for line in few[2:]] == ["mean", *(f"d{number}" for number in range(6))]
+    assert float(few[3].split()[-1][:-1]) >= 0
+    assert [line.split()[0] for line in many[2:]] == ["mean", "every"]
+
+
+def test_means_of_several_models_are_corrected_together() -> None:
+    means = mean_differences([difference(SURE, model, dataset) for model in "abcd" for dataset in "xy"], ())
+    assert len(means) == 4
+    assert [one.p_adjusted for one in means] == pytest.approx([min(4 * means[0].p, 1)] * 4)
 
 
 def test_eight_models_on_thirty_datasets_fit_on_a_screen_and_a_pipe_has_all() -> None:
