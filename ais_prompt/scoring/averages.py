@@ -82,18 +82,25 @@ class _Averages:
             self.rows += [Row(group.name, model, metric, note=note) for metric in group.metrics]
         elif group.kind != "average" or group.transforms:
             self.rows.append(_combined(group, rows))
-        elif group.metric is not None:
-            self._add(group, group.metric, rows, _weights(group, rows))
         else:
-            self._add(group, NAIVE, rows, [1.0] * len(rows))
-            if group.weights is not None:
-                self._add(group, WEIGHTED, rows, _weights(group, rows))
+            if group.metric is None:
+                self._add(group, NAIVE, rows, [1.0] * len(rows))
+            if group.metric is not None or group.weights is not None:
+                parts = self._datasets(group, rows) if isinstance(group.weights, str) else rows
+                self._add(group, group.metric or WEIGHTED, parts, _weights(group, parts))
 
     def _find(self, entry: SummaryEntry, model: str) -> Row:
         """Return the score that goes into an average; the main one if no metric is named."""
         rows = [row for row in self.rows if row.model == model and row.dataset == entry.name]
         absent = Row(entry.name, model, note=f"no {entry.metric}" if rows and entry.metric else _NOT_RUN)
         return next((row for row in rows if _is_meant(row, entry)), absent)
+
+    def _datasets(self, group: SummaryGroup, rows: Sequence[Row]) -> list[Row]:
+        """Return the parts of a micro-average: in place of each group its datasets, unless its metric is named."""
+        parts: list[Row] = []
+        for entry, row in zip(group.subsets, rows, strict=True):
+            parts += [row] if entry.metric is not None else self._shares.get(row, {row: 1.0})
+        return parts
 
     def _add(self, group: SummaryGroup, metric: str, rows: Sequence[Row], weights: Sequence[float]) -> None:
         shares: defaultdict[Row, float] = defaultdict(float)

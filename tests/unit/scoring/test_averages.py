@@ -130,3 +130,24 @@ def test_a_weight_by_size_counts_questions_and_not_their_repeats() -> None:
     once = TaskOutcome("m", "b", [replace(score(0.9, n=100), questions=100)])
     *_, weighted = averages([repeated, once], group("a", "b", weights="n"))
     assert weighted.score == pytest.approx(0.7)
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.integers(1, 200)), min_size=2, max_size=6), st.data())
+def test_a_micro_average_is_that_of_all_questions_however_groups_are_nested(
+    parts: list[tuple[float, int]], data: st.DataObject
+) -> None:
+    names = [f"d{number}" for number in range(len(parts))]
+    outcomes = [TaskOutcome("m", name, [score(value, n=n)]) for name, (value, n) in zip(names, parts, strict=True)]
+    cut = data.draw(st.integers(1, len(parts) - 1))
+    inner = group(*names[:cut], name="inner", weights=data.draw(st.sampled_from([None, "n"])))
+    *_, flat = averages(outcomes, group(*names, weights="n"))
+    *_, nested = averages(outcomes, inner, group("inner", *names[cut:], weights="n"))
+    assert nested.score == pytest.approx(flat.score)
+    assert nested.n == flat.n
+
+
+def test_a_part_whose_metric_is_named_stays_as_it_is_in_a_micro_average() -> None:
+    three = [*TWO, TaskOutcome("m", "c", [score(0.2, n=400)])]
+    outer = SummaryGroup("all", (SummaryEntry("inner", NAIVE), SummaryEntry("c")), "n")
+    *_, micro = averages(three, group("a", "b", name="inner", weights="n"), outer)
+    assert micro.score == pytest.approx((0.7 + 0.2) / 2)
