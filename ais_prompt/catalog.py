@@ -167,6 +167,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "LongBenchCodeSimEvaluator": "ais_prompt.extensions.benchmarks.long_bench",
         "LongBenchCountEvaluator": "ais_prompt.extensions.benchmarks.long_bench",
         "LongBenchRetrievalEvaluator": "ais_prompt.extensions.benchmarks.long_bench",
+        "LongBenchRougeEvaluator": "ais_prompt.extensions.benchmarks.long_bench",
         "MATHEvaluator": "ais_prompt.evaluators.math",
         "MATHVerifyEvaluator": "ais_prompt.evaluators.math",
         "MBPPEvaluator": "ais_prompt.evaluators.code.evaluator",

@@ -6,7 +6,8 @@
 The answers to all ``N`` questions of a set are fixed; ``n`` of them are drawn again and again, and the coverage is the
 part of the draws whose interval holds the mean of all. "no correction" is the interval of questions without end, with
 its width in units of ours. Questions in clusters of ten are alike (a cluster is right with a chance of its own), strata
-differ by up to 40 points. Aim: at least .93 in the mean over the shares, and .90 at least.
+differ by up to 40 points. ``few`` draws one to three questions of each stratum. Aim: at least .93 in the mean over the
+shares, and .90 at least.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ SETS: Final = ((50, 20), (100, 90), (1000, 50), (1000, 200), (14_042, 200), (100
 GROUPS: Final = ((3, 60), (3, 200), (10, 100), (57, 57), (57, 200), (57, 1000))
 """Datasets of a group, and how many questions are drawn of all."""
 STRATA: Final = (2, 5, 20)
+FEW: Final = ((200, 2), (200, 3), (500, 5), (300, 10), (1000, 20))
+"""Questions of the set, and strata of which one to three questions are drawn."""
 CLUSTER: Final = 10
 
 
@@ -45,7 +48,7 @@ class Held(NamedTuple):
 
 def main() -> None:
     """Print the tables."""
-    tables = {"one": one_set, "strata": strata, "groups": groups}
+    tables = {"one": one_set, "strata": strata, "few": few, "groups": groups}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", nargs="*", choices=[*tables, []], help="tables to print; all by default")
     parser.add_argument("--repeats", type=int, default=400, help="draws of each share")
@@ -79,12 +82,37 @@ def strata(draw: np.random.Generator, repeats: int) -> None:
         for count in (count for count in STRATA if count <= n):
             found = []
             for share in SHARES:
-                stratum = draw.choice(count, size, p=np.arange(1, count + 1) / np.arange(1, count + 1).sum())
-                chance = np.clip(share + np.linspace(-0.2, 0.2, count), 0.0, 1.0)[stratum]
+                stratum, chance = _divided(draw, share, size, count)
                 values = (draw.random(size) < chance).astype(float)
                 counts = allot(n, np.bincount(stratum, minlength=count).clip(1).tolist())
                 found.append([_held(values, stratum, draw, counts) for _ in range(repeats)])
             print(f"{size:6} {n:5}  {count:6} {_summary(found)}", flush=True)
+
+
+def few(draw: np.random.Generator, repeats: int) -> None:
+    """Draw one to three questions of each stratum, which are right or wrong, or rated from 0 to 1."""
+    print("\nfew of each stratum\n     N  strata  drawn  values    mean  least  (at)   no correction: mean  width")
+    for size, count in FEW:
+        for n in (each * count for each in (1, 2, 3) if each * count > 2):
+            for kind in ("right", "rated"):
+                found = []
+                for share in SHARES:
+                    stratum, chance = _divided(draw, share, size, count)
+                    values = (draw.random(size) < chance).astype(float)
+                    if kind == "rated":
+                        chance = chance.clip(0.01, 0.99)
+                        values = np.round(draw.beta(chance * 3, (1 - chance) * 3), 2)
+                    counts = allot(n, np.bincount(stratum, minlength=count).clip(1).tolist())
+                    found.append([_held(values, stratum, draw, counts) for _ in range(repeats)])
+                print(f"{size:6} {count:7} {n:6}  {kind:6} {_summary(found)}", flush=True)
+
+
+def _divided(
+    draw: np.random.Generator, share: float, size: int, count: int
+) -> tuple[NDArray[np.int_], NDArray[np.float64]]:
+    """Return the stratum of each question, and how likely it is answered right."""
+    stratum = draw.choice(count, size, p=np.arange(1, count + 1) / np.arange(1, count + 1).sum())
+    return stratum, np.clip(share + np.linspace(-0.2, 0.2, count), 0.0, 1.0)[stratum]
 
 
 def groups(draw: np.random.Generator, repeats: int) -> None:

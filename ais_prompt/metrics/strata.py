@@ -23,6 +23,9 @@ from ais_prompt.types import Spread
 _OVERALL: Final = 4
 """For how many questions of a stratum the variance over all strata counts. Chosen by simulation, see
 ``bench.statistics_draws``."""
+_BOUND: Final = 1.0
+"""For how many questions the variance of right and wrong answers with the same mean counts in that over all strata.
+Chosen by simulation, see ``bench.statistics_draws few``."""
 _ALL: Final = 1e12
 """Units of a stratum of which every question was drawn."""
 
@@ -53,7 +56,8 @@ def drawn_spread(
         deviations: what each question adds to the mean; they add up to 0.
         strata: of each question.
         sizes: stratum → questions in it, drawn or not.
-        binary, largest: as in `spread_of`; they count where there is one stratum.
+        binary: as in `spread_of`; it counts where there is one stratum.
+        largest: as in `spread_of`.
     """
     if len(deviations) < 2:
         return None
@@ -71,6 +75,10 @@ def drawn_spread(
         share = sizes[name] / whole
         parts.append((share, sizes[name], [one * len(own) / share for one in own]))
     overall = math.fsum(share * math.fsum(one * one for one in own) / len(own) for share, _, own in parts)
+    if largest is not None:  # a few questions that are alike by luck say little of how much others differ
+        right_or_wrong = largest / math.fsum(share * share / len(own) for share, _, own in parts)
+        known = len(deviations) - 1
+        overall = (known * overall + _BOUND * right_or_wrong) / (known + _BOUND)
     return pooled(
         (share, stratum_spread(variance(own) if len(own) > 1 else 0.0, len(own), size, overall))
         for share, size, own in parts

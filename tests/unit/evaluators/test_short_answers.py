@@ -23,6 +23,7 @@ from ais_prompt.extensions.benchmarks.long_bench import (
     LongBenchCodeSimEvaluator,
     LongBenchCountEvaluator,
     LongBenchRetrievalEvaluator,
+    LongBenchRougeEvaluator,
 )
 from ais_prompt.types import SampleScore
 
@@ -34,6 +35,7 @@ OF_TEXTS = (
     LambadaEvaluator(),
     LongBenchCodeSimEvaluator(),
     LongBenchCountEvaluator(),
+    LongBenchRougeEvaluator(),
     OptionOrTextEvaluator(),
 )
 WORDS = st.text("ab1 .,\n", max_size=12)
@@ -145,3 +147,26 @@ def test_another_number_or_name_is_not_contained(answer: str, gold: str) -> None
 )
 def test_a_gold_counts_anywhere_in_an_answer_in_any_case(answer: str, gold: Any, value: float) -> None:
     assert ContainsEvaluator().value(answer, gold) == value
+
+
+def test_rouge_of_long_bench_is_that_of_the_published_package() -> None:
+    evaluator = LongBenchRougeEvaluator()
+    for answer, gold, expected in (  # values of `rouge` 1.0.1
+        ("The cat sat on the mat. It was happy.", "A cat was on the mat. It looked very happy.", 0.7368421002770082),
+        ("the the the", "the cat", 0.6666666622222223),  # each word counts once
+        ("a b c d", "d c b a", 0.24999999500000009),
+        ("x. . y", "y x", 0.7999999952000001),  # a blank sentence is a word
+        ("Costs rose, said the report.", "The report said that costs rose sharply. Prices fell.", 0.14285713826530627),
+        ("", "a", 0.0),
+        ("...", "a", 0.0),
+    ):
+        assert evaluator.value(answer, gold) == pytest.approx(expected, abs=1e-12)
+    assert evaluator.value("a b", ["c", "a b"]) == pytest.approx(1.0)
+    assert evaluator.value("a b c d e " * 200, "a b c d e " * 8) == pytest.approx(1.0)
+
+
+def test_rouge_of_long_bench_compares_chinese_words() -> None:
+    pytest.importorskip("jieba")
+    evaluator = LongBenchRougeEvaluator("zh")
+    assert evaluator.value("北京是中国的首都", "中国的首都是北京") == pytest.approx(0.5999999950000001, abs=1e-12)
+    assert LongBenchRougeEvaluator().value("北京是中国的首都", "中国的首都是北京") == 0

@@ -101,14 +101,7 @@ EVALUATORS: Final = (
     PartRow(
         "LongBenchF1Evaluator", "SquadEvaluator", add={"first_line": False}, change=_tokenized, metrics={"score": "f1"}
     ),
-    PartRow(
-        "LongBenchRougeEvaluator",
-        "RougeEvaluator",
-        add={"metrics": ("rougeL",)},
-        change=_tokenized,
-        differs="ROUGE-L is computed by rouge-score",
-        metrics={"score": "rougeL"},
-    ),
+    PartRow("LongBenchRougeEvaluator", "LongBenchRougeEvaluator", metrics={"score": "rougeL"}),
     PartRow("LongBenchClassificationEvaluator", "LongBenchClassificationEvaluator", metrics=_SCORE),
     PartRow(
         "LongBenchCodeSimEvaluator",
