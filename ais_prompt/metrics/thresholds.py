@@ -10,6 +10,7 @@ the runs, and the deviation of the scores counts.
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import Final
 
 import numpy as np
@@ -21,6 +22,10 @@ from ais_prompt.metrics.paired import POWER
 
 POOLING: Final = 0.25
 """Level of the test that decides which variance counts: high, since a missed cause raises alarms (Bancroft 1964)."""
+
+
+ENOUGH_RUNS: Final = 5
+"""Fewer runs rarely show what moves all scores of a run."""
 
 
 class Threshold(Struct, frozen=True):
@@ -68,6 +73,19 @@ def threshold(values: NDArray[np.float64], level: float, *, lower_is_better: boo
     away = t_quantile(1 - level, freedom) * predicted
     limit = mean + away if lower_is_better else mean - away
     return Threshold(mean, deviation, limit, away + t_quantile(POWER, freedom) * predicted, varies_beyond, level)
+
+
+def level_with_run_effect(level: float, ratio: float = 1.0) -> float:
+    """Return how often a run is beyond the limit if whole runs vary as well, and the earlier runs do not show it.
+
+    Few runs rarely show it: an effect as large as the noise is taken for noise in most sets of two to four runs.
+
+    Args:
+        level: as it was asked for.
+        ratio: standard deviation of the effect on whole runs, divided by that of a score from the noise of its answers.
+    """
+    normal = NormalDist()
+    return normal.cdf(normal.inv_cdf(level) / math.sqrt(1 + ratio * ratio))
 
 
 def _f_quantile(probability: float, upper: float, lower: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -10,6 +11,7 @@ from ais_prompt.comparison.advice import Advice
 from ais_prompt.comparison.gates import Verdict
 from ais_prompt.metrics.claims import fewest_for, samples_for, samples_for_drop
 from ais_prompt.metrics.paired import NIGHTS, alarms_per_year
+from ais_prompt.metrics.thresholds import ENOUGH_RUNS, level_with_run_effect
 from ais_prompt.report.summary import escaped, to_markdown
 from ais_prompt.report.tally import MANY
 from ais_prompt.scoring.rows import Row, value
@@ -199,4 +201,12 @@ def advice_lines(advice: Sequence[Advice], runs: int, alarms: float) -> Iterator
         yield f"      {shown}; a {kind} of {value(one.drop, fraction=fraction)} is found in 80 %"
         if found.varies_beyond:
             yield "      The scores vary more than single answers explain: something else changes between the runs."
+    varying = [one.found.level for one in advice if one.gate and one.found.deviation and not one.found.varies_beyond]
+    if runs < ENOUGH_RUNS and varying:
+        nights = NIGHTS * math.fsum(map(level_with_run_effect, varying))
+        yield (
+            f"{runs} runs rarely show a run effect: what moves all scores of a run, such as another server, build or "
+            f"day. If there is one as large as the noise of the answers, about {max(nights, 1):.0f} of {NIGHTS} nights "
+            f"fail. Name {ENOUGH_RUNS} runs or more."
+        )
     yield "Paired with a baseline, smaller drops are found: aisprompt baseline RUN… -o FILE, and run … --baseline FILE."

@@ -107,8 +107,8 @@ class LongBenchRougeEvaluator(MeanEvaluator):
 
     Texts are divided at full stops, and each sentence of the answer is compared with each of the gold by the longest
     common subsequence of words. The words of all subsequences, each counted once, are divided by the different words of
-    the answer (precision) and of the gold (recall). Upper and lower case differ, and a comma belongs to its word: values
-    are several points below those of `RougeEvaluator`. Of several golds the best counts.
+    the answer (precision) and of the gold (recall). Upper and lower case differ, and a comma belongs to its word, so
+    values are several points below those of `RougeEvaluator`. Of several golds the best counts.
 
     The published program gives 0 for pairs of sentences with about a thousand words together, where its recursion ends.
 

@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ais_prompt.comparison.advice import Advice
 from ais_prompt.comparison.gates import Verdict, check_gates
 from ais_prompt.config.parse.run import parse_gate
 from ais_prompt.errors import ConfigError
-from ais_prompt.report.gate_verdicts import gate_lines, to_junit, to_pull_request
+from ais_prompt.metrics.thresholds import Threshold
+from ais_prompt.report.gate_verdicts import advice_lines, gate_lines, to_junit, to_pull_request
 from ais_prompt.scoring.rows import Row
 
 SUMS = Row("sums", "m", "accuracy", 0.8, n=10, scored=7, unparsed=1, truncated=1, failed=1)
@@ -118,3 +120,16 @@ def test_of_many_gates_those_that_hold_have_no_lines() -> None:
     assert ["".join(line[:2]) for line in gate_lines([fails, *[holds] * 99])] == [str(fails), "1 of 100 gates failed"]
     first, *_ = lines = ["".join(line[:2]) for line in gate_lines([fails] * 100)]
     assert (len(lines), first) == (12, "… 90 more that fail or are inconclusive: --junit FILE writes all")
+
+
+def test_advice_of_few_runs_says_what_a_run_effect_does() -> None:
+    def words(runs: int, deviation: float = 0.01, less: bool = False) -> str:
+        found = Threshold(0.8, deviation, 0.75, 0.06, varies_beyond=False, level=1 / 365)
+        advice = Advice("m", "d", "accuracy", "m/d: accuracy >= 75.0%", 100, found, 0.06, lower_is_better=less)
+        return "\n".join(advice_lines([advice], runs, 1))
+
+    assert "3 runs rarely show a run effect" in words(3)
+    assert "about 9 of 365 nights fail" in words(3)
+    assert "a drop of 6.0 % is found" in words(5)
+    assert "a rise of 6.0 % is found" in words(5, less=True)
+    assert "run effect" not in words(5) + words(3, deviation=0.0)

@@ -11,6 +11,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from math import isfinite
 from pathlib import Path
 from typing import Any, Final
@@ -23,11 +24,11 @@ from ais_prompt.checks.source import Source, read_spec
 from ais_prompt.config.load import LoadedConfig
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.extensions.formats.logs.log_files import log_files
-from ais_prompt.extensions.formats.logs.record import LogFormat, LoggedTask, LogRule, as_written_by
+from ais_prompt.extensions.formats.logs.record import LogFormat, LoggedTask, LogRule, Reducer, as_written_by
 from ais_prompt.extensions.formats.logs.rules import RuleSearch
 from ais_prompt.extensions.formats.logs.samples import SeenAnswers, read_samples
 from ais_prompt.extensions.peers.import_run import import_run
-from ais_prompt.metrics.aggregate import mean_scores
+from ais_prompt.metrics.aggregate import Estimate, estimated_means, mean_scores
 from ais_prompt.plan.plan import Plan, record_of
 from ais_prompt.report.summary import write_summary
 from ais_prompt.scoring.rows import TaskOutcome, summary_rows
@@ -36,7 +37,7 @@ from ais_prompt.store.layout import RunFolder, create_run_folder
 from ais_prompt.store.predictions import prediction_sorter
 from ais_prompt.store.results import write_results
 from ais_prompt.store.writer_lock import hold_writer_lock
-from ais_prompt.types import Score, TaskFacts
+from ais_prompt.types import SampleScore, Score, TaskFacts
 from ais_prompt.types.spec import ELSEWHERE, LOG
 from ais_prompt.utils.text import counted, listed
 
@@ -44,6 +45,8 @@ _DEEPEST: Final = 50
 """Most dicts and lists around a value of a config: the parser of Python refuses 200."""
 _LONGEST: Final = 100
 """Most characters of a name."""
+_ROUNDED: Final = 0.005
+"""A reported score may be rounded by so much."""
 _NOT_IN_NAMES: Final = re.compile(r"[^\w.+=,@()\[\] -]+")
 
 
@@ -189,7 +192,7 @@ def _imported(task: LoggedTask, folder: RunFolder) -> LogTask:
         failed = sorter.failed
     scores: list[Score] = []
     if seen.metrics:
-        found = (mean_scores([name], samples, 1.0 if fits else None)[0] for name, fits in seen.metrics.items())
+        found = _scores(seen.metrics, samples, task.reducer)
         scores = [replace(one, reasons=samples.reasons, failed_samples=samples.failed) for one in found]
         values = [one.to_json() for one in scores]
         head = {"model": model, "dataset": dataset, "scores": values, "reported": dict(task.reported)}
@@ -203,9 +206,48 @@ def _imported(task: LoggedTask, folder: RunFolder) -> LogTask:
         failed=failed,
         scores=scores,
         reported=task.reported,
-        notes=[*task.notes, *_notes(seen, rule, search)],
+        notes=[*task.notes, *_notes(seen, rule, search), *_other_scores(task, scores)],
         config=_config(task, dataset, seen, rule),
     )
+
+
+def _scores(metrics: Mapping[str, bool], samples: SampleScores, reducer: Reducer | None) -> Iterator[Score]:
+    """Yield the score of each metric, as the log has it; where its tool takes no means of answers, then our mean.
+
+    Args:
+        metrics: name → whether all values are from 0 to 1; the main one first.
+        samples: the score of each question.
+        reducer: of the log.
+    """
+    for name, fits in metrics.items():
+        best = 1.0 if fits else None
+        if reducer is None:
+            yield from mean_scores([name], samples, best)
+        else:
+            yield from estimated_means([name], partial(_reduced, metric=name, best=best), samples, best)
+    if reducer is not None:
+        main, fits = next(iter(metrics.items()))
+        yield replace(mean_scores([main], samples, 1.0 if fits else None)[0], metric=reducer.mean_metric)
+
+
+def _reduced(sample: SampleScore, metric: str, best: float | None) -> list[Estimate]:
+    value = None if sample.status == "failed" else sample.values.get(metric)
+    return [Estimate(None, 0.0, best or 0.0) if value is None else Estimate(value, value, value)]
+
+
+def _other_scores(task: LoggedTask, scores: Sequence[Score]) -> Iterator[str]:
+    """Yield how the scores were made of several answers, and which differ from those that the tool reports."""
+    if task.reducer is not None:
+        yield (
+            f"the tool takes {task.reducer.name} of the {task.reducer.answers} answers to a question; "
+            f"{task.reducer.mean_metric} is their mean"
+        )
+    for one in scores:
+        said = task.reported.get(one.metric)
+        if said is None or one.value is None:
+            continue
+        if min(abs(said - one.value), abs(said / 100 - one.value)) > _ROUNDED:
+            yield f"the log reports {one.metric} {said:g}; over its answers it is {one.value:.4g}"
 
 
 def _notes(seen: SeenAnswers, rule: LogRule | None, search: RuleSearch) -> Iterator[str]:

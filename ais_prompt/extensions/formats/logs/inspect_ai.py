@@ -8,8 +8,9 @@ on messages are kept once in a pool.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from statistics import median, mode
 from typing import Any, Final
 
 from ais_prompt.extensions.formats.logs.log_files import Archive, LogFile, mapping
@@ -18,6 +19,7 @@ from ais_prompt.extensions.formats.logs.record import (
     LoggedAnswer,
     LoggedTask,
     LogRule,
+    Reducer,
     completion_of,
     decoding_of,
     gold_of,
@@ -26,6 +28,7 @@ from ais_prompt.extensions.formats.logs.record import (
     text_and_reasoning,
     texts_of,
 )
+from ais_prompt.metrics.repeated import pass_at_k
 
 _GRADES: Final = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """Correct, partially correct, incorrect, no answer (``inspect_ai.scorer.value_to_float``)."""
@@ -91,6 +94,8 @@ def _task(file: LogFile, head: Mapping[str, Any], samples: Any, notes: Sequence[
     metric = next((name for name in reported if not name.endswith(_NOT_MAIN)), "")
     scorer = str(main.get("scorer") or main.get("name") or "")
     options = _options(spec, scorer)
+    reducer, unknown = _reducer(mapping(spec, "config"), main)
+    notes = (*notes, *unknown)
     error = mapping(head, "error").get("message")
     status = head.get("status", "started")
     if status not in ("success", "started"):
@@ -106,6 +111,7 @@ def _task(file: LogFile, head: Mapping[str, Any], samples: Any, notes: Sequence[
         rules=_rules(scorer, options),
         extracts=scorer.rpartition("/")[2] in ("choice", "answer", "pattern"),  # others show the whole answer
         reported=reported,
+        reducer=reducer,
         asked={
             "solvers": [
                 {"solver": one.get("solver"), **mapping(one, "params")}
@@ -116,6 +122,30 @@ def _task(file: LogFile, head: Mapping[str, Any], samples: Any, notes: Sequence[
         },
         notes=notes,
     )
+
+
+def _reducer(config: Mapping[str, Any], main: Mapping[str, Any]) -> tuple[Reducer | None, Sequence[str]]:
+    """Return what makes one value of the epochs of a sample, None for the mean; and notes on one that is not known.
+
+    Source: ``inspect_ai.scorer._reducer.reducer``.
+    """
+    epochs = config.get("epochs")
+    named = config.get("epochs_reducer") or []
+    name = str(main.get("reducer") or next(iter(named if isinstance(named, list) else [named]), "mean"))
+    if name == "mean" or not isinstance(epochs, int) or epochs < 2:
+        return None, ()
+    kind, _, number = name.rpartition("_")
+    k = int(number) if number.isdecimal() else 1
+    known: dict[str, Callable[[Sequence[float]], float]] = {
+        "max": max,
+        "median": median,
+        "mode": mode,
+        "at_least": lambda values: float(sum(value >= 1 for value in values) >= k),
+        "pass_at": lambda values: pass_at_k(len(values), sum(value >= 1 for value in values), min(k, len(values))),
+    }
+    if apply := known.get(name) or known.get(kind):
+        return Reducer(name, epochs, apply), ()
+    return None, [f"epochs are reduced by {name}, which is not known here: scores are means over the epochs"]
 
 
 def _options(spec: Mapping[str, Any], scorer: str) -> Mapping[str, Any]:

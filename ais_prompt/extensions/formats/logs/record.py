@@ -71,6 +71,25 @@ class LoggedAnswer(Struct, frozen=True):
     labels: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
+class Reducer(NamedTuple):
+    """How a tool makes one value of several answers to a question, where that is not their mean.
+
+    Attributes:
+        name: of the tool.
+        answers: to each question.
+        apply: takes the values of the answers, at least one.
+    """
+
+    name: str
+    answers: int
+    apply: Callable[[Sequence[float]], float]
+
+    @property
+    def mean_metric(self) -> str:
+        """Name of the mean over the answers, which stands beside the tool's score."""
+        return f"avg@{self.answers}"
+
+
 def columns_of(answer: LoggedAnswer) -> dict[str, str]:
     """Return question and choices, one a line, as columns of a prediction, as far as they are known."""
     return {
@@ -92,6 +111,7 @@ class LoggedTask(Struct, frozen=True):
         rules: how the tool may score, as its log tells; the first one that gives its verdicts is taken.
         extracts: whether the log has extracted answers.
         reported: metric → the score that the tool reports.
+        reducer: makes one value of several answers to a question; None for their mean.
         asked: how the prompts were made: few-shot examples, template, instructions.
         notes: what a user must know.
     """
@@ -106,6 +126,7 @@ class LoggedTask(Struct, frozen=True):
     rules: Sequence[LogRule] = ()
     extracts: bool = False
     reported: Mapping[str, float] = field(default_factory=dict)
+    reducer: Reducer | None = None
     asked: Mapping[str, Any] = field(default_factory=dict)
     notes: Sequence[str] = ()
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import chain, groupby
+from statistics import fmean
 from typing import Any, Final
 
 from msgspec import Struct, field
 
-from ais_prompt.extensions.formats.logs.record import LoggedAnswer, LoggedTask, as_written_by, columns_of
+from ais_prompt.extensions.formats.logs.record import LoggedAnswer, LoggedTask, Reducer, as_written_by, columns_of
 from ais_prompt.extensions.formats.logs.rules import RuleSearch
 from ais_prompt.scoring.scorer import NOT_SCORED
 from ais_prompt.store.predictions import PredictionSorter
@@ -77,7 +78,7 @@ def read_samples(
             seen.add(answer)
             search.add(answer)
         sorter.add(_prediction(unique, index, answers))
-        yield _score(unique, answers)
+        yield _score(unique, answers, task.reducer)
 
 
 def _answers(task: LoggedTask) -> Iterator[LoggedAnswer]:
@@ -108,20 +109,26 @@ def _prediction(name: str, index: int, answers: Sequence[LoggedAnswer]) -> Predi
     )
 
 
-def _score(name: str, answers: Sequence[LoggedAnswer]) -> SampleScore:
-    """Return the score of a question; of several answers it is their mean."""
+def _score(name: str, answers: Sequence[LoggedAnswer], reducer: Reducer | None) -> SampleScore:
+    """Return the score of a question; of several answers it is their mean, or as the tool reduces them."""
     each = [_score_of_answer(name, one) for one in answers]
-    if len(each) == 1:
+    if len(each) == 1 and reducer is None:
         return each[0]
     scored = [one for one in each if one.status != "failed"]
     worst: list[Status] = ["truncated", "unparsed", "scored"]
-    metrics = dict.fromkeys(metric for one in scored for metric in one.values)
+    found = {
+        metric: [one.values.get(metric, 0.0) for one in scored]
+        for metric in dict.fromkeys(chain(*(one.values for one in scored)))
+    }
+    values = {metric: (reducer.apply if reducer else fmean)(numbers) for metric, numbers in found.items()}
+    if reducer and found:
+        values[reducer.mean_metric] = fmean(next(iter(found.values())))
     return SampleScore(
         name,
         min((one.status for one in scored), key=worst.index) if scored else "failed",
         [one.extracted for one in each],
         answers[0].gold,
-        {metric: sum(one.values.get(metric, 0.0) for one in scored) / len(scored) for metric in metrics},
+        values,
         next((one.reason for one in each if one.reason), ""),
         tuple(each),
     )

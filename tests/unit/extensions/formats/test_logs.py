@@ -576,3 +576,36 @@ def test_the_rule_of_choices_of_evalscope_gives_its_verdicts(tmp_path: Path) -> 
     )
     assert scoring.pred_postprocessor is not None
     assert (scoring.pred_postprocessor.type, scoring.pred_postprocessor.args) == ("logged_marked_letter", {})
+
+
+@pytest.mark.parametrize(
+    ("reducer", "values"),
+    [
+        ("mean", {"accuracy": 5 / 9}),
+        ("max", {"accuracy": 1.0, "avg@3": 5 / 9}),
+        ("median", {"accuracy": 2 / 3, "avg@3": 5 / 9}),
+        ("mode", {"accuracy": 2 / 3, "avg@3": 5 / 9}),
+        ("at_least_2", {"accuracy": 2 / 3, "avg@3": 5 / 9}),
+        ("pass_at_2", {"accuracy": (1 + 2 / 3 + 1) / 3, "avg@3": 5 / 9}),
+        ("of_a_stranger", {"accuracy": 5 / 9}),
+    ],
+)
+def test_epochs_are_reduced_as_the_log_says_and_our_mean_stands_beside_it(
+    reducer: str, values: dict[str, float], tmp_path: Path
+) -> None:
+    grades = ["CCI", "CII", "CCI"]  # 2, 1 and 2 of 3 are right
+    log = json.loads(write_inspect_json(tmp_path).read_text())
+    log["eval"]["config"] = {"epochs": 3, "epochs_reducer": [reducer]}
+    log["results"]["scores"][0]["metrics"] = {"accuracy": {"name": "accuracy", "value": values["accuracy"]}}
+    log["samples"] = [
+        one | {"epoch": epoch, "scores": {name: score | {"value": grade} for name, score in one["scores"].items()}}
+        for one, row in zip(log["samples"], grades, strict=True)
+        for epoch, grade in enumerate(row, 1)
+    ]
+    found = imported(write_json(tmp_path / "epochs.json", log), tmp_path / "runs")
+    task = found.tasks[0]
+    assert {score.metric: score.value for score in task.scores} == pytest.approx(values)
+    assert any("not known here" in note for note in task.notes) == (reducer == "of_a_stranger")
+    [stored] = tasks_of(found).values()
+    of_samples = [sample.score.values["accuracy"] for sample in stored.samples() if sample.score]
+    assert sum(of_samples) / 3 == pytest.approx(values["accuracy"])
