@@ -37,10 +37,19 @@ def _evaluate(program: str, expression: str, longest: int) -> list[Any]:
         return [False, repr(error)[:longest]]
 
 
+_IMMUTABLE_TYPE: Final = 1 << 8
+"""Py_TPFLAGS_IMMUTABLETYPE: set for the types of Python itself and of libraries in C, for no class of a program."""
+
+
+def _items(value: Any) -> list[Any]:
+    """Return what a generator, a view, an array or the like yields to its end; nothing of an object of a class."""
+    return list(value) if type.__dict__["__flags__"].__get__(type(value)) & _IMMUTABLE_TYPE else []
+
+
 _OPERATIONS: Final[dict[str, Callable[..., Any]]] = {
     "get": getattr, "set": setattr, "item": operator.getitem, "set_item": operator.setitem, "iter": iter, "next": next,
     "len": len, "bool": bool, "eq": operator.eq, "lt": operator.lt, "le": operator.le, "str": str, "repr": repr,
-    "isinstance": isinstance, "evaluate": _evaluate,
+    "isinstance": isinstance, "evaluate": _evaluate, "contains": operator.contains, "items": _items,
 }  # fmt: skip
 
 

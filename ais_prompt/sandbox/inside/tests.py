@@ -203,6 +203,13 @@ class _StandIn:
     def __next__(self) -> Any:
         return self._program.ask("next", self)
 
+    def __contains__(self, item: Any) -> bool:
+        """The program says which of its objects are in one of them; a plain value is looked for here."""
+        if isinstance(item, _StandIn):
+            return self._program.ask("contains", self, item) is True
+        items = self._program.ask("items", self)
+        return type(items) is list and item in items
+
     def __len__(self) -> int:
         return int(self._program.ask("len", self))
 

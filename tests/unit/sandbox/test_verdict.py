@@ -172,6 +172,37 @@ def test_what_says_yes_to_everything_passes_no_test(base: str, isolation: Isolat
     assert run_program(CheckedProgram(program, [(["f"], tests)]), isolation, 60, 1024) == "passed"
 
 
+CONTAINING: dict[str, tuple[str, bool]] = {
+    "a class that says so": ("class A:\n    def __contains__(self, x): return True", False),
+    "a class that counts": ("class A:\n    def __iter__(self): return iter(range(99))", False),
+    "a class that counts without end": ("class A:\n    def __iter__(self): return __import__('itertools').count()", False),
+    "a class of indices": ("class A:\n    def __getitem__(self, index): return index", False),
+    "a class of a type that lies": ("class M(type):\n    __flags__ = 1 << 8\nclass A(metaclass=M):\n"
+     "    def __iter__(self): return iter([5])", False),
+    "equals in a list": ("class E:\n    __eq__ = lambda *a: True\ndef A(): return [E()]", False),
+    "equals in a generator": ("class E:\n    __eq__ = lambda *a: True\ndef A():\n    yield E()", False),
+    "a generator": ("def A(): yield from (4, 5)", True),
+    "a view": ("def A(): return {5: 1}.keys()", True),
+    "a map": ("def A(): return map(int, '45')", True),
+    "an array": ("import numpy\ndef A(): return numpy.arange(9)", True),
+    "a list": ("def A(): return [5]", True),
+}  # fmt: skip
+"""A program → whether 5 is in its object."""
+
+
+def test_what_is_in_an_object_is_not_for_the_object_to_say(isolation: Isolation) -> None:
+    for name, (program, expected) in CONTAINING.items():
+        found = run_program(CheckedProgram(program, [(["A"], "assert 5 in A()")]), isolation, 30, 512)
+        assert (found == "passed") is expected, name
+    endless = CheckedProgram("def A():\n    while True: yield 5", [(["A"], "assert 5 in A()")])
+    assert run_program(endless, isolation, 5, 256) in ("memory", "timeout")
+    own = (
+        "class A:\n    items = [object(), object()]\n    __contains__ = items.__contains__\ndef f(n): return A.items[n]"
+    )
+    tests = "assert f(0) in A() and A not in A()"
+    assert run_program(CheckedProgram(own, [(["A", "f"], tests)]), isolation, 30, 512) == "passed"
+
+
 def test_no_object_shows_numpy_the_memory_of_the_tests(isolation: Isolation) -> None:
     # The value of the small integer 4 has the same address in both processes.
     interface = "{'shape': (1,), 'typestr': '<i4', 'data': (id(4) + 24, True), 'version': 3}"
