@@ -7,6 +7,7 @@ AisPromptError                 what happened, where, how to fix it, exit code
  │    └── GoldError     (2)    the gold answer of a sample cannot be used
  ├── PromptError        (2)    a template cannot be used, or not with this data
  ├── PartError          (2)    a part of the user's own raises, or returns something of the wrong type
+ │    └── SandboxError  (2)    the sandbox of one program does not start
  ├── StoreError         (3)    the run folder cannot be read or written
  │    └── ReadError     (3)    a file of one task cannot be read; other tasks continue
  ├── ModelError         (3)    a model or its server cannot be used
@@ -145,6 +146,10 @@ class PromptError(AisPromptError):
 
 class PartError(AisPromptError):
     """A user-defined part raises, or returns something of the wrong type; ``where`` is a line of its file."""
+
+
+class SandboxError(PartError):
+    """The sandbox of one program does not start. Only the sample of this program fails."""
 
 
 class StoreError(AisPromptError):

@@ -127,6 +127,9 @@ class AgentInferencer(ChatInferencer):
             step = self._protocol.read(completions[-1].text)
             if step.status == "value":
                 [ran] = yield [Request(sample.id, program_in(step.input), self._execution, turn)]
+                if ran.failure:
+                    completions[-1] = replace(completions[-1], failure=ran.failure)
+                    break
                 step = self._with_output(step, json.decode(ran.text, type=Evaluation))
             steps.append(step)
             if step.status == "answer":

@@ -44,12 +44,15 @@ def is_root() -> bool:
 def arguments(filter_fd: int, info_fd: int, block_fd: int) -> list[str]:
     """Return the arguments of bubblewrap, up to the command that it runs.
 
+    ``--die-with-parent`` is not among them: the outer process would end with the run while the inner one waits for it,
+    and still outlives it. Without it, all that they wait for ends with the run, and the guard ends with its input.
+
     Args:
         filter_fd: descriptor that the system call filter can be read from.
         info_fd, block_fd: descriptors for `map_users`.
     """
     flags = ["--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
-    flags += ["--unshare-cgroup-try", "--as-pid-1", "--die-with-parent", "--new-session", "--hostname", "sandbox"]
+    flags += ["--unshare-cgroup-try", "--as-pid-1", "--new-session", "--hostname", "sandbox"]
     flags += ["--cap-drop", "ALL", "--seccomp", str(filter_fd)]
     if is_root():
         flags += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
-from ais_prompt.errors import ConfigError, ModelError
+from ais_prompt.errors import ConfigError, ModelError, SandboxError
 from ais_prompt.sandbox.bubblewrap import executables
 from ais_prompt.sandbox.inside.confine import landlock_version
 from ais_prompt.sandbox.launch import Isolation, end_spares
@@ -85,7 +85,7 @@ def _reason_against(isolation: Isolation) -> str:
     """Why an isolation does not work here; empty if it does."""
     try:
         outcome = run_program(_TRIAL, isolation, _TRIAL_SECONDS, _TRIAL_MEGABYTES)
-    except ModelError as error:
+    except SandboxError as error:
         return error.what
     finally:
         end_spares()  # it may be long until there is a program to run

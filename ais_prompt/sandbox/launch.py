@@ -2,8 +2,10 @@
 
 `Isolation` says how far a program is kept apart from the machine. `started` starts a guard. `taken` takes one that was
 started before: the sandbox of the next program starts while the present one runs, so that its start costs hardly any
-time. Such a spare has run nothing, and is used once. It belongs to the thread that started it, since bubblewrap ends
-with that.
+time. Such a spare has run nothing, and is used once. It ends with the thread that started it.
+
+What has started ends with the run at every moment, since it waits for nothing but pipes of the run, and no process of
+a sandbox is killed while another one waits for it.
 """
 
 from __future__ import annotations
@@ -123,9 +125,10 @@ def _in_namespaces(isolation: Isolation, stack: ExitStack, errors: IO[bytes]) ->
     filter_write.close()
     info_read, info_write = _pipe(stack)
     block_read, block_write = _pipe(stack)
-    passed = [stream.fileno() for stream in (filter_read, info_write, block_read)]
-    command = [*isolation.command, *bubblewrap.arguments(*passed), interpreter(), "-S", *_guard()]
-    process = _popen(command, "/", {}, stack, errors, passed)
+    used = [stream.fileno() for stream in (filter_read, info_write, block_read)]
+    command = [*isolation.command, *bubblewrap.arguments(*used), interpreter(), "-S", *_guard()]
+    # With a reader of its own, bubblewrap can say its number after the run has ended; else it would end halfway.
+    process = _popen(command, "/", {}, stack, errors, [*used, info_read.fileno()])
     info_write.close()
     bubblewrap.map_users(info_read.fileno(), block_write.fileno())
     return process

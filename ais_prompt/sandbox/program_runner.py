@@ -15,7 +15,7 @@ from typing import IO, Any, Final, Literal, TypeAlias, cast, get_args
 
 from msgspec import Struct
 
-from ais_prompt.errors import ModelError
+from ais_prompt.errors import SandboxError
 from ais_prompt.sandbox.bubblewrap import DISK_BYTES
 from ais_prompt.sandbox.launch import Guard, Isolation, prepare, started, taken
 from ais_prompt.utils.worker import hidden
@@ -64,7 +64,7 @@ def run_program(task: CheckedProgram, isolation: Isolation, seconds: float, mega
         megabytes: most memory, in MiB, of each process and of all together.
 
     Raises:
-        ModelError: the sandbox does not start.
+        SandboxError: the sandbox does not start.
     """
     values = {"program": task.program, "prelude": task.prelude}
     return _outcome(_lines(taken, (values, task.tests), isolation, seconds, megabytes))
@@ -91,26 +91,23 @@ def evaluate_program(program: str, expression: str, isolation: Isolation, second
         isolation, seconds, megabytes: as in `run_program`.
 
     Raises:
-        ModelError: the sandbox does not start.
+        SandboxError: the sandbox does not start.
     """
     values = {"program": "", "prelude": ""}  # `evaluate` runs it, for the text of its errors
     asked = {"source": program, "expression": expression, "longest": _LONGEST_TEXT}
     lines = _lines(started, (values, asked), isolation, seconds, megabytes)
-    head, _, text = (lines[1] if lines[2:] else "").partition(" ")
-    if head != "text":
-        return Evaluation(_outcome(lines))
-    outcome = _outcome([lines[0], *lines[2:]])
-    return Evaluation(outcome, bytes.fromhex(text).decode(errors="replace") if outcome in _WITH_TEXT else "")
+    text = lines[1].partition(" ")[2] if lines[1:] else ""
+    return Evaluation(_outcome(lines), bytes.fromhex(text).decode(errors="replace"))
 
 
 _Start: TypeAlias = Callable[[Isolation], AbstractContextManager[Guard]]
-_WITH_TEXT: Final = ("passed", "exception")
 
 
 def _outcome(lines: Sequence[str]) -> Outcome:
-    if lines[1:] and lines[1] in get_args(Outcome):
-        return cast(Outcome, lines[1])
-    return "timeout" if lines[1:] == ["late"] else "memory"  # the machine ran out of it, and the kernel chose the guard
+    outcome = lines[1].partition(" ")[0] if lines[1:] else ""
+    if outcome in get_args(Outcome):
+        return cast(Outcome, outcome)
+    return "timeout" if outcome == "late" else "memory"  # the machine ran out of it, and the kernel chose the guard
 
 
 def _lines(
@@ -124,7 +121,7 @@ def _lines(
         isolation, seconds, megabytes: as in `run_program`.
 
     Raises:
-        ModelError: the sandbox does not start.
+        SandboxError: the sandbox does not start.
     """
     try:
         with hidden(), start(isolation) as guard:
@@ -138,7 +135,7 @@ def _lines(
                 said = guard.errors.read(_LONGEST_VERDICT).decode(errors="replace").strip().splitlines()
                 raise OSError(" ".join(lines) or (said or ["it ended without a word"])[-1])
     except (OSError, ValueError) as error:
-        raise ModelError(
+        raise SandboxError(
             f"the sandbox ({isolation.name}) does not start: {error}",
             fix="read docs/sandbox.md; nothing was run",
         ) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -21,6 +22,10 @@ pytestmark = [
     pytest.mark.process,
     pytest.mark.skipif(sys.platform != "linux", reason="programs are confined on Linux only"),
 ]
+
+_PR_SET_CHILD_SUBREAPER = 36
+_START_SECONDS = 0.12
+"""Time in which a sandbox has started, and has run a small program."""
 
 
 def named(name: str) -> list[int]:
@@ -52,6 +57,35 @@ def test_nothing_outlives_a_run_that_was_killed(level: str, user: str) -> None:
         run.kill()
     assert wait_until(lambda: not named(name))
     assert not Path(f"/tmp/hostile{name}").exists()
+
+
+@pytest.mark.parametrize("level", ["bubblewrap", "landlock"])
+@pytest.mark.parametrize("user", ["me", "without rights"])
+@pytest.mark.parametrize("kills", [8, pytest.param(200, marks=pytest.mark.slow)])
+def test_nothing_outlives_a_run_that_was_killed_in_a_start(level: str, user: str, kills: int) -> None:
+    skip_without(level)
+    python = [sys.executable] if user == "me" else command_without_rights()
+    command = [*python, "-m", "tests.hostile.run_starts", level]
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # what outlives a run becomes a child of this process
+    try:
+        before = set(psutil.Process().children(recursive=True))
+        for number in range(kills):
+            run = subprocess.Popen(command, cwd=ROOT if user == "me" else "/", stdout=subprocess.PIPE)
+            with run:
+                assert run.stdout is not None
+                assert run.stdout.readline() == b"starting\n"
+                time.sleep(_START_SECONDS * number / kills)
+                run.kill()
+            assert wait_until(lambda: not alive(before)), f"killed {number / kills:.0%} into a start"
+    finally:
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+
+
+def alive(others: set[psutil.Process]) -> list[psutil.Process]:
+    """The processes below this one that still run, but for the others; those that ended are reaped."""
+    found = [child for child in psutil.Process().children(recursive=True) if child not in others]
+    living: list[psutil.Process] = psutil.wait_procs(found, timeout=0)[1]
+    return living
 
 
 @pytest.mark.slow

@@ -71,7 +71,7 @@ class CodeEvaluator(ABC):
 
         Raises:
             DataError: the gold lacks what is needed to test a program.
-            ModelError: the sandbox does not start; the program was not run.
+            SandboxError: the sandbox does not start; the program was not run.
         """
         task = self.task("" if extracted is None else str(extracted), gold)
         outcome = None if extracted is None else run_program(task, self._isolation, self.timeout, self.memory)

@@ -4,8 +4,9 @@ The program and the tests have a process each. The guard handles no value of the
 it from its watch.
 
 Standard input brings two messages: the task, and after the program has its own process, the tests. It stays open as
-long as the run is there; when it ends, so does everything here. Standard output takes two lines:
-``confined``, and the outcome. A program that is evaluated in place of tested has one more line between them, its text.
+long as the run is there; when it ends, so does everything here. Standard output takes two lines, both from this
+process alone, so that their order is certain: ``confined``; and the outcome, with the text of a program that is
+evaluated in place of tested.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ _SIGNALS: Final[dict[int, str]] = {
 }
 _MOST_DESCRIPTORS: Final = 1024
 _TASK: Final = 2**31  # bytes; it comes from the run
-_LONGEST_OUTCOME: Final = 64
+_LONGEST_OUTCOME: Final = 2**16
+"""Bytes of the line from the tests: the outcome, a space, and the text of a program in hexadecimal."""
 
 
 def main() -> None:
@@ -74,13 +76,14 @@ def main() -> None:
         tests = os.fork()
         if tests == 0:
             os.dup2(nothing, 0)
-            is_tested = isinstance(parts, list)
-            _close_all_but(outcomes_write, requests, replies, *([] if is_tested else [verdict]))
-            _become_tests(task, guard, parts, Program(requests, replies), outcomes_write, verdict)
+            _close_all_but(outcomes_write, requests, replies)
+            _become_tests(task, guard, parts, Program(requests, replies), outcomes_write)
         # This process only watches: it keeps neither the pipes between the two nor more rights than it needs.
         _close_all_but(verdict, outcomes)
         _give_up(task["guard_limits"], task["guard_user"], task["guard_filter"])
         set_dumpable(0)
+        if task["namespaces"]:
+            end_with(os.getppid())  # the outer process of bubblewrap, which the run can kill
         _expect_confined(outcomes)
     except (OSError, EOFError) as error:
         _say(verdict, f"unconfined {error}")
@@ -117,14 +120,13 @@ def _become_program(task: Any, guard: int, requests: int, replies: int) -> NoRet
         os._exit(1)
 
 
-def _become_tests(task: Any, guard: int, parts: Any, program: Program, outcomes: int, texts: int) -> NoReturn:
+def _become_tests(task: Any, guard: int, parts: Any, program: Program, outcomes: int) -> NoReturn:
     """Give up as much as the program does, run the tests, and tell the guard how they ended.
 
     Args:
         task, guard, program: as in `main`.
         parts: the tests; or the arguments of `evaluate` as a mapping, for a program without tests.
-        outcomes: takes the outcome.
-        texts: takes the text of a program without tests; closed for any other.
+        outcomes: takes the outcome, with the text of a program without tests.
     """
     try:
         end_with(guard)
@@ -135,7 +137,7 @@ def _become_tests(task: Any, guard: int, parts: Any, program: Program, outcomes:
             outcome = run_tests(program, parts)
         else:
             outcome, text = evaluate(program, **parts)
-            _say(texts, f"text {text.encode('utf-8', 'replace').hex()}")
+            outcome = f"{outcome} {text.encode('utf-8', 'replace').hex()}"
         _say(outcomes, outcome)
     except OSError as error:
         send(outcomes, str(error))
@@ -196,6 +198,7 @@ class _Watch:
         """
         self._program, self._tests = program, tests
         self._outcomes, self._verdict = outcomes, verdict
+        self._said = b""
         self._size = task["bytes"] if task["namespaces"] else None
         self._deadline = time.monotonic() + task["seconds"]
         self._statuses: dict[int, int] = {}
@@ -209,8 +212,7 @@ class _Watch:
                 self._end()
             # The tests ended: with an outcome, or without one by a limit, a crash or an exit of theirs.
             if self._outcomes in readable:
-                outcome = os.read(self._outcomes, _LONGEST_OUTCOME).decode().strip() or self._ending(self._tests)
-                self._finish(self._ending(self._program) if outcome == "ended" else outcome)
+                self._hear(os.read(self._outcomes, _LONGEST_OUTCOME))
             # The program ended before its tests.
             if self._program in self._statuses:
                 self._finish(self._ending(self._program))
@@ -220,6 +222,14 @@ class _Watch:
                 self._finish("timeout")
             if self._size is not None and _memory(self._tests) > self._size:
                 self._finish("memory")
+
+    def _hear(self, part: bytes) -> None:
+        """Take a part of the line of the tests; give the verdict at its end."""
+        self._said += part
+        if part and not part.endswith(b"\n") and len(self._said) < _LONGEST_OUTCOME:
+            return
+        line = self._said.decode().strip() if part else self._ending(self._tests)
+        self._finish(self._ending(self._program) if line.partition(" ")[0] == "ended" else line)
 
     def _finish(self, outcome: str) -> NoReturn:
         """Give the verdict, and end everything."""

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ais_prompt.errors import ConfigError, ModelError
+from ais_prompt.errors import ConfigError, ModelError, SandboxError
 from ais_prompt.sandbox import (
     CheckedProgram,
     Isolation,
@@ -331,7 +331,7 @@ def test_without_isolation_programs_are_limited_all_the_same() -> None:
 def test_a_kernel_that_takes_no_filter_runs_nothing(isolation: Isolation, monkeypatch: pytest.MonkeyPatch) -> None:
     end_spares()
     monkeypatch.setattr(launch, "build_filter", lambda *_, **__: b"\xff" * 8)  # no instruction of the kernel
-    with pytest.raises(ModelError, match="does not start"):
+    with pytest.raises(SandboxError, match="does not start"):
         outcome("result = True", isolation)
 
 
