@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ais_prompt.cli.completion import complete_run
-from ais_prompt.cli.verb import Verb, json_option, offer, wants_json
+from ais_prompt.cli.verb import Verb, echo, json_option, offer, wants_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -63,7 +63,7 @@ def compare(
     if not wants_json():
         print_comparison(found, flips, Console())
         if html is not None:
-            click.echo(f"\n{html}: every changed sample, for a browser")
+            echo(f"\n{html}: every changed sample, for a browser")
     if not found.comparisons:
         raise click.exceptions.Exit(1)
 
@@ -76,10 +76,10 @@ def _show_loads(loads: ComparedLoads, console: Console) -> None:
     if wants_json():
         return
     for note in loads.notes:
-        click.echo(f"Note: {note}")
+        echo(f"Note: {note}")
     for task, found in loads.tasks.items():
         print_load_comparison(task, found, console)
-        click.echo()
+        echo()
 
 
 @click.command(cls=Verb)
@@ -119,12 +119,12 @@ def baseline(runs: tuple[str, ...], output: str | None, advise: bool, alarms: fl
         offer(file=output, samples=samples, datasets=len(made.tasks))
         if not wants_json():
             origin = f"{counted(samples, 'sample')} of {counted(len(made.tasks), 'dataset')}, from {made.run}"
-            click.echo(f"{output}: {origin}\n{alarm_words(made.tasks, made.runs)}")
+            echo(f"{output}: {origin}\n{alarm_words(made.tasks, made.runs)}")
     if advise:
         advice = advise_gates(stored, alarms)
         offer(advice=[one.to_json() for one in advice])
         if not wants_json():
-            click.echo("\n".join(advice_lines(advice, len(stored), alarms)))
+            echo("\n".join(advice_lines(advice, len(stored), alarms)))
 
 
 @click.command("judge-check", cls=Verb)
@@ -161,7 +161,7 @@ def judge_check(
         _show(judge)
     if len(found.judges) > 1:
         alpha = "none: the verdicts do not vary" if found.alpha is None else f"{found.alpha:.3f}"
-        click.echo(f"Krippendorff's alpha of {len(found.judges)} judges, {found.answers:,} answers: {alpha}")
+        echo(f"Krippendorff's alpha of {len(found.judges)} judges, {found.answers:,} answers: {alpha}")
 
 
 def _measured(judge: Judge) -> dict[str, Any]:
@@ -184,18 +184,18 @@ def _measured(judge: Judge) -> dict[str, Any]:
 
 def _show(judge: Judge) -> None:
     without = f", {judge.unjudged:,} more without a verdict" if judge.unjudged else ""
-    click.echo(f"{judge.task} of {judge.run}: {judge.confusion.n:,} labelled answers{without}")
+    echo(f"{judge.task} of {judge.run}: {judge.confusion.n:,} labelled answers{without}")
     right = sum(judge.verdicts.values()) / len(judge.verdicts)
-    click.echo(f"  sensitivity      {_percent(judge.confusion.sensitivity, 'no right answer is labelled')}")
-    click.echo(f"  specificity      {_percent(judge.confusion.specificity, 'no wrong answer is labelled')}")
+    echo(f"  sensitivity      {_percent(judge.confusion.sensitivity, 'no right answer is labelled')}")
+    echo(f"  specificity      {_percent(judge.confusion.specificity, 'no wrong answer is labelled')}")
     kappa = judge.confusion.kappa
     shown = "unknown: nothing varies" if kappa is None else f"{kappa.value:.2f}  [{kappa.low:.2f}, {kappa.high:.2f}]"
-    click.echo(f"  Cohen's kappa    {shown}")
-    click.echo(f"  score            {right:.1%} as judged".replace("%", " %"))
+    echo(f"  Cohen's kappa    {shown}")
+    echo(f"  score            {right:.1%} as judged".replace("%", " %"))
     corrected = _percent(
         judge.corrected, "unknown: the judge is no better than chance, or labels of a kind are missing"
     )
-    click.echo(f"  corrected score  {corrected}\n")
+    echo(f"  corrected score  {corrected}\n")
 
 
 def _percent(found: Estimated | None, missing: str) -> str:

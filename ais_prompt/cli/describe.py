@@ -11,7 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from ais_prompt.catalog import PARTS
-from ais_prompt.cli.verb import CONFIG_DIR, PEER_PATH, Verb, json_option, offer, wants_json
+from ais_prompt.cli.verb import CONFIG_DIR, PEER_PATH, Verb, echo, json_option, offer, wants_json
 
 if TYPE_CHECKING:
     from ais_prompt.reference.entry import Argument, Entry
@@ -43,14 +43,14 @@ def describe(name: str, schema: bool) -> None:
     from ais_prompt.reference.entry import Entry
     from ais_prompt.reference.lookup import entry_text, find
     from ais_prompt.reference.programs import LLMS, SKILL, llms_txt, skill
-    from ais_prompt.utils.text import printable
+    from ais_prompt.utils.text import NARROWEST
 
     if schema and wants_json():
         raise click.UsageError("--schema prints JSON as it is: leave --json out")
     if name in (SKILL, LLMS) and not schema:
         text = {SKILL: skill, LLMS: llms_txt}[name](command_entries())
         offer(entries=[Entry(name, "files", "file", "A file for programs that use this program.", text)])
-        click.echo(text, nl=False)
+        echo(text, nl=False)
         return
     if schema:
         _print_schema(name)
@@ -62,7 +62,7 @@ def describe(name: str, schema: bool) -> None:
     if wants_json():
         return
     width = min(shutil.get_terminal_size((80, 24)).columns, WIDEST)
-    click.echo(printable("\n".join(entry_text(entry, width) for entry in found)), nl=False)
+    echo("\n".join(entry_text(entry, max(width, NARROWEST)) for entry in found), nl=False)
 
 
 def command_entries() -> Iterator[Entry]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from ais_prompt.cli.limit_options import FailureLimit
-from ais_prompt.cli.verb import hint, offer, output_of, report
+from ais_prompt.cli.verb import echo, hint, offer, output_of, report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,7 @@ def show(result: RunResult) -> None:
 
     root = result.folder.root
     if result.is_partial:
-        click.echo(
+        echo(
             f"The run is not finished. The answers so far are scored in {root};\n"
             f"to ask the rest, give the run's command again with -r {root.parent.name}",
             err=True,
@@ -59,20 +59,20 @@ def show(result: RunResult) -> None:
         return
     print_model_difference(result.differences, root, console)
     for number, line in enumerate(unread_answers(result.folder, result.outcomes)):
-        click.echo(line if number else f"\n{line}")
+        echo(line if number else f"\n{line}")
     if result.speeds and output_of(click.get_current_context()).with_speed:
         console.print()
         print_speed(result.speeds, console)
     if result.isolation:
-        click.echo(f"\nisolation: {', '.join(sorted(set(result.isolation.values())))}")
+        echo(f"\nisolation: {', '.join(sorted(set(result.isolation.values())))}")
     if result.used.requests:
-        click.echo(f"\nasked: {used_line(result.used)}")
-    click.echo(f"\nRun folder: {root}")
-    click.echo("  predictions/  every prompt and answer, one sample a line")
-    click.echo("  results/      scores with the details of each sample")
-    click.echo("  summary/      all of this as txt, csv, md and json")
+        echo(f"\nasked: {used_line(result.used)}")
+    echo(f"\nRun folder: {root}")
+    echo("  predictions/  every prompt and answer, one sample a line")
+    echo("  results/      scores with the details of each sample")
+    echo("  summary/      all of this as txt, csv, md and json")
     if (root / "report.html").exists():
-        click.echo("  report.html   scores and every sample, for a browser")
+        echo("  report.html   scores and every sample, for a browser")
 
 
 def exit_code(result: RunResult, limit: FailureLimit, *, debug: bool) -> int:
@@ -91,7 +91,7 @@ def exit_code(result: RunResult, limit: FailureLimit, *, debug: bool) -> int:
     if not limit.allows(result.failed, result.asked):
         reasons = ", ".join(f"{why} {count}" for why, count in result.reasons.items())
         words = f"{result.failed} of {result.asked} samples failed" + (f" ({reasons})" if reasons else "")
-        click.echo(f"\n{words}; --max-failures is {limit}", err=True)
+        echo(f"\n{words}; --max-failures is {limit}", err=True)
         return 1
     return 0
 
@@ -107,12 +107,12 @@ def _show_causes(ended: Sequence[TaskOutcome], words: str, tasks: Sequence[TaskO
         causes.setdefault(kind_of("\n".join(outcome.error.lines())), []).append(outcome)
     samples = sum(outcome.samples or 0 for outcome in ended)
     of = f", with {counted(samples, 'sample')}" if samples else ""
-    click.echo(f"\n{len(ended)} of {counted(len(tasks), 'task')} {words}{of}:", err=True)
+    echo(f"\n{len(ended)} of {counted(len(tasks), 'task')} {words}{of}:", err=True)
     most_first = sorted(causes.values(), key=len, reverse=True)
     for outcomes in most_first[:NAMED]:
         assert outcomes[0].error is not None
         report(outcomes[0].error, debug=debug)
         if len(tasks) > 1:
-            click.echo(f"  tasks: {names_of_tasks(outcomes, tasks)}", err=True)
+            echo(f"  tasks: {names_of_tasks(outcomes, tasks)}", err=True)
     if (more := len(most_first) - NAMED) > 0:
-        click.echo(f"… and {counted(more, 'more cause')}: {ALL}", err=True)
+        echo(f"… and {counted(more, 'more cause')}: {ALL}", err=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ais_prompt.cli.completion import complete_reuse, complete_run
-from ais_prompt.cli.verb import Verb, json_option, offer, wants_json
+from ais_prompt.cli.verb import Verb, echo, json_option, offer, wants_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,12 +82,12 @@ def explain(
     if not wants_json():
         console = Console()
         for note in notes:
-            click.echo(f"Note: {note}")
+            echo(f"Note: {note}")
         for ladder in ladders:
-            click.echo(f"\n{ladder.before.dataset} and {ladder.after.dataset}" if len(ladders) > 1 else "")
+            echo(f"\n{ladder.before.dataset} and {ladder.after.dataset}" if len(ladders) > 1 else "")
             print_ladder(ladder, pairs, console)
         if html is not None:
-            click.echo(f"\n{html}: the pairs of each cause, for a browser")
+            echo(f"\n{html}: the pairs of each cause, for a browser")
     if not ladders:
         raise click.exceptions.Exit(1)
 

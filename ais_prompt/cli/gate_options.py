@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ais_prompt.cli.verb import hanging, offer
+from ais_prompt.cli.verb import echo, hanging, offer
 
 if TYPE_CHECKING:
     from ais_prompt.plan.plan import Plan
@@ -111,10 +111,11 @@ class GateKeeper:
         verdicts = self.gates.verdicts(rows, root)
         offer(gates=verdicts)
         if verdicts:
-            click.echo("\nGates:")
+            echo("\nGates:")
             for head, text, colour in gate_lines(verdicts):
                 line = hanging(head, text)
-                click.echo(click.style(line[: len(head)], fg=colour, bold=True) + line[len(head) :])
+                echo(line[: len(head)], nl=False, fg=colour, bold=True)
+                echo(line[len(head) :])
         name = "/".join(root.parts[-2:])
         if self.junit is not None:
             _write(self.junit, to_junit(verdicts, name))

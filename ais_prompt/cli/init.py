@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import click
 
-from ais_prompt.cli.verb import Verb
+from ais_prompt.cli.verb import Verb, echo
 
 KINDS: Final = ("letter", "letters", "object", "label", "number", "date", "formula", "text", "exact")
 """Names of `ais_prompt.checks.gold_kinds.KINDS`, which `--help` does not load."""
@@ -60,10 +60,10 @@ def init(
     except ConfigError as error:
         if prompt is not None or not error.fix.startswith("--prompt"):
             raise
-        click.echo(f"{error.what}; {error.fix}")
+        echo(f"{error.what}; {error.fix}")
         source = replace(source, prompt=_ask("--prompt", "Question, with {column}"))
         dataset, sentence, guessed = describe_file(source)
-    click.echo(sentence)
+    echo(sentence)
     if guessed is not None:
         kind = kind or _ask("--kind", "Right answers", guessed, click.Choice(KINDS))
         dataset, sentence, _ = describe_file(replace(source, kind=kind))
@@ -76,9 +76,9 @@ def init(
     header = f'"""{sentence}.\n\nRun it: aisprompt run {shown}\n"""\n\n'
     with replacing(path) as stream:
         stream.write(render_config({"models": [described], "datasets": [dataset]}, header).encode())
-    click.echo(f"{path}: written\n\nNext:")
+    echo(f"{path}: written\n\nNext:")
     for purpose, verb in (("find faults", "check"), ("see the prompts", "view-prompt"), ("ask and score", "run")):
-        click.echo(f"  {purpose:<17}aisprompt {verb} {shown}")
+        echo(f"  {purpose:<17}aisprompt {verb} {shown}")
 
 
 def _ask(option: str, question: str, default: str | None = None, kind: click.ParamType[Any] | None = None) -> str:
@@ -107,5 +107,5 @@ def _described(where: str, name: str | None) -> dict[str, Any]:
     except AisPromptError as error:
         if name is not None or not (where in error.where or "--model" in error.fix):
             raise
-        click.echo(f"{error.what}; {error.fix}")
+        echo(f"{error.what}; {error.fix}")
         return served_model([where], _ask("--name", "Name of the model"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import click
 
 from ais_prompt.catalog import PARTS, PROVIDERS
-from ais_prompt.cli.verb import CONFIG_DIR, PEER_PATH, Verb, hanging, json_option, offer, wants_json
+from ais_prompt.cli.verb import CONFIG_DIR, PEER_PATH, Verb, echo, hanging, json_option, offer, wants_json
 
 if TYPE_CHECKING:
     from ais_prompt.config.cards import Card
@@ -148,8 +148,8 @@ def _benchmarks() -> Rows:
 
 
 def _section(title: str, rows: Rows) -> None:
-    click.secho(hanging("", title), bold=True)
+    echo(hanging("", title), bold=True)
     width = max((len(name) for name, _ in rows), default=0)
     for name, description in sorted(rows):
-        click.echo(hanging(f"  {name:<{width}}  ", description))
-    click.echo()
+        echo(hanging(f"  {name:<{width}}  ", description))
+    echo()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ais_prompt.cli.options import CONFIG_NAMES, MODEL_AND_DATA, config_options, given_words, shown_command, source
-from ais_prompt.cli.verb import Verb
+from ais_prompt.cli.verb import Verb, echo
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -104,7 +104,7 @@ def lock_command(ctx: click.Context, lock_file: str | None) -> str:
 
 def tell_drift(path: Path, command: str) -> None:
     """Say that the prompts differ from the lock, and which command locks the present ones."""
-    click.echo(f"The prompts are not those of {path}. If the change is intended, lock them: {command}", err=True)
+    echo(f"The prompts are not those of {path}. If the change is intended, lock them: {command}", err=True)
 
 
 def _write(plan: Plan, path: Path, command: str) -> None:
@@ -116,5 +116,5 @@ def _write(plan: Plan, path: Path, command: str) -> None:
     write_prompt_lock(path, made)
     prompts = sum(len(digests) for task in made.tasks for digests in task.digests.values())
     tasks = len(made.tasks)
-    click.echo(f"{path}: {counted(tasks, 'task')}, {counted(prompts, 'prompt')}, {path.stat().st_size / 1000:.0f} kB")
-    click.echo(f"Commit it. Whether a prompt changed: {command} --check")
+    echo(f"{path}: {counted(tasks, 'task')}, {counted(prompts, 'prompt')}, {path.stat().st_size / 1000:.0f} kB")
+    echo(f"Commit it. Whether a prompt changed: {command} --check")

@@ -9,7 +9,7 @@ import click
 
 from ais_prompt.cli.limit_options import FiniteRange
 from ais_prompt.cli.options import shown_command
-from ais_prompt.cli.verb import hint, offer, report
+from ais_prompt.cli.verb import echo, hint, offer, report
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -392,9 +392,9 @@ def _print_as_aisbench(run: PerfRun) -> None:
     for result in run.results:
         folder = run.folder.load_file(result.task.model.abbr, result.task.dataset.abbr, "").parent
         if result.aisbench is None:
-            click.echo(f"{result.task.name}: {result.missing}")
+            echo(f"{result.task.name}: {result.missing}")
         else:
-            click.echo(aisbench_screen(result.aisbench, result.task.name, str(folder)))
+            echo(aisbench_screen(result.aisbench, result.task.name, str(folder)))
 
 
 def _print_as(tool: ToolName, run: PerfRun, console: Console) -> None:
@@ -405,11 +405,11 @@ def _print_as(tool: ToolName, run: PerfRun, console: Console) -> None:
 
     tables = {}
     for result in run.results:
-        click.echo(f"{result.task.name} by the definitions of {tool}:")
+        echo(f"{result.task.name} by the definitions of {tool}:")
         try:
             sections = tool_sections(result.load, tool)
         except DataError as error:
-            click.echo(f"{error.what}; {error.fix}")
+            echo(f"{error.what}; {error.fix}")
             continue
         print_sections(sections, console)
         tables[result.task.name] = sections
@@ -429,7 +429,7 @@ def _exit_code(
     if errors:
         names = {one.task.name for one in results}
         of = counted(len(results) + sum(name not in names for name in failures), "task")
-        click.echo(f"\n{len(errors)} of {of} failed; the first cause:", err=True)
+        echo(f"\n{len(errors)} of {of} failed; the first cause:", err=True)
         report(errors[0], debug=ctx.params["debug"])
     if stopped is not None:
         report(stopped, debug=ctx.params["debug"])
@@ -439,10 +439,10 @@ def _exit_code(
     failed = sum(result.total.failed for result in results)
     asked = sum(result.total.requests for result in results)
     if not ctx.params["max_failures"].allows(failed, asked):
-        click.echo(f"\n{failed} of {asked} requests failed; --max-failures is {ctx.params['max_failures']}", err=True)
+        echo(f"\n{failed} of {asked} requests failed; --max-failures is {ctx.params['max_failures']}", err=True)
         return 1
     bound = [one.task.name for one in results if not all(it.holds for it in one.verdicts if it.name == "client")]
     if ctx.params["strict"] and bound:
-        click.echo(f"\nthis machine was the limit for {', '.join(bound)} (--strict)", err=True)
+        echo(f"\nthis machine was the limit for {', '.join(bound)} (--strict)", err=True)
         return 1
     return 0

@@ -9,7 +9,7 @@ import click
 
 from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.options import shown_command
-from ais_prompt.cli.verb import Verb
+from ais_prompt.cli.verb import Verb, echo
 from ais_prompt.utils.text import counted
 
 _DEBUG = click.option("--debug", is_flag=True, help="Show the traceback of an error.")
@@ -46,11 +46,11 @@ def requests(run_or_config: str, output: Path, work_dir: str | None, debug: bool
         plan, folder = open_stored(run_or_config, source)
     files = write_requests(plan, folder, output)
     for path, count in files:
-        click.echo(f"{path}: {counted(count, 'request')}")
+        echo(f"{path}: {counted(count, 'request')}")
     root = shlex.quote(str(folder.root))
     asks = any(count for _, count in files)
     following = f"aisprompt answers {root} ANSWERS.jsonl" if asks else f"aisprompt score {root}"
-    click.echo(f"\nRun folder: {root}\nNext: {following}")
+    echo(f"\nRun folder: {root}\nNext: {following}")
 
 
 @click.command(cls=Verb)
@@ -68,9 +68,9 @@ def answers(run: str, files: tuple[Path, ...], work_dir: str | None, debug: bool
 
     plan, folder = open_stored(run, Source(work_dir=work_dir))
     found = read_answer_files(plan, folder, files, shown_command())
-    click.echo(f"{found.answered:,} answers, {found.failed:,} failures, {found.left:,} requests left")
+    echo(f"{found.answered:,} answers, {found.failed:,} failures, {found.left:,} requests left")
     if found.unknown:
-        click.echo(f"{found.unknown:,} lines answer nothing that is open in this run", err=True)
+        echo(f"{found.unknown:,} lines answer nothing that is open in this run", err=True)
     root = shlex.quote(str(folder.root))
     again = f"aisprompt requests {root}" if found.left else f"aisprompt score {root}"
-    click.echo(f"Next: {again}")
+    echo(f"Next: {again}")

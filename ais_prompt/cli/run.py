@@ -37,6 +37,7 @@ from ais_prompt.cli.runner_options import preview_shards, run_by_runner, runner_
 from ais_prompt.cli.shards import refuse_scores_of_shard, run_shard, tasks_of_shard
 from ais_prompt.cli.verb import (
     Verb,
+    echo,
     hanging,
     hint,
     json_option,
@@ -163,14 +164,14 @@ def run(
     if save_config:
         _save_config(plan, Path(save_config))
         not_saved = given_words(ctx, {"num_prompts", "allow_code_execution", *_SESSION})
-        click.echo(f"{save_config} is written. Run it: {shown_command(['run', save_config, *not_saved])}")
+        echo(f"{save_config} is written. Run it: {shown_command(['run', save_config, *not_saved])}")
         return
     if dry_run:
         if mode in PERF_MODES:
             preview_perf(plan, ctx.params)
         show_estimate(plan, by_task=True)
         preview_shards(ctx, plan)
-        click.echo("nothing was asked (--dry-run)")
+        echo("nothing was asked (--dry-run)")
         return
     if mode in PERF_MODES:
         ctx.exit(run_perf(ctx, plan, keeper, gate_values))
@@ -267,11 +268,11 @@ def _is_locked(ctx: click.Context, plan: Plan, lock_file: str | None) -> bool:
     path = prompt_lock_path(plan.spec, lock_file, ctx.params["config"])
     drift = find_drift(plan, path)
     if drift.is_none:
-        click.echo(f"The prompts are those of {path}", err=True)
+        echo(f"The prompts are those of {path}", err=True)
     else:
         show_drift(drift)
         tell_drift(path, lock_command(ctx, lock_file))
-        click.echo("Nothing was asked.", err=True)
+        echo("Nothing was asked.", err=True)
     return drift.is_none
 
 

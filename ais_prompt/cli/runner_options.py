@@ -14,7 +14,7 @@ from ais_prompt.cli.ending import exit_code, show
 from ais_prompt.cli.gate_options import GATE_OPTIONS
 from ais_prompt.cli.limit_options import BUDGET_OPTIONS, budget_arguments
 from ais_prompt.cli.options import given_words, shown_command
-from ais_prompt.cli.verb import hint, repeat_mistakes
+from ais_prompt.cli.verb import echo, hint, repeat_mistakes
 from ais_prompt.utils.text import counted
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def preview_shards(ctx: click.Context, plan: Plan) -> None:
     """Print what the runner would start, if there is one."""
     if plan.spec.runner is not None:
         runner, work, count = _prepared(ctx, plan)
-        click.echo(f"\n{counted(count, 'shard')} by {plan.spec.runner.type}:\n{runner.preview(work, count)}\n")
+        echo(f"\n{counted(count, 'shard')} by {plan.spec.runner.type}:\n{runner.preview(work, count)}\n")
 
 
 def run_by_runner(ctx: click.Context, plan: Plan, warnings: Sequence[PromptWarning], keeper: GateKeeper) -> int:
@@ -99,7 +99,7 @@ def run_by_runner(ctx: click.Context, plan: Plan, warnings: Sequence[PromptWarni
     folder = pipeline.find_or_make(plan, values["reuse"])
     work = replace(work, folder=RunFolder(folder.root.absolute()))
     for warning in warnings:
-        click.echo(f"Warning: {warning}", err=True)
+        echo(f"Warning: {warning}", err=True)
     prepare_partition(plan, work.folder, count)
     shards = counted(count, "shard")
     hint(f"Run folder: {folder.root}; its {shards}: aisprompt status {_quoted(folder)}", err=True)
@@ -107,7 +107,7 @@ def run_by_runner(ctx: click.Context, plan: Plan, warnings: Sequence[PromptWarni
     if not shard_folders(work.folder):  # no shard got so far as to ask
         return 3
     if values["mode"] == "infer":
-        click.echo(f"Score the answers: aisprompt merge {_quoted(folder)}")
+        echo(f"Score the answers: aisprompt merge {_quoted(folder)}")
         return 3 if unfinished else 0
     result = pipeline.run(plan, folder, "eval", shown_command())
     show(result)
@@ -165,13 +165,13 @@ def _show_unfinished(unfinished: Mapping[Shard, str], work: ShardWork) -> None:
 
     if not unfinished:
         return
-    click.echo("Shards that did not come to their end:", err=True)
+    echo("Shards that did not come to their end:", err=True)
     for shard, how in unfinished.items():
-        click.echo(f"  {shard}  {how}", err=True)
+        echo(f"  {shard}  {how}", err=True)
     log = work.log(next(iter(unfinished)))
     with suppress(OSError):
         shown = "\n    ".join(["", *last_lines(log)])
-        click.echo(escaped(f"The last lines of {log}:{shown}"), err=True)
+        echo(escaped(f"The last lines of {log}:{shown}"), err=True)
 
 
 def _quoted(folder: RunFolder) -> str:

@@ -12,7 +12,7 @@ from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.ending import exit_code, show
 from ais_prompt.cli.limit_options import FAILURE_LIMIT, FailureLimit
 from ais_prompt.cli.options import CODE_EXECUTION, MODEL_AND_DATA, config_options, shown_command, source
-from ais_prompt.cli.verb import Verb, hanging, hint, json_option, offer, repeat_mistakes
+from ais_prompt.cli.verb import Verb, echo, hanging, hint, json_option, offer, repeat_mistakes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -58,9 +58,9 @@ def run_shard(
     code = exit_code(result, limit, debug=debug)
     repeat_mistakes(warnings)
     if not is_asked(folder):
-        click.echo(f"Shard {part} is done: {result.asked:,} samples. The others: aisprompt status {_quoted(folder)}")
+        echo(f"Shard {part} is done: {result.asked:,} samples. The others: aisprompt status {_quoted(folder)}")
         return code
-    click.echo(f"All shards are done. Score them: aisprompt merge {_quoted(folder)}" * (not scores), nl=not scores)
+    echo(f"All shards are done. Score them: aisprompt merge {_quoted(folder)}" * (not scores), nl=not scores)
     if not scores:
         return code
     try:
@@ -68,7 +68,7 @@ def run_shard(
     except StoreError as error:
         if "another process" not in error.what:
             raise
-        click.echo("All shards are done; another one puts them together.", err=True)
+        echo("All shards are done; another one puts them together.", err=True)
         return code
     return code if code > 1 else scored  # whether too many samples failed is decided for the whole run
 
@@ -113,7 +113,7 @@ def merge(
     source = Source(config, work_dir=work_dir, allow_code_execution=allow_code_execution)
     plan, folder = open_stored(run, source)
     for part, count in zip(parts, join_shards(folder, parts), strict=True):
-        click.echo(f"{part}: {counted(count, 'shard')}", err=True)
+        echo(f"{part}: {counted(count, 'shard')}", err=True)
     ctx.exit(_score(plan, folder, max_failures, debug=debug))
 
 
@@ -156,7 +156,7 @@ def status(run: str, work_dir: str | None, debug: bool) -> None:  # noqa: ARG001
     folder = locate_run(expand(work_dir or DEFAULT_WORK_DIR), run)
     lines = [*_shards(folder), *_servers(folder), *_whole(folder)]
     for line in lines:
-        click.echo(line)
+        echo(line)
     shards = [
         {
             "shard": str(shard),

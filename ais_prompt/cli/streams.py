@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
-from typing import Any, BinaryIO, TextIO, cast
+from typing import Any, BinaryIO, Final, TextIO, cast
 
 from ais_prompt.utils.secrets import SECRET_VARIABLE, SECRETS, SHORTEST, secrets_in_url
 from ais_prompt.utils.steady_output import STDERR_PATIENCE, open_standard_descriptors, standard_stream
+from ais_prompt.utils.text import NARROWEST, WIDEST_TERMINAL
+
+_MOST_DIGITS: Final = 10
 
 
 @contextmanager
@@ -23,6 +26,7 @@ def safe_output() -> Iterator[Callable[[], OSError | None]]:
         A function that returns why standard output could not be written; None if it was written, or if its reader has
         seen enough (``| head``) or is gone.
     """
+    set_usable_size(os.environ)
     register_environment(os.environ)
     open_standard_descriptors()
     sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115  # None if it was closed
@@ -40,6 +44,17 @@ def safe_output() -> Iterator[Callable[[], OSError | None]]:
         out.flush()
         err.flush()
         sys.stdout, sys.stderr = before
+
+
+def set_usable_size(environment: MutableMapping[str, str]) -> None:
+    """Leave out a size of the terminal in which no text fits, such as ``COLUMNS=0`` of a serial console."""
+    for name in ("COLUMNS", "LINES"):
+        if (size := environment.get(name)) is not None:
+            is_number = size.isascii() and size.isdigit() and len(size) < _MOST_DIGITS
+            if not is_number or int(size) < NARROWEST:
+                del environment[name]
+            elif int(size) > WIDEST_TERMINAL:
+                environment[name] = str(WIDEST_TERMINAL)
 
 
 def register_environment(environment: Mapping[str, str]) -> None:

@@ -23,7 +23,7 @@ from ais_prompt.errors import AisPromptError, ConfigError, InternalError
 from ais_prompt.utils.folders import CONFIG_FOLDERS, PEER_FOLDERS, SearchFolders
 from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.signals import interruption, terminable
-from ais_prompt.utils.text import escaped
+from ais_prompt.utils.text import NARROWEST, escaped, one_line, reviewable_json
 
 if TYPE_CHECKING:
     from ais_prompt.checks.prompt_warning import PromptWarning
@@ -52,7 +52,7 @@ _RUN_NAME = re.compile(r"latest|\d{8}_\d{6}Z?(_\d+)?")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _KEY = "ais_prompt.output"
-_NARROWEST: Final = 24
+_LEAST_BESIDE: Final = 24
 """Least width of the last column of a table; a text with less room is below its line."""
 _BELOW: Final = 6
 """Indent of such a text."""
@@ -231,19 +231,33 @@ def offer(**fields: Any) -> None:
     output_of(click.get_current_context()).fields.update(fields)
 
 
-def hint(text: str, *, err: bool = False) -> None:
+def echo(text: str = "", *, err: bool = False, nl: bool = True, **style: Any) -> None:
+    """Print a text. What comes from logs, seals, data and servers may not control the terminal.
+
+    Args:
+        text: any text.
+        err: print it on standard error.
+        nl: end the line.
+        style: as for ``click.style``, such as ``bold=True``.
+    """
+    from ais_prompt.utils.text import printable
+
+    text = printable(text)
+    click.echo(click.style(text, **style) if style else text, err=err, nl=nl)
+
+
+def hint(text: str, *, err: bool = False, **style: Any) -> None:
     """Print a line that is not a result, such as what to do next; with ``-q`` nothing."""
     if output_of(click.get_current_context()).level >= 0:
-        click.echo(text, err=err)
+        echo(text, err=err, **style)
 
 
 def repeat_mistakes(warnings: Sequence[PromptWarning], *, err: bool = True) -> None:
     """Name misspelt placeholders again where a command ends; with ``-q`` nothing."""
     from ais_prompt.checks.prompt_warning import MisspeltPlaceholder
-    from ais_prompt.utils.text import printable
 
     if line := MisspeltPlaceholder.summary(warnings):
-        hint(click.style(printable(line), fg="yellow", bold=True), err=err)
+        hint(line, err=err, fg="yellow", bold=True)
 
 
 def hanging(head: str, text: str, *, breaks: bool = True) -> str:
@@ -251,19 +265,20 @@ def hanging(head: str, text: str, *, breaks: bool = True) -> str:
 
     Args:
         head: the columns before the text, with the space between.
-        text: the last column.
+        text: the last column, of which a line break is shown as an escape.
         breaks: whether the text may be broken between words. A command is not: it must stay easy to copy.
     """
+    text = one_line(text)
     if not sys.stdout.isatty():
         return f"{head}{text}".rstrip()
     import shutil
     import textwrap
 
-    width = shutil.get_terminal_size().columns
+    width = max(shutil.get_terminal_size().columns, NARROWEST)
     if len(head) + len(text) <= width:
         return f"{head}{text}".rstrip()
     room = width - len(head)
-    is_beside = breaks and room >= max([_NARROWEST, *map(len, text.split())])
+    is_beside = breaks and room >= max([_LEAST_BESIDE, *map(len, text.split())])
     indent = len(head) if is_beside else _BELOW
     start = head if is_beside else f"{head.rstrip()}\n{' ' * indent}"
     lines = textwrap.wrap(text, width - indent, break_long_words=False, break_on_hyphens=False) if breaks else [text]
@@ -373,7 +388,7 @@ def _document(ctx: click.Context, output: Output, code: int) -> str:
     errors = faults(output.error) if output.error else []
     document = DOCUMENTS[verb](kind=verb, exit_code=code, errors=errors, **output.fields)
     text = encode_finite(msgspec.to_builtins(document, str_keys=True))
-    return msgspec.json.format(text, indent=2).decode().rstrip("\n") + "\n"
+    return reviewable_json(msgspec.json.format(text, indent=2).decode()).rstrip("\n") + "\n"
 
 
 def _folders(option: str, searched: SearchFolders, text: str) -> Callable[..., Any]:

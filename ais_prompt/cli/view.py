@@ -10,7 +10,7 @@ import click
 
 from ais_prompt.catalog import EXPORTERS
 from ais_prompt.cli.completion import complete_run
-from ais_prompt.cli.verb import Verb
+from ais_prompt.cli.verb import Verb, echo
 
 if TYPE_CHECKING:
     from ais_prompt.store.layout import RunFolder
@@ -52,7 +52,7 @@ def view(
     folder = locate_run(runs, run) if run else None
     with ReportServer(runs, port, folder, _score_so_far) as server, suppress(KeyboardInterrupt):
         address = server.with_token(server.address(folder) if folder else "/")
-        click.echo(f"{address}\nCtrl-C ends.")
+        echo(f"{address}\nCtrl-C ends.")
         with ExitStack() as stack:
             if not no_open:
                 # The command line of a browser is no secret to other users of the machine, so it names a file.
@@ -102,6 +102,6 @@ def export(run: str, to: str, output: Path | None, work_dir: str | None, debug: 
 
     paths = write(run, to, output, work_dir)
     for path in paths:
-        click.echo(str(path))
+        echo(str(path))
     if not paths:
-        click.echo("no task has a score, so there is nothing to write: aisprompt score RUN", err=True)
+        echo("no task has a score, so there is nothing to write: aisprompt score RUN", err=True)

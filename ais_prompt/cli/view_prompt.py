@@ -13,7 +13,7 @@ import click
 
 from ais_prompt.cli.completion import complete_config
 from ais_prompt.cli.options import MODEL_AND_DATA, source, source_options
-from ais_prompt.cli.verb import Verb
+from ais_prompt.cli.verb import Verb, echo
 
 if TYPE_CHECKING:
     from ais_prompt.checks.source import Source
@@ -157,7 +157,7 @@ def _views(one: Source, chosen: Choice, rows: range, *, origins: bool, tokens: b
     plan, _, place = checked_with_places(one)
     if any(model.abbr == STAND_IN["abbr"] for model in plan.spec.models):
         why = "No server answers" if one.urls else "No model is named"
-        click.echo(f"{why}: these are messages for a chat model. For another, add --models NAME.", err=True)
+        echo(f"{why}: these are messages for a chat model. For another, add --models NAME.", err=True)
     tasks = _matching(plan.tasks, chosen.pattern)
     if not chosen.every:
         tasks = [_chosen(tasks, chosen.asks)]
@@ -177,7 +177,7 @@ def _write_page(page: Path, shown: Shown) -> None:
     with replacing(page) as stream:
         stream.write(prompts_page(title, questions).encode())
     count = sum(len(column.views) for question in questions for column in question.columns)
-    click.echo(f"{page}: {count:,} prompt{'s' * (count != 1)}, for a browser")
+    echo(f"{page}: {count:,} prompt{'s' * (count != 1)}, for a browser")
 
 
 def _print(shown: Shown, *, origins: bool) -> None:
@@ -188,7 +188,7 @@ def _print(shown: Shown, *, origins: bool) -> None:
     console = Console()
     for name, views in shown:
         if len(shown) > 1:
-            click.echo(f"=== {name} ===")
+            echo(f"=== {name} ===")
         for _, of_sample in groupby(views, key=lambda view: (view.model, view.dataset, view.index)):
             print_sample(list(of_sample), console, origins=origins)
 
@@ -218,5 +218,5 @@ def _ask(what: str, abbrs: Sequence[str]) -> str:
     if len(abbrs) == 1:
         return abbrs[0]
     for number, abbr in enumerate(abbrs, start=1):
-        click.echo(f"  {number}  {abbr}")
+        echo(f"  {number}  {abbr}")
     return abbrs[click.prompt(f"Which {what}?", type=click.IntRange(1, len(abbrs)), default=1) - 1]

@@ -40,7 +40,8 @@ def print_matrix(rows: Sequence[Row], console: Console, groups: Collection[str] 
     """
     lines, models = pivot(rows), [_one_line(model) for model in models_of(rows)]
     layout = _layout(lines, models, console, groups)
-    caption = textwrap.wrap(_caption(rows, lines, layout, console, groups), console.width, break_on_hyphens=False)
+    text, width = _caption(rows, lines, layout, console, groups), max(console.width, 1)
+    caption = textwrap.wrap(text, width, break_on_hyphens=False)
     for text in (*caption, *_legend(layout.titles, models, console.width)):
         console.print(Text(text, "dim"), soft_wrap=True)
     for start in range(0, len(models), layout.models):

@@ -109,7 +109,7 @@ def print_summary(rows: Sequence[Row], console: Console, groups: Collection[str]
         if not console.is_terminal:
             console.print(Text(printable(note)), soft_wrap=True)
             continue
-        first, *more = Text(printable(note)).wrap(console, console.width - _INDENT)
+        first, *more = Text(printable(note)).wrap(console, max(console.width - _INDENT, 1))
         console.print(first)
         for line in more:
             console.print(Text(" " * _INDENT) + line)

@@ -25,6 +25,9 @@ VARIES: Final = re.compile(
 An HTTP status and the host of a URL (group 1) stay. ``assets/run.js`` has the same expression.
 """
 
+NARROWEST: Final = 20
+WIDEST_TERMINAL: Final = 1000
+"""Least and most columns of a terminal that count: a serial console may report none."""
 MOST_NAMES: Final = 12
 """Number of names that an error shows."""
 
@@ -84,6 +87,11 @@ def printable(text: str) -> str:
     move the cursor, or hide or turn around the text that a person reads.
     """
     return escaped(SECRETS.hide(text))
+
+
+def one_line(text: str) -> str:
+    """Return a field of a line: `printable`, with escapes for line breaks too, so that it cannot add a line."""
+    return printable(text).replace("\n", "\\n")
 
 
 def escaped(text: str) -> str:

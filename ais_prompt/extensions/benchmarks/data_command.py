@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
-from ais_prompt.cli.verb import Verb
+from ais_prompt.cli.verb import Verb, echo
 
 if TYPE_CHECKING:
     from ais_prompt.extensions.benchmarks.get import Brought
@@ -58,7 +58,7 @@ def data(
     if source is not None and len(names) > 1:
         raise click.UsageError("--from brings one benchmark at a time.")
     for name in names:
-        click.echo(_line(workflow.get(name, source, update=update)))
+        echo(_line(workflow.get(name, source, update=update)))
 
 
 def _line(brought: Brought) -> str:
@@ -72,9 +72,9 @@ def _line(brought: Brought) -> str:
 def _report(changes: dict[str, list[str]]) -> int:
     """Print what changed; return the exit code."""
     if not changes:
-        click.echo("no data are here: aisprompt data get NAME")
+        echo("no data are here: aisprompt data get NAME")
     for name, found in changes.items():
-        click.echo(f"{name}: {'as in its lock' if not found else 'not as in its lock'}")
+        echo(f"{name}: {'as in its lock' if not found else 'not as in its lock'}")
         for change in found:
-            click.echo(f"  {change}")
+            echo(f"  {change}")
     return int(any(changes.values()))

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ais_prompt.cli.options import PEER_SCORES, shown_command
-from ais_prompt.cli.verb import PEER_PATH, Verb, hanging, json_option, offer
+from ais_prompt.cli.verb import PEER_PATH, Verb, echo, hanging, json_option, offer
+from ais_prompt.utils.text import one_line
 
 if TYPE_CHECKING:
     from ais_prompt.store.layout import RunFolder
@@ -48,7 +49,7 @@ def import_command(log: Path, config: str | None, work_dir: str | None, peer_sco
     imported = import_log(log, expand(work_dir or DEFAULT_WORK_DIR), shown_command())
     for one in imported.tasks:
         for note in one.notes:
-            click.echo(f"note: {one.name}: {note}", err=True)
+            echo(f"note: {one.name}: {one_line(note)}", err=True)
     offer(
         folder=str(imported.folder.root),
         tasks=[
@@ -61,7 +62,7 @@ def import_command(log: Path, config: str | None, work_dir: str | None, peer_sco
     for one in imported.tasks:
         failed = f", {one.failed:,} failed" if one.failed else ""
         scores = "".join(f"; {score.metric} {score.value:.4g}" for score in one.scores if score.value is not None)
-        click.echo(hanging(f"{one.name:<{width}}  ", f"{one.samples:,} samples{failed}{scores or '; not scored'}"))
+        echo(hanging(f"{one.name:<{width}}  ", f"{one.samples:,} samples{failed}{scores or '; not scored'}"))
     _show_next(imported.folder, "score the answers again        ")
 
 
@@ -71,7 +72,7 @@ def _import_peer_run(folder: Path, config: str | None, work_dir: str | None, pee
 
     imported = import_run(folder, Source(config, work_dir=work_dir, peer_scores=peer_scores), shown_command())
     for note in imported.notes:
-        click.echo(f"note: {note}", err=True)
+        echo(f"note: {one_line(note)}", err=True)
     offer(
         folder=str(imported.folder.root),
         tasks=[
@@ -84,15 +85,15 @@ def _import_peer_run(folder: Path, config: str | None, work_dir: str | None, pee
     for task in imported.tasks:
         failed = f", {task.failed:,} failed" if task.failed else ""
         samples = f"{task.samples:,} samples{failed}{_theirs(task.numbers)}"
-        click.echo(hanging(f"{task.name:<{width}}  ", samples))
+        echo(hanging(f"{task.name:<{width}}  ", samples))
     _show_next(imported.folder, "score the answers              ")
 
 
 def _show_next(folder: RunFolder, scoring: str) -> None:
     root = shlex.quote(str(folder.root))
-    click.echo(f"\nRun folder: {root}\nNext:")
-    click.echo(hanging(f"  {scoring} ", f"aisprompt score {root}", breaks=False))
-    click.echo(hanging("  what another run changes        ", f"aisprompt compare {root} RUN", breaks=False))
+    echo(f"\nRun folder: {root}\nNext:")
+    echo(hanging(f"  {scoring} ", f"aisprompt score {root}", breaks=False))
+    echo(hanging("  what another run changes        ", f"aisprompt compare {root} RUN", breaks=False))
 
 
 def _theirs(numbers: Mapping[str, float]) -> str:

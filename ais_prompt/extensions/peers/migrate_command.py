@@ -10,7 +10,7 @@ import click
 
 from ais_prompt.cli.options import MODEL_AND_DATA, config_options
 from ais_prompt.cli.options import source as make_source
-from ais_prompt.cli.verb import Verb
+from ais_prompt.cli.verb import Verb, echo
 
 
 @click.command(cls=Verb, first={**MODEL_AND_DATA, "Config": ("-o", "--force", "-h")})
@@ -31,4 +31,4 @@ def migrate(output: Path, force: bool, **options: Any) -> None:
         raise click.UsageError(f"{output} is there already; --force replaces it.")
     notes = write(make_source(**options), output)
     found = f"{len(notes)} note{'' if len(notes) == 1 else 's'} at its top" if notes else "without notes"
-    click.echo(f"{output}: written, {found}\n\nNext: aisprompt check {shlex.quote(str(output))}")
+    echo(f"{output}: written, {found}\n\nNext: aisprompt check {shlex.quote(str(output))}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from ais_prompt.cli.verb import Verb, hanging, json_option, offer, quiet_option, wants_json
+from ais_prompt.cli.verb import Verb, echo, hanging, json_option, offer, quiet_option, wants_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,8 +74,8 @@ def same(
     differs = any(one.differs for one in found)
     if not wants_json():
         for one in found:
-            click.echo(hanging(f"{one.subject:<11}  {_WORDS[one.differs]:<9}  ", one.text))
-        click.echo("They differ." if differs else "No difference is shown.")
+            echo(hanging(f"{one.subject:<11}  {_WORDS[one.differs]:<9}  ", one.text))
+        echo("They differ." if differs else "No difference is shown.")
     if differs:
         raise click.exceptions.Exit(1)
 

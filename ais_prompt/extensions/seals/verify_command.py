@@ -10,7 +10,7 @@ import click
 
 from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.options import CODE_EXECUTION, shown_command
-from ais_prompt.cli.verb import Verb, hanging, json_option, offer, wants_json
+from ais_prompt.cli.verb import Verb, echo, hanging, json_option, offer, wants_json
 
 _WORDS: Final = {True: "OK", False: "DIFFERS", None: "not known"}
 
@@ -51,13 +51,13 @@ def seal(
         try:
             write_prompt_lock(lock, make_prompt_lock(plan))
         except AisPromptError as error:
-            click.echo(f"Note: sealed without a lock of the prompts: {error.what}", err=True)
+            echo(f"Note: sealed without a lock of the prompts: {error.what}", err=True)
         sealed = write_seal(folder, target, lock if lock.exists() else None, key)
     offer(file=str(target), root=sealed.root, entries=sealed.leaves, signed=key is not None)
     if not wants_json():
-        click.echo(f"{target}: {sealed.leaves:,} entries, {target.stat().st_size / 1000:,.0f} kB")
-        click.echo(f"Root: {sealed.root}")
-        click.echo(f"Publish the root. To verify: aisprompt verify {shlex.quote(str(target))} --root ROOT")
+        echo(f"{target}: {sealed.leaves:,} entries, {target.stat().st_size / 1000:,.0f} kB")
+        echo(f"Root: {sealed.root}")
+        echo(f"Publish the root. To verify: aisprompt verify {shlex.quote(str(target))} --root ROOT")
 
 
 @click.command(cls=Verb)
@@ -114,6 +114,6 @@ def verify(
     offer(findings=[{"subject": one.subject, "holds": one.holds, "text": one.text} for one in found])
     if not wants_json():
         for one in found:
-            click.echo(hanging(f"{one.subject:<9}  {_WORDS[one.holds]:<9}  ", one.text))
+            echo(hanging(f"{one.subject:<9}  {_WORDS[one.holds]:<9}  ", one.text))
     if any(one.holds is False for one in found):
         raise click.exceptions.Exit(1)
