@@ -5,13 +5,19 @@ from __future__ import annotations
 import ast
 import keyword
 import math
+import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from itertools import islice
+from typing import Any, Final
 
 from ais_prompt.config.redact import redacted
 
 HEADER = '"""The config of this run, resolved. Run it again: aisprompt run <this file>."""\n\n'
+
+_WORD: Final = re.compile(r"\w+|[^\w\s]")
+_MOST_WORDS: Final = 500_000
+"""Most words and marks of a config: Python takes nearly a kilobyte for each."""
 
 
 def render_config(values: Mapping[str, Any], header: str = HEADER) -> str:
@@ -36,6 +42,8 @@ def literal_values(config: str) -> dict[str, Any]:
         ValueError, SyntaxError: it does something else.
         RecursionError: it is nested too deep.
     """
+    if next(islice(_WORD.finditer(config), _MOST_WORDS, None), None):
+        raise ValueError(f"it has more than {_MOST_WORDS:,} words")
     try:
         statements = ast.parse(config).body
         assignments = [node for node in statements if not (isinstance(node, ast.Expr) and _is_text(node.value))]

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from ais_prompt.errors import DataError
 from ais_prompt.metrics.interval import Z, largest_variance, mean_interval, spread_of, wilson_interval
 from ais_prompt.metrics.strata import drawn_spread, stratum_weights
 from ais_prompt.types import STATUSES, SampleScore, Score, Spread, Status, direction
@@ -95,6 +96,9 @@ def mean_scores(
             ratio of two means (Cochran 1977, "Sampling Techniques", section 2.11).
         worst: the value of a wrong answer, such as 1 for ratings from 1 to 10.
         lower_is_better: as in `Score`. An answer without a value counts as 1 then, as in an error rate.
+
+    Raises:
+        DataError: values are too large.
     """
     less = [direction.lower_is_better(metric) if lower_is_better is None else lower_is_better for metric in metrics]
 
@@ -106,7 +110,10 @@ def mean_scores(
         found = [_estimate(score, metric, best, worst, lower_is_better=lower) for metric, lower in each]
         return found if weight_of is None else [one._replace(weight=weight) for one in found]
 
-    means = estimated_means(metrics, estimates, scores, best, worst)
+    try:
+        means = estimated_means(metrics, estimates, scores, best, worst)
+    except OverflowError:
+        raise DataError("the scores are too large to be averaged", fix="use scores below 1e100") from None
     means = [replace(mean, lower_is_better=lower) for mean, lower in zip(means, less, strict=True)]
     return means if weight_of is None else [replace(mean, is_mean=False) for mean in means]
 
@@ -211,6 +218,8 @@ def _estimate(
     if score.status == "failed":
         return Estimate(None, worst, best or worst)
     if score.status == "scored":
+        if metric not in score.values:  # a log of another tool may have other metrics for each sample
+            return Estimate(None, worst, best or worst)
         value = float(score.values[metric])
         return Estimate(value, value, value)
     # An answer that could not be parsed may come without values, or without some.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
@@ -66,6 +67,11 @@ def decode(text: str) -> Any:
         return value if end == len(text) else _DECODER.decode(text)
     except RecursionError:
         raise ValueError("it is nested too deep") from None
+
+
+def most_values(content: bytes) -> int:
+    """Return the number of values that JSON has at most: each begins after a comma, colon or bracket."""
+    return 1 + sum(map(content.count, (b",", b":", b"[", b"{")))
 
 
 def decode_own(content: bytes) -> Any:
@@ -157,8 +163,7 @@ def _head(content: bytes) -> str:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        [(twice, _)] = Counter(key for key, _ in pairs).most_common(1)
         raise ValueError(f"the key {twice!r} occurs twice in one object")
     return value
 

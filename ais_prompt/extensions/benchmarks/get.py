@@ -5,16 +5,20 @@ Archives are of other people: no path leads out of the folder, there are no link
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import lzma
+import re
 import shutil
 import stat
 import tarfile
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import IO, Final
+from typing import IO, Any, Final, cast
 
 from msgspec import Struct
 
@@ -36,6 +40,18 @@ MOST_BYTES: Final = 8 * 2**30
 MOST_FILES: Final = 200_000
 _ENDINGS: Final = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
 _PIECE: Final = 2**20
+_LONGEST_HEADER: Final = 2**13
+"""Bytes of the headers of one entry. `tarfile` takes the square of it: of its memory, and of its time for digits."""
+_MANY_DIGITS: Final = re.compile(rb"\d{100}")
+_SHOWN: Final = 200
+_COMPRESSED: Final[dict[bytes, Callable[..., Any]]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\0": lzma.open,
+    b"\x5d\0\0": lzma.open,
+}
+"""First bytes of a compressed file → what opens it."""
+_LONGEST_MARK: Final = max(map(len, _COMPRESSED))
 _BROKEN: Final = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError)
 
 
@@ -126,9 +142,11 @@ def unpack(archive: Path, folder: Path, *, most_bytes: int = MOST_BYTES, most_fi
         for number, (name, stream) in enumerate(_entries(archive), 1):
             if number > most_files:
                 raise _refused(archive, f"it has more than {most_files:,} files")
+            if stream is None:  # a folder
+                continue
             path = PurePosixPath(name.replace("\\", "/"))
             if path.is_absolute() or ".." in path.parts or PureWindowsPath(name).drive or "\0" in name:
-                raise _refused(archive, f"{name!r} leads out of the folder")
+                raise _refused(archive, f"{name[:_SHOWN]!r} leads out of the folder")
             target = folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
             with stream, target.open("xb") as out:
@@ -189,31 +207,89 @@ def _from_files(card: Card, source: Path, unpacked: Path) -> tuple[Path, DataLoc
 
 def _is_tar(path: Path) -> bool:
     try:
-        return tarfile.is_tarfile(path)
+        with _opened_tar(path):
+            return True
     except _BROKEN:  # it begins as a compressed file
         return False
 
 
-def _entries(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
-    """Yield name and content of each file of an archive."""
+def _entries(archive: Path) -> Iterator[tuple[str, IO[bytes] | None]]:
+    """Yield name and content of each file of an archive; a folder has no content."""
     if zipfile.is_zipfile(archive):
         with zipfile.ZipFile(archive) as packed:
             for info in packed.infolist():
                 kind = stat.S_IFMT(info.external_attr >> 16)
                 if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-                    raise _refused(archive, f"{info.filename!r} is a link or device")
-                if not info.is_dir():
-                    yield info.filename, packed.open(info)
+                    raise _refused(archive, f"{info.filename[:_SHOWN]!r} is a link or device")
+                yield info.filename, None if info.is_dir() else packed.open(info)
         return
-    # The package's own error for other files names each compression that it tried.
-    if not _is_tar(archive):
-        raise tarfile.ReadError("it is no ZIP or tar archive, or only a part of one")
-    with tarfile.open(archive) as packed_tar:
-        for member in packed_tar:
+    with _opened_tar(archive) as (packed_tar, metered):
+        while (member := packed_tar.next()) is not None:
+            packed_tar.members = []  # type: ignore[attr-defined]  # else it keeps them all
+            packed_tar.pax_headers = {}
             if not (member.isfile() or member.isdir()):
-                raise _refused(archive, f"{member.name!r} is a link or device")
-            if member.isfile() and (stream := packed_tar.extractfile(member)) is not None:
-                yield member.name, stream
+                raise _refused(archive, f"{member.name[:_SHOWN]!r} is a link or device")
+            metered.left = None
+            yield member.name, packed_tar.extractfile(member) if member.isfile() else None
+            metered.left = _LONGEST_HEADER
+
+
+class _HeaderError(tarfile.ReadError):
+    """A header of a tar archive costs too much."""
+
+
+class _Metered:
+    """A stream of a tar archive from which headers of a limited length are read.
+
+    A name, a table of attributes or a map of a sparse file may say that it has gigabytes, and would be read whole.
+
+    Attributes:
+        left: bytes that may be read; None while a content is read, which `unpack` counts.
+    """
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self.left: int | None = _LONGEST_HEADER
+        self.seek, self.tell = stream.seek, stream.tell
+
+    def read(self, size: int = -1) -> bytes:
+        """Read so many bytes.
+
+        Raises:
+            _HeaderError: a header is too long.
+        """
+        if self.left is None:
+            return self._stream.read(size)
+        if not 0 <= size <= self.left:
+            raise _HeaderError(f"a header has more than {_LONGEST_HEADER:,} bytes")
+        self.left -= size
+        header = self._stream.read(size)
+        if _MANY_DIGITS.search(header):
+            raise _HeaderError("a header has a number of more than 100 digits")
+        return header
+
+
+@contextmanager
+def _opened_tar(archive: Path) -> Iterator[tuple[tarfile.TarFile, _Metered]]:
+    """Open a tar archive, and read its first header.
+
+    Raises:
+        TarError, OSError, EOFError, zlib.error, LZMAError: it is none, or broken.
+    """
+    with archive.open("rb") as raw:
+        head = raw.read(_LONGEST_MARK)
+    opener = next((one for mark, one in _COMPRESSED.items() if head.startswith(mark)), open)
+    with opener(archive, "rb") as stream:
+        metered = _Metered(stream)
+        try:
+            packed = tarfile.open(fileobj=cast(IO[bytes], metered), mode="r:")  # noqa: SIM115  # closed below
+        except _HeaderError:
+            raise
+        except tarfile.ReadError:
+            # The package's own error for other files names each kind of header that it tried.
+            raise tarfile.ReadError("it is no ZIP or tar archive, or only a part of one") from None
+        with packed:
+            yield packed, metered
 
 
 def _refused(archive: Path, why: str) -> DataError:

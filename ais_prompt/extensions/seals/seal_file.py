@@ -12,8 +12,9 @@ import hashlib
 import re
 import subprocess
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -25,8 +26,10 @@ from ais_prompt.errors import AisPromptError, ConfigError, DataError
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.layout import RunFolder, refuse_links
 from ais_prompt.store.runs import read_run_file
+from ais_prompt.utils.jsonl import most_values
 from ais_prompt.utils.packages import versions
 from ais_prompt.utils.temporary import temporary_folder
+from ais_prompt.utils.text import one_line
 
 SEAL: Final = "seal.json"
 SIGNATURE: Final = "seal.json.sig"
@@ -34,14 +37,20 @@ LOCK: Final = "prompts.lock"
 NAMESPACE: Final = "aisprompt-seal"
 """What a signature is for: one of another purpose does not count."""
 FORMAT: Final = 1
-MOST_COMPRESSED: Final = 1_000
+MOST_COMPRESSED: Final = 300
 """Most times that a seal may be larger unpacked than packed."""
+MOST_VALUES: Final = 1 << 22
+"""Most values of a seal, beside `_VALUES_PER_BYTE`: each takes about 60 bytes, and a line three times as many."""
+_VALUES_PER_BYTE: Final = 4
+_SHOWN: Final = 200
 _SMALLEST: Final = 1 << 20
 _CHUNK: Final = 1 << 20
 _SEALED: Final = re.compile(
     r"config\.py|run\.json|prompts\.lock|(journal|predictions|results|judge|performances)(/[^/\\:]+)+\.jsonl?"
     r"|shards/[^/\\:]+/(shard\.json|journal(/[^/\\:]+)+\.jsonl)"
 )
+_DATE: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+_VERSION: Final = re.compile(r"[ -~]{1,100}")
 _COPY_AGAIN: Final = "copy the file again"
 
 
@@ -87,9 +96,10 @@ def write_seal(folder: RunFolder, target: Path, lock: Path | None, key: Path | N
     files = {name: path for name, path in sorted(files.items()) if _SEALED.fullmatch(name)}
     if lock is not None:
         files[LOCK] = lock
-    leaves = [leaf for name in sorted(files) for leaf in _leaves(name, files[name])]
-    seal = Seal("", len(leaves), f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}", versions())
-    seal = replace(seal, root=merkle_root([statement_leaf(seal), *leaves]))
+    number = sum(1 for name in files for _ in _leaves(name, files[name]))
+    seal = Seal("", number, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}", versions())
+    leaves = (leaf for name in sorted(files) for leaf in _leaves(name, files[name]))
+    seal = replace(seal, root=merkle_root(chain([statement_leaf(seal)], leaves)))
     with temporary_folder() as place:
         statement = Path(place, SEAL)
         statement.write_bytes(msgspec.json.format(msgspec.json.encode(seal), indent=2))
@@ -116,7 +126,7 @@ def unpack(path: Path, into: Path) -> Seal:
             members = archive.infolist()
             names = [member.filename for member in members]
             _check_members(names, sum(member.file_size for member in members), path)
-            archive.extractall(into)
+            _extract(archive, into, path)
         seal = msgspec.json.decode((into / SEAL).read_bytes(), type=Seal)
     except AisPromptError:
         raise
@@ -125,6 +135,8 @@ def unpack(path: Path, into: Path) -> Seal:
     if seal.format != FORMAT:
         what = f"the seal has form {seal.format}, and this version knows {FORMAT}"
         raise DataError(what, where=where, fix="use a later version of ais_prompt")
+    if not (_DATE.fullmatch(seal.made) and all(map(_VERSION.fullmatch, seal.versions.values()))):
+        raise DataError("this is no seal: its date or a version has another form", where=where, fix=_COPY_AGAIN)
     return seal
 
 
@@ -134,7 +146,8 @@ def _check_members(names: list[str], size: int, path: Path) -> None:
     if strange is None and any(".." in name.split("/") for name in names):
         strange = ".."
     if strange is not None or SEAL not in names or len(set(names)) < len(names):
-        what = f"it has a file that no seal has: {strange}" if strange else f"it needs each file once, and {SEAL}"
+        shown = one_line(strange[:_SHOWN]) if strange else ""
+        what = f"it has a file that no seal has: {shown}" if shown else f"it needs each file once, and {SEAL}"
         raise DataError(f"this is no seal: {what}", where=str(path), fix="name a file of `aisprompt seal`")
     if size > MOST_COMPRESSED * path.stat().st_size + _SMALLEST:
         raise DataError(
@@ -144,11 +157,40 @@ def _check_members(names: list[str], size: int, path: Path) -> None:
         )
 
 
+def _extract(archive: zipfile.ZipFile, into: Path, path: Path) -> None:
+    """Write the files of a seal. Lines and values are counted, since the shortest cost as much as others.
+
+    Raises:
+        DataError: there are more than in any run of this size.
+    """
+    left = MOST_VALUES + _VALUES_PER_BYTE * path.stat().st_size
+    for member in archive.infolist():
+        target = into / member.filename
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with archive.open(member) as source, target.open("xb") as out:
+            while chunk := source.read(_CHUNK):
+                left -= 3 * chunk.count(b"\n") + most_values(chunk)
+                if left < 0:
+                    what = f"this is no seal: {member.filename} has more lines or values than a run of its size"
+                    raise DataError(what, where=str(path), fix=_COPY_AGAIN)
+                out.write(chunk)
+
+
 def root_of(folder: Path, seal: Seal) -> tuple[str, int]:
     """Return the root of the Merkle tree of an unpacked seal, and the number of the leaves of its files."""
     names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    leaves = [leaf for name in names if name not in (SEAL, SIGNATURE) for leaf in _leaves(name, folder / name)]
-    return merkle_root([statement_leaf(seal), *leaves]), len(leaves)
+    number = 0
+
+    def leaves() -> Iterator[bytes]:
+        nonlocal number
+        yield statement_leaf(seal)
+        for name in names:
+            if name not in (SEAL, SIGNATURE):
+                for leaf in _leaves(name, folder / name):
+                    number += 1
+                    yield leaf
+
+    return merkle_root(leaves()), number
 
 
 def statement_leaf(seal: Seal) -> bytes:
@@ -156,20 +198,27 @@ def statement_leaf(seal: Seal) -> bytes:
     return hashlib.sha256(b"\0" + SEAL.encode() + b"\0" + msgspec.json.encode(replace(seal, root=""))).digest()
 
 
-def merkle_root(leaves: list[bytes]) -> str:
-    """Return the root over the digests of leaves (RFC 6962, section 2.1), in hex."""
-    level = leaves or [hashlib.sha256().digest()]
-    while len(level) > 1:
-        even = len(level) // 2 * 2
-        pairs = [hashlib.sha256(b"\1" + level[at] + level[at + 1]).digest() for at in range(0, even, 2)]
-        level = pairs + level[even:]
-    return level[0].hex()
+def merkle_root(leaves: Iterable[bytes]) -> str:
+    """Return the root over the digests of leaves (RFC 6962, section 2.1), in hex. Few digests are kept at a time."""
+    trees: list[tuple[int, bytes]] = []  # number of leaves and root of full trees, each larger than the next
+    for root in leaves:
+        size = 1
+        while trees and trees[-1][0] == size:
+            root = hashlib.sha256(b"\1" + trees.pop()[1] + root).digest()
+            size *= 2
+        trees.append((size, root))
+    if not trees:
+        return hashlib.sha256().hexdigest()
+    whole = trees.pop()[1]
+    while trees:
+        whole = hashlib.sha256(b"\1" + trees.pop()[1] + whole).digest()
+    return whole.hex()
 
 
 def _leaves(name: str, path: Path) -> Iterator[bytes]:
     head = b"\0" + name.encode() + b"\0"
     with path.open("rb") as stream:
-        if name.endswith(".jsonl"):
+        if name.endswith(".jsonl") and path.stat().st_size:
             yield from (hashlib.sha256(head + line).digest() for line in stream)
             return
         found = hashlib.sha256(head)

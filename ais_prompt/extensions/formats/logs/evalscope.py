@@ -19,7 +19,7 @@ from typing import Any, Final
 import yaml
 
 from ais_prompt.errors import ConfigError, DataError, PartError
-from ais_prompt.extensions.formats.logs.log_files import LogFile, log_files, mapping
+from ais_prompt.extensions.formats.logs.log_files import LogFile, mapping
 from ais_prompt.extensions.formats.logs.patterns import apply_pattern
 from ais_prompt.extensions.formats.logs.record import (
     LogFormat,
@@ -34,7 +34,8 @@ from ais_prompt.extensions.formats.logs.record import (
     text_and_reasoning,
 )
 
-_LARGEST_CONFIG: Final = 1 << 20
+_LARGEST_CONFIG: Final = 1 << 16
+_MOST_CONFIGS: Final = 10
 _MOST_ALIASES: Final = 10
 """Most references in a config: each may repeat all that the ones before it hold."""
 _ASKED: Final = ("few_shot_num", "few_shot_random", "prompt_template", "system_prompt", "few_shot_prompt_template")
@@ -49,10 +50,13 @@ def _recognizes(file: LogFile) -> bool:
 def _read(files: Sequence[LogFile]) -> Iterator[LoggedTask]:
     reviews = {_key(file): file for file in files if file.has("sample_score")}
     predictions = {_key(file): file for file in files if file.has("model_output")}
+    configs: dict[Path, Mapping[str, Any]] = {}
     for key in {**reviews, **predictions}:  # in order, each once
         review = reviews.get(key) or _other(predictions[key], "reviews")
         prediction = predictions.get(key) or _other(reviews[key], "predictions")
-        yield _task(review, prediction)
+        if key[0] not in configs:
+            configs[key[0]] = _config(key[0])
+        yield _task(review, prediction, configs[key[0]])
 
 
 def _key(file: LogFile) -> tuple[Path, str, str]:
@@ -64,16 +68,15 @@ def _other(file: LogFile, kind: str) -> LogFile | None:
     """Return the file of the same name in ``predictions/`` or ``reviews/``; None if there is none."""
     root, model, name = _key(file)
     path = root / kind / model / name
-    return next((one for one in log_files(path) if _recognizes(one)), None) if path.is_file() else None
+    return next((one for one in file.log.files(path) if _recognizes(one)), None) if path.is_file() else None
 
 
-def _task(review: LogFile | None, prediction: LogFile | None) -> LoggedTask:
+def _task(review: LogFile | None, prediction: LogFile | None, config: Mapping[str, Any]) -> LoggedTask:
     file = prediction or review
     assert file is not None
     root, model, _ = _key(file)
-    config = _config(root)
     folder = root / "reports" / model  # written when the run has finished
-    reports = [one for one in log_files(folder) if one.has("dataset_name", "metrics")] if folder.exists() else []
+    reports = [one for one in file.log.files(folder) if one.has("dataset_name", "metrics")] if folder.exists() else []
     name, subset, report = _names(file.path.stem, reports)
     dataset = {**mapping(config, "dataset_args", name), **mapping(config, "resolved_benchmarks", name)}
     question = _question_pattern(dataset)
@@ -135,10 +138,13 @@ def _answers(
 ) -> Iterator[LoggedAnswer]:
     """Yield the answers by index; several answers to a question follow each other."""
     reviews, predictions = _starts(review), _starts(prediction)
-    for index in sorted({**reviews, **predictions}):
-        scored = review.line_at(reviews[index]) if review and index in reviews else {}
-        answered = prediction.line_at(predictions[index]) if prediction and index in predictions else {}
-        yield _answer(index, scored, answered, decoding, question)
+    order = sorted({**reviews, **predictions})
+    scored = review.lines_at(reviews[index] for index in order if index in reviews) if review else iter(())
+    answered = prediction.lines_at(predictions[one] for one in order if one in predictions) if prediction else iter(())
+    for index in order:
+        one = next(scored) if index in reviews else {}
+        other = next(answered) if index in predictions else {}
+        yield _answer(index, one, other, decoding, question)
 
 
 def _starts(file: LogFile | None) -> dict[int, int]:
@@ -215,7 +221,7 @@ def _reported(report: Mapping[str, Any], subset: str) -> dict[str, float]:
 
 def _config(root: Path) -> Mapping[str, Any]:
     """Return the config beside a log; empty if there is none that can be read."""
-    for path in sorted((root / "configs").glob("*.y*ml")):
+    for path in sorted((root / "configs").glob("*.y*ml"))[:_MOST_CONFIGS]:
         if path.is_symlink() or path.stat().st_size > _LARGEST_CONFIG:
             continue
         try:

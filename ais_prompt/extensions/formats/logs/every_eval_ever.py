@@ -42,16 +42,16 @@ def _read(files: Sequence[LogFile]) -> Iterator[LoggedTask]:
         raise DataError(what, where=str(files[0].path), fix=fix)
     for file in samples:
         heads = [one for one in (*files, *file.beside()) if _is_aggregate(one)]
-        found = dict.fromkeys(
-            (str(line.get("evaluation_id")), str(line.get("model_id")), str(line.get("evaluation_name")))
-            for _, line in file.lines()
-        )
-        for key in found:
-            head = next((mapping(one.value) for one in heads if mapping(one.value).get("evaluation_id") == key[0]), {})
-            yield _task(file, key, head)
+        by_id = {str(mapping(one.value).get("evaluation_id")): mapping(one.value) for one in reversed(heads)}
+        places: dict[tuple[str, str, str], list[int]] = {}  # evaluation, model, name → where its lines begin
+        for start, line in file.lines():
+            key = str(line.get("evaluation_id")), str(line.get("model_id")), str(line.get("evaluation_name"))
+            places.setdefault(key, []).append(start)
+        for key, starts in places.items():
+            yield _task(file, key, starts, by_id.get(key[0], {}))
 
 
-def _task(file: LogFile, key: tuple[str, str, str], head: Mapping[str, Any]) -> LoggedTask:
+def _task(file: LogFile, key: tuple[str, str, str], starts: Sequence[int], head: Mapping[str, Any]) -> LoggedTask:
     results = [mapping(one) for one in head.get("evaluation_results") or ()]
     results = [one for one in results if one.get("evaluation_name") in (None, key[2])]
     reported: dict[str, float] = {}
@@ -66,7 +66,7 @@ def _task(file: LogFile, key: tuple[str, str, str], head: Mapping[str, Any]) -> 
         tool=str(library.get("name") or "Every Eval Ever"),
         model=key[1],
         dataset=key[2],
-        answers=partial(_answers, file, key, next(iter(reported), "score"), decoding),
+        answers=partial(_answers, file, starts, next(iter(reported), "score"), decoding),
         where=str(file.path),
         version=str(library.get("version") or ""),
         scorer=key[2],
@@ -77,12 +77,9 @@ def _task(file: LogFile, key: tuple[str, str, str], head: Mapping[str, Any]) -> 
     )
 
 
-def _answers(
-    file: LogFile, key: tuple[str, str, str], metric: str, decoding: Mapping[str, Any]
-) -> Iterator[LoggedAnswer]:
-    for _, line in file.lines():
-        if (str(line.get("evaluation_id")), str(line.get("model_id")), str(line.get("evaluation_name"))) == key:
-            yield from _of_line(line, metric, decoding)
+def _answers(file: LogFile, starts: Sequence[int], metric: str, decoding: Mapping[str, Any]) -> Iterator[LoggedAnswer]:
+    for line in file.lines_at(starts):
+        yield from _of_line(line, metric, decoding)
 
 
 def _of_line(line: Mapping[str, Any], metric: str, decoding: Mapping[str, Any]) -> Iterator[LoggedAnswer]:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final
 
+from ais_prompt.extensions.formats.logs.budget import MOST_METRICS
 from ais_prompt.extensions.formats.logs.log_files import LogFile, mapping
 from ais_prompt.extensions.formats.logs.record import (
     LogFormat,
@@ -38,11 +40,12 @@ def _read(files: Sequence[LogFile]) -> Iterator[LoggedTask]:
     for file in files:
         beside = file.beside()
         spec = _value(beside, "scenario_spec", "metric_specs")
-        metrics = [
+        names = (
             str(name)
             for one in mapping(spec).get("metric_specs") or ()
             for name in mapping(one, "args").get("names") or ()
-        ]
+        )
+        metrics = list(islice(dict.fromkeys(names), MOST_METRICS))
         yield _task(file, mapping(spec), metrics or list(_METRICS), beside)
 
 
@@ -97,7 +100,9 @@ def _answer(name: str, states: Sequence[Mapping[str, Any]], values: Mapping[str,
     instance = mapping(state, "instance")
     references = [mapping(one) for one in instance.get("references") or ()]
     texts = [str(mapping(one, "output").get("text", "")) for one in references]
-    right = [text for text, one in zip(texts, references, strict=True) if "correct" in (one.get("tags") or ())]
+    right = dict.fromkeys(
+        text for text, one in zip(texts, references, strict=True) if "correct" in (one.get("tags") or ())
+    )
     options = mapping(state, "output_mapping")
     letters = [letter for letter, text in options.items() if text in right]
     result = mapping(state, "result")
@@ -118,7 +123,7 @@ def _answer(name: str, states: Sequence[Mapping[str, Any]], values: Mapping[str,
             seconds=result.get("request_time"),
             error=None if result.get("success", True) else result.get("error") or "the request failed",
         ),
-        gold=gold_of(letters or right),
+        gold=gold_of(letters or list(right)),
         question=str(mapping(instance, "input").get("text", "")),
         choices=list(map(str, options.values())) or (texts if len(texts) > 1 else ()),
         prompt=str(mapping(state, "request").get("prompt") or ""),

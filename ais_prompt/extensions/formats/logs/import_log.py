@@ -23,7 +23,7 @@ from ais_prompt.catalog import LOG_FORMATS, import_object
 from ais_prompt.checks.source import Source, read_spec
 from ais_prompt.config.load import LoadedConfig
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.extensions.formats.logs.log_files import log_files
+from ais_prompt.extensions.formats.logs.log_files import LogReading
 from ais_prompt.extensions.formats.logs.record import LogFormat, LoggedTask, LogRule, Reducer, as_written_by
 from ais_prompt.extensions.formats.logs.rules import RuleSearch
 from ais_prompt.extensions.formats.logs.samples import SeenAnswers, read_samples
@@ -47,6 +47,8 @@ _LONGEST: Final = 100
 """Most characters of a name."""
 _ROUNDED: Final = 0.005
 """A reported score may be rounded by so much."""
+_LONGEST_NOTE: Final = 500
+_MOST_NOTES: Final = 20
 _NOT_IN_NAMES: Final = re.compile(r"[^\w.+=,@()\[\] -]+")
 
 
@@ -148,7 +150,7 @@ def open_log(path: Path) -> RunFolder | None:
 
 def _recognized(path: Path) -> dict[str, tuple[LogFormat, list[Any]]]:
     """Return name of a format → the format and its files."""
-    files = log_files(path)
+    files = LogReading().files(path)
     formats: list[LogFormat] = [import_object(home) for home in LOG_FORMATS.values()]
     found = {}
     for one in formats:
@@ -206,7 +208,7 @@ def _imported(task: LoggedTask, folder: RunFolder) -> LogTask:
         failed=failed,
         scores=scores,
         reported=task.reported,
-        notes=[*task.notes, *_notes(seen, rule, search), *_other_scores(task, scores)],
+        notes=_shown([*task.notes, *_notes(seen, rule, search), *_other_scores(task, scores)]),
         config=_config(task, dataset, seen, rule),
     )
 
@@ -259,6 +261,11 @@ def _notes(seen: SeenAnswers, rule: LogRule | None, search: RuleSearch) -> Itera
         yield search.fault
     if seen.metrics and rule is None:
         yield f"the tool scores by a rule of its own: no rule of ours gives 99 % of its {search.answers} verdicts"
+
+
+def _shown(notes: Sequence[str]) -> list[str]:
+    more = [f"and {len(notes) - _MOST_NOTES} more notes"] if len(notes) > _MOST_NOTES else []
+    return [*(one if len(one) <= _LONGEST_NOTE else f"{one[:_LONGEST_NOTE]}…" for one in notes[:_MOST_NOTES]), *more]
 
 
 def _config(task: LoggedTask, dataset: str, seen: SeenAnswers, rule: LogRule | None) -> dict[str, Any]:

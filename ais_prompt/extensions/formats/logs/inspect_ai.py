@@ -13,6 +13,7 @@ from functools import partial
 from statistics import median, mode
 from typing import Any, Final
 
+from ais_prompt.extensions.formats.logs.budget import Budget
 from ais_prompt.extensions.formats.logs.log_files import Archive, LogFile, mapping
 from ais_prompt.extensions.formats.logs.record import (
     LogFormat,
@@ -34,6 +35,8 @@ _GRADES: Final = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """Correct, partially correct, incorrect, no answer (``inspect_ai.scorer.value_to_float``)."""
 _ATTACHMENT: Final = ("attachment://", "tc://")
 """Prefixes of references to long texts, now and in the first version."""
+_VALUE: Final = 100
+"""Bytes that a value which is no text takes, about."""
 _LONG: Final = ("events", "events_data", "message_pool", "attachments", "transcript", "store")
 """Parts of a sample of which only what is needed is resolved."""
 _EPOCH: Final = re.compile(r"samples/(.*)_epoch_(\d+)\.json")
@@ -52,7 +55,7 @@ def _recognizes(file: LogFile) -> bool:
 def _read(files: Sequence[LogFile]) -> Iterator[LoggedTask]:
     for file in files:
         if file.is_archive:
-            archive = Archive(file.path)
+            archive = Archive(file.path, file.log.budget)
             has_header = "header.json" in archive.names
             head = mapping(archive.read("header.json" if has_header else "_journal/start.json"))
             notes = () if has_header else ("the log is not finished: it has no header",)
@@ -104,7 +107,7 @@ def _task(file: LogFile, head: Mapping[str, Any], samples: Any, notes: Sequence[
         tool="inspect_ai",
         model=model,
         dataset=str(spec.get("task", "unknown")).rpartition("/")[2],
-        answers=lambda: (_answer(one, model, scorer, metric) for one in samples()),
+        answers=lambda: (_answer(one, model, scorer, metric, file.log.budget) for one in samples()),
         where=str(file.path),
         version=str(mapping(spec, "packages").get("inspect_ai", "")),
         scorer=scorer,
@@ -155,15 +158,16 @@ def _options(spec: Mapping[str, Any], scorer: str) -> Mapping[str, Any]:
     return {}
 
 
-def _answer(sample: Mapping[str, Any], model: str, scorer: str, metric: str) -> LoggedAnswer:
+def _answer(sample: Mapping[str, Any], model: str, scorer: str, metric: str, budget: Budget) -> LoggedAnswer:
     transcript = mapping(sample, "transcript")  # the first version keeps events and long texts in it
-    texts = _Attachments(mapping(sample, "attachments") or mapping(transcript, "content"))
+    spend = partial(budget.spend, where=f"sample {sample.get('id')!s:.100}")
+    texts = _Attachments(mapping(sample, "attachments") or mapping(transcript, "content"), spend)
     # The calls of the model that is evaluated, without those of models that grade.
     found = sample.get("events") or transcript.get("events") or ()
     events = [one for one in found if isinstance(one, Mapping) and one.get("event") == "model"]
     events = [one for one in events if one.get("model") == model and one.get("role") in (None, "", "model")]
     event: Mapping[str, Any] = texts.resolved({**events[-1], "output": None}) if events else {}
-    messages = texts.resolved(_input_of(event, sample))
+    messages = texts.resolved(_input_of(event, sample, spend))
     sample = texts.resolved({name: value for name, value in sample.items() if name not in _LONG})
     output = mapping(sample, "output")
     choices = output.get("choices") or ()
@@ -206,14 +210,16 @@ def _values(scores: Mapping[str, Any], main: str, metric: str) -> dict[str, floa
     return values
 
 
-def _input_of(event: Mapping[str, Any], sample: Mapping[str, Any]) -> list[Any]:
-    """Return the messages of a call; from version 3 on they are ranges of a pool."""
+def _input_of(event: Mapping[str, Any], sample: Mapping[str, Any], spend: Callable[[int], None]) -> list[Any]:
+    """Return the messages of a call; from version 3 on they are ranges of a pool, each of which costs its length."""
     given = event.get("input")
     found = list(given) if isinstance(given, list) else []
     pool = mapping(sample, "events_data").get("messages") or sample.get("message_pool") or ()
     for one in event.get("input_refs") or ():
         start, end = (*one, one[0] + 1)[:2] if isinstance(one, list) and one else (one, one + 1)
-        found += pool[start:end]
+        part = pool[start:end]
+        spend(_VALUE * len(part))
+        found += part
     return found
 
 
@@ -234,13 +240,17 @@ def _last_user(messages: Any) -> str:
 class _Attachments:
     """Replace ``attachment://<hash>`` by the text. One that is missing stays as it is."""
 
-    def __init__(self, texts: Mapping[str, Any]) -> None:
+    def __init__(self, texts: Mapping[str, Any], spend: Callable[[int], None]) -> None:
         self._texts = texts
+        self._spend = spend
 
     def resolved(self, value: Any) -> Any:
         """Return a value with the texts of its attachments."""
         if isinstance(value, str):
-            return self._texts.get(value.partition("://")[2], value) if value.startswith(_ATTACHMENT) else value
+            text = self._texts.get(value.partition("://")[2], value) if value.startswith(_ATTACHMENT) else value
+            self._spend(len(text) if isinstance(text, str) else 0)
+            return text
+        self._spend(_VALUE)
         if isinstance(value, list):
             return [self.resolved(one) for one in value]
         if isinstance(value, dict):

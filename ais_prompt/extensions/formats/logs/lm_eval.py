@@ -59,9 +59,11 @@ def _read(files: Sequence[LogFile]) -> Iterator[LoggedTask]:
     notes = [f"{name} has scores but no samples, and is left out" for name in sorted(without)]
     for file, name, time in named:
         head = _results_of(name, time, results or [one for one in file.beside() if _recognizes(one)])
-        filters = list(dict.fromkeys(str(line.get("filter", "none")) for _, line in file.lines()))
-        for one in filters:
-            task = _task(file, name, one, head, several=len(filters) > 1)
+        filters: dict[str, list[int]] = {}  # filter → where its lines begin
+        for start, line in file.lines():
+            filters.setdefault(str(line.get("filter", "none")), []).append(start)
+        for one, starts in filters.items():
+            task = _task(file, name, one, starts, head, several=len(filters) > 1)
             yield replace(task, notes=(*task.notes, *notes))
             notes = []
 
@@ -79,7 +81,9 @@ def _results_of(task: str, time: str, files: Sequence[LogFile]) -> Mapping[str, 
     return mapping(having[-1].value) if having else {}
 
 
-def _task(file: LogFile, name: str, chosen: str, head: Mapping[str, Any], *, several: bool) -> LoggedTask:
+def _task(
+    file: LogFile, name: str, chosen: str, starts: Sequence[int], head: Mapping[str, Any], *, several: bool
+) -> LoggedTask:
     config = mapping(head, "configs", name)
     reported = {}
     for key, value in mapping(head, "results", name).items():
@@ -95,7 +99,7 @@ def _task(file: LogFile, name: str, chosen: str, head: Mapping[str, Any], *, sev
         tool="lm-evaluation-harness",
         model=str(model),
         dataset=f"{name}-{chosen}" if several else name,
-        answers=partial(_answers, file, chosen, config),
+        answers=partial(_answers, file, starts, config),
         where=str(file.path),
         version=str(head.get("lm_eval_version") or ""),
         scorer=chosen,
@@ -107,10 +111,9 @@ def _task(file: LogFile, name: str, chosen: str, head: Mapping[str, Any], *, sev
     )
 
 
-def _answers(file: LogFile, chosen: str, config: Mapping[str, Any]) -> Iterator[LoggedAnswer]:
-    for _, line in file.lines():
-        if str(line.get("filter", "none")) == chosen:
-            yield from _of_line(line, config)
+def _answers(file: LogFile, starts: Sequence[int], config: Mapping[str, Any]) -> Iterator[LoggedAnswer]:
+    for line in file.lines_at(starts):
+        yield from _of_line(line, config)
 
 
 def _of_line(line: Mapping[str, Any], config: Mapping[str, Any]) -> Iterator[LoggedAnswer]:

@@ -9,7 +9,7 @@ import importlib
 import os
 import re
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -17,22 +17,21 @@ from typing import Any, Final
 from msgspec import Struct
 
 from ais_prompt.errors import DataError
+from ais_prompt.extensions.formats.logs.budget import OTHER_FILE, TIMES_ITS_SIZE, Budget, check_values
 from ais_prompt.store.disk import reading
 from ais_prompt.utils.files import open_regular
 from ais_prompt.utils.jsonl import decode
 
-LARGEST: Final = 1 << 30
+LARGEST: Final = 1 << 28
 """Most bytes of a JSON file that is read at once."""
 LONGEST_LINE: Final = 1 << 26
 """Most bytes of a line, and of a file in an archive."""
 MOST_FILES: Final = 20_000
 """Most files of a folder that are looked at."""
-MOST_COMPRESSED: Final = 300
-"""Most times that an archive may be larger unpacked than packed: logs are text."""
 _HEAD: Final = 1 << 18
 _ZIP: Final = b"PK\x03\x04"
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:]')
-_COPY_AGAIN: Final = "copy the log again, or name another file"
+_TOKEN: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[{}\[\]:]', re.DOTALL)
+"""A text or a mark of JSON. A text without an end is one too, so that its end is looked for once."""
 
 
 class LogFile(Struct, frozen=True, dict=True):
@@ -42,11 +41,13 @@ class LogFile(Struct, frozen=True, dict=True):
         path: where it is.
         is_archive: whether it is an archive; else it is JSON, or JSON in lines.
         keys: of the first object of JSON; the names of the files of an archive.
+        log: the reading that it is a part of.
     """
 
     path: Path
     is_archive: bool
     keys: frozenset[str]
+    log: LogReading
 
     def has(self, *keys: str) -> bool:
         """Return whether the first object, or the archive, has all of these."""
@@ -54,7 +55,7 @@ class LogFile(Struct, frozen=True, dict=True):
 
     def beside(self) -> list[LogFile]:
         """Return the other files of its folder."""
-        return [one for one in log_files(self.path.parent, deep=False) if one.path != self.path]
+        return [one for one in self.log.files(self.path.parent, deep=False) if one.path != self.path]
 
     @cached_property
     def value(self) -> Any:
@@ -63,10 +64,10 @@ class LogFile(Struct, frozen=True, dict=True):
         Raises:
             DataError: it is too large, or no JSON.
         """
-        with reading(self.path, fix=_COPY_AGAIN), open_regular(self.path) as stream:
+        with reading(self.path, fix=OTHER_FILE), open_regular(self.path) as stream:
             content = stream.read(LARGEST + 1)
             _check_size(len(content), LARGEST, str(self.path))
-            return _parsed(content, str(self.path))
+            return self._parsed(content, str(self.path))
 
     def lines(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield where each object of a JSONL file begins, in bytes, and the object.
@@ -74,39 +75,49 @@ class LogFile(Struct, frozen=True, dict=True):
         Raises:
             DataError: a line is too long or no object.
         """
-        with reading(self.path, fix=_COPY_AGAIN), open_regular(self.path) as stream:
+        with reading(self.path, fix=OTHER_FILE), open_regular(self.path) as stream:
             start = 0
             for number, line in enumerate(iter(lambda: stream.readline(LONGEST_LINE + 1), b""), 1):
                 where = f"{self.path}:{number}"
                 _check_size(len(line), LONGEST_LINE, where)
                 if line.strip():
-                    yield start, as_object(_parsed(line, where), where)
+                    yield start, as_object(self._parsed(line, where), where)
                 start += len(line)
 
-    def line_at(self, start: int) -> dict[str, Any]:
-        """Return the object of `lines` that begins at a place."""
-        with reading(self.path, fix=_COPY_AGAIN), open_regular(self.path) as stream:
-            stream.seek(start)
-            return as_object(_parsed(stream.readline(LONGEST_LINE), str(self.path)), str(self.path))
+    def lines_at(self, starts: Iterable[int]) -> Iterator[dict[str, Any]]:
+        """Yield the objects of `lines` that begin at some places."""
+        with reading(self.path, fix=OTHER_FILE), open_regular(self.path) as stream:
+            for start in starts:
+                stream.seek(start)
+                yield as_object(self._parsed(stream.readline(LONGEST_LINE), str(self.path)), str(self.path))
+
+    def _parsed(self, content: bytes, where: str) -> Any:
+        self.log.budget.spend(len(content), where)
+        return _parsed(content, where)
 
 
 class Archive:
     """An archive of JSON files, read one file at a time and never unpacked to the disk."""
 
-    def __init__(self, path: Path) -> None:
-        """Use `open_archive`."""
+    def __init__(self, path: Path, budget: Budget) -> None:
+        """Open an archive.
+
+        Raises:
+            DataError: it is broken, or is far larger than it looks.
+        """
         self._path = path
+        self._budget = budget
         try:
             self._zip = zip_file()(path)
         except Exception as error:  # a broken archive raises whatever its bytes lead to
-            raise DataError(f"the archive cannot be read: {error}", where=str(path), fix=_COPY_AGAIN) from None
+            raise DataError(f"the archive cannot be read: {error}", where=str(path), fix=OTHER_FILE) from None
         self.names = self._zip.namelist()
         size = sum(member.file_size for member in self._zip.infolist())
-        if size > MOST_COMPRESSED * path.stat().st_size + _HEAD:
+        if size > TIMES_ITS_SIZE * path.stat().st_size + _HEAD:
             raise DataError(
-                f"the archive is no log: {size:,} bytes unpacked, more than {MOST_COMPRESSED} times its size",
+                f"the archive is no log: {size:,} bytes unpacked, more than {TIMES_ITS_SIZE} times its size",
                 where=str(path),
-                fix=_COPY_AGAIN,
+                fix=OTHER_FILE,
             )
 
     def read(self, name: str) -> Any:
@@ -120,22 +131,50 @@ class Archive:
             with self._zip.open(name) as stream:
                 content = stream.read(LONGEST_LINE + 1)
         except Exception as error:  # as above; zlib, zstd and zipfile have errors of their own
-            raise DataError(f"the archive cannot be read: {error}", where=where, fix=_COPY_AGAIN) from None
+            raise DataError(f"the archive cannot be read: {error}", where=where, fix=OTHER_FILE) from None
         _check_size(len(content), LONGEST_LINE, where)
+        self._budget.spend(len(content), where)
         return _parsed(content, where)
 
 
-def log_files(path: Path, *, deep: bool = True) -> list[LogFile]:
-    """Return the files of JSON, and the archives, at a path: the file itself, or those of a folder.
+class LogReading:
+    """One reading of a log, which looks at each of its files once.
 
-    Raises:
-        DataError: the folder has too many files, or links that lead out of it.
-        ReadError: a file cannot be read.
+    Attributes:
+        budget: what is left for it.
     """
-    if not path.is_dir():
-        return [found] if (found := _looked_at(path)) else []
-    paths = sorted(_walked(path) if deep else (one for one in path.iterdir() if one.is_file()))
-    return [found for one in paths if (found := _looked_at(one))]
+
+    def __init__(self) -> None:
+        self.budget = Budget()
+        self._known: dict[Path, LogFile | None] = {}
+
+    def files(self, path: Path, *, deep: bool = True) -> list[LogFile]:
+        """Return the files of JSON, and the archives, at a path: the file itself, or those of a folder.
+
+        Raises:
+            DataError: the folder has too many files, or links that lead out of it.
+            ReadError: a file cannot be read.
+        """
+        paths = [path]
+        if path.is_dir():
+            paths = sorted(_walked(path) if deep else (one for one in path.iterdir() if one.is_file()))
+        self.budget.spend(len(paths), str(path))
+        return [found for one in paths if (found := self._looked_at(one))]
+
+    def _looked_at(self, path: Path) -> LogFile | None:
+        """Return a file if it is JSON or an archive."""
+        if path not in self._known:
+            with reading(path, fix="check the path"), open_regular(path) as stream:
+                self.budget.add(os.fstat(stream.fileno()).st_size)
+                head = stream.read(_HEAD)
+            self._known[path] = self._of_head(path, head)
+        return self._known[path]
+
+    def _of_head(self, path: Path, head: bytes) -> LogFile | None:
+        if head.startswith(_ZIP):
+            return LogFile(path, True, frozenset(Archive(path, self.budget).names), self)
+        text = head.decode("utf-8-sig", "replace").lstrip()
+        return LogFile(path, False, _first_keys(text), self) if text.startswith(("{", "[")) else None
 
 
 def as_object(value: Any, where: str) -> dict[str, Any]:
@@ -145,7 +184,7 @@ def as_object(value: Any, where: str) -> dict[str, Any]:
         DataError: it is something else.
     """
     if not isinstance(value, dict):
-        raise DataError(f"an object is expected, not {type(value).__name__}", where=where, fix=_COPY_AGAIN)
+        raise DataError(f"an object is expected, not {type(value).__name__}", where=where, fix=OTHER_FILE)
     return value
 
 
@@ -171,16 +210,6 @@ def _walked(folder: Path) -> Iterator[Path]:
                 what = "the name leads out of the run folder or log"
                 raise DataError(what, where=str(path), fix="put the file itself there")
             yield path
-
-
-def _looked_at(path: Path) -> LogFile | None:
-    """Return a file if it is JSON or an archive."""
-    with reading(path, fix="check the path"), open_regular(path) as stream:
-        head = stream.read(_HEAD)
-    if head.startswith(_ZIP):
-        return LogFile(path, True, frozenset(Archive(path).names))
-    text = head.decode("utf-8-sig", "replace").lstrip()
-    return LogFile(path, False, _first_keys(text)) if text.startswith(("{", "[")) else None
 
 
 def _first_keys(text: str) -> frozenset[str]:
@@ -212,11 +241,12 @@ def zip_file() -> Callable[..., zipfile.ZipFile]:
 
 def _check_size(size: int, most: int, where: str) -> None:
     if size > most:
-        raise DataError(f"it is too large: more than {most:,} bytes", where=where, fix=_COPY_AGAIN)
+        raise DataError(f"it is too large: more than {most:,} bytes", where=where, fix=OTHER_FILE)
 
 
 def _parsed(content: bytes, where: str) -> Any:
+    check_values(content, where)
     try:
         return decode(content.decode("utf-8-sig"))
     except ValueError as error:
-        raise DataError(f"the log is not JSON: {error}", where=where, fix=_COPY_AGAIN) from None
+        raise DataError(f"the log is not JSON: {error}", where=where, fix=OTHER_FILE) from None

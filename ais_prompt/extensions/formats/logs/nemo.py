@@ -47,8 +47,8 @@ def _answers(file: LogFile) -> Iterator[LoggedAnswer]:
     order: dict[Any, int] = {}
     for (problem, _), _ in places:
         order.setdefault(problem, len(order))
-    for _, start in sorted(places, key=lambda place: (order[place[0][0]], place[0][1])):
-        yield _answer(file.line_at(start))
+    ordered = sorted(places, key=lambda place: (order[place[0][0]], place[0][1]))
+    yield from map(_answer, file.lines_at(start for _, start in ordered))
 
 
 def _answer(line: Mapping[str, Any]) -> LoggedAnswer:

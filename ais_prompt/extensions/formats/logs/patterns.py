@@ -21,6 +21,8 @@ MOST_REPEATS: Final = 100_000
 """Highest product of the counts of a pattern, such as 1,000 for ``(a{10}){100}``: ``regex`` writes repeats out."""
 LONGEST: Final = 10_000
 """Most characters of a pattern."""
+MOST_SETS: Final = 200
+"""Most sets such as ``[a-z]``: without case Python looks at each character of each, before any time limit."""
 
 Found = TypeVar("Found")
 
@@ -50,6 +52,8 @@ def compiled(pattern: str) -> Any:
     try:
         if len(pattern) > LONGEST:
             raise OverflowError(f"it has more than {LONGEST:,} characters")
+        if pattern.count("[") > MOST_SETS:
+            raise OverflowError(f"it has more than {MOST_SETS} sets")
         re.compile(pattern)
         counts = (re.findall("[0-9]+", found) for found in re.findall(r"\{([0-9,\s]+)", pattern))
         if math.prod(max(map(int, found), default=1) or 1 for found in counts) > MOST_REPEATS:

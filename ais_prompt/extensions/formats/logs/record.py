@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from math import isfinite
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec import Struct, field
@@ -235,14 +234,14 @@ def decoding_of(request: Any) -> dict[str, Any]:
 
 
 def number_of(value: Any) -> float | None:
-    """Return a score as a number; None if it is none, or not finite."""
+    """Return a score as a number; None if it is none, or so large that its square has no float."""
     if not isinstance(value, bool | int | float):
         return None
     try:
         number = float(value)
     except OverflowError:
         return None
-    return number if isfinite(number) else None
+    return number if abs(number) <= _LARGEST_NUMBER else None
 
 
 def gold_of(value: Any) -> Any:
@@ -256,6 +255,7 @@ def texts_of(value: Any) -> list[str]:
     return [str(one) for one in value] if isinstance(value, list) else [str(value)] if value is not None else []
 
 
+_LARGEST_NUMBER: Final = 1e100
 _REASONS: Final[Mapping[str, FinishReason]] = {
     **dict.fromkeys(("length", "max_tokens", "model_length", "max_new_tokens"), "length"),
     **dict.fromkeys(("stop", "eos", "end_turn", "stop_sequence", "stop_token", "endoftext"), "stop"),

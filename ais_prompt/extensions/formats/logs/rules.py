@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import string
+import time
 from collections.abc import Sequence
 from functools import cache, partial
 from typing import Any, Final, Literal, TypeAlias
@@ -35,16 +36,20 @@ LEAST_ANSWERS: Final = 20
 """Fewest answers by which a rule that the log does not name is found."""
 MOST_MATH_SECONDS: Final = 10.0
 """Most seconds in which math-verify reads an answer."""
+RULE_SECONDS: Final = 5.0
+"""Most seconds of one rule on a log, beside `SECONDS_PER_ANSWER`."""
+SECONDS_PER_ANSWER: Final = 0.1
 Match: TypeAlias = Literal["exact", "begin", "end", "any", "words", "f1", "letters"]
 
 _ENDS: Final = string.whitespace + string.punctuation
 _NO_PUNCTUATION: Final = str.maketrans("", "", string.punctuation)
 _NO_DIGITS: Final = str.maketrans("", "", string.digits)
-_WRAPPED: Final = re.compile(r"(\$|\*\*)\s*([A-Za-z\d][A-Za-z\d ,]*?)\s*\1")
-_IN_PARENTHESES: Final = re.compile(r"(?i)((?:^|[:,])\s*)\(([A-Z\d])\)(?=\s*(?:[,.\n]|\Z))")
+# Their white space can be divided in many ways, which takes hours for an answer of white space: they have a time limit.
+_WRAPPED: Final = r"(\$|\*\*)\s*([A-Za-z\d][A-Za-z\d ,]*?)\s*\1"
+_IN_PARENTHESES: Final = r"(?i)((?:^|[:,])\s*)\(([A-Z\d])\)(?=\s*(?:[,.\n]|\Z))"
 _LETTERS: Final = (
-    re.compile(r"(?im)^ANSWER\s*:\s*([A-Z\d ,]+)\s*(?:$|\.)"),  # on a line of its own
-    re.compile(r"(?i)ANSWER\s*:\s*([A-Z\d ,]+)(?:\W|$)"),
+    r"(?im)^ANSWER\s*:\s*([A-Z\d ,]+)\s*(?:$|\.)",  # on a line of its own
+    r"(?i)ANSWER\s*:\s*([A-Z\d ,]+)(?:\W|$)",
 )
 _MARK: Final = re.compile(r"(?i)answer\s*:\s*\**\s*")
 _MARK_ZH: Final = re.compile(r"答案\s*[:：]\s*\**\s*")
@@ -142,7 +147,7 @@ def logged_choice(
         (cleaned(text), longest_first, dict(zip(choices, letters.values(), strict=True))),
         (text, behind_colon, letters),
     ):
-        matches: list[str] = re.findall(wanted, searched)
+        matches: list[str] = apply_pattern(wanted, partial(_all_matches, searched))
         if -len(matches) <= which < len(matches) and (match := matches[which].strip()):
             return labels.get(match, match)
     return None
@@ -159,8 +164,10 @@ def logged_letters(text: str, several: bool = False) -> str | None:
     >>> logged_letters("Both fit.\\nANSWER: C and A", several=True)
     'A, C'
     """
-    text = _IN_PARENTHESES.sub(r"\1\2", _WRAPPED.sub(r"\2", text))
-    found = next((matches for pattern in _LETTERS if (matches := pattern.findall(text))), [""])[-1].strip().upper()
+    text = apply_pattern(_WRAPPED, partial(_replaced, r"\2", text))
+    text = apply_pattern(_IN_PARENTHESES, partial(_replaced, r"\1\2", text))
+    each = (apply_pattern(pattern, lambda one, limit: one.findall(text, timeout=limit)) for pattern in _LETTERS)
+    found = next(filter(None, each), [""])[-1].strip().upper()
     if several:
         found = found.replace(" AND ", ",").replace(" ", "")
     tokens = set(filter(None, found.split(",")))
@@ -321,6 +328,7 @@ class RuleSearch:
         self._rules = [*rules, *(rule for rule in _GENERAL if rule not in rules)]
         self._parts = [_built(rule) for rule in self._rules]
         self._agreed = [0] * len(self._rules)
+        self._spent = [(0.0, 0.0)] * len(self._rules)  # seconds of each: processor time of this process, and all time
         self.answers = 0
         self.fault = ""
 
@@ -332,11 +340,26 @@ class RuleSearch:
         value = next(iter(answer.values.values()))
         for number, parts in enumerate(self._parts):
             if parts is not None and (self._agreed[number] + 5) * 2 > self.answers:  # a rule that is far off is not it
+                begun = time.process_time(), time.perf_counter()
                 try:
                     self._agreed[number] += self._gives(parts, answer, value)
+                    self._count_time(number, *begun)
                 except PartError as error:
                     self._parts[number] = None
                     self.fault = error.what if number < self._named else self.fault
+
+    def _count_time(self, number: int, begun: float, begun_waiting: float) -> None:
+        """Count the time of a rule on one answer. Mathematics are read in a process that takes a while to start.
+
+        Raises:
+            PartError: the rule has taken too long on all answers so far.
+        """
+        spent, waited = self._spent[number]
+        spent, waited = spent + time.process_time() - begun, waited + time.perf_counter() - begun_waiting
+        self._spent[number] = spent, waited
+        allowed = RULE_SECONDS + SECONDS_PER_ANSWER * self.answers
+        if spent > allowed or waited > 10 * allowed:
+            raise PartError("the rule of the tool takes too long on these answers")
 
     def found(self) -> LogRule | None:
         """Return the first rule that agrees; None if the tool has a rule of its own."""
@@ -386,12 +409,16 @@ def _spec(part: PartConfig) -> PartSpec:
 def _without(patterns: Sequence[str], text: str) -> str:
     """Return a text without the matches of the patterns, one pattern after the other."""
     for pattern in patterns:
-        text = apply_pattern(pattern, partial(_removed, text))
+        text = apply_pattern(pattern, partial(_replaced, "", text))
     return text
 
 
-def _removed(text: str, pattern: Any, limit: float) -> str:
-    return str(pattern.sub("", text, timeout=limit))
+def _all_matches(text: str, pattern: Any, limit: float) -> list[str]:
+    return list(pattern.findall(text, timeout=limit))
+
+
+def _replaced(by: str, text: str, pattern: Any, limit: float) -> str:
+    return str(pattern.sub(by, text, timeout=limit))
 
 
 def _number(text: str) -> float | None:

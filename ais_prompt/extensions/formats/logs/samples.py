@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from msgspec import Struct, field
 
+from ais_prompt.extensions.formats.logs.budget import MOST_METRICS
 from ais_prompt.extensions.formats.logs.record import LoggedAnswer, LoggedTask, Reducer, as_written_by, columns_of
 from ais_prompt.extensions.formats.logs.rules import RuleSearch
 from ais_prompt.scoring.scorer import NOT_SCORED
@@ -24,7 +25,7 @@ class SeenAnswers(Struct):
     """What all answers of a task have shown.
 
     Attributes:
-        metrics: metric → whether all of its values are from 0 to 1; the main one first.
+        metrics: metric → whether all of its values are from 0 to 1; the main one first, and `MOST_METRICS` at most.
         decoding: fields of the requests that all of them share.
         varying: fields that differ between requests.
         answers: number of answers that did not fail.
@@ -44,7 +45,8 @@ class SeenAnswers(Struct):
     def add(self, answer: LoggedAnswer) -> None:
         """Note an answer."""
         for name, value in answer.values.items():
-            self.metrics[name] = self.metrics.get(name, True) and 0 <= value <= 1
+            if name in self.metrics or len(self.metrics) < MOST_METRICS:
+                self.metrics[name] = self.metrics.get(name, True) and 0 <= value <= 1
         if answer.completion.failure is not None:
             return
         before = self.decoding if self.answers else dict(answer.decoding)

@@ -323,6 +323,38 @@ def test_a_hostile_archive_is_refused(tmp_path: Path, member: dict[str, Any], wh
     assert not (tmp_path / "in" / "out.txt").exists()
 
 
+def test_headers_of_a_tar_archive_are_bounded_before_they_are_read(tmp_path: Path) -> None:
+    pax = tarfile.XHDTYPE
+    sparse = b"22 GNU.sparse.major=1\n22 GNU.sparse.minor=0\n30 GNU.sparse.name=aaaaaaaaaaa\n"
+    headers = {
+        "a long name": [(tarfile.GNUTYPE_LONGNAME, b"n" * 2**20)],
+        "a long link": [(tarfile.GNUTYPE_LONGLINK, b"n" * 2**20)],
+        "attributes": [(pax, b"n" * 2**20)],
+        "attributes of all files": [(tarfile.XGLTYPE, b"n" * 2**20)],
+        "many names": [(tarfile.GNUTYPE_LONGNAME, b"n" * 4000)] * 9,
+        "digits": [(pax, b"7" * 4000)],
+        "a sparse file": [(pax, sparse), (tarfile.REGTYPE, b"99999999\n" + b"1\n" * 2**19)],
+    }
+    for name, members in headers.items():
+        for mode in ("w", "w:gz", "w:bz2", "w:xz"):
+            archive = tmp_path / "bad.tar"
+            with tarfile.open(archive, mode) as tar:  # type: ignore[call-overload]
+                for kind, content in (*members, (tarfile.REGTYPE, b"")):
+                    info = tarfile.TarInfo("x")
+                    info.type, info.size = kind, len(content)
+                    tar.addfile(info, io.BytesIO(content))
+            (target := tmp_path / f"{name} {mode[2:]}").mkdir()
+            with pytest.raises(DataError, match="a header has"):
+                unpack(archive, target)
+    with tarfile.open(tmp_path / "folders.tar", "w") as tar:
+        for number in range(9):
+            info = tarfile.TarInfo(f"folder{number}")
+            info.type = tarfile.DIRTYPE
+            tar.addfile(info)
+    with pytest.raises(DataError, match="more than 8 files"):
+        unpack(tmp_path / "folders.tar", tmp_path / "folders", most_files=8)
+
+
 @pytest.mark.parametrize("name", ["cut.tar.gz", "cut.zip", "empty.tgz", "text.tar"])
 def test_an_archive_that_is_damaged(root: Path, folder: Path, tmp_path: Path, name: str) -> None:
     whole = io.BytesIO()
