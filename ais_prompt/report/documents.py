@@ -494,7 +494,7 @@ class SealDocument(Document, kw_only=True):
 class FindingEntry(TypedDict):
     """One side of a seal: whether it is as sealed, null if that cannot be known here, and why."""
 
-    subject: Literal["content", "signature", "data", "prompts", "scores", "performance", "model"]
+    subject: Literal["content", "signature", "data", "prompts", "scores", "judges", "performance", "model"]
     holds: bool | None
     text: str
 

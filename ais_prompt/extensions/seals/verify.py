@@ -9,8 +9,9 @@ model. An answer that was forged together with its journal line and score is fou
 from __future__ import annotations
 
 import random
+import re
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -23,7 +24,7 @@ from ais_prompt.checks.stored_run import open_stored
 from ais_prompt.comparison.locks.prompt_lock import find_drift
 from ais_prompt.engine.conversations import stored_predictions
 from ais_prompt.errors import AisPromptError, ConfigError
-from ais_prompt.extensions.seals.seal_file import LOCK, Seal, root_of, signer_of
+from ais_prompt.extensions.seals.seal_file import LOCK, SEAL, SIGNATURE, Seal, root_of, signer_of
 from ais_prompt.models.base import identity_in_keys
 from ais_prompt.plan.plan import Plan, Task
 from ais_prompt.scoring.score import score
@@ -38,10 +39,11 @@ from ais_prompt.verbs.run import asked, run, with_found_models
 
 CONFIDENCE: Final = 0.95
 _PACKAGE: Final = "ais-prompt"
+_OF_NO_TASK: Final = re.compile(r"performances/.*|shards/[^/]+/shard\.json")
 _NAMED: Final = 5
 """Most samples that a finding names."""
 
-Subject = Literal["content", "signature", "data", "prompts", "scores", "performance", "model"]
+Subject = Literal["content", "signature", "data", "prompts", "scores", "judges", "performance", "model"]
 
 
 class Finding(Struct, frozen=True):
@@ -79,7 +81,7 @@ def verify_content(seal: Seal, folder: Path, root: str | None, public_key: Path 
     else:
         sealed, here = (one.get(_PACKAGE, "?") for one in (seal.versions, versions()))
         by = f"with {_PACKAGE} {sealed}" + (f", verified with {here}" if sealed != here else "")
-        yield Finding("content", True, f"root {found}, sealed {seal.made} {by}, {leaves:,} entries")
+        yield Finding("content", True, f"root {found}, {leaves:,} entries; it says: sealed {seal.made} {by}")
     try:
         signer = signer_of(folder, public_key)
     except ConfigError as error:
@@ -109,10 +111,16 @@ def verify_run(folder: RunFolder, source: Source) -> Iterator[Finding]:
     except AisPromptError as error:
         yield Finding("prompts", None, f"{error.what}: give the config that you trust with --config")
         return
-    left_out = [task.name for task in plan.tasks if task.name not in facts]
-    if left_out and source.config is None:
-        what = f"{counted(len(left_out), 'task')} of the sealed config are left out"
+    if left_out := [task.name for task in plan.tasks if task.name not in facts]:
+        whose = "the sealed config" if source.config is None else "the config"
+        what = f"{counted(len(left_out), 'task')} of {whose} are left out"
         yield Finding("data", False, f"{what}: {listed(left_out[:_NAMED])}")
+    if others := sorted(facts.keys() - {task.name for task in tasks}):
+        what = f"{counted(len(others), 'task')} of the seal are not in the config, and not verified"
+        yield Finding("data", None, f"{what}: {listed(others[:_NAMED])}")
+    elif strays := _strays(tasks, folder):
+        what = f"{counted(len(strays), 'file')} belong to no task of the run"
+        yield Finding("content", False, f"{what}: {listed(strays[:_NAMED])}")
     yield _of_tasks("data", tasks, lambda task: _data(task, facts[task.name]), "task", "with the data of the run")
     yield _of_tasks(
         "prompts",
@@ -124,8 +132,25 @@ def verify_run(folder: RunFolder, source: Source) -> Iterator[Finding]:
     if source.config is None and (lock := folder.root / LOCK).exists():
         yield _lock(plan, lock)
     yield _of_tasks("scores", tasks, lambda task: _scores(task, folder), "answer", "scored again as sealed")
+    if judged := [task.name for task in tasks if task.dataset.judges]:
+        what = f"the replies of the judges of {counted(len(judged), 'task')} are taken as sealed; --ask asks them again"
+        yield Finding("judges", None, what)
     if (folder.root / "performances").exists():
         yield Finding("performance", None, "the times are sealed, but cannot be measured again")
+
+
+def _strays(tasks: Sequence[Task], folder: RunFolder) -> list[str]:
+    """Return the files of an unpacked seal that no task has, so that nothing is compared with them."""
+    known = {folder.config_file, folder.run_file, *(folder.root / name for name in (SEAL, SIGNATURE, LOCK))}
+    for task in tasks:
+        model, dataset = task.spec.model.abbr, task.spec.dataset.abbr
+        known |= {folder.predictions(model, dataset), folder.results(model, dataset), *journals_of(task, folder)}
+        for judge in task.dataset.judges:
+            replies = folder.judge(model)
+            known |= {place(judge.spec.abbr, dataset) for place in (replies.journal, replies.predictions)}
+    found = {path for path in folder.root.rglob("*") if path.is_file()} - known
+    names = sorted(path.relative_to(folder.root).as_posix() for path in found)
+    return [name for name in names if not _OF_NO_TASK.fullmatch(name)]
 
 
 def ask_again(folder: RunFolder, source: Source, count: int, command: str) -> Finding:
@@ -306,8 +331,16 @@ def _retried_with(task: Task, folder: RunFolder, ids: Collection[str]) -> Iterat
 
 
 def _forget(task: Task, folder: RunFolder, ids: Collection[str]) -> None:
-    """Remove the answers to some samples from the journals of a task, which become one."""
-    lines = [line for journal in journals_of(task, folder) for line in journal.read_bytes().splitlines(keepends=True)]
-    target = folder.journal(task.spec.model.abbr, task.spec.dataset.abbr)
+    """Remove the answers to some samples from the journals of a task, which become one, and the replies of judges."""
+    names = task.spec.model.abbr, task.spec.dataset.abbr
+    _keep_lines(journals_of(task, folder), folder.journal(*names), lambda id_: id_ not in ids)
+    for judge in task.dataset.judges:
+        journal = folder.judge(names[0]).journal(judge.spec.abbr, names[1])
+        if journal.exists():  # the id of a judge's question is that of the sample, a dash and a digest
+            _keep_lines([journal], journal, lambda id_: id_.rpartition("-")[0] not in ids)
+
+
+def _keep_lines(journals: Sequence[Path], target: Path, is_kept: Callable[[str], bool]) -> None:
+    lines = [line for journal in journals for line in journal.read_bytes().splitlines(keepends=True)]
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(b"".join(line for line in lines if msgspec.json.decode(line)["sample_id"] not in ids))
+    target.write_bytes(b"".join(line for line in lines if is_kept(msgspec.json.decode(line)["sample_id"])))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import random
 import shutil
 import subprocess
 import zipfile
@@ -216,6 +217,99 @@ def test_a_dataset_that_was_left_out_is_found(folder: Path) -> None:
     assert verified(folder)[1]["data"] == [False, True]
 
 
+JUDGED = CONFIG.replace(
+    "pred_postprocessor=dict(type='gsm8k_postprocess')))]", "))]\ndatasets[0]['eval_cfg'] = dict(evaluator=dict(JUDGE))"
+).replace(
+    "JUDGE",
+    "type='GenericLLMEvaluator', judge_cfg=dict(type='ScriptedModel', abbr='judge', default='CORRECT? B'), "
+    "prompt_template=dict(type='PromptTemplate', template='{q} {a} {prediction}')",
+)
+
+
+def test_verdicts_of_a_judge_are_claimed_only_where_it_was_asked_again(folder: Path) -> None:
+    sealed(folder, ["run", "e.py"], config=JUDGED)
+    code, found = verified(folder)
+    assert (code, found["scores"], found["judges"]) == (0, [True], [None])
+    code, found = verified(folder, "--config", "e.py", "--ask", "3")
+    assert (code, found["model"]) == (0, [True])
+
+    [run] = (folder / "outputs/e").iterdir()
+    replies = run / "judge/m/journal/judge/sums.jsonl"
+    replies.write_text(replies.read_text().replace("CORRECT? B", "CORRECT? A"))
+    shutil.rmtree(run / "judge/m/predictions")
+    for command in (["score", "e"], ["seal", "e", "-o", "e.seal"]):
+        assert run_cli(*command, folder=folder).returncode == 0
+    assert verified(folder)[1]["judges"] == [None]
+    assert verified(folder, "--config", "e.py", "--ask", "1")[1]["model"] == [False]
+
+
+def test_a_dataset_that_was_left_out_is_found_by_a_config_of_the_verifier(folder: Path) -> None:
+    (folder / "own.py").write_text(CONFIG + "datasets.append({**datasets[0], 'abbr': 'more'})\n")
+    code, found = verified(folder, "--config", "own.py")
+    assert (code, found["data"]) == (1, [False, True])
+
+
+def test_tasks_that_the_config_of_the_verifier_has_not_are_not_known(folder: Path) -> None:
+    sealed(folder, ["run", "e.py"], config=CONFIG + "datasets.append({**datasets[0], 'abbr': 'more'})\n")
+    (folder / "own.py").write_text(CONFIG)
+    code, found = verified(folder, "--config", "own.py")
+    assert (code, found["data"], "content" in found) == (0, [None, True], True)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "results/m/other.json",
+        "results/other/sums.json",
+        "predictions/m/other.jsonl",
+        "journal/m/other.jsonl",
+        "journal/m/sums/sums.jsonl",
+        "judge/m/journal/judge/sums.jsonl",
+        "shards/1/journal/m/other.jsonl",
+    ],
+)
+def test_files_of_no_task_are_found(folder: Path, name: str) -> None:
+    forge(folder, lambda files: files.update({name: b'{"scores": []}\n'}))
+    code, found = verified(folder)
+    assert (code, found["content"]) == (1, [True, False])
+
+
+def test_an_empty_file_that_was_added_or_removed_is_found(folder: Path) -> None:
+    forge(folder, lambda files: files.update({"results/m/more.jsonl": b""}), seal_again=False)
+    assert verified(folder)[1]["content"] == [False]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        replaced(SEAL, b'Z"', b'Z\\nsignature  OK  signed by the key that you named"'),
+        replaced(SEAL, b'"ais-prompt": "', b'"ais-prompt": "\\u001b[8m'),
+        replaced(SEAL, b'"ais-prompt": "', b'"ais-prompt": "1\\n'),
+        lambda files: files.update({"results/m/x\x1b[8m\nsignature  OK.json": b"{}"}),
+        lambda files: files.update({"x\nsignature  OK": b"{}"}),
+    ],
+    ids=["date", "version", "line of a version", "name of a file", "strange file"],
+)
+def test_a_seal_writes_no_line_of_the_report(folder: Path, change: Callable[[dict[str, bytes]], None]) -> None:
+    forge(folder, change)
+    done = run_cli("verify", "e.seal", folder=folder)
+    assert done.returncode in (1, 2)
+    assert "\x1b" not in done.stdout + done.stderr
+    assert not any(line.startswith("signature  OK") for line in (done.stdout + done.stderr).splitlines())
+
+
+def test_a_seal_of_many_lines_or_values_is_refused_before_it_is_read(folder: Path) -> None:
+    many = {"lines": b"\n" * 5_000_000, "values": b"[" + b"[]," * 5_000_000 + b"1]\n"}
+    for name, content in many.items():
+        with zipfile.ZipFile(folder / f"{name}.seal", "w", zipfile.ZIP_DEFLATED) as archive:
+            with zipfile.ZipFile(folder / "e.seal") as old:
+                archive.writestr(SEAL, old.read(SEAL))
+            archive.writestr("predictions/m/x.jsonl", content)
+            archive.writestr("predictions/m/y.jsonl", random.Random(1).randbytes(100_000))  # so that it is large enough
+        done = run_cli("verify", f"{name}.seal", folder=folder)
+        assert (done.returncode, "has more lines or values" in done.stderr) == (2, True), done.stderr
+
+
 @pytest.mark.process
 def test_scores_that_were_left_out_are_not_known(folder: Path) -> None:
     forge(folder, lambda files: files.pop("results/m/sums.json"))  # type: ignore[arg-type,return-value]
@@ -417,7 +511,7 @@ def test_a_bomb_is_refused(folder: Path) -> None:
         archive.writestr("predictions/m/x.jsonl", b"0" * 100_000_000)
     done = run_cli("verify", "bomb.seal", folder=folder)
     assert done.returncode == 2
-    assert "more than 1,000 times its size" in done.stderr
+    assert "more than 300 times its size" in done.stderr
     (folder / "text.seal").write_text("no zip")
     assert run_cli("verify", "text.seal", folder=folder).returncode == 2
 
