@@ -136,7 +136,7 @@ def serve(reuse: str, **options: Any) -> None:
     spec = read_spec(source(**options)).spec
     folder = shared_run_folder(spec.work_dir, spec.name, reuse)
     try:
-        start(Plan(spec), folder, click.echo)
+        start(Plan(spec), folder, echo)
     except KeyboardInterrupt as stop:
         raise interruption(stop, "stopped, with all servers that it started", where=str(folder.root)) from None
 

@@ -46,6 +46,58 @@ def _quoted(text: str) -> str:
     return quote(text, safe="")
 
 
+def unescaped(text: str) -> tuple[str, Sequence[tuple[int, int]]]:
+    """Return a text without the escapes of URLs, HTML and JSON, however often they were applied.
+
+    Returns:
+        The text, and where each of its characters began and ended in the given text.
+    """
+    places: list[tuple[int, int]] = []
+    for _ in range(_MOST_LAYERS):
+        parts, found, end = [], [], 0
+        for escape in _ESCAPE.finditer(text):
+            if (character := _character(escape)) is not None:
+                parts += [text[end : escape.start()], character]
+                found.append(escape.span())
+                end = escape.end()
+        if not found:
+            break
+        places = _joined(places or [(at, at + 1) for at in range(len(text))], found)
+        text = "".join([*parts, text[end:]])
+    return text, places
+
+
+_MOST_LAYERS: Final = 6
+_ESCAPE: Final = re.compile(
+    r"%(?P<byte>[0-9a-f]{2})|&(?:#(?P<number>0*[0-9]{1,7})|#x(?P<hex>0*[0-9a-f]{1,6})|(?P<name>[a-z]+));?"
+    r"|\\+(?:u(?P<unit>[0-9a-f]{4})|u\{(?P<point>[0-9a-f]{1,6})\}|x(?P<code>[0-9a-f]{2}))",
+    re.IGNORECASE | re.ASCII,
+)
+_CODES: Final = {"byte": 16, "number": 10, "hex": 16, "unit": 16, "point": 16, "code": 16}
+"""How an escape writes the number of a character → the base."""
+
+
+def _character(escape: re.Match[str]) -> str | None:
+    """Return the character of an escape; None if there is none, or it needs further bytes."""
+    if name := escape["name"]:
+        found = html.unescape(f"&{name};")
+        return found if len(found) == 1 else None
+    [(kind, digits)] = [(kind, escape[kind]) for kind in _CODES if escape[kind] is not None]
+    code = int(digits, _CODES[kind])
+    return chr(code) if code < (128 if kind == "byte" else 0x110000) else None
+
+
+def _joined(places: Sequence[tuple[int, int]], escapes: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return places of characters, with one place for each escape."""
+    joined: list[tuple[int, int]] = []
+    end = 0
+    for start, stop in escapes:
+        joined += places[end:start]
+        joined.append((places[start][0], places[stop - 1][1]))
+        end = stop
+    return [*joined, *places[end:]]
+
+
 def _json(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)[1:-1]
 

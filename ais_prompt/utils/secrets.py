@@ -19,6 +19,8 @@ VISIBLE_PARAMETERS: Final = {"api-version", "api_version"}
 """Parameters of a query that are no secrets."""
 VARIABLE: Final = re.compile(r"\$(?:\{(?P<braced>[A-Za-z_]\w*)\}|(?P<bare>[A-Za-z_]\w*))", re.ASCII)
 """The name of an environment variable in place of a value."""
+_ESCAPED: Final = re.compile(r"(?<!\\)(?:\\\\)*\\\Z")
+"""A backslash at the end that begins an escape."""
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"<>]+")
 _USER: Final = re.compile(r"(?<=://)[^/?#\s]+(?=@)")
 _QUERY: Final = re.compile(r"(?<=\?)[^#\s]+")
@@ -94,9 +96,26 @@ class SecretRegistry:
 
     def hide_and_count(self, text: str) -> tuple[str, int]:
         """Do the same as `hide`, and also return how many secrets were replaced."""
-        text, count = self._pattern.subn(HIDDEN, text) if self._may_be_in(text) else (text, 0)
-        text, words = self._words.subn(HIDDEN, text) if self._keys else (text, 0)
-        return text, count + words
+        count = more = words = 0
+        if self._may_be_in(text):
+            text, count = self._pattern.subn(HIDDEN, text)
+            text, more = self._hide_escaped(text)
+        if self._keys:
+            text, words = self._words.subn(HIDDEN, text)
+        return text, count + more + words
+
+    def _hide_escaped(self, text: str) -> tuple[str, int]:
+        """Hide secrets that only a text without its escapes shows, such as ``&#75;&#101;&#121;``."""
+        from ais_prompt.utils.secret_forms import unescaped
+
+        plain, places = unescaped(text)
+        parts, end = [], 0
+        for found in self._pattern.finditer(plain) if places else ():
+            start, stop = places[found.start()][0], places[found.end() - 1][1]
+            if start >= end and not _ESCAPED.search(text, end, start):  # else it is the letter of an escape
+                parts += [text[end:start], HIDDEN]
+                end = stop
+        return "".join([*parts, text[end:]]), len(parts) // 2
 
     def hide_in_bytes(self, content: bytes) -> bytes:
         """Do the same as `hide` for UTF-8 bytes."""
@@ -113,6 +132,7 @@ class SecretRegistry:
         text = content.decode("utf-8", "surrogateescape")
         if self._may_be_in(text):
             text = self._json_pattern.sub(lambda found: HIDDEN if found["secret"] else found[0], text)
+            text, _ = self._hide_escaped(text)
         if self._words.search(text):
             # Names of fields and numbers stay: a key may look like them.
             text = _JSON_TEXT.sub(lambda found: found[0] if found["colon"] else self._words.sub(HIDDEN, found[0]), text)
@@ -127,6 +147,13 @@ class SecretRegistry:
         if not self._needles:
             return False
         searchable = _searchable(f"{text}\n{unquote(text)}" if "%" in text else text)
+        if any(needle in searchable for needle in self._needles):
+            return True
+        if not ("%" in text or "&" in text or "\\" in text):
+            return False
+        from ais_prompt.utils.secret_forms import unescaped
+
+        searchable = _searchable(unescaped(text)[0])
         return any(needle in searchable for needle in self._needles)
 
     def hide_in_value(self, value: Any) -> Any:

@@ -7,6 +7,7 @@ carries a token, as in Jupyter; the first page keeps it in a cookie. Without it 
 from __future__ import annotations
 
 import hmac
+import logging
 import secrets
 import shutil
 import threading
@@ -31,6 +32,8 @@ from ais_prompt.store.layout import RunFolder, refuse_links
 from ais_prompt.store.runs import all_runs
 from ais_prompt.utils.jsonl import encode_finite
 from ais_prompt.utils.secrets import SECRETS
+
+logger = logging.getLogger(__name__)
 
 LOOPBACK: Final = "127.0.0.1"
 _HEADERS: Final = {
@@ -105,6 +108,10 @@ class ReportServer(ThreadingHTTPServer):
         except OSError as error:
             what = f"cannot listen on port {port}: {error.strerror}"
             raise ConfigError(what, where="--port", fix="leave it out: any free port will do") from None
+
+    def handle_error(self, request: object, client_address: object) -> None:  # noqa: ARG002
+        """Note an error of one request in the log: mostly a browser that left while a page was sent."""
+        logger.info("a page was not sent", exc_info=True)
 
     @property
     def url(self) -> str:

@@ -31,6 +31,21 @@ FORMS: dict[str, Callable[[str], str]] = {
 }
 
 
+LAYERS: dict[str, Callable[[str], str]] = {
+    "numeric entities": lambda text: "".join(f"&#{ord(one)};" for one in text),
+    "hexadecimal entities": lambda text: "".join(f"&#x{ord(one):04X};" for one in text),
+    "JSON, every letter": lambda text: "".join(f"\\u{ord(one):04x}" for one in text),
+    "Python, every letter": lambda text: "".join(f"\\x{ord(one):02x}" for one in text),
+    "URL, every letter": lambda text: "".join(f"%{ord(one):02X}" for one in text),
+    "URL": lambda text: quote(text, safe=""),
+    "HTML": html.escape,
+    "JSON": lambda text: json.dumps(text)[1:-1],
+}
+"""Ways to write a text that can be applied one after the other."""
+QUOTED = {"\\", '"', "'", "%", "&"}
+"""Characters that a layer escapes with others of them; a key has none."""
+
+
 def registry(*secrets: str) -> SecretRegistry:
     made = SecretRegistry()
     made.add(*secrets)
@@ -134,3 +149,24 @@ def test_a_url_without_secrets(url: str, shown: str) -> None:
 def test_what_is_secret_in_a_url() -> None:
     found = set(secrets_in_url("https://me:p%40ss@host/v1?sig=a%20b&api-version=1&x=$NAME&bare"))
     assert found == {"me", "p%40ss", "p@ss", base64.b64encode(b"me:p@ss").decode(), "a%20b", "a b", "bare"}
+
+
+@given(SECRET.filter(lambda text: not set(text) & QUOTED), st.lists(st.sampled_from(sorted(LAYERS)), max_size=3))
+def test_a_secret_is_found_however_often_it_was_escaped(secret: str, layers: list[str]) -> None:
+    written = secret
+    for layer in layers:
+        written = LAYERS[layer](written)
+    text = f"before {written} after"
+    known = registry(secret)
+    hidden, count = known.hide_and_count(text)
+    assert (count >= 1, hidden[:7], hidden[-6:]) == (True, "before ", " after")
+    assert "***" in hidden
+    document = json.loads(known.hide_in_json(json.dumps({"text": text}).encode()))
+    assert "***" in document["text"]
+
+
+def test_escapes_of_other_texts_stay() -> None:
+    text = "Let \\alpha = 50% &amp; &#65;\\u0041 %41 \\x41 %ZZ &#x110000; &nope; "
+    assert registry("a-secret-of-20-letter").hide_and_count(text) == (text, 0)
+    document = json.dumps({"text": "\n" + text}).encode()
+    assert registry("nLet-a-secret-of-20").hide_in_json(document) == document

@@ -12,7 +12,9 @@ Sources: user_namespaces(7), network_namespaces(7), netdevice(7), and Python's t
 
 from __future__ import annotations
 
+import _socket
 import ctypes
+import functools
 import ipaddress
 import os
 import pickle
@@ -65,8 +67,18 @@ from ais_prompt.utils.worker import serve
 
 _CLONE_NEWUSER, _CLONE_NEWNET = 0x10000000, 0x40000000
 _SIOCSIFFLAGS, _IFF_UP = 0x8914, 0x1
-_ADDRESSED: Final = {"socket.connect": 1, "socket.sendto": 1, "socket.sendmsg": 1, "socket.bind": 1}
+_ADDRESSED: Final = {
+    "socket.connect": 1, "socket.connect_ex": 1, "socket.sendto": 1, "socket.sendmsg": 1, "socket.bind": 1
+}  # fmt: skip
 """Event → which argument is the address."""
+_METHODS: Final[dict[str, Callable[..., Any]]] = {
+    "connect": lambda address: address,
+    "connect_ex": lambda address: address,
+    "bind": lambda address: address,
+    "sendto": lambda _, *others: others[-1] if others else None,
+    "sendmsg": lambda _, ancillary=(), flags=0, address=None: address,  # noqa: ARG005
+}
+"""Method of a socket → returns the address of its arguments."""
 _NAMED: Final = {
     "socket.getaddrinfo": 0, "socket.gethostbyname": 0, "socket.gethostbyaddr": 0, "socket.getnameinfo": 0
 }  # fmt: skip
@@ -122,8 +134,25 @@ def _map_users(process: int) -> None:
 
 
 def refuse_network() -> None:
-    """Let Python code of this process use no address but those of this machine, and look up no name."""
+    """Let Python code of this process use no address but those of this machine, and look up no name.
+
+    The methods of a socket look a name up before their event, so they are checked before as well.
+    """
     sys.addaudithook(_refuse)
+    below = type("socket", (_socket.socket,), {})  # the type itself cannot be changed
+    for kind in (socket.socket, below):
+        for name, address_of in _METHODS.items():
+            setattr(kind, name, _checked(getattr(kind, name), f"socket.{name}", address_of))
+    vars(_socket)["socket"] = below
+
+
+def _checked(method: Callable[..., Any], event: str, address_of: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def call(self: socket.socket, *args: Any) -> Any:
+        _refuse(event, (self, address_of(*args)))
+        return method(self, *args)
+
+    return call
 
 
 def _refuse(event: str, args: tuple[Any, ...]) -> None:

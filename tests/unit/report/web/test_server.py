@@ -67,6 +67,21 @@ def test_the_list_leads_to_the_report_which_is_made_when_asked_for(server: Repor
     assert headers["Cache-Control"] == "no-store"
 
 
+def test_a_browser_that_leaves_prints_nothing(
+    server: ReportServer, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    errors = [ConnectionResetError(), BrokenPipeError(), TimeoutError(), RuntimeError("a fault")]
+
+    def leave(*_: object) -> None:
+        raise errors.pop()
+
+    monkeypatch.setattr("ais_prompt.report.web.server.shutil.copyfileobj", leave)
+    while errors:
+        with pytest.raises((http.client.HTTPException, OSError)):
+            ask(server, "/")
+    assert capfd.readouterr().err == ""
+
+
 def test_head_has_no_body(server: ReportServer, folder: RunFolder) -> None:
     status, headers, body = ask(server, f"{server.address(folder)}/report.html", "HEAD")
     assert (status, body) == (200, b"")

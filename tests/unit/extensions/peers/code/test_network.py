@@ -70,6 +70,16 @@ REFUSED = {
     "a name by its address": "socket.gethostbyaddr('192.0.2.1')",
     "a name by another call": "socket.getnameinfo(('192.0.2.1', 1), 0)",
     "a name as bytes": "socket.getaddrinfo(b'example.com', 1)",
+    # A name is refused before it is looked up: else the error would be that no server of names knows it.
+    "a name of a stream": "socket.socket().connect(('name.invalid', 1))",
+    "a name of a stream with a number": "socket.socket().connect_ex(('name.invalid', 1))",
+    "a name to listen on": "socket.socket().bind(('name.invalid', 1))",
+    "a name of a datagram": "socket.socket(type=socket.SOCK_DGRAM).sendto(b'x', ('name.invalid', 53))",
+    "a name of a datagram with flags": "socket.socket(type=socket.SOCK_DGRAM).sendto(b'x', 0, ('name.invalid', 53))",
+    "a name of a message": "socket.socket(type=socket.SOCK_DGRAM).sendmsg([b'x'], [], 0, ('name.invalid', 53))",
+    "a name of a secured stream": "import ssl; ssl.create_default_context().wrap_socket(socket.socket(), "
+    "server_hostname='name.invalid').connect(('name.invalid', 1))",
+    "a name of the module below": "import _socket; _socket.socket().connect(('name.invalid', 1))",
     "a name that begins like the IPv6 loopback": "socket.getaddrinfo('::1.example.com', 1)",
 }
 
