@@ -74,6 +74,7 @@ from ais_prompt.extensions.benchmarks.long_bench import (
 from ais_prompt.extensions.benchmarks.long_bench import LongBenchCodeSimEvaluator as LongBenchCodeSimEvaluator
 from ais_prompt.extensions.benchmarks.long_bench import LongBenchCountEvaluator as LongBenchCountEvaluator
 from ais_prompt.extensions.benchmarks.long_bench import LongBenchRetrievalEvaluator as LongBenchRetrievalEvaluator
+from ais_prompt.extensions.benchmarks.long_bench import LongBenchRougeEvaluator as LongBenchRougeEvaluator
 from ais_prompt.extensions.benchmarks.ruler.ruler_dataset import RulerDataset as RulerDataset
 from ais_prompt.extensions.clusters.partitioners import NumWorkerPartitioner as NumWorkerPartitioner
 from ais_prompt.extensions.clusters.partitioners import SizePartitioner as SizePartitioner

@@ -131,6 +131,7 @@ ERRORS: Final = dict.fromkeys(
         "Paused",
         "PromptError",
         "ReadError",
+        "SandboxError",
         "StoreError",
         "Terminated",
     ),

@@ -89,7 +89,7 @@ class Surroundings(Struct, frozen=True):
     folder: str
     path: Sequence[str]
     custom_imports: Any
-    secrets: Sequence[str]
+    secrets: tuple[Sequence[str], Sequence[str]]
     peer_folders: Sequence[str]
     config_folders: Sequence[str]
 
@@ -100,7 +100,7 @@ class Surroundings(Struct, frozen=True):
             folder=os.getcwd(),  # noqa: PTH109
             path=tuple(sys.path),
             custom_imports=config.get("custom_imports"),
-            secrets=SECRETS.values(),
+            secrets=SECRETS.shared(),
             peer_folders=PEER_FOLDERS.given,
             config_folders=CONFIG_FOLDERS.given,
         )
@@ -113,6 +113,6 @@ class Surroundings(Struct, frozen=True):
         """
         os.chdir(self.folder)
         sys.path[:] = self.path
-        SECRETS.add(*self.secrets)
+        SECRETS.add_shared(*self.secrets)
         PEER_FOLDERS.given, CONFIG_FOLDERS.given = self.peer_folders, self.config_folders
         import_custom_modules({"custom_imports": self.custom_imports}, "custom_imports")

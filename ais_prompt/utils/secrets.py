@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import unquote, unquote_plus
 
@@ -83,9 +83,14 @@ class SecretRegistry:
             rf"(?P<secret>{json_secret.pattern})|\\(?:u[0-9a-f]{{4}}|.)", json_secret.flags | re.DOTALL
         )
 
-    def values(self) -> tuple[str, ...]:
-        """Return all secrets, for another process of this program."""
-        return tuple(self._values)
+    def shared(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return all secrets, and the short keys of servers among them, for `add_shared` of another process."""
+        return tuple(self._values), tuple(self._keys)
+
+    def add_shared(self, secrets: Iterable[str], keys: Iterable[str]) -> None:
+        """Hide what another process of this program hides."""
+        self._keys = self._keys | set(keys)
+        self.add(*secrets)
 
     def hide(self, text: str) -> str:
         """Return the text with ``***`` in place of every secret of at least `SHORTEST` characters, in any form.

@@ -62,7 +62,6 @@ def test_the_saved_config_gives_the_same_prompts(folder: Path, options: tuple[st
         ((*SERVER, "--data", "question.csv"), "did you mean 'questions.csv'?"),
         ((*SERVER, "--data", "questions.csv", "--custom-dataset-path", "questions.csv"), "give one of them"),
         (("eval.py", "--data", "questions.csv"), "either a config, or"),
-        (("--data", "questions.csv"), "datasets are named, and no model"),
         (SERVER, "--data FILE"),
         ((*SERVER, "--data", "questions.csv", "--prompt", "{question}", "--prompt", "{answer}"), "it is given 2 times"),
         ((*SERVER, "--data", "questions.csv", "--data", "questions.csv"), "it is given 2 times"),
@@ -72,6 +71,16 @@ def test_what_cannot_be_meant(folder: Path, words: tuple[str, ...], what: str) -
     done = run_cli("check", *words, folder=folder)
     assert done.returncode == 2
     assert what in done.stderr
+
+
+def test_a_file_is_checked_and_shown_without_a_model_or_a_server_that_answers(folder: Path) -> None:
+    assert "datasets are named, and no model" in run_cli("run", "--data", "questions.csv", folder=folder).stderr
+    for words in ((), ("--url", "http://127.0.0.1:9/v1")):
+        checked = run_cli("check", "--data", "questions.csv", *words, folder=folder)
+        assert (checked.returncode, "No faults" in checked.stdout) == (0, True), checked.stderr
+        shown = run_cli("view-prompt", "--data", "questions.csv", *words, folder=folder)
+        assert shown.returncode == 0
+        assert "these are messages for a chat model" in shown.stderr
 
 
 def test_init_asks_four_questions(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,7 +85,7 @@ def test_who_says_what_is_told_where_the_prompt_is_one_text(viewed: Project) -> 
 
 def test_data_is_shown_as_it_is(project: Project) -> None:
     hostile = "[bold]{answer}[/bold] \\n </E> \x1b[31m {question} 你好"
-    project.write_data([{"question": hostile, "answer": "SECRET"}])
+    project.write_data([{"question": hostile, "answer": "7531"}])
     [view] = json.loads(project.run("view-prompt", "eval.py", "--json").stdout)
     assert view["prompt"][0]["content"] == f"{hostile}\nAnswer: "
     done = project.run("view-prompt", "eval.py")

@@ -62,6 +62,7 @@ def test_exit_codes() -> None:
         "MissingGoldError": 2,
         "PromptError": 2,
         "PartError": 2,
+        "SandboxError": 2,
         "StoreError": 3,
         "ReadError": 3,
         "ModelError": 3,

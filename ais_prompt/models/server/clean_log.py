@@ -3,8 +3,8 @@
 So no secret is ever in the file, and this process works on until the program ends, also after a ``kill -9`` of the
 program that started both.
 
-Started as ``python -m ais_prompt.models.server.clean_log LOG``. The first line of its standard input is a JSON list of
-the secrets (`first_line`), the rest is the output.
+Started as ``python -m ais_prompt.models.server.clean_log LOG``. The first line of its standard input is what
+`SecretRegistry.shared` returns, as JSON (`first_line`), the rest is the output.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ LONGEST_LINE: Final = 2**16
 
 def first_line() -> bytes:
     """Return what the process reads first."""
-    return json.dumps(SECRETS.values()).encode() + b"\n"
+    return json.dumps(SECRETS.shared()).encode() + b"\n"
 
 
 def append(log: Path) -> None:
     """Copy standard input to a log, line by line, to its end. What cannot be written, on a full disk, is dropped."""
     with log.open("ab", buffering=0) as file, open(0, "rb", closefd=False) as output:
-        SECRETS.add(*json.loads(output.readline()))
+        SECRETS.add_shared(*json.loads(output.readline()))
         waiting = b""
         while some := output.read1(LONGEST_LINE):
             waiting += some

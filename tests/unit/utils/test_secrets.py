@@ -170,3 +170,11 @@ def test_escapes_of_other_texts_stay() -> None:
     assert registry("a-secret-of-20-letter").hide_and_count(text) == (text, 0)
     document = json.dumps({"text": "\n" + text}).encode()
     assert registry("nLet-a-secret-of-20").hide_in_json(document) == document
+
+
+def test_another_process_hides_the_same() -> None:
+    known, other = registry("abcdefghijklmnop", "abc"), SecretRegistry()
+    known.add_key("sk-wrong")
+    other.add_shared(*json.loads(json.dumps(known.shared())))
+    text = "abcdefghijklmnop abc 'abc' sk-wrong"
+    assert other.hide_in_message(text) == known.hide_in_message(text) == "*** abc '***' ***"
