@@ -23,6 +23,7 @@ from ais_prompt.errors import PartError as PartError
 from ais_prompt.errors import Paused as Paused
 from ais_prompt.errors import PromptError as PromptError
 from ais_prompt.errors import ReadError as ReadError
+from ais_prompt.errors import SandboxError as SandboxError
 from ais_prompt.errors import StoreError as StoreError
 from ais_prompt.errors import Terminated as Terminated
 from ais_prompt.evaluators.accuracy import AccEvaluator as AccEvaluator

@@ -51,12 +51,14 @@ class LabelPatterns(Struct, frozen=True):
         names: label as it is compared → as it is written.
         mention: any of them in a text, the longest first.
         joint: two or more of them in a row.
+        word: any of them, whatever is beside it.
         doubts: what denies one.
     """
 
     names: dict[str, str]
     mention: re.Pattern[str]
     joint: re.Pattern[str]
+    word: re.Pattern[str]
     doubts: Doubts
 
 
@@ -115,11 +117,12 @@ def label_patterns(labels: tuple[str, ...]) -> LabelPatterns:
     names = {same_label(label): label.strip() for label in reversed(labels)}
     written = [_written(name) for name in sorted(names, key=len, reverse=True)]
     every = "|".join(written)
-    joint = rf"(?:{'|'.join(map(_words, names))})"
+    joint = rf"(?:{'|'.join(map(_words, sorted(names, key=len, reverse=True)))})"
     return LabelPatterns(
         names,
         re.compile(rf"(?:{every})", re.IGNORECASE),
         re.compile(rf"(?<![A-Za-z]){joint}(?:{_JOINT}{joint})+(?![A-Za-z])", re.IGNORECASE),
+        re.compile(joint, re.IGNORECASE),
         doubts(rf"(?i:{every})"),
     )
 
@@ -150,7 +153,11 @@ def _candidates(text: str, patterns: LabelPatterns) -> Iterator[Candidate]:
     lead = re.match(r"[\s\W]*", text)
     start = lead.end() if lead else 0
     first = patterns.mention.match(text, start)
-    if first and not patterns.joint.match(text, start) and re.match(_ENDS, text[first.end() : first.end() + 40]):
+    if (
+        first
+        and not any(one.start == start for one in _joined(text, start, len(text), patterns))
+        and re.match(_ENDS, text[first.end() : first.end() + 40])
+    ):
         yield _candidate(Rank.VERDICT, "the first word", _mention(first, patterns))
     if is_undecided(text):
         return
@@ -173,7 +180,7 @@ def _in_span(text: str, start: int, end: int, rank: Rank, rule: str, patterns: L
 
 def _asserted(text: str, start: int, end: int, patterns: LabelPatterns) -> Iterator[Mention]:
     """Yield the labels between two places that are not denied, supposed or reported; "A or B" has no name."""
-    joint = [Mention("", *found.span()) for found in patterns.joint.finditer(text, start, end)]
+    joint = list(_joined(text, start, end, patterns))
     inside = {place for one in joint for place in range(one.start, one.end)}
     yield from joint
     for found in patterns.mention.finditer(text, start, end):
@@ -181,6 +188,13 @@ def _asserted(text: str, start: int, end: int, patterns: LabelPatterns) -> Itera
         denied = _NEGATES.search(before) or patterns.doubts.denies(text, *found.span())
         if not (found.start() in inside or denied or is_reported(text, found.start())):
             yield _mention(found, patterns)
+
+
+def _joined(text: str, start: int, end: int, patterns: LabelPatterns) -> Iterator[Mention]:
+    """Yield where different labels are joined, "A or B"; "no, no" is one label."""
+    for found in patterns.joint.finditer(text, start, end):
+        if len({same_label(one) for one in patterns.word.findall(found.group())}) > 1:
+            yield Mention("", *found.span())
 
 
 def _mention(found: re.Match[str], patterns: LabelPatterns) -> Mention:
