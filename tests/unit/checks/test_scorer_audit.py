@@ -67,6 +67,13 @@ def test_scorers_that_are_not_fooled(tmp_path: Path, golds: list[str], evaluator
     assert audit.chance <= 0.3
 
 
+def test_a_scorer_that_rejects_the_golds_themselves_is_said(tmp_path: Path) -> None:
+    audit = audited(config(tmp_path, CITIES, "AccEvaluator", "first_option_postprocess"))
+    assert (audit.rejects, audit.fooled) == ("the golds themselves score 0%, such as 'Oslo'", ())
+    [line] = describe_audits([audit])
+    assert line.endswith("24 samples, chance 0%): the golds themselves score 0%, such as 'Oslo'")
+
+
 def test_a_gold_anywhere_in_the_answer(tmp_path: Path) -> None:
     audit = audited(config(tmp_path, CITIES, "OcrBenchEvaluator", None))
     scores = {one.answer: one.score for one in audit.fooled}
