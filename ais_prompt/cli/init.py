@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import click
 
+from ais_prompt.cli.options import ONCE
 from ais_prompt.cli.verb import Verb, echo
 
 KINDS: Final = ("letter", "letters", "object", "label", "number", "date", "formula", "text", "exact")
@@ -24,9 +25,9 @@ _FUNCTION: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
     help="A server (http://…/v1), a provider, a folder with weights, or a function (my_app.answer).",
 )
 @click.option("--name", metavar="NAME", help="The model of a server that has several.")
-@click.option("--data", metavar="FILE", help="Your questions: CSV, Excel, JSONL, …")
-@click.option("--prompt", metavar="TEXT", help='"Translate: {question}" (default: the column of the question).')
-@click.option("--answer", metavar="COLUMN", help="The column of the right answer (default: by name).")
+@click.option("--data", metavar="FILE", help="Your questions: CSV, Excel, JSONL, …", **ONCE)
+@click.option("--prompt", metavar="TEXT", help='"Translate: {question}" (default: the column of the question).', **ONCE)
+@click.option("--answer", metavar="COLUMN", help="The column of the right answer (default: by name).", **ONCE)
 @click.option("--kind", type=click.Choice(KINDS), help="What the right answers are; exact: the whole answer.")
 @click.option("--force", is_flag=True, help="Replace the file if it is there.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")

@@ -67,36 +67,37 @@ def _only_once(ctx: click.Context, parameter: click.Parameter, values: tuple[Any
         click.BadParameter: it is given several times.
     """
     if len(values) > 1:
-        what = f"it is given {len(values)} times, and a run of --data has one; give one, or write a config"
+        what = f"it is given {len(values)} times; give it once, or write a config with several datasets"
         raise click.BadParameter(what, ctx, parameter)
     return values[0] if values else None
 
 
-_ONCE: Final[Mapping[str, Any]] = {"multiple": True, "callback": _only_once}
+ONCE: Final[Mapping[str, Any]] = {"multiple": True, "callback": _only_once}
+"""Arguments of `click.option` for an option that is refused if it is given several times."""
 DATA_OPTIONS: Final = (
-    click.option("--data", metavar="FILE", help="A file with your questions: CSV, Excel, JSONL, …", **_ONCE),
+    click.option("--data", metavar="FILE", help="A file with your questions: CSV, Excel, JSONL, …", **ONCE),
     click.option(
         "--prompt",
         metavar="TEXT",
         help='With --data: "Translate: {question}" (default: the column of the question).',
-        **_ONCE,
+        **ONCE,
     ),
     click.option(
-        "--answer", metavar="COLUMN", help="With --data: the column of the right answer (default: by name).", **_ONCE
+        "--answer", metavar="COLUMN", help="With --data: the column of the right answer (default: by name).", **ONCE
     ),
     click.option(
         "--postprocessor",
         metavar="NAME",
         help="With --data: extracts the answer; none scores the whole text.",
-        **_ONCE,
+        **ONCE,
     ),
-    click.option("--evaluator", metavar="NAME", help="With --data: compares the answer with the right one.", **_ONCE),
+    click.option("--evaluator", metavar="NAME", help="With --data: compares the answer with the right one.", **ONCE),
     click.option(
         "--few-shot",
         type=click.IntRange(1),
         metavar="N",
         help="With --data: show N other rows before each question.",
-        **_ONCE,
+        **ONCE,
     ),
 )
 """The options of a file with questions; the first names it."""

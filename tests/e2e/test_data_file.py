@@ -118,6 +118,12 @@ def test_init_takes_all_answers_as_options(folder: Path) -> None:
     assert run_cli("check", "mine.py", folder=folder).returncode == 0
 
 
+def test_init_takes_each_option_once(folder: Path) -> None:
+    done = run_cli("init", "--data", "questions.csv", "--prompt", "{question}", "--prompt", "{answer}", folder=folder)
+    assert done.returncode == 2
+    assert "Invalid value for '--prompt': it is given 2 times" in done.stderr
+
+
 def test_without_an_answer_init_names_the_option(folder: Path) -> None:
     done = run_cli("init", folder=folder)
     assert (done.returncode, "standard input has no answer; give --model" in done.stderr) == (2, True)
