@@ -228,6 +228,7 @@ async def cancels_itself(text: str) -> str:
     return total(text)
 
 
+@pytest.mark.thorough
 def test_no_sample_vanishes_whatever_a_call_raises() -> None:
     for name, made in HARD_ENDS.items():
 
@@ -249,6 +250,7 @@ def test_a_call_that_cancels_its_own_task_fails_its_sample() -> None:
     assert ask(cancels_itself).samples(to="arrow").column("status").to_pylist() == TWO_FAIL
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("hangs", ["function", "coroutine"])
 def test_a_call_that_hangs_has_a_limit(hangs: str) -> None:
     release = threading.Event()
@@ -263,8 +265,8 @@ def test_a_call_that_hangs_has_a_limit(hangs: str) -> None:
             await asyncio.Event().wait()
         return total(text)
 
-    done = ask(function if hangs == "function" else coroutine, timeout=0.05)
+    done = ask(function if hangs == "function" else coroutine, timeout=2)
     release.set()
     failures = done.samples(to="arrow").column("failure").to_pylist()
     assert [bool(failure) for failure in failures] == [False, False, True, False, False, False]
-    assert failures[2].endswith("returned nothing within 0.05 s")
+    assert failures[2].endswith("returned nothing within 2 s")
