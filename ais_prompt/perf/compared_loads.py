@@ -1,9 +1,9 @@
 """Compare two loads: ratios of their latencies and throughputs, from the requests that both have answered.
 
 Requests are paired by sample, turn and repeat, so two loads of the same questions differ only by the servers and by
-chance. The interval of a ratio is that of a paired bootstrap: each resample draws as many conversations with
-replacement, the same for both loads. Source: Efron and Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13.
-Requests that wait for each other are not independent, which no interval of one run shows: repeat the runs for that.
+chance. The interval of a ratio follows from what each pair adds to the difference of the logarithms of the two
+percentiles (`ais_prompt.perf.intervals.percentile_errors`), in blocks of time, since requests that wait for each other
+are alike. Where one load does not show how well its percentile is known, the ratio has no interval.
 """
 
 from __future__ import annotations
@@ -18,16 +18,13 @@ from numpy.typing import NDArray
 
 from ais_prompt.errors import DataError
 from ais_prompt.perf.exchange import Exchange
+from ais_prompt.perf.intervals import half_width, percentile_errors
 from ais_prompt.perf.load_files import LoadPlan, StoredLoad
 from ais_prompt.perf.metrics import LEAST_BEYOND, LoadTable, load_table, values_beyond
 from ais_prompt.utils.text import counted
 
 COMPARED: Final = (50, 99)
 """Percentiles whose ratios are computed."""
-SEED: Final = 0
-RESAMPLES: Final = 1000
-MOST_DRAWN: Final = 20_000_000
-"""Fewer resamples are drawn of very many requests, whose percentiles vary little."""
 SAME: Final = 0.01
 """Share by which rates and mean lengths may differ without a note."""
 
@@ -39,7 +36,7 @@ class Ratio(Struct, frozen=True):
         metric: its name with its unit, as in ``_perf.json``; ``ttft_seconds_p99``.
         before, after: of the requests that both have answered; of a throughput, of all requests.
         ratio: ``after / before``; None if ``before`` is 0.
-        interval: its 95 % interval; None for a throughput, and for fewer than two conversations.
+        interval: its 95 % interval; None for a throughput, and where the loads are too short to show it.
         n: pairs of values.
         thin: whether fewer than `ais_prompt.perf.metrics.LEAST_BEYOND` values are beyond the percentile.
     """
@@ -74,7 +71,7 @@ def compare_loads(before: StoredLoad, after: StoredLoad) -> LoadComparison:
         DataError: they have no answered request in common.
     """
     first, second = (_answered(load) for load in (before, after))
-    keys = [key for key in first if key in second]
+    keys = _in_order([key for key in first if key in second], first)
     if not keys:
         what = "the loads have no answered request in common"
         raise DataError(what, fix="measure both with the same questions; requests are paired by their input columns")
@@ -84,7 +81,7 @@ def compare_loads(before: StoredLoad, after: StoredLoad) -> LoadComparison:
     tables = load_table(before.exchanges, before.plan.schedule), load_table(after.exchanges, after.plan.schedule)
     return LoadComparison(
         len(keys),
-        [*_latency_ratios(values[0], values[1], [f"{key[0]}\0{key[2]}" for key in keys]), *_throughputs(*tables)],
+        [*_latency_ratios(values[0], values[1], _conversations(keys)), *_throughputs(*tables)],
         [*_plan_notes(before.plan, after.plan), *_request_notes(before, after, pairs)],
     )
 
@@ -103,6 +100,23 @@ def _answered(load: StoredLoad) -> dict[tuple[str, int, int], Exchange]:
     return {(one.sample_id, one.turn, one.repeat): one for one in load.exchanges if one.failure is None}
 
 
+def _in_order(
+    keys: Sequence[tuple[str, int, int]], exchanges: Mapping[tuple[str, int, int], Exchange]
+) -> list[tuple[str, int, int]]:
+    """Return the keys of requests in the order of their conversations, which is that of their first turns."""
+    begins: dict[tuple[str, int], float] = {}
+    for sample_id, turn, repeat in keys:
+        start = exchanges[sample_id, turn, repeat].start
+        begins[sample_id, repeat] = min(begins.get((sample_id, repeat), start), start)
+    return sorted(keys, key=lambda key: (begins[key[0], key[2]], key[0], key[2], key[1]))
+
+
+def _conversations(keys: Sequence[tuple[str, int, int]]) -> NDArray[np.int64]:
+    """Return the number of each request's conversation, from 0 in their order."""
+    numbers: dict[tuple[str, int], int] = {}
+    return np.array([numbers.setdefault((key[0], key[2]), len(numbers)) for key in keys])
+
+
 def _latencies(one: Exchange, *, from_due: bool) -> tuple[float, ...]:
     """Return the latencies of a request (see `ais_prompt.perf.metrics`); NaN for those that it does not have."""
     pieces, tokens = one.pieces, one.output_tokens or 0
@@ -115,7 +129,7 @@ def _latencies(one: Exchange, *, from_due: bool) -> tuple[float, ...]:
 
 
 def _latency_ratios(
-    before: NDArray[np.float64], after: NDArray[np.float64], conversations: Sequence[str]
+    before: NDArray[np.float64], after: NDArray[np.float64], conversations: NDArray[np.int64]
 ) -> Iterator[Ratio]:
     """Yield the ratios of the percentiles of each metric, of the requests that have it in both loads."""
     for place, metric in enumerate(_METRICS):
@@ -123,42 +137,38 @@ def _latency_ratios(
         if not known.any():
             continue
         old, new = before[known, place], after[known, place]
-        units = np.unique(np.array(conversations)[known], return_inverse=True)[1]
-        drawn = _resampled(old, new, units)
-        for column, percent in enumerate(COMPARED):
-            ends = None if drawn is None else tuple(np.percentile(drawn[:, column], [2.5, 97.5]).tolist())
+        units = np.unique(conversations[known], return_inverse=True)[1]
+        for percent in COMPARED:
+            one, other = (float(np.percentile(side, percent)) for side in (old, new))
             yield Ratio(
                 f"{metric}_p{percent}",
-                one := float(np.percentile(old, percent)),
-                other := float(np.percentile(new, percent)),
+                one,
+                other,
                 other / one if one else None,
-                ends,
+                percentile_ratio_interval(old, new, percent, units),
                 len(old),
                 values_beyond(len(old), percent) < LEAST_BEYOND,
             )
 
 
-def _resampled(
-    before: NDArray[np.float64], after: NDArray[np.float64], units: NDArray[np.int64]
-) -> NDArray[np.float64] | None:
-    """Return the ratios of resamples, a row each; None for fewer than two conversations and where a value is 0."""
-    count = int(units.max()) + 1
-    if count < 2 or not before.all():
+def percentile_ratio_interval(
+    before: NDArray[np.float64], after: NDArray[np.float64], percent: float, conversations: NDArray[np.int64]
+) -> tuple[float, float] | None:
+    """Return the interval of the ratio of two percentiles; None where the loads are too short to show it.
+
+    Args:
+        before, after: of each pair of requests, in the order of their conversations.
+        percent: 50 for the median.
+        conversations: the number of each request's conversation, in their order.
+    """
+    if conversations[-1] == 0:
         return None
-    order = np.argsort(units, kind="stable")
-    starts = np.searchsorted(units[order], np.arange(count + 1))
-    draw = np.random.default_rng(SEED)
-
-    def places() -> NDArray[np.int64]:
-        """Return the requests of as many conversations as there are, drawn with replacement."""
-        chosen = draw.integers(count, size=count)
-        if count == len(units):
-            return order[chosen]
-        return np.concatenate([order[starts[unit] : starts[unit + 1]] for unit in chosen])
-
-    resamples = max(100, min(RESAMPLES, MOST_DRAWN // len(units)))
-    some = [places() for _ in range(resamples)]
-    return np.array([np.percentile(after[one], COMPARED) / np.percentile(before[one], COMPARED) for one in some])
+    errors = [percentile_errors(side, percent) for side in (before, after)]
+    if errors[0] is None or errors[1] is None:
+        return None
+    half = half_width(np.bincount(conversations, errors[1] - errors[0]).astype(np.float64))
+    ratio = float(np.percentile(after, percent) / np.percentile(before, percent))
+    return ratio * math.exp(-half), ratio * math.exp(half)
 
 
 def _throughputs(before: LoadTable, after: LoadTable) -> Iterator[Ratio]:

@@ -17,6 +17,7 @@ LEB128 numbers (7 bits a byte, the lowest first; source: the DWARF standard, sec
 from __future__ import annotations
 
 import base64
+import math
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -278,6 +279,16 @@ class CountedGaps:
             counts = np.bincount(places, both, len(self.steps)).astype(np.int64)
         self.reached = counts.cumsum()
 
+    @classmethod
+    def together(cls, parts: Sequence[CountedGaps]) -> CountedGaps:
+        """Return the gaps of several parts in one."""
+        found = cls(())
+        steps = np.concatenate([found.steps, *(one.steps for one in parts)])
+        counts = np.concatenate([found.reached, *(np.diff(one.reached, prepend=0) for one in parts)])
+        found.steps, places = np.unique(steps, return_inverse=True)
+        found.reached = np.bincount(places, counts, len(found.steps)).astype(np.int64).cumsum()
+        return found
+
     def __len__(self) -> int:
         return int(self.reached[-1]) if len(self.reached) else 0
 
@@ -291,7 +302,13 @@ class CountedGaps:
 
     def shorter_than(self, seconds: float) -> int:
         """Return how many gaps are shorter."""
-        place = int(self.steps.searchsorted(round(seconds * 1e6)))
+        return self._up_to_place(int(self.steps.searchsorted(round(seconds * 1e6))))
+
+    def up_to(self, seconds: float) -> int:
+        """Return how many gaps are not longer."""
+        return self._up_to_place(int(self.steps.searchsorted(math.floor(seconds * 1e6 + 1e-6), side="right")))
+
+    def _up_to_place(self, place: int) -> int:
         return int(self.reached[place - 1]) if place else 0
 
 

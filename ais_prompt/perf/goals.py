@@ -13,7 +13,7 @@ import numpy as np
 from msgspec import Struct
 
 from ais_prompt.perf.exchange import Exchange, Seconds
-from ais_prompt.perf.intervals import percentile_interval
+from ais_prompt.perf.intervals import independent_values, percentile_interval
 from ais_prompt.perf.metrics import LEAST_BEYOND, LoadTable, percentile, values_beyond
 from ais_prompt.perf.schedule import Schedule
 from ais_prompt.types import Slo
@@ -69,6 +69,7 @@ def goodput(exchanges: Sequence[Exchange], schedule: Schedule, table: LoadTable,
     """
     if not slos:
         return None
+    exchanges = sorted(exchanges, key=lambda one: one.start)
     values = {metric: request_values(exchanges, schedule, metric) for metric in {one.metric for one in slos}}
     good = np.ones(len(exchanges), bool)
     for slo in slos:
@@ -99,12 +100,14 @@ def _value(one: Exchange, metric: str, start: float) -> float:
 
 def _result(slo: Slo, values: Seconds) -> SloResult:
     share = float((~(values > slo.limit)).mean())
-    ordered = np.sort(values[~np.isnan(values)])
+    known = values[~np.isnan(values)]  # in the order of their time
+    ordered = np.sort(known)
     if not len(ordered):
         return SloResult(slo.text, None, None, met=False, share=share)
     if slo.percent is None:
         return SloResult(slo.text, float(ordered[-1]), None, met=bool(ordered[-1] <= slo.limit), share=share)
     value = percentile(ordered, slo.percent)
     thin = values_beyond(len(ordered), slo.percent) < LEAST_BEYOND
-    interval = percentile_interval(ordered, slo.percent)
+    independent = independent_values((known <= value).astype(np.float64), np.ones(len(known)))
+    interval = percentile_interval(ordered, slo.percent, independent)
     return SloResult(slo.text, value, interval, met=value <= slo.limit, share=share, thin=thin)

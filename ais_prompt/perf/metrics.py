@@ -11,14 +11,22 @@ little, and is marked.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 from msgspec import Struct, field
 
 from ais_prompt.perf.exchange import CountedGaps, Exchange, Ordered, Seconds
-from ais_prompt.perf.intervals import BLOCKS, Interval, mean_interval, percentile_interval, rate_interval
+from ais_prompt.perf.intervals import (
+    BLOCKS,
+    Interval,
+    independent_values,
+    mean_interval,
+    percentile_interval,
+    rate_interval,
+)
 from ais_prompt.perf.schedule import Schedule
 
 LoadStage: TypeAlias = Literal["total", "window"]
@@ -135,7 +143,7 @@ def _table(
     times, in_flight = in_flight_steps(exchanges)
     streamed = [one for one in answered if one.kinds and one.output_tokens]
     pieces = sum(map(_piece_count, streamed))
-    distributions, short_gaps = _distributions(answered, len(exchanges) - len(answered), schedule)
+    distributions, short_gaps = _distributions(exchanges, schedule)
 
     def rate(amount: float) -> float:
         return amount / seconds if seconds else 0.0
@@ -173,10 +181,10 @@ def _rate_intervals(answered: Sequence[Exchange], window: tuple[float, float]) -
     return {name: rate_interval(amount.astype(np.float64), seconds) for name, amount in amounts.items()}
 
 
-def _distributions(
-    answered: Sequence[Exchange], failed: int, schedule: Schedule
-) -> tuple[dict[str, Distribution], float | None]:
+def _distributions(exchanges: Sequence[Exchange], schedule: Schedule) -> tuple[dict[str, Distribution], float | None]:
     """Return the values of each metric that means something for this load, and the share of short gaps."""
+    in_order = sorted(exchanges, key=lambda one: one.start)
+    answered = [one for one in in_order if one.failure is None]
     if not answered:
         return {}, None
     start, due, end = (np.array([getattr(one, name) for one in answered]) for name in ("start", "due", "end"))
@@ -205,15 +213,29 @@ def _distributions(
     if schedule.is_open:
         values["ttft_from_due_seconds"] = (first - due)[streamed]
         values["e2el_from_due_seconds"] = last - due
-        if failed:
-            values["e2el_from_due_with_failures_seconds"] = np.append(last - due, [math.inf] * failed)
+        if len(answered) < len(in_order):
+            waits = iter((last - due).tolist())
+            each = [math.inf if one.failure is not None else next(waits) for one in in_order]
+            values["e2el_from_due_with_failures_seconds"] = np.array(each)
     spans, counts = (last - first)[streamed], pieces[streamed] - 1.0
-    found = {name: distribution(all_of.copy()) for name, all_of in values.items() if len(all_of)}
-    gaps = CountedGaps(one.piece_offsets for one in answered)
+    found = {name: distribution(all_of) for name, all_of in values.items() if len(all_of)}
+    blocks = [CountedGaps(one.piece_offsets for one in part) for part in _blocks(answered)]
+    gaps = CountedGaps.together(blocks)
     if not len(gaps):
         return found, None
-    found["itl_seconds"] = _distribution(gaps, gaps.mean, mean_interval(spans, counts))
+    sizes = np.array([len(one) for one in blocks], np.float64)
+
+    def independent(value: float) -> float:
+        return independent_values(np.array([one.up_to(value) for one in blocks], np.float64), sizes)
+
+    found["itl_seconds"] = _distribution(gaps, gaps.mean, mean_interval(spans, counts), independent)
     return found, gaps.shorter_than(SHORT_GAP) / len(gaps)
+
+
+def _blocks(answered: Sequence[Exchange]) -> Iterator[Sequence[Exchange]]:
+    """Yield up to `BLOCKS` parts of the same length."""
+    edges = np.linspace(0, len(answered), min(BLOCKS, len(answered)) + 1).astype(int)
+    yield from (answered[start:end] for start, end in pairwise(edges.tolist()))
 
 
 def _thinks(one: Exchange) -> bool:
@@ -238,23 +260,33 @@ def _tokens_between(one: Exchange, start: float, end: float) -> float:
 
 
 def distribution(values: Seconds) -> Distribution:
-    """Return the statistics of at least one value; infinite ones are allowed. The array is sorted, not copied."""
-    values.sort()
-    finite = values[: values.searchsorted(math.inf)]
-    return _distribution(values, float(finite.mean()) if len(finite) else math.inf, mean_interval(finite))
+    """Return the statistics of at least one value in the order of their time; infinite ones are allowed."""
+    finite, counts = values[np.isfinite(values)], np.ones(len(values))
+
+    def independent(value: float) -> float:
+        return independent_values((values <= value).astype(np.float64), counts)
+
+    mean = float(finite.mean()) if len(finite) else math.inf
+    return _distribution(np.sort(values), mean, mean_interval(finite), independent)
 
 
-def _distribution(ordered: Ordered, mean: float, mean_ends: Interval | None) -> Distribution:
+def _distribution(
+    ordered: Ordered, mean: float, mean_ends: Interval | None, independent: Callable[[float], float]
+) -> Distribution:
     """Return the statistics of values in their order, at least one.
 
     Args:
         ordered: the values.
         mean, mean_ends: of the finite ones, and its interval. Values of one request are alike, so where a request has
             several it is that of a mean over requests.
+        independent: returns how many independent values show a percentile with this value.
     """
     n = len(ordered)
     percentiles = {f"p{percent}": percentile(ordered, percent) for percent in PERCENTILES}
-    intervals = {f"p{percent}": percentile_interval(ordered, percent) for percent in PERCENTILES}
+    intervals = {
+        f"p{percent}": percentile_interval(ordered, percent, independent(percentiles[f"p{percent}"]))
+        for percent in PERCENTILES
+    }
     return Distribution(
         n,
         mean,

@@ -7,7 +7,14 @@ import math
 import numpy as np
 import pytest
 
-from ais_prompt.perf.intervals import BLOCKS, mean_interval, percentile_interval, rate_interval, slope
+from ais_prompt.perf.intervals import (
+    BLOCKS,
+    independent_values,
+    mean_interval,
+    percentile_interval,
+    rate_interval,
+    slope,
+)
 from ais_prompt.perf.metrics import load_table
 from tests.support.lazy import Lazy
 from tests.unit.perf.loads import at_20
@@ -46,14 +53,36 @@ def test_the_interval_of_a_mean_holds_the_truth() -> None:
     assert mean_interval(np.array([1.0])) is None
 
 
-def test_gaps_of_one_answer_are_no_independent_values() -> None:
+def test_neighbours_that_are_alike_count_as_few() -> None:
     rng = np.random.default_rng(0)
-    speeds = rng.exponential(1.0, 50)
-    gaps = np.repeat(speeds, 100)
-    naive, honest = mean_interval(gaps), mean_interval(speeds * 100, np.full(50, 100.0))
-    assert naive is not None
-    assert honest is not None
-    assert np.ptp(honest) > 5 * np.ptp(naive)
+    alone, alike = rng.exponential(1.0, 2000), np.repeat(rng.exponential(1.0, 40), 50)
+    widths = [math.log(high / low) for low, high in (mean_interval(one) or (1, 1) for one in (alone, alike))]
+    assert widths[1] > 3 * widths[0]
+    below = [(one <= np.median(one)).astype(float) for one in (alone, alike)]
+    many, few = (independent_values(one, np.ones(2000)) for one in below)
+    assert 500 < many <= 2000
+    assert few < 60
+    whole, some = (percentile_interval(np.sort(alone), 99, number) for number in (None, 100))
+    assert whole[1] < math.inf
+    assert some[1] == math.inf
+    assert some[0] <= whole[0]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("busy", [0.5, 0.8])
+def test_intervals_hold_the_truth_under_a_queue(busy: float) -> None:
+    """Waits of an M/M/1 queue in blocks of its own time; `bench.statistics_loads` has the figures."""
+    rng = np.random.default_rng(0)
+    loads = []
+    for _ in range(60):
+        waits, wait = np.empty(1500), 0.0
+        steps = rng.exponential(1.0, 1500) - rng.exponential(1 / busy, 1500)
+        for number, step in enumerate(steps.tolist()):
+            waits[number] = wait = max(wait + step, 0.0)
+        loads.append(waits + rng.exponential(1.0, 1500))
+    truth = float(np.concatenate(loads).mean())
+    held = [low <= truth <= high for low, high in (mean_interval(one) or (0, 0) for one in loads)]
+    assert np.mean(held) >= 0.8
 
 
 @pytest.mark.thorough
