@@ -260,13 +260,21 @@ def _end_sweep(ctx: click.Context, sweep: Sweep, keeper: GateKeeper) -> int:
 
     hint("")
     if sweep.loads and sweep.results:
-        print_sweep(sweep.results, sweep.best, sweep.not_reset, Console(), is_whole=sweep.is_whole)
+        print_sweep(
+            sweep.results,
+            sweep.best,
+            sweep.not_reset,
+            Console(),
+            best_is_least=sweep.best_is_least,
+            is_whole=sweep.is_whole,
+        )
     loads = [
         {"model": row.model, "dataset": row.dataset, "point": point.point, "run": point.run, row.metric: row.score}
         for point, result in sweep.results
         for row in result.rows
     ]
-    offer(folder=str(sweep.folder.root), loads=loads, best_rate=None if sweep.best is None else sweep.best.value)
+    best = None if sweep.best is None else sweep.best.value
+    offer(folder=str(sweep.folder.root), loads=loads, best_rate=best, best_rate_is_least=sweep.best_is_least)
     holds = keeper.hold_rows(sweep.rows, sweep.folder.root)
     hint(f"Run folder: {sweep.folder.root}")
     hint("  summary/perf.csv  one row for each load")

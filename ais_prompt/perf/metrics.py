@@ -65,11 +65,11 @@ class LoadTable(Struct, frozen=True):
 
     Attributes:
         stage: ``total`` is the whole load; ``window`` the part in which it is at its full height.
-        seconds: length of the stage, from the first request sent to the last end of any.
-        requests, answered, failed: how many there are.
+        seconds: length of the stage; of ``total`` from the first request sent to the last end of any.
+        requests, answered, failed: how many begin in it.
         distributions: metric → its values; names end with their unit.
-        requests_per_second: answered requests.
-        input_tokens_per_second, output_tokens_per_second: tokens of answered requests.
+        requests_per_second: answered requests, at their ends.
+        input_tokens_per_second, output_tokens_per_second: tokens of answered requests, at their ends and their events.
         concurrency, peak_concurrency: requests in flight, on average and at most.
         tokens_per_event: tokens of an answer for each event with a piece of it; 1 if each token comes alone.
         short_gaps: share of gaps between pieces that are shorter than `SHORT_GAP`.
@@ -95,32 +95,43 @@ class LoadTable(Struct, frozen=True):
 def load_table(exchanges: Sequence[Exchange], schedule: Schedule) -> LoadTable:
     """Return the numbers of a whole load. Without any answer there are no distributions."""
     start, end = min(one.start for one in exchanges), max(one.end for one in exchanges)
-    answered = [one for one in exchanges if one.failure is None]
-    tokens = sum(one.output_tokens or 0 for one in answered)
-    return _table("total", exchanges, schedule, (start, end), len(answered), tokens)
+    tokens = sum(one.output_tokens or 0 for one in exchanges if one.failure is None)
+    return _table("total", exchanges, exchanges, schedule, (start, end), tokens)
 
 
 def window_table(exchanges: Sequence[Exchange], schedule: Schedule) -> LoadTable | None:
     """Return the numbers of the part of a load in which it is at its full height; None if that is too short.
 
-    Latencies are those of the requests that are wholly inside; tokens count at the time of their event.
+    Everything counts by its time: requests at their ends and tokens at their events, whenever the request began.
+    Latencies are those of the requests that begin in the window, whenever they end: of those that are wholly inside the
+    long ones would be missing.
     """
-    places = schedule.places
-    if places is None:
-        planned = [one.due for one in exchanges if one.turn == 0]
-        window = (min(planned), max(planned))
-    else:
-        times, in_flight = in_flight_steps(exchanges)
-        full = np.flatnonzero(in_flight >= FULL * places)
-        if not len(full):
-            return None
-        window = (float(times[full[0]]), float(times[min(full[-1] + 1, len(times) - 1)]))
-    inside = [one for one in exchanges if window[0] <= one.start and one.end <= window[1]]
-    if window[0] >= window[1] or len(inside) < LEAST_ROUNDS * (places or 1):
+    window = _window(exchanges, schedule)
+    if window is None or window[0] >= window[1]:
         return None
-    ended = [one for one in exchanges if one.failure is None and window[0] <= one.end <= window[1]]
+    begun = [one for one in exchanges if window[0] <= one.start <= window[1]]
+    if len(begun) < LEAST_ROUNDS * (schedule.places or 1):
+        return None
     tokens = sum(_tokens_between(one, *window) for one in exchanges if one.failure is None)
-    return _table("window", inside, schedule, window, len(ended), tokens)
+    return _table("window", begun, exchanges, schedule, window, tokens)
+
+
+def _window(exchanges: Sequence[Exchange], schedule: Schedule) -> tuple[float, float] | None:
+    """Return from when to when a load is at its full height; None if it never is.
+
+    With places it is while they are taken. A rate is at its full height from when as many requests are in flight as on
+    average in the second half of its time, to when the last one is due.
+    """
+    times, in_flight = in_flight_steps(exchanges)
+    if schedule.places is not None:
+        full = np.flatnonzero(in_flight >= FULL * schedule.places)
+        return (float(times[full[0]]), float(times[min(full[-1] + 1, len(times) - 1)])) if len(full) else None
+    planned = [one.due for one in exchanges if one.turn == 0]
+    half = (min(planned) + max(planned)) / 2, max(planned)
+    if half[0] >= half[1]:
+        return None
+    full = np.flatnonzero(in_flight >= FULL * _concurrency(exchanges, half)[0])
+    return max(float(times[full[0]]), min(planned)), half[1]
 
 
 def in_flight_steps(exchanges: Sequence[Exchange]) -> tuple[Seconds, Any]:
@@ -130,20 +141,40 @@ def in_flight_steps(exchanges: Sequence[Exchange]) -> tuple[Seconds, Any]:
     return times[order], np.cumsum(np.where(order < len(exchanges), -1, 1))
 
 
+def _concurrency(exchanges: Sequence[Exchange], window: tuple[float, float]) -> tuple[float, int]:
+    """Return how many requests are in flight in a window, on average and at most."""
+    starts, ends = (np.array([getattr(one, name) for one in exchanges]).clip(*window) for name in ("start", "end"))
+    times, in_flight = in_flight_steps(exchanges)
+    inside = in_flight[: times.searchsorted(window[1], side="right")][max(times.searchsorted(window[0]) - 1, 0) :]
+    seconds = window[1] - window[0]
+    return float((ends - starts).sum() / seconds) if seconds else 0.0, int(inside.max(initial=0))
+
+
 def _table(
     stage: LoadStage,
+    begun: Sequence[Exchange],
     exchanges: Sequence[Exchange],
     schedule: Schedule,
     window: tuple[float, float],
-    ended: int,
     tokens: float,
 ) -> LoadTable:
+    """Return the numbers of a stage.
+
+    Args:
+        stage: its name.
+        begun: the requests that begin in it, whose latencies count.
+        exchanges: all requests of the load.
+        schedule: of the load.
+        window: from when to when.
+        tokens: of answers that came in it.
+    """
     seconds = window[1] - window[0]
-    answered = [one for one in exchanges if one.failure is None]
-    times, in_flight = in_flight_steps(exchanges)
+    answered = [one for one in begun if one.failure is None]
+    ended = [one for one in exchanges if one.failure is None and window[0] <= one.end <= window[1]]
     streamed = [one for one in answered if one.kinds and one.output_tokens]
     pieces = sum(map(_piece_count, streamed))
-    distributions, short_gaps = _distributions(exchanges, schedule)
+    distributions, short_gaps = _distributions(begun, schedule)
+    concurrency, peak = _concurrency(exchanges, window)
 
     def rate(amount: float) -> float:
         return amount / seconds if seconds else 0.0
@@ -151,18 +182,20 @@ def _table(
     return LoadTable(
         stage,
         seconds,
-        len(exchanges),
+        len(begun),
         len(answered),
-        len(exchanges) - len(answered),
+        len(begun) - len(answered),
         distributions,
-        rate(ended),
-        rate(sum(one.input_tokens or 0 for one in answered)),
+        rate(len(ended)),
+        rate(sum(one.input_tokens or 0 for one in ended)),
         rate(tokens),
-        float(np.sum(in_flight[:-1] * np.diff(times)) / seconds) if seconds else 0.0,
-        int(in_flight.max()),
+        concurrency,
+        peak,
         sum(one.output_tokens or 0 for one in streamed) / pieces if pieces else None,
         short_gaps,
-        _rate_intervals(answered, window) if ended >= BLOCKS and seconds else {},
+        _rate_intervals([one for one in exchanges if one.failure is None], window)
+        if len(ended) >= BLOCKS and seconds
+        else {},
     )
 
 

@@ -26,6 +26,8 @@ CLOSE_ENOUGH: Final = 1.05
 """The search ends when the rate that fails is at most this much above the rate that passes."""
 MOST_HALVINGS: Final = 5
 """How often the first rate is halved until a search gives up."""
+OF_CLIENT: Final = ("client", "schedule")
+"""Verdicts on this machine, not on the server."""
 LEAST_POINTS: Final = 3
 """Fewest points that have a knee."""
 LATER: Final = 1.5
@@ -190,8 +192,13 @@ def misses(result: LoadResult) -> list[str]:
     A load passes if every request was answered, all goals are met, and the client was not the limit: so a search never
     ends at what the client can send without saying it.
     """
-    needed = ("failures", "slo", "client", "schedule")
+    needed = ("failures", "slo", *OF_CLIENT)
     return list(dict.fromkeys(one.name for one in result.verdicts if one.name in needed and not one.holds))
+
+
+def ends_at_client(result: LoadResult) -> bool:
+    """Return whether this machine was the limit of a load, so that the server may take more."""
+    return not set(misses(result)).isdisjoint(OF_CLIENT)
 
 
 def search_rate(start: float) -> Generator[float, bool, None]:

@@ -152,6 +152,7 @@ def print_sweep(
     not_reset: str,
     console: Console,
     *,
+    best_is_least: bool = False,
     is_whole: bool = True,
 ) -> None:
     """Print a table for each task, the verdicts of all loads, and the largest rate that meets the goals.
@@ -161,6 +162,7 @@ def print_sweep(
         best: the largest rate that passed; None if there is none.
         not_reset: why prefix caches may hold prompts of earlier loads; else empty.
         console: where to.
+        best_is_least: whether the server may take more than ``best``.
         is_whole: whether the run came to its end.
     """
     by_task = sorted(results, key=lambda one: one[1].task.name)
@@ -174,7 +176,10 @@ def print_sweep(
         _say(f"WARN  cache: {not_reset}; perf=dict(unique=True) prevents that", console, "bold")
     if not is_whole:
         _say("WARN  stopped: the run has not come to its end, so loads are missing", console, "bold")
-    if best is not None:
+    if best is not None and best_is_least:
+        words = f"at least {best}: it is the largest rate that passed, and no larger one shows the limit of the server"
+        _say(f"{words}; above it this machine was too slow, or nothing was measured", console, "bold")
+    elif best is not None:
         _say(f"{best} is the largest rate that passed", console, "bold")
     elif any(point.setting and point.setting.key == "request_rate" and one.goodput for point, one in by_task):
         _say("no rate passed", console, "bold")

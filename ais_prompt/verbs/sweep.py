@@ -17,7 +17,7 @@ from ais_prompt.models.api.addresses import ask_root
 from ais_prompt.models.api.api_model import ApiModel
 from ais_prompt.models.transport import Reply
 from ais_prompt.perf.load_result import LoadResult
-from ais_prompt.perf.points import PointRun, Setting, misses, runs_verdict, search_rate
+from ais_prompt.perf.points import PointRun, Setting, ends_at_client, misses, runs_verdict, search_rate
 from ais_prompt.perf.prepare import served_model
 from ais_prompt.plan.plan import Plan, record_of
 from ais_prompt.report.summary import csv_lines
@@ -93,6 +93,19 @@ class Sweep(Struct, frozen=True):
             if load.point.setting is not None and load.point.setting.key == "request_rate":
                 passed[load.point.setting] = passed.get(load.point.setting, True) and meets_goals(load.run)
         return max((one for one, is_met in passed.items() if is_met), key=lambda one: float(one.value), default=None)
+
+    @property
+    def best_is_least(self) -> bool:
+        """Whether the server may take more than `best`: at the next larger rate this machine was the limit, if any."""
+        if (best := self.best) is None:
+            return False
+        rates = [
+            (float(one.value), load.run) for load in self.loads if (one := load.point.setting) and one.key == best.key
+        ]
+        above = [(rate, run) for rate, run in rates if rate > float(best.value)]
+        nearest = min((rate for rate, _ in above), default=None)
+        failed = [run for rate, run in above if rate == nearest and not meets_goals(run)]
+        return all(any(map(ends_at_client, run.results)) for run in failed)
 
     @property
     def rows(self) -> list[Row]:

@@ -126,3 +126,35 @@ def test_a_few_pauses_of_a_short_load_are_no_percentile() -> None:
     assert firm_p99(np.append(quiet, [0.02] * 5)) == 0.001
     assert firm_p99(np.append(quiet, [0.02] * 6)) == 0.02
     assert firm_p99(np.array([0.03])) == 0.03
+
+
+@pytest.mark.thorough
+def test_long_requests_are_in_the_window_of_a_rate() -> None:
+    """A tenth of the requests takes 30 s: of those that are wholly inside of a window they would be missing."""
+    rng = np.random.default_rng(0)
+    due = np.cumsum(rng.exponential(1 / 4, 800)).tolist()
+    took = np.where(rng.random(800) < 0.1, 30.0, 2.0)
+    exchanges = [
+        exchange(number, time, first=long - 0.31) for number, (time, long) in enumerate(zip(due, took, strict=True))
+    ]
+    found = window_table(exchanges, Schedule("rate", due, 800))
+    assert found is not None
+    values = found.distributions["e2el_seconds"]
+    assert values.mean == pytest.approx(float(took.mean()), rel=0.1)
+    assert values.percentiles["p95"] == pytest.approx(30.0)
+    assert found.requests_per_second == pytest.approx(4.0, rel=0.1)
+    assert found.output_tokens_per_second == pytest.approx(4.0 * 32, rel=0.1)
+    assert found.concurrency == pytest.approx(4.0 * float(took.mean()), rel=0.15)
+    assert found.requests < 800, "those of the beginning are left out"
+    low, high = found.intervals["requests_per_second"]
+    assert low <= found.requests_per_second <= high
+
+
+def test_concurrency_counts_what_is_in_flight_at_each_time() -> None:
+    schedule = Schedule("closed", (), 80, 4)
+    exchanges = [exchange(number, number // 4 + (number % 4) / 100, first=0.6) for number in range(80)]
+    total, window = load_table(exchanges, schedule), window_table(exchanges, schedule)
+    assert window is not None
+    busy = sum(one.end - one.start for one in exchanges)
+    assert total.concurrency == pytest.approx(busy / total.seconds)
+    assert (total.peak_concurrency, window.peak_concurrency) == (4, 4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from rich.console import Console
 
 from ais_prompt.config.parse.run import parse_slo
 from ais_prompt.errors import ConfigError
@@ -29,6 +31,7 @@ from ais_prompt.perf.points import (
     search_rate,
 )
 from ais_prompt.plan.plan import Plan
+from ais_prompt.report.load_tables import print_sweep
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import DatasetSpec, EvalSpec, InferSpec, ModelSpec, PartSpec, ReaderSpec, RunSpec, TaskSpec
 from ais_prompt.verbs.perf import PerfRun
@@ -170,3 +173,25 @@ def test_an_option_is_set_where_the_config_has_it() -> None:
     assert [one.part.args for one in found.models] == expected
     assert found.resolved["models"] == expected
     assert models[0] == {"limits": {"max_concurrency": 3}}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("above", "is_least"),
+    [
+        ([], True),
+        ([measured("request_rate", "20", 0, "slo")], False),
+        ([measured("request_rate", "20", 0, "client")], True),
+        ([measured("request_rate", "20", 0, "client", "slo")], True),
+        ([measured("request_rate", "20", 1, "client"), measured("request_rate", "20", 2, "failures")], False),
+        ([measured("request_rate", "20", 0, "slo"), measured("request_rate", "40", 0, "client")], False),
+    ],
+)
+def test_a_search_that_ends_at_the_client_says_at_least(above: list[SweepLoad], is_least: bool) -> None:
+    sweep = Sweep(RunFolder(Path("x")), [measured("request_rate", "9"), *above])
+    assert (str(sweep.best), sweep.best_is_least) == ("request_rate=9", is_least)
+    stream = io.StringIO()
+    console = Console(file=stream, width=200, _environ={})
+    print_sweep(sweep.results, sweep.best, "", console, best_is_least=sweep.best_is_least)
+    assert ("at least request_rate=9" in stream.getvalue()) == is_least
+    assert not Sweep(RunFolder(Path("x")), above).best_is_least
