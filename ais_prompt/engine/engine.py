@@ -119,6 +119,7 @@ class Engine:
             self._left += 1
             if self._thread is None:
                 self._start()
+                self._raise_error()
         assert self._loop is not None
         with suppress(RuntimeError):  # the loop has just failed; `wait` raises its error
             # Endpoints belong to the thread of the loop alone, and need no locks.
@@ -164,9 +165,9 @@ class Engine:
         except asyncio.CancelledError:  # by `_stop`
             pass
         except BaseException as error:
-            with self._changed:
-                self._error = error
+            self._error = error
         finally:
+            started.set()  # also if the loop cannot be made; `submit`, which waits for it, has the lock
             with self._changed:
                 # The loop has ended with jobs left: the threads that wait for them must wake.
                 if self._left and self._error is None:

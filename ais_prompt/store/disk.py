@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,6 +47,9 @@ def system_error(error: BaseException) -> AisPromptError | None:
     """
     if isinstance(error, MemoryError):
         return ModelError("no memory left", fix="use a smaller batch_size or max_concurrency, and go on with -r")
+    if isinstance(error, UnicodeError) and sys.getfilesystemencoding().lower() != "utf-8":
+        what = f"the locale has no characters for a name: its encoding is {sys.getfilesystemencoding()}"
+        return ConfigError(what, fix="set LC_ALL=C.UTF-8, or PYTHONUTF8=1")
     if not isinstance(error, OSError):
         return None
     path = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else ""
@@ -55,8 +60,22 @@ def system_error(error: BaseException) -> AisPromptError | None:
     if error.errno == errno.ENAMETOOLONG:
         return ConfigError(f"cannot use the file: {error.strerror}", where=path, fix="give a shorter name")
     if not path:
-        return None
+        return _missing_folder() if isinstance(error, FileNotFoundError) else None
     return ReadError(f"cannot use the file: {error.strerror}", where=path, fix="check the path and its permissions")
+
+
+def _missing_folder() -> AisPromptError | None:
+    """Return the error for a folder that every process needs and that is not there; None if all are."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return ConfigError("the working directory was removed", fix="go to another folder: cd ~")
+    try:
+        tempfile.gettempdir()
+    except FileNotFoundError:
+        what = "no folder for temporary files can be written"
+        return StoreError(what, fix="free space, raise `ulimit -f`, or set TMPDIR to another folder")
+    return None
 
 
 @contextmanager

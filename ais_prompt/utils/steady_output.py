@@ -84,7 +84,7 @@ class SteadyFile(io.RawIOBase):
 def standard_stream(stream: TextIO | None, patience: float | None) -> tuple[TextIO, SteadyFile | None]:
     """Return a text stream like the given stream that never fails, and the file beneath it.
 
-    Characters that its encoding (``PYTHONIOENCODING=ascii``) has not are written as escapes.
+    Characters that its encoding has not (``PYTHONIOENCODING=ascii``, the locale POSIX) are written as escapes.
 
     Args:
         stream: standard output or standard error; None if it was closed before Python started.
@@ -109,7 +109,7 @@ def standard_stream(stream: TextIO | None, patience: float | None) -> tuple[Text
     steady = io.TextIOWrapper(
         beneath,
         stream.encoding,
-        "backslashreplace" if stream.errors == "strict" else stream.errors,
+        "backslashreplace" if stream.errors in ("strict", "surrogateescape") else stream.errors,
         line_buffering=stream.line_buffering,
         write_through=stream.write_through,
     )

@@ -215,7 +215,11 @@ def fetch(card: Card, revision: str | None = None) -> tuple[str, list[FoundFile]
     if revision is None:
         revision = str(_listed(card, lambda: api.dataset_info(repo, revision=CONVERTED)).sha)
     tree = _listed(card, lambda: list(api.list_repo_tree(repo, repo_type="dataset", revision=revision, recursive=True)))
-    sizes = {entry.path: entry for entry in tree if hasattr(entry, "size")}
+    entries = [entry for entry in tree if hasattr(entry, "size")]
+    if odd := next((entry for entry in entries if not _is_file(entry)), None):
+        what = f"the hub lists a file of {repo} that cannot be: {str((odd.path, odd.size))[:200]}"
+        raise DataError(what, where=_page(card), fix="check the mirror that HF_ENDPOINT names")
+    sizes = {entry.path: entry for entry in entries}
     matched = next(filter(None, (match(patterns, sizes) for patterns in hub_patterns(card.hub))), None)
     if matched is None:
         wanted = listed(hub_patterns(card.hub)[0].values())
@@ -227,6 +231,13 @@ def fetch(card: Card, revision: str | None = None) -> tuple[str, list[FoundFile]
         _check(path, sizes[name], card)
         found.append(FoundFile(path, name, split, subset))
     return revision, found
+
+
+def _is_file(entry: Any) -> bool:
+    """Return whether an entry of a list has a size, and a path that leads to a file below its folder."""
+    if not (isinstance(entry.path, str) and type(entry.size) is int):
+        return False
+    return not {"", ".", ".."} & set(entry.path.split("/")) and not {"\\", "\0"} & set(entry.path)
 
 
 def _download(hub: Any, repo: str, name: str, revision: str, endpoint: str) -> Path:
@@ -288,6 +299,9 @@ def _asked(card: Card, call: Callable[[], T], what_failed: str, fix_of_failure: 
     except (errors.HTTPError, OSError, RuntimeError) as error:
         # RuntimeError: what huggingface_hub raises for a file that is shorter than announced.
         raise DataError(f"{what_failed}: {_first_line(error)}", where=_page(card), fix=fix_of_failure) from error
+    except (ValueError, TypeError, LookupError, AttributeError) as error:  # the library takes replies as they should be
+        what = f"a reply of the hub has another form: {type(error).__name__}: {_first_line(error)}"
+        raise DataError(what, where=_page(card), fix="check the mirror that HF_ENDPOINT names") from error
 
 
 def _check(path: Path, entry: Any, card: Card) -> None:

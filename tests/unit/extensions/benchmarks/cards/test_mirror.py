@@ -57,6 +57,39 @@ def test_the_commit_is_no_path(mirror: FakeHub, tmp_path: Path, commit: str) -> 
     assert "the commit is no SHA-1" in refusal(tmp_path)
 
 
+SPLITS = ("train", "test")
+ODD_FIELDS: dict[str, object] = {
+    **{f"path {path!r}": {"path": path} for path in ("../main/{}/0.parquet", "/etc/main/{}/0.parquet", "a/../main/{}/0.parquet")},
+    **{f"path {path!r}": {"path": path} for path in ("a\\..\\main/{}/0.parquet", "//main/{}/0.parquet", 5, None, ["x"])},
+    **{f"size {size!r}": {"size": size} for size in (None, "x", -1, [], 2**80)},
+    **{f"lfs {lfs!r}": {"lfs": lfs} for lfs in ("x", [], {}, {"oid": 5, "size": "x", "pointerSize": None})},
+    **{f"type {kind!r}": {"type": kind} for kind in (None, "x", 5)},
+    **{f"oid {oid!r}": {"oid": oid} for oid in (None, 5)},
+}  # fmt: skip
+"""Fields of the entries of a list that a hub does not send."""
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("field", ODD_FIELDS.values(), ids=ODD_FIELDS)
+def test_an_odd_entry_of_a_list_has_one_error(mirror: FakeHub, tmp_path: Path, field: dict[str, object]) -> None:
+    listed = mirror.listed()
+    for entry, split in zip(listed, SPLITS, strict=True):
+        for name, value in field.items():
+            entry[name] = value.format(split) if isinstance(value, str) else value
+    mirror.listed = lambda: listed  # type: ignore[method-assign]
+    done = run_cli("data", "get", "gsm8k")
+    assert done.returncode in (0, 2), done.stdout + done.stderr
+    outside = [path for path in tmp_path.rglob("*") if path.is_file() and "data" not in path.parts]
+    assert outside == []
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("value", [{}, [], None, 5, "x", [5], [[]], [{}], {"error": "no"}], ids=repr)
+def test_an_odd_list_has_one_error(mirror: FakeHub, tmp_path: Path, value: object) -> None:
+    mirror.listed = lambda: value  # type: ignore[method-assign,assignment,return-value]
+    assert "fix:" in refusal(tmp_path)
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     "following", ["{endpoint}/api/datasets/{repo}/tree/x?cursor={n}", "{endpoint}/api/datasets/{repo}/tree/x"]
