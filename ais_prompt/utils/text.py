@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from ais_prompt.utils.numerals import inside_numeral
 from ais_prompt.utils.secrets import SECRETS
 
 _INVISIBLE: Final = (
@@ -40,12 +41,15 @@ _UNSPACED: Final = (
 def contains(text: str, part: str) -> bool:
     """Return whether a text has a part as whole words and numbers: 5 is not in 15, 5.5 or -5, nor "no" in "know".
 
+    A comma belongs to a number as in `ais_prompt.utils.numerals`: 7654321 is in "1234567,7654321", 500 not in "1,500".
     In Chinese, Japanese, Thai and other scripts without blanks between words every place counts.
     """
     place = text.find(part)
     while place >= 0:
-        before, after = text[max(place - 2, 0) : place], text[place + len(part) : place + len(part) + 2]
-        if not (_goes_on(before[::-1], part[:1]) or _goes_on(after, part[-1:]) or _is_signed(before, part)):
+        end = place + len(part)
+        before, after = text[max(place - 2, 0) : place], text[end : end + 2]
+        is_whole = not (_goes_on(before[::-1], part[:1]) or _goes_on(after, part[-1:]) or _is_signed(before, part))
+        if is_whole and not inside_numeral(text, place) and not inside_numeral(text, end):
             return True
         place = text.find(part, place + 1)
     return False
@@ -53,7 +57,7 @@ def contains(text: str, part: str) -> bool:
 
 def _goes_on(beside: str, end: str) -> bool:
     """Return whether the word or number at the end of a part goes on with the characters beside it."""
-    if end.isdigit() and re.match(r"[.,]\d", beside):
+    if end.isdigit() and re.match(r"\.\d", beside):
         return True
     spaced = re.compile(rf"[^\W_{_UNSPACED}]")
     return bool(spaced.match(end) and spaced.match(beside))
