@@ -36,8 +36,9 @@ def dialogue(answers: list[str | None], golds: Any = None, cut: int | None = Non
         (dialogue(["1", "It is 2.", "3"]), "scored", 1.0, 1.0),
         (dialogue(["1", "It is 5.", "3"]), "scored", 2 / 3, 0.0),
         (dialogue(["1", "no idea", "3"]), "unparsed", 2 / 3, 0.0),
-        (dialogue(["1", "2", "3"], cut=1), "truncated", 1.0, 1.0),
-        (dialogue(["1", "", "3"], cut=2), "truncated", 2 / 3, 0.0),
+        (dialogue(["1", "#### 2\nSo", "3"], cut=1), "truncated", 1.0, 1.0),
+        (dialogue(["1", "It is 2", "3"], cut=1), "truncated", 2 / 3, 0.0),
+        (dialogue(["1", "", "#### 3\nSo"], cut=2), "truncated", 2 / 3, 0.0),
     ],
 )
 def test_each_turn_is_scored_like_a_sample(given: Prediction, status: str, accuracy: float, whole: float) -> None:
@@ -51,7 +52,7 @@ def test_the_answers_of_the_turns_are_kept_apart() -> None:
     assert SCORER.score(dialogue(["It is 1.", "none", "so 3"])).extracted == ["1", None, "3"]
 
 
-@pytest.mark.parametrize(("answers", "high"), [(["1", "", "3"], 1.0), (["1", "5", "3"], 2 / 3)])
+@pytest.mark.parametrize(("answers", "high"), [(["1", "", "#### 3\nSo"], 1.0), (["1", "5", "#### 3\nSo"], 2 / 3)])
 def test_a_dialogue_of_which_a_turn_could_not_be_read_may_be_right(answers: list[str | None], high: float) -> None:
     by_turn, _ = SCORER.aggregate([SCORER.score(dialogue(answers, cut=2))])
     assert by_turn.bounds == pytest.approx((2 / 3, high))
