@@ -27,7 +27,9 @@ from ais_prompt.postprocess.rule_engine import (
     Rule,
     doubts,
     is_reported,
+    is_supposed,
     is_undecided,
+    last_version,
     strongest,
 )
 from ais_prompt.postprocess.stated import marked_spans, sentences
@@ -41,6 +43,8 @@ _SPACE: Final = re.compile(r"\s{2,}|[^\S\n ]")
 _BOLD: Final = re.compile(r"\*\*([A-Z])\*\*|__([A-Z])__")
 _OTHERS: Final = re.compile(r"(?i:\b(?:students?|people|another|test-takers|none\s+of)\b)[^.,;:\n]{0,40}\Z")
 """Who chooses an option that is not the answer: "A student picked A"."""
+_DEPENDS: Final = re.compile(r"(?i:\b(?:depend(?:s|ing)|otherwise)\b|\bif\s+you\b)|取决于|要看|看情况|否则")
+"""What makes several announcements those of several cases: "Choose A if you want speed, B if you want safety"."""
 _LATEX: Final = re.compile(r"\\[A-Za-z]+|\\[()\[\]]|[{}$*]")
 
 
@@ -118,7 +122,7 @@ def _named(
     patterns = option_patterns(options, several)
     everything = said(text)
     whole = everything.before_next_question()
-    whole = whole if whole.text.strip() else everything
+    whole = last_version(whole if whole.text.strip() else everything)
     for rule, start, end in reversed(marked_spans(whole.text)):
         content = _LATEX.sub(lambda found: " " * len(found.group()), whole.text[start:end])
         if found := patterns.in_mark.search(content):
@@ -149,7 +153,7 @@ def _candidates(text: str, patterns: OptionPatterns, options: str) -> Iterator[C
             )
             listed = one.start in repeated and rule.rank not in (Rank.VERDICT, Rank.LINE)
             others = is_reported(text, one.start) or _OTHERS.search(text[max(0, one.start - 60) : one.start])
-            if denied or listed or others:
+            if denied or listed or others or is_supposed(text, one.start):
                 continue
             if rule.rank in (Rank.CONCLUDED, Rank.ALONE) and patterns.doubts.denies(text, one.start, one.end):
                 continue
@@ -166,7 +170,7 @@ def _one_choice(text: str, found: list[Candidate], patterns: OptionPatterns) -> 
     letters = {one.text for one in found}
     if rank == Rank.LABEL and not text[: found[0].start].strip("( [\"'\n>#-"):
         return found[:1]  # what follows explains the other options
-    if rank in (Rank.VERDICT, Rank.LINE, Rank.LABEL, Rank.ALONE) and len(letters) > 1:
+    if len(letters) > 1 and (rank in (Rank.VERDICT, Rank.LINE, Rank.LABEL, Rank.ALONE) or _DEPENDS.search(text)):
         return []
     if rank == Rank.ALONE and (is_undecided(text) or _mentioned(text, found[0].start, patterns) != letters):
         return []
@@ -175,7 +179,9 @@ def _one_choice(text: str, found: list[Candidate], patterns: OptionPatterns) -> 
 
 def _candidate(rank: Rank, rule: str, found: re.Match[str], offset: int = 0) -> Candidate:
     group = next(group for group in ("option", "bracketed", "small") if found[group])
-    letters = found[group].upper() if group == "small" or len(found[group]) == 1 else found[group]
+    letters = found[group]
+    if group == "small" or len(letters) == 1 or re.search(r"[(\[【][a-z]", letters):
+        letters = "".join(re.findall(r"(?<![A-Za-z])[A-Za-z](?![A-Za-z])", letters)).upper()
     return Candidate(rank, rule, offset + found.start(group), offset + found.end(group), letters)
 
 
@@ -217,7 +223,7 @@ _NOUN = (
 )
 _GOOD = (
     r"(?:(?!part|near)\w+ly\s+|indeed\s+|thus\s+)?(?:the\s+|an?\s+)?(?:only\s+|most\s+|more\s+|single\s+)?"
-    r"(?:correct|right|true|best|better|accurate|appropriate|suitable|plausible|precise|likely|valid|answer)\b"
+    r"(?:correct|right|true|best|better|accurate|appropriate|suitable|plausible|precise|likely|valid|answer|one\s+(?:that|which))\b"
 )
 _CHECK = r"(?:[✓✔√☑✅]|(?i:correct|right|true|yes)\b|正确|对(?!于))"
 _IS_ZH = r"(?:应该|应当|应|一定)?(?:就)?(?:是|为|有|选(?!项)|择|项|:)+:?(?:选项)?"
@@ -285,7 +291,7 @@ RULES: Final = (
     ),
     Rule(
         "it is B",
-        rf"(?i:\b(?:(?:it|this|that)(?:\s+{_BE}|['’]s)|think|believe|guess|say)\s+(?:that\s+)?(?:(?:it|this|that)(?:\s+{_BE}|['’]s)\s+)?{_NOUN})FREE",
+        rf"(?i:\b(?:(?:it|this|that)(?:\s+{_BE}|['’]s)|think|believe|guess|say|looks\s+like|seems\s+to\s+be|appears\s+to\s+be)\s+(?:that\s+)?(?:(?:it|this|that)(?:\s+{_BE}|['’]s)\s+)?{_NOUN})FREE",
         Rank.CONCLUDED,
     ),
     Rule(
@@ -295,13 +301,15 @@ RULES: Final = (
     ),
     Rule(
         "所以B",
-        r"(?:所以|因此|因而|于是|故|那么|只能是|只剩(?:下)?|只有|应该?是|就是|我?(?:认为|觉得|猜))(?:就)?(?:是|为)?(?:选项|答案)?[,:]?FREE",
+        r"(?:所以|因此|因而|于是|故|那么|只能是|只剩(?:下)?|只有|应该?是|就是|我?(?:认为|觉得|猜|倾向于?)|毫?无疑问?|显然"
+        r"|经过?(?:计算|分析|推理|验证)可?[得知][出到]?)(?:就)?(?:是|为)?(?:选项|答案)?[,:]?FREE",
         Rank.CONCLUDED,
     ),
     Rule("a line with nothing but B", rf"^\W{{0,4}}{_HEAD}LABEL{_CLOSE}[ \t]*[.。!,]?[ \t]*$", Rank.LINE),
     Rule(
         "a label",
-        rf"^\W{{0,4}}{_HEAD}LABEL{_CLOSE}(?:[ \t]*(?:[.。、:,)!–—-]|(?<=[)\]】])(?!选?项)|(?=\((?:not|不是)))"
+        rf"^\W{{0,4}}{_HEAD}LABEL{_CLOSE}(?:[ \t]*(?:[.。、:,)!–—-]"
+        r"|(?<=[)\]】])(?!选?项|\s+(?:says|states|claims|describes|refers|mentions)\b)|(?=\((?:not|[\u4e00-\u9fff])))"
         r"|[ \t]+(?=[\u4e00-\u9fff]|(?:because|since)\b))",
         Rank.LABEL,
     ),
@@ -355,7 +363,7 @@ def option_patterns(options: str, several: bool) -> OptionPatterns:
     most = len(options) if several else 1
     # "A" and "I" are words before a small letter; a letter may be part of a name: "B超", "A型", "C++", "A = 3".
     is_word = (
-        r"(?!A\s+(?!(?:and|or|nor|is|are|was|because|since|as|for|while|with)\b)[a-z]"
+        r"(?!A\s+(?!(?:and|or|nor|is|are|was|must|seems|looks|fits|matches|makes|because|since|as|for|if|while|with)\b)[a-z]"
         r"|I\s+(?!(?:is|because|since)\b)[a-z])"
     )
     end = r"(?![A-Za-z]|['’][a-z]|[型级股超轮座套班组地点市]|\+\+|\s?=\s?[^=\s])"
@@ -373,10 +381,13 @@ def option_patterns(options: str, several: bool) -> OptionPatterns:
     more = f"(?>(?:{between}{one}{ends}){{0,{most}}})" if several else ""
     bracketed = rf"[(\[【]\s?(?P<bracketed>[{letters}{small}])\s?[)\]】]"
     if several:
-        bracketed = rf"[(\[【]\s?(?P<bracketed>[{letters}{small}]{end}{more})\s?[)\]】]?"
+        small_too = f"(?:{one}{ends}|(?<=[(\\[【])[{small}](?=[)\\]】]))"
+        others = f"(?>(?:{between}{small_too}){{0,{most}}})"
+        bracketed = rf"[(\[【]\s?(?P<bracketed>[{letters}{small}]{end}{others})\s?[)\]】]?"
     line_end = rf"(?=[{_CLOSING}]{{0,4}}[.。,;:]?[ \t]*$|\)\s|\.\s(?=[A-Z\u4e00-\u9fff]))"
     small_list = rf"[{small}](?:\s?[,、;/&]\s?[{small}]){{0,{most - 1}}}"
-    lower = rf"{_OPEN}(?P<small>{small_list})(?:{line_end}|(?<=[Oo]ption .)(?!['’\w]))"
+    not_first = rf"(?!\)[\s,、;&]{{0,3}}(?:(?:and|or)\b|和|与|或)?\s?\([{small}]\))"
+    lower = rf"{_OPEN}(?P<small>{small_list})(?:{not_first}{line_end}|(?<=[Oo]ption .)(?!['’\w]))"
     after = (
         rf"(?={closed}(?:$|[。.,;:!?、(–—-](?![A-Za-z0-9])|[是为更最符正因所选项都均才就比而吧的也了]"
         r"|(?:is|because|since|as|for|here|but|seems|would|then|too|instead|rather|not|which|that|with|in|when|at)\b))"
@@ -392,8 +403,11 @@ def option_patterns(options: str, several: bool) -> OptionPatterns:
         rf"\s*[\u4e00-\u9fff]{{0,2}}(?:[,、/&;+~–-]|\b(?:and|to)\b|和|与|以?及|就是|[到至]|{either}){{1,3}}"
         r"\s*(?:and\b|or\b)?\s*"
     )
-    further = rf"{_CLOSE}\s*{either}\s*{_HEAD}{_OPEN}{one}" if several else rf"{_CLOSE}{joint}{_HEAD}{_OPEN}{one}{ends}"
-    alternative = rf"(?<![A-Za-z])[{letters}]{_CLOSE}(?!,){joint}{_HEAD}{_OPEN}\Z"
+    in_brackets = rf"[(\[【][{small}][)\]】]"
+    further = rf"{_CLOSE}{joint}{_HEAD}(?:{_OPEN}{one}{ends}|{in_brackets})|\)?\s?\([{letters}{small}]\)"
+    if several:
+        further = rf"{_CLOSE}\s*{either}\s*{_HEAD}(?:{_OPEN}{one}|{in_brackets})"
+    alternative = rf"(?:(?<![A-Za-z])[{letters}]|[(\[【][{small}](?=[)\]】])){_CLOSE}(?!,){joint}{_HEAD}{_OPEN}\Z"
     return OptionPatterns(
         compiled,
         re.compile(rf"^\s*{label}", re.MULTILINE),

@@ -13,7 +13,7 @@ from typing import Final
 from ais_prompt.errors import DataError
 from ais_prompt.postprocess.numbers import NUMBER, plain_number
 from ais_prompt.postprocess.readable import said
-from ais_prompt.postprocess.rule_engine import Candidate, Rank, doubts, is_undecided, strongest
+from ais_prompt.postprocess.rule_engine import Candidate, Rank, doubts, is_undecided, last_version, strongest
 from ais_prompt.postprocess.stated import (
     EQUATION,
     FORMULA,
@@ -103,8 +103,12 @@ def math_postprocess_v2(text: str) -> Extraction | None:
 
     OpenCompass takes the first "answer is" and cuts at every full stop, so "the answer is 3.5" gives 3.
     """
-    source = said(text).before_next_question()
-    found = strongest(_candidates(source.text), source.text)
+    whole = said(text).before_next_question()
+    source = last_version(whole)
+    candidates = _candidates(source.text)
+    if source is not whole and not candidates:
+        candidates = list(_marked(source.text, corrected=True))
+    found = strongest(candidates, source.text)
     if not found:
         return None
     return source.extraction(found[-1].rule, found[-1].start, found[-1].end, found[-1].text)
@@ -137,7 +141,7 @@ def _candidates(text: str) -> list[Candidate]:
     return marked or list(_alone(text))
 
 
-def _marked(text: str) -> Iterator[Candidate]:
+def _marked(text: str, *, corrected: bool = False) -> Iterator[Candidate]:
     """The spans with a marker."""
     for rule, start, end in marked_spans(text):
         if re.search(r"\w", text[start:end].replace("\\text", "")):
@@ -146,7 +150,7 @@ def _marked(text: str) -> Iterator[Candidate]:
             yield Candidate(Rank.MARKED, rule, *span, text[slice(*span)].strip())
     for mark in re.finditer(r"####[ \t]*(\S[^\n]*)", text):
         yield _candidate(text, Rank.MARKED, "####", *mark.span(1))
-    for statement in statements(text):
+    for statement in statements(text, corrected=corrected):
         stated = _stated(text, statement)
         if stated and text[slice(*stated)].strip(_TRIM):
             yield _candidate(text, statement.rule.rank, statement.rule.name, *stated)

@@ -4,22 +4,26 @@ What counts as a number:
 
 =============================  =======================================================================
 ``18``, ``18.00``, ``18.``     18; a full stop after the number is not part of it
-``1,000``, ``12,345.50``       commas or blanks between groups of three digits belong to the number: ``1 234``
-``1,2,3``, ``3,14``            other commas separate: the last number is 3, and 14
-``$18``, ``-$18``, ``$-18``    dollars are numbers; other signs of currency stand outside of it
+``1,000``, ``12'345.50``       signs between groups of three digits belong to the number, and so do blanks: ``1 234``
+``1.234,56``, ``1,00,000``     1234.56 and 100000, as in Europe and India
+``3,5``, ``0,125``             3.5 and 0.125: a comma that cannot part thousands is a decimal comma
+``1,2,3``, ``(1,2)``           several numbers (`ais_prompt.utils.numerals`)
+``$18``, ``-$18``, ``$-18``    dollars are part of a number; other signs of currency and ``%`` stand outside of it
 ``-3``, ``−3``, ``–3``         negative, with a hyphen, a minus sign or a dash; ``negative 3``, ``is minus 3``, ``负3``
 ``5-3``                        a hyphen after a letter, digit or ``_`` is no sign: the last number is 3
 ``答案是-3``                   but Chinese and Japanese put no blank before a sign: -3
-``.5``, ``1e3``                0.5 and 1000
+``.5``, ``1e3``, ``5×10³``     0.5, 1000 and 5000
+``10^6``, ``101₂``, ``12_8``   1000000, 5 and 10: powers and bases
+``2½``                         2.5
 ``1.2 million``, ``12万``      1200000 and 120000
-``x2``, ``v1.2.3``             no numbers: part of a name
-``1/2``                        `VALUE` reads fractions, ``2 1/2`` too; `NUMBER` reads 1 and 2
+``x2``, ``v1.2.3``, ``cm^2``   no numbers: part of a name, a version, a unit
+``1/2``, ``\frac12``           `VALUE` reads fractions, ``2 1/2`` too; `NUMBER` reads the numbers in them
 ``٣``, ``１８``                decimal digits of every script are read: 3, 18
 =============================  =======================================================================
 
 In answers of GSM8K the strongest marker decides: ``#### 42`` and ``\boxed{42}``, then "final answer", then "the answer
-is 42", then what the last sentence says (`ais_prompt.postprocess.stated`). Of equal markers the last counts. A number
-that is denied ("not 42") counts for nothing.
+is 42", then what the last sentence says, then the only number (`ais_prompt.postprocess.stated`). Of equal markers the
+last counts. A number that is denied ("not 42") or a bound ("at least 42") counts for nothing.
 
 Source: Cobbe et al. 2021, "Training Verifiers to Solve Math Word Problems" (the ``####`` mark), and OpenCompass,
 ``opencompass/datasets/gsm8k.py`` (the last number of the answer).
@@ -28,77 +32,129 @@ Source: Cobbe et al. 2021, "Training Verifiers to Solve Math Word Problems" (the
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any, Final
 
 from ais_prompt.errors import DataError
 from ais_prompt.postprocess.readable import said
-from ais_prompt.postprocess.rule_engine import Candidate, Rank, doubts, strongest
-from ais_prompt.postprocess.stated import OPERAND_AFTER, Statement, marked_spans, stated_result, statements
+from ais_prompt.postprocess.rule_engine import Candidate, Rank, doubts, last_version, strongest
+from ais_prompt.postprocess.stated import (
+    OPERAND_AFTER,
+    Statement,
+    is_bound,
+    marked_spans,
+    only_number,
+    several_values,
+    stated_result,
+    statements,
+)
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types.score import Extraction
+from ais_prompt.utils.numerals import DIGITS, plain_digits
 
-NUMBER: Final = re.compile(
-    r"""
+_SUPERSCRIPTS: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻"
+_SUBSCRIPTS: Final = "₀₁₂₃₄₅₆₇₈₉"
+_HALVES: Final = "".join(map(chr, [*range(0xBC, 0xBF), *range(0x2150, 0x215F), 0x2189]))
+"""Characters that are fractions: ½."""
+_SIGN: Final = r"""
     # A sign, unless it is a hyphen or a subtraction; dollars on either side. Han and kana are letters to Python.
     (?: (?<![^\W\u3040-\u30ff\u4e00-\u9fff])[-−–‐‑﹣](?:\\?\$)? | \\?\$[-−–‐‑﹣]?
       | (?<![A-Za-z])[Nn]egative\s+(?:\\?\$)?
       | (?:(?<=\bis\s)|(?<=\bbe\s)|(?<=[=:]\s)|(?<=\bto\s)|^)minus\s+(?:\\?\$)? | 负 )?
-    (?<![A-Za-z_])(?<!\d\.)
-    # Groups of three digits, parted as in text (1,000) or in LaTeX (1{,}000, 1\,000, 1,\!000); or digits.
-    (?: (?<!\d[ ])\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?![ ]?\d) | \d{1,3}(?:(?:,(?:\\!)?|\{,\}|\\[,:;!])\d{3})+(?!\d)
-      | \d+
-      | (?<![^\W\u3040-\u30ff\u4e00-\u9fff])(?<![.)])(?=\.\d) )
-    (?: \.\d+ )?                            # a full stop alone ends a sentence
-    (?: [eE][-+]?\d+(?!\w) )?
-    (?: \s?(?:thousand|million|billion|万|亿)\b | [万亿] )?
+    # Not in a name, after a point, or as an exponent or a subscript.
+    (?<![A-Za-z_\d^])(?<!\d\.)(?<!\^[{-])(?<!_\{)
+"""
+_POWER: Final = rf"(?:\^(?:[-−]?\d{{1,3}}|\{{[-−]?\d{{1,3}}\}})(?!\w)|[{_SUPERSCRIPTS}]{{1,4}})"
+NUMBER: Final = re.compile(
+    rf"""{_SIGN}
+    (?: (?<!\d[ ])\d{{1,3}}(?:[ \u00a0\u2009\u202f]\d{{3}})+(?![ ]?\d)(?:[.,]\d+)? | {DIGITS}
+      | (?<![^\W\u3040-\u30ff\u4e00-\u9fff])(?<![.)])\.\d+ | (?=[{_HALVES}]) )
+    (?: [eE][-+]?\d+(?!\w) | \s?(?:×|\\times|·|\\cdot|[x*])\s?10{_POWER} | {_POWER} | \s?[{_HALVES}]
+      | _(?:\d{{1,2}}|\{{\d{{1,2}}\}})(?!\w) | [{_SUBSCRIPTS}]{{1,2}} )?
+    (?![{_SUPERSCRIPTS}{_SUBSCRIPTS}{_HALVES}]|\^\{{?[-−]?\w|_[\d{{]|(?<=\d)['’]\d)
+    (?: \s?(?:thousand|million|billion|trillion|万|亿)\b | [万亿] )?
     """,
     re.VERBOSE,
 )
-VALUE: Final = re.compile(rf"(?:{NUMBER.pattern})(?:(?:\s\d+)?\s?/\s?\d+(?![\d.,]*/|\d))?", re.VERBOSE)
+_PART: Final = r"\s?(?:\d|\{\s?\d+\s?\})"
+VALUE: Final = re.compile(
+    rf"{_SIGN}(?:\d+\s?)?\\[dt]?frac{_PART}{_PART}"
+    rf"|(?:{NUMBER.pattern})(?:(?:\s\d+)?\s?[/⁄]\s?\d+(?![\d.,]*/|\d))?",
+    re.VERBOSE,
+)
 """A number, a fraction, or a number with a fraction."""
-_LATEX = re.compile(r"\\[$,:;! ]|\{,\}")
-_PLAIN = str.maketrans({"$": None, ",": None, **dict.fromkeys("−–‐‑﹣负", "-")})
-_SIGN: Final = re.compile(r"(?:negative|minus)\s+", re.IGNORECASE)
-_SCALE: Final = re.compile(r"\s?(thousand|million|billion|万|亿)\Z")
-_SCALES: Final = {"thousand": 3, "million": 6, "billion": 9, "万": 4, "亿": 8}
-_FRACTION: Final = re.compile(r"(?P<sign>-?)(?:(?P<whole>\d+)\s)?(?P<over>\d+)\s?/\s?(?P<under>\d+)")
+_CURRENCY: Final = re.compile(r"\s*(?:[€£¥￥₹₩₽]|\bUSD\b|\bEUR\b|\bGBP\b|\bRMB\b|\bCNY\b)\s*")
+_PERCENT: Final = re.compile(r"\s*\\?[%％]\Z")
+_DASHES: Final = str.maketrans(dict.fromkeys("−–‐‑﹣负", "-"))
+_NEGATIVE: Final = re.compile(r"(?:negative|minus)\s+", re.IGNORECASE)
+_SCALE: Final = re.compile(r"\s?(thousand|million|billion|trillion|万|亿)\Z")
+_SCALES: Final = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12, "万": 4, "亿": 8}
+_RAISED: Final = str.maketrans(_SUPERSCRIPTS, "0123456789+-")
+_LOWERED: Final = str.maketrans(_SUBSCRIPTS, "0123456789")
+_LATEX_FRACTION: Final = re.compile(rf"\\[dt]?frac({_PART})({_PART})")
+_FRACTION: Final = re.compile(r"(?P<sign>-?)(?:(?P<whole>\d+)\s)?(?P<over>\d+)/(?P<under>\d+)")
+_RADIX: Final = re.compile(r"(-?[0-9]+)_([0-9]+)")
+_POWERS: Final = re.compile(r"(-?)([0-9.]+)\^(-?[0-9]{1,3})")
 
 
 def to_decimal(value: Any) -> Decimal | None:
     """The exact value of a number, or of a text that is nothing but a number; None for everything else.
 
-    ``$`` and ``,`` are passed over: ``18``, ``18.0``, ``"$18"``, ``"18."`` and ``" 18.00 "`` are one value, and so are
-    ``"1,000"``, ``1000`` and ``"1e3"``, and in LaTeX ``\\$1{,}000`` and ``1\\,000``. A fraction is divided to 28
-    digits. Infinity and NaN are not numbers.
+    Every spelling that `NUMBER` finds has its value, and signs of currency and percent are passed over: ``18``,
+    ``18.0``, ``"$18"``, ``"18 €"``, ``"18 %"``, ``"18."`` and ``" 18.00 "`` are one value, and so are ``"1,000"``,
+    ``"1.000,00"``, ``1000``, ``"1e3"``, ``"10^3"`` and ``\\$1{,}000``. A fraction is divided to 28 digits, and
+    ``"101_2"`` is 5. Infinity and NaN are not numbers.
     """
-    written = plain_number(str(value).strip())
+    written = plain_number(_PERCENT.sub("", _CURRENCY.sub("", str(value).strip())))
     try:
         if fraction := _FRACTION.fullmatch(written):
             number = Decimal(fraction["over"]) / Decimal(fraction["under"]) + Decimal(fraction["whole"] or 0)
             return -number if fraction["sign"] else number
+        if radix := _RADIX.fullmatch(written):
+            return Decimal(int(radix[1], int(radix[2])))
+        if power := _POWERS.fullmatch(written):
+            return Decimal(f"{power[1]}1") * Decimal(power[2]) ** int(power[3])
         number = Decimal(written)
-    except (InvalidOperation, ZeroDivisionError):
+    except (ArithmeticError, ValueError):
         return None
     return number if number.is_finite() else None
 
 
 def plain_number(written: str) -> str:
-    """Write what `NUMBER` matched in digits: without signs of dollars and thousands, with a hyphen as its sign."""
-    plain = _SIGN.sub("-", _LATEX.sub("", written).translate(_PLAIN))
-    plain = re.sub(r"(?<=\d)[ \u00a0\u2009\u202f](?=\d{3}(?![\d/]))", "", plain)
-    if scale := _SCALE.search(plain):
-        return f"{Decimal(plain[: scale.start()]).scaleb(_SCALES[scale[1]]):f}"
-    return plain
+    """Write what `VALUE` matched in digits: without signs of dollars and thousands, with a hyphen as its sign.
+
+    Decimals have a point. ``2½`` becomes ``2 1/2``, ``5×10³`` becomes ``5e3``, ``10³`` ``10^3`` and ``101₂`` ``101_2``.
+    """
+    plain = _NEGATIVE.sub("-", re.sub(r"\\?\$", "", written).translate(_DASHES))
+    scale = _SCALE.search(plain)
+    plain = plain[: scale.start()] if scale else plain
+    plain = re.sub(rf"[{_SUPERSCRIPTS}]+", lambda one: "^" + one.group().translate(_RAISED), plain)
+    plain = re.sub(rf"[{_SUBSCRIPTS}]+", lambda one: "_" + one.group().translate(_LOWERED), plain)
+    plain = re.sub(r"(?<=[\^_])\{(.*?)\}", r"\1", plain)
+    plain = re.sub(r"\s?(?:×|\\times|·|\\cdot|[x*])\s?10\^", "e", plain)
+    plain = re.sub(rf"\s?[{_HALVES}]", lambda one: " " + unicodedata.normalize("NFKC", one.group().strip()), plain)
+    plain = _LATEX_FRACTION.sub(lambda one: f" {one[1].strip(' {}')}/{one[2].strip(' {}')}", plain).replace("⁄", "/")
+    plain = re.sub(r"\s?/\s?", "/", plain).strip().replace("- ", "-")
+    plain = re.sub(r"(?<=\d)\s(?=\d{3}(?![\d/]))", "", plain)
+    plain = re.sub(DIGITS, lambda one: plain_digits(one.group()), plain)
+    return f"{Decimal(plain).scaleb(_SCALES[scale[1]]):f}" if scale else plain
 
 
-_LATEX_FRACTION: Final = re.compile(r"\\[dt]?frac\{(\d+)\}\{(\d+)\}")
 _MARK: Final = re.compile(r"####[^\n]*")
 _CONTRAST: Final = re.compile(
     r"(?:\bbut(?:\s+rather)?|\brather|\binstead|;\s*it\s+is|而是|应该?是|应为|其实是|,是)\s*[$¥￥]?\s*(?=[-−–\d])"
 )
 _IS: Final = re.compile(r"=|\bwhich\s+(?:is|equals|makes|gives)\b|\bequals\b|等于|也就是")
+_EQUALS: Final = re.compile(r"[=≈]|\\approx(?![a-z])")
+_TERM: Final = re.compile(
+    r"\\(?:sqrt|pi|times|cdot|div|pm|binom|log|ln|sin|cos|tan)(?![a-z])|\\[dt]?frac(?!\{(?:\}|\\(?:text|math|mbox)))"
+)
+"""What makes a number a part of a formula; a fraction of units is none: ``5 \\frac{\\text{m}}{\\text{s}}``."""
+_UNIT: Final = re.compile(r"\\(?:text|mathrm|mbox|operatorname|rm)\s?\{[^{}]*\}")
+_COMMAND: Final = re.compile(r"\\[A-Za-z]+")
+_WORDS: Final = re.compile(r"[^\W\d_]{2}")
 _DOUBTS: Final = doubts(r"[-−–]?\d(?:[\d,.]*\d)?")
 _MOST_WORDS: Final = 40
 """Characters that may follow a number after "Answer:", such as its unit; more of them are a solution."""
@@ -118,46 +174,72 @@ def gsm8k_postprocess(text: str) -> Extraction | None:
     >>> gsm8k_postprocess("2 + 2 = 4")
     '4'
     """
-    source = said(text).before_next_question()
-    plain = _LATEX_FRACTION.sub(lambda one: f"{one[1]}/{one[2]}".ljust(len(one.group())), source.text)
-    marked = list(_marked(plain))
-    result = None if marked else stated_result(plain, VALUE, _DOUBTS)
-    found = strongest([_candidate(Rank.ALONE, "the last sentence", result)] if result else marked, plain)
+    whole = said(text).before_next_question()
+    source = last_version(whole)
+    candidates = list(_marked(source.text)) or list(_unmarked(source.text))
+    if source is not whole and not candidates:
+        candidates = list(_marked(source.text, corrected=True))
+    found = strongest(candidates, source.text)
     return source.extraction(found[-1].rule, found[-1].start, found[-1].end, found[-1].text) if found else None
 
 
 @POSTPROCESSORS.register_module()
 def gsm8k_dataset_postprocess(text: str) -> str:
-    """Return the gold: what follows ``####``, without thousands commas.
+    """Return the gold: what follows ``####``; a number in digits, without signs of dollars and thousands.
 
     Raises:
         DataError: there is no ``####``, or nothing after it.
     """
     _, mark, gold = str(text).rpartition("####")
-    gold = gold.strip().replace(",", "")
+    gold = gold.strip()
     if not (mark and gold):
         raise DataError(
             f"the gold answer {str(text)[-40:]!r} has no '#### <number>'",
             fix="leave out dataset_postprocessor if the output column holds the plain answer",
         )
-    return gold
+    return plain_number(gold) if VALUE.fullmatch(gold) else gold.replace(",", "")
 
 
-def _marked(text: str) -> Iterator[Candidate]:
-    """The numbers with a marker."""
-    for mark in _MARK.finditer(text):
-        if number := next(_numbers(text, mark.start() + 4, mark.end()), None):
-            yield _candidate(Rank.MARKED, "####", number)
-    for rule, start, end in marked_spans(text):
-        if numbers := list(_numbers(text, start, end)):
-            yield _candidate(Rank.MARKED, rule, numbers[-1])
-    for statement in statements(text):
+def _unmarked(text: str) -> Iterator[Candidate]:
+    """The number that a text without a marker states, if there is one."""
+    if result := stated_result(text, VALUE, _DOUBTS):
+        yield _candidate(Rank.ALONE, "the last sentence", result)
+    elif only := only_number(text, VALUE, _DOUBTS):
+        yield _candidate(Rank.ONLY, "the only number", only)
+
+
+def _marked(text: str, *, corrected: bool = False) -> Iterator[Candidate]:
+    """The numbers with a marker; a mark that holds no one number has no text."""
+    marks = [("####", mark.start() + 4, mark.end()) for mark in _MARK.finditer(text)]
+    for rule, start, end in [*marks, *marked_spans(text)]:
+        if number := _of_mark(text, start, end):
+            yield _candidate(Rank.MARKED, rule, number)
+        elif NUMBER.search(text, start, end):
+            yield Candidate(Rank.MARKED, rule, start, end, "")
+    for statement in statements(text, corrected=corrected):
         if number := _stated(text, statement):
             yield _candidate(statement.rule.rank, statement.rule.name, number)
     for cue in _CONTRAST.finditer(text):
         denied = list(NUMBER.finditer(text, max(0, cue.start() - 40), cue.start()))[-1:]
         if denied and _DOUBTS.denies(text, *denied[0].span()) and (number := VALUE.match(text, cue.end())):
             yield _candidate(Rank.ANNOUNCED, "not … but", number)
+
+
+def _of_mark(text: str, start: int, end: int) -> re.Match[str] | None:
+    """The number that a mark is about; None if it holds a term, or several that differ.
+
+    It follows the last "=", or begins the rest ("42 \\text{ cm}^2"); of a sentence in words it is the last.
+    """
+    start = max((sign.end() for sign in _EQUALS.finditer(text, start, end)), default=start)
+    numbers = list(_numbers(text, start, end))
+    if not numbers or several_values(re.sub(r"[{}]", "", _COMMAND.sub("", text[start:end]))):
+        return None
+    lead, rest = text[start : numbers[0].start()], _UNIT.sub("", text[numbers[0].end() : end])
+    if _TERM.search(lead) or _TERM.search(rest):
+        return None
+    if _WORDS.search(_COMMAND.sub("", lead)):
+        return numbers[-1]
+    return None if OPERAND_AFTER.match(text, numbers[0].end(), end) or re.match(r"\s*,\s?-?\d", rest) else numbers[0]
 
 
 def _stated(text: str, statement: Statement) -> re.Match[str] | None:
@@ -185,9 +267,9 @@ def _only_number(text: str, statement: Statement) -> re.Match[str] | None:
 
 
 def _numbers(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
-    """The numbers between two places that are not denied."""
+    """The numbers between two places that are not denied, and no bounds."""
     found = VALUE.finditer(text, start, end)
-    return (number for number in found if not _DOUBTS.denies(text, number.start(), number.end()))
+    return (number for number in found if not (_DOUBTS.denies(text, *number.span()) or is_bound(text, number.start())))
 
 
 def _candidate(rank: Rank, rule: str, number: re.Match[str]) -> Candidate:

@@ -80,6 +80,10 @@ class AnswerText:
         """The source up to the question with which a base model goes on; empty if it begins with one."""
         return self.without(_NEXT_QUESTION)
 
+    def since(self, place: int) -> AnswerText:
+        """The source from a place on."""
+        return AnswerText(self.text[place:], self, [(0, place)])
+
     def extraction(self, rule: str, start: int, end: int, text: str | None = None) -> Extraction | None:
         """Return what is between two places, or the text that was made of it; None if that is empty."""
         content = self.text[start:end] if text is None else text

@@ -2,7 +2,7 @@
 
 A rule finds places where a text may state its answer. The strongest rank that has any candidate decides. Of its
 candidates a postprocessor takes the first or the last; one that is taken back ("Wait, ...", "不对") before the next
-one does not count.
+one does not count. `last_version` leaves out all that an answer takes back in the open: "Wait, no.", "I misread …".
 
 `Doubts` finds words that deny an answer, suppose it or leave it open, in English and Chinese. ``ITEM`` in a pattern is
 whatever can be an answer: a letter, a number. Several may share one negation: "A and B are wrong", "排除A、B". The
@@ -20,10 +20,13 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ais_prompt.postprocess.readable import AnswerText
+
 
 class Rank(IntEnum):
     """How clearly a text marks its answer."""
 
+    ONLY = 0  # the only number of a text that gives no reason to read it
     ALONE = 1  # a letter or number without any marker
     LABEL = 2  # a line that begins with the option: "B. Paris"
     LINE = 3  # a line that is nothing but the answer
@@ -70,6 +73,42 @@ _TAKEN_BACK: Final = re.compile(
 )
 
 
+_AGAIN: Final = re.compile(r"\b(?i:wait|hold\s+on|let\s+me\s+re\w+)\b|等等|等一下|重新")
+_OH: Final = (
+    r"(?:(?:(?:no,?\s)?wait|hmm+|oh|hold\s+on|sorry|oops|actually|no(?=,))\b[\s,.!…—–-]{0,4}"
+    r"|(?:等等|等一下|哎呀|抱歉|对不起|哦|啊|嗯)[\s,.。!…—–-]{0,4})"
+)
+_MISTAKEN: Final = (
+    r"\bi\s+(?:mis\w+|forgot(?!\s+to\s+(?:mention|say|add))|made\s+an?\s+(?:\w+\s+)?(?:mistake|error)|was\s+wrong|take\s+(?:that|it)\s+back"
+    r"|mixed\s+up|overlooked|got\s+(?:that|it)\s+wrong|(?:added|subtracted|multiplied|divided|swapped|confused)\b[^.\n]{0,60}\binstead)\b"
+    r"|\b(?:scratch|strike)\s+that\b|\bmy\s+(?:mistake|bad)\b|\bcorrection\s*[:,.—–-]|\bon\s+second\s+thoughts?\b"
+    r"|\blet\s+me\s+(?:start\s+over|try\s+again|redo|correct|fix|revise)\b|\bthat\s+(?:can(?:no|['’])t|can\s+not)\s+be\s+(?:right|correct)\b"
+    r"|(?:我|刚才|刚刚|上面|前面)(?:刚才|刚刚|上面|前面)?(?:看|算|写|弄|搞|想|读|理解|数|记|说)错了?|更正"
+)
+"""What a model says of its own answer."""
+_NO: Final = (
+    r"no\b(?=\s*[,.:;!—–-])|(?:that|this|it)(?:['’]s|\s+(?:is|was))\s+(?:(?:not|n['’]t)\s+(?:right|correct)|(?:all\s+)?wrong|incorrect)\b"
+    r"|(?:好像|似乎|这)?(?:不对|有误|错了)(?=[,。!;…~—]|\Z)"
+)
+_IT_IS: Final = (
+    r"(?=(?:(?:it|that|the\s+(?:correct\s+|right\s+)?answer)(?:['’]s|\s+(?:is|should\s+be|must\s+be))|应该?是|应[为选]|是)"
+    r"\s*(?:actually\s+)?[(\[*$]{0,3}(?:(?-i:[A-Z])(?![A-Za-z])|[-−]?\d))"
+)
+_WITHDRAWN: Final = re.compile(
+    rf"(?i:{_MISTAKEN}|(?:\A|(?<=[.!…;。,\n—–])|(?<=[.!…;,'\"”’—–]\s))"
+    rf"(?:no,?\s{{1,3}}wait\b[\s,.!:—–-]{{0,4}}|{_OH}{{1,4}}(?:{_NO}|{_IT_IS})|(?:好像|似乎|这)?(?:不对|错了)(?=[,。!;…~—]|\Z)|不(?=,)))"
+    rf"|(?:(?<=[a-z]\s[A-Z][.!…]\s)|(?<=[a-z]{{2}}[.!…]\s)|(?<=[\d)%*\"”.][.!…]\s))"
+    rf"[Nn]o\b(?=\s?[,.!—–])[\s,.!:—–-]{{0,4}}(?i:{_OH}){{0,2}}"
+)
+"""An answer is taken back in the open: "Wait, no.", "I misread the question", "不对，"."""
+
+
+def last_version(source: AnswerText) -> AnswerText:
+    """Return an answer from where it last takes something back; all that was said before counts for nothing."""
+    found = list(_WITHDRAWN.finditer(source.text))
+    return source.since(found[-1].end()) if found else source
+
+
 def strongest(candidates: Iterable[Candidate], text: str) -> list[Candidate]:
     """Return the candidates of the strongest rank in order of their places, without those that are taken back."""
     every = sorted(candidates, key=lambda candidate: (candidate.start, candidate.end))
@@ -77,7 +116,7 @@ def strongest(candidates: Iterable[Candidate], text: str) -> list[Candidate]:
         return []
     rank = max(candidate.rank for candidate in every)
     best = [candidate for candidate in every if candidate.rank == rank]
-    if later := _instead(best[-1], every, text):
+    if later := _instead(best[-1], every, text) or _reconsidered(best[-1], every, text):
         return strongest(later, text)
     kept = [one for one, after in pairwise(best) if not _taken_back(one, after, text)]
     return [*kept, best[-1]]
@@ -90,12 +129,20 @@ def _instead(last: Candidate, every: list[Candidate], text: str) -> list[Candida
     return [replace(one, rank=last.rank) for one in later if one.text != last.text]
 
 
+def _reconsidered(last: Candidate, every: list[Candidate], text: str) -> list[Candidate]:
+    """What is announced anew after the strongest candidate: "Final answer: B. Wait. The answer is C."."""
+    again = _AGAIN.search(text, last.end)
+    return [one for one in every if again and one.start > again.end() and one.rank >= Rank.ANNOUNCED and one.text]
+
+
 def _taken_back(one: Candidate, after: Candidate, text: str) -> bool:
     return one.text != after.text and _TAKEN_BACK.search(text, one.end, max(after.start, one.end)) is not None
 
 
 REACH: Final = 80
 """Characters around a candidate that are looked at."""
+_CONDITION: Final = 120
+"""Characters before a candidate that may hold its condition."""
 
 _FILLERS = (
     r"(?:[\s(\[{'\"“‘$*【（]|\b(?:be|the|an?|to|equals?|correct|right|options?|choices?|answers?|either|both|it|is|as|for|with|that|"
@@ -122,9 +169,22 @@ _OTHERS = (
     r"\b(?:although|though|while|whereas|despite|(?:many|most|some|other)\s+(?:students|people|readers|would|might|may|choose|pick|say|think)|others\s+\w+|some(?:one|body)|anyone|tend|"
     r"(?:you|i)\s+(?:said|chose|picked|selected|answered|thought|was|almost|nearly)|your\s+(?:previous|last|first|earlier)|"
     r"might|(?-i:may)|could|at\s+first|initially|originally|tempting|my\s+first)\b"
-    r"|虽然|尽管|即使|很多|不少|许多|有人|有些|有的|同学|[你您][^,。]{0,8}(?:选|说|答)|情况|那就|起初|最初|第一|一开始|直觉|本来|以为|看似|与其|(?<![最有])可能(?!的)|也许|或许"
+    r"|虽然|尽管|即使|很多|不少|许多|有人|有些|有的|同学|[你您][^,。]{0,8}(?:选|说|答)|情况|那就|起初|最初|第一|一开始|直觉|本来|以为|看似|与其|(?<![最很])(?<![最很]有)可能(?!的)|也许|或许"
 )
 _NOT_ASSERTED: Final = re.compile(rf"(?i:{_SUPPOSED}|{_OTHERS})(?:(?!\bthen\b)[^.,。!?;:\n]){{0,60}}\Z")
+_IF: Final = (
+    r"\b(?i:if)\b(?!\s+(?i:(?:i|we|you|one)\s+(?:had|have|must|were|look|read|use|apply|compare|check|add|subtract|multiply|divide|plug|substitute"
+    r"|take|go|think|follow|eliminate|recall|remember|let|count|solve|simplify|work)|asked|pressed|forced|so|not|any|needed|necessary)\b)"
+    r"|\b(?i:suppos(?:e|ing)|unless|assuming|provided\s+(?:that|the)|as\s+long\s+as|in\s+case|otherwise(?!,)"
+    r"|when\s+(?!compar|combin|simplif|ask|express|round)\w+ed(?=,))\b|\b(?:Were|Had)\s+(?!to\b)\w+"
+)
+_IF_ZH: Final = (
+    r"(?<!是)(?:如果|假如|假设|假若|倘若|要是|(?<![假倘])若)(?!干|非|必须|一定|要我|是?从|我们)|只要|一旦|否则"
+    r"|当(?=[^,。]{1,12}时)"
+)
+_SO: Final = r"\b(?:so|therefore|thus|hence|but|here)\b|所以|因此|故|但|矛盾"
+_SUPPOSING: Final = re.compile(rf"(?:{_IF}|{_IF_ZH})(?:(?!{_SO})[^.。!?;\n]|\.(?=\d)){{0,100}}\Z")
+"""A condition, up to what holds under it: "If it were heated, the answer would be ..."."""
 _DENIED_CLAUSE: Final = re.compile(
     r"(?i:\b(?:not|never|cannot)|n['’]t)\s+(?i:think|believe|say|know|see|agree|sure|clear|certain|mean|imply|follow)\b[^.,;!?\n]{0,40}\Z"
 )
@@ -132,8 +192,10 @@ _UNDECIDED: Final = re.compile(
     r"\b(?i:(?:cannot|can\s+not|can['’]t|could\s+not|couldn['’]t|unable\s+to|impossible\s+to|hard\s+to|not\s+enough|insufficient)\b"
     r"[^.\n]{0,20}?\b(?:determin\w*|decid\w*|answer\w*|choos\w*|tell|say|know\w*|conclu\w*|solv\w*|find|comput\w*|calculat\w*|help|information|data)"
     r"|(?:do|did)(?:\s+not|n['’]t)\s+(?:know|understand|have)|not\s+(?:sure|certain|clear|given|stated|provided|specified)"
-    r"|unclear|unsure|uncertain|undecided|no\s+idea|none\s+of|sorry|as\s+an?\s+(?:ai|language)|depends\s+on|(?:is|are|seems?)\s+missing|ambiguous|cut\s+off)\b"
-    r"|无法|不能(?:确定|判断|回答)|不知道|不确定|不清楚|不好判断|拿不[定准]|难以|缺少|没有(?:给出|告诉|正确|足够|提供)|都不正确|抱歉|对不起|不足|取决于|歧义"
+    r"|unclear|unsure|uncertain|undecided|no\s+idea|none\s+of|sorry|as\s+an?\s+(?:ai|language)|depends\s+on|(?:is|are|seems?)\s+missing|ambiguous|cut\s+off|without\s+(?:knowing|more|further|a\s+calculator)|no\s+(?:\w+\s+)?(?:information|data)"
+    r"|(?:is|are|does|do|was|were|can|could)n['’]t\s+(?:\w+\s+)?(?:given|known|stated|mentioned|specified|solvable|solved|single|be\s+right)"
+    r"|(?:can(?:not|['’]t)|can\s+not)\s+(?:\w+\s+){0,4}?(?:count|do|see|read|open|access|be\s+(?:solved|right|answered)))\b"
+    r"|无法|不能(?:确定|判断|回答)|不知道|不确定|不清楚|不好判断|难以|缺少|没有(?:给出|告诉|正确|足够|提供)|都不正确|抱歉|对不起|不足|取决于|歧义|[答数算做解]不了|没法|[说拿]不[准定好]|没有?提[到及]|未提及|做不到|不可能|都不行"
 )
 
 
@@ -163,6 +225,11 @@ def is_reported(text: str, start: int) -> bool:
     """Return whether what begins at a place is denied, supposed, or others' view: "One might think the answer is"."""
     before = text[max(0, start - REACH) : start]
     return bool(_NOT_ASSERTED.search(before) or _DENIED_CLAUSE.search(before))
+
+
+def is_supposed(text: str, start: int) -> bool:
+    """Return whether what begins at a place holds under a condition: "If it were hot, C would be …"."""
+    return _SUPPOSING.search(text[max(0, start - _CONDITION) : start]) is not None
 
 
 def is_undecided(text: str) -> bool:

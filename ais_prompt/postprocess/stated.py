@@ -2,18 +2,20 @@ r"""Where an answer states its result: by a mark for programs, in an announcemen
 
 `marked_spans` finds ``\boxed{...}``, ``<answer>...</answer>`` and ``"answer": ...`` in JSON. `statements` finds
 announcements: "The answer is ...", "答案是…", "答：…". `stated_result` finds the result of a solution without a marker:
-"16 - 3 = 13", "So she has 13.", "Total: 42 apples".
+"16 - 3 = 13", "So she has 13.", "Total: 42 apples". `only_number` is the weakest: "You have 6 left."
 
 Without a marker a number or formula is read only for a reason. Of the last sentence that has one, in a text that does
 not break off, it
 
 - follows the last "=",
-- follows a conclusion ("so", "thus", "所以", "得"),
+- follows a conclusion ("so", "thus", "所以", "得") or a calculation in words ("the sum of 4 and 8 is"),
 - fills a line with its label and unit,
 - repeats the result of the last calculation: "16 - 3 = 13. She has 13 eggs.",
 - or is all that a text of one sentence states.
 
-All else is unparsed: numbers of premises, plans, questions and steps look like results.
+Else it must be the only number of the text that is no term of a calculation, no bound ("at least 59") and no time at
+the beginning of a sentence ("After 3 hours"). All else is unparsed: numbers of premises, plans, questions and steps
+look like results.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from ais_prompt.postprocess.rule_engine import Doubts, Rank, Rule, is_reported, is_undecided
+from ais_prompt.postprocess.rule_engine import Doubts, Rank, Rule, is_reported, is_supposed, is_undecided
 
 _IS = (
     r"(?:\s*\b(?:is|are|was|would\s+be|should\s+be|must\s+be|will\s+be|equals?|comes\s+(?:out\s+)?to)\b\s*:?"
@@ -62,11 +64,19 @@ RULES: Final = (
 )
 """What announces a result; the rest of the sentence holds it."""
 
-_EVERY: Final = tuple((rule, re.compile(rule.pattern, re.MULTILINE)) for rule in RULES)
+_CORRECTS: Final = Rule(
+    "it is",
+    r"(?i:\b(?:it|that|this)(?:['’]s|\s+(?:is|was|must\s+be|should\s+be|should\s+have\s+been))\b)|应该?[是为]|而是|其实是",
+    Rank.CONCLUDED,
+)
+"""What announces a result after another one was taken back."""
+_EVERY: Final = tuple((rule, re.compile(rule.pattern, re.MULTILINE)) for rule in (*RULES, _CORRECTS))
 _FULL_STOP: Final = re.compile(
     r"\n|[。;；]|\.(?!\d)|[!?](?=\s|$|[\u4e00-\u9fff])|,?\s*\b(?:because|since)\b|,?(?:因为|由于)|,(?=\s*[\u4e00-\u9fff])|,?\s+(?:and\s+)?not\b(?=[^\n]{0,80}\d|\s+\S{1,30}\s*\Z)|\s\((?=[A-Za-z]{2}|\d+\s+[a-z]{2})|\((?=\d*[^\d()=^_,]?\d*[\u4e00-\u9fff])|,\s*(?:but|though|although|while|whereas|if|when)\s+|,(?:但|不过|尽管|虽然|当)|,\s*which\s+is\s+(?=[^,.\n]{0,60}\b(?:less|more|fewer|than)\b)|\s+(?:instead\s+of|rather\s+than)\b"
 )
 
+_UNREAL: Final = re.compile(r"(?i:\bwould\b)|[\u4e00-\u9fff]")
+"""What an announcement says after a condition if it announces no result: "If you multiply, the answer is 3" does."""
 _WOULD_IF: Final = re.compile(r"[^.\n]{0,80}\bwould\b[^.\n]{0,80}\b(?:if|unless|had)\b")
 REACH: Final = 1_000
 """Characters after an announcement that are looked at."""
@@ -87,12 +97,15 @@ class Statement(Struct, frozen=True):
     line_end: int
 
 
-def statements(text: str) -> Iterator[Statement]:
+def statements(text: str, *, corrected: bool = False) -> Iterator[Statement]:
     """Find every announcement, except those of others' views: "One might think the answer is 3".
+
+    If ``corrected``, the text follows one that was taken back, and "it is 3" announces a result.
 
     If nothing follows on its line, the next line that is not empty belongs to it. One ends where the next begins.
     """
-    found = [(one, rule) for rule, pattern in _EVERY for one in pattern.finditer(text)]
+    rules = _EVERY if corrected else _EVERY[:-1]
+    found = [(one, rule) for rule, pattern in rules for one in pattern.finditer(text)]
     starts = sorted(one.start() for one, _ in found)
     for one, rule in found:
         start = one.end()
@@ -105,6 +118,8 @@ def statements(text: str) -> Iterator[Statement]:
             line_end = min(line_end, starts[following])
         stop = _FULL_STOP.search(text, start, line_end)
         if is_reported(text, one.start()) or _WOULD_IF.match(text, one.start(), line_end):
+            continue
+        if _UNREAL.search(one.group()) and is_supposed(text, one.start()):
             continue
         yield Statement(rule, start, stop.start() if stop else line_end, line_end)
 
@@ -133,26 +148,40 @@ _DANGLING: Final = re.compile(
 )
 _ASKS: Final = re.compile(
     r"\?\W*\Z|\b(?:please|(?:could|can|would|do)\s+you)\b|\A\W*(?:what|which|how|why|who|where)\b|[吗呢么]\W*\Z|请|(?:几|多少)[^,。]{0,12}\W*\Z"
-    r"|n['’]t\s+(?:match|make)|\b(?:contradict\w*|wrong|stuck|known|denote|geometric|cannot|work\s+out|figure\s+out)\b|矛盾|不对|[错漏]|回忆|代换|如图|\bformula\b|公式"
+    r"|n['’]t\s+(?:match|make)|\b(?:contradict\w*|wrong|stuck|known|denote|geometric|cannot|work\s+out|figure\s+out)\b|矛盾|不对|(?<!没)错|漏|回忆|代换|如图|\bformula\b|公式"
     r"|\A\W*(?:(?:an?|one|1|each|every)\s[a-z]+|[一每](?!共)[\u4e00-\u9fff]{1,3})\s*(?:=|≈|is\b|equals|是|等于|约)[^,;]{1,40}\Z",
     re.IGNORECASE,
 )
 """What a sentence does that states no result: it asks, takes something back, or gives a law or a unit."""
 _BEGINS: Final = re.compile(
-    r"\W*(?:given|let|suppose|assume|denote|recall|remember|note|hint|tip|fun\s+fact|wait|next|first|我?们?[设记]|已知|注意|别忘|(?:要|请)?记住|提示|小知识|等等|[还只]需)",
+    r"\W*(?:given|let|suppose|assum(?:e|ing)|denote|recall|remember|note|hint|tip|fun\s+fact|wait|next|first|我?们?[设记]|已知|注意|别忘|(?:要|请)?记住|提示|小知识|等等|[还只]需)",
     re.IGNORECASE,
 )
 """How a sentence begins that gives, plans or recalls something."""
+_PREMISE: Final = (
+    r"\b(?:such\s+as|without|goal|task|question|problem|unknowns?|error|limit|budget|tokens?|contest|know|steps?|timeout|wants?|should|not|never"
+    r"|cannot|nothing)\b|n['’]t\b"
+    r"|\A\W*(?:then|now|to|step|if|when|by|using|find|multiply|add|divide|subtract|use|consider|calculate|compute|solve)\s"
+    r"|假|如果|若|先|接下来|下面|然后|题|例如|没(?!错|问题|事)|[无倍]|知道|只能|超时|上限|步骤|未知|不会|考虑|把|将|代入|思路|想"
+)
 _STATES_NOTHING: Final = re.compile(
-    r"\b(?:such\s+as|without|goal|task|question|problem|unknown|error|limit|budget|tokens?|contest|know|steps?|unknowns?|timeout|wants?|we|you|should|may|might|could|maybe|perhaps"
-    r"|either|not|never|cannot|nothing|twice|half|than|times|(?:a|per|each|every)\s+(?:day|week|month|year|hour|minute))\b|n['’]t\b"
-    r"|\A\W*(?:then|now|to|step|if|when|each|every|one|an?|by|using|find|multiply|add|divide|subtract|use|consider|calculate|compute|solve|i|my)\s"
-    r"|假|如果|若|先|接下来|下面|然后|题|每|例如|可能|也许|大概|[没无倍各]|知道|最多|只能|超时|上限|步骤|未知|不会|超过|考虑|把|将|用|代入|思路|想|\A\W*[我一1](?!共)[\u4e00-\u9fff]",
+    rf"{_PREMISE}|\b(?:we|you|may|might|could|maybe|perhaps"
+    r"|either|twice|half|than|times|(?:a|per|each|every)\s+(?:day|week|month|year|hour|minute))\b"
+    r"|\A\W*(?:each|every|one|an?|i|my|had|were)\s"
+    r"|每|可能|也许|大概|各|最多|超过|用|\A\W*[我一1](?!共)[\u4e00-\u9fff]",
     re.IGNORECASE,
 )
 """What a sentence says that only supposes, plans, denies, or gives a rate."""
+_ONLY_PREMISE: Final = re.compile(
+    rf"{_PREMISE}|\bwe\b(?!\s+(?:get|have|find|obtain|can\s+(?:conclude|say)))|\b(?:because|since|if)\s+(?!19|20)[^\d,]{{1,40}}\d"
+    r"|\b(?:digits|decimals?|decimal\s+places?|unless|(?<!all\s)told|mentions?|knowledge|update|parameters|requires?)\b"
+    r"|\A\W*(?:let\s+me|i['’]ll|i\s+will)\b(?!\s+say)|截止|更新|参数|位小数|因为[^,。]{0,30}\d|我们需?要|用(?!了)",
+    re.IGNORECASE,
+)
+"""The same for a sentence with the only number of a text, which may hedge: "I think it is 6"."""
+_PLANS: Final = re.compile(r"\W*(?:let['’]?s|let\s+us|we|next|now)\b|(?:我们|接下来|下面)", re.IGNORECASE)
 _REMARK: Final = re.compile(
-    r"\W*(?:let\s+me\s+know|feel\s+free|(?:i\s+)?hope|if\s+you\s+(?:have|need|want)|check|verif\w+|note|confidence|explanation|this\s+took|that\s+took"
+    r"\W*(?:let\s+me\s+know|(?:is\s+there\s+)?anything\s+else|(?:would|do)\s+you\s+(?:like|need|want)|feel\s+free|(?:i\s+)?hope|if\s+you\s+(?:have|need|want)|check|verif\w+|note|confidence|explanation|this\s+took|that\s+took"
     r"|希望|如有|验算|检验|说明|解析|(?:让我们)?验证)",
     re.IGNORECASE,
 )
@@ -163,20 +192,47 @@ _CUE: Final = re.compile(
     re.IGNORECASE,
 )
 """What begins a conclusion."""
+_LONGEST_CLAUSE: Final = 120
+_CLAUSE: Final = re.compile(r"[,;:]\s|[,;:](?!\d)|\b(?:and|so)\b(?!\s*\$?\d)")
+_IN_WORDS: Final = re.compile(
+    r"(?=\D{0,80}\d)(?:.{0,80}?\b(?:sum|product|difference|quotient|remainder|average|mean|ratio|multipl\w+|add\w*|subtract\w*|tak\w+|divided?|dividing"
+    r"|times|plus|minus|half|third|quarter|double|root|cube|square[ds]?)\b|.*\d\s?%?\s+of\b|.*(?:[和差积商]|余数|平方|一半|之[一二三四五六七八九十]|[加减乘除](?:以|上|去)?\s?\d))"
+    r".*(?:\b(?:is|are|equals?|makes?|gives?|leaves?)|[是为得到有剩下])(?:\s+(?:equal\s+to|exactly|about))?[\s:$¥*]*\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A calculation in words, with a number of its own, up to its result."""
 _TOTAL: Final = re.compile(r"\b(?:total|(?:al)?together|in\s+all)\b|[一总]共|合计", re.IGNORECASE)
 _EQUALS: Final = re.compile(r"(?<![<>!=])[=≈](?!=)")
 _LABEL: Final = re.compile(
     r"(?:\b(?:step|error|code|example|question|problem|exercise|page|figure|table|equation|chapter|section|line|room|rule|method|version|theorem|part|grade|case|item)|[例式图表第]|步骤)\s*[(#]?\s*\Z",
     re.IGNORECASE,
 )
-_OPERAND: Final = re.compile(
+_CALCULATED: Final = (
     r"[\d)a-z%]\s*(?:[-+*/×÷−]|\bx\b|\bby\b)\s*\$?\Z|(?:加上?|减去?|乘以?|除以)\s*\Z|\b(?:add|subtract|plus|minus|times)\s+\$?\Z"
-    r"|\d\s?[\u4e00-\u9fff]?(?:\s(?:to|and)\s|[到至和与、~:])\s?\$?\Z|\b(?:the|these|those|all|both|other|same|row)\s*\Z|[这那]\s*\Z"
-    r"|\b(?:after|before|within|during|until|per|at|than|from|in|since)\s+\$?\Z|[比第]\s?\Z",
+    r"|\d,\Z|\bout\s+of\s+\Z|\d\s?[\u4e00-\u9fff]?(?:\s(?:to|and|or)\s|[到至和与或、~:])\s?\$?\Z|\b(?:the|these|those|all|both|other|same|row)\s*\Z|[这那]\s*\Z"
+)
+_OPERAND: Final = re.compile(
+    rf"{_CALCULATED}|\b(?:after|before|within|during|until|per|at|than|from|in|since)\s+\$?\Z|[比第]\s?\Z",
     re.IGNORECASE,
 )
 """What comes before a number of a calculation or a circumstance: "after 2 days"."""
-OPERAND_AFTER: Final = re.compile(r"\s*(?:[-+*/×÷−]|\bx\b)\s*\$?\d|\s*[和与]\s?\d|\s+(?:and|to)\s+\$?\d|\s?[到至~、]")
+_WHEN: Final = re.compile(r"\A\W*(?:after|before|in|by|on|at|until|within|到)(?:\s+\w+ing)?\s*\$?\Z", re.IGNORECASE)
+_WHEN_AFTER: Final = re.compile(r"\s?[\u4e00-\u9fff]{0,4}(?:以后|以前|之后|之前|[后前]|(?<!小)时)[,\s]")
+_TERM_OF: Final = re.compile(rf"{_CALCULATED}|\b(?:within|until|than|per)\s+\$?\Z|第\s?\Z", re.IGNORECASE)
+OPERAND_AFTER: Final = re.compile(
+    r"\s*(?:[-+*/×÷−]|\bx\b)\s*\$?\d|\s*[\u4e00-\u9fff]?[和与或]\s?\d|\s+(?:and|to|or)\s+\$?\d|\s?[到至~、]|[,:]\d|[加减乘除](?:以|上|去)?\s?\d"
+)
+_CHOICE: Final = re.compile(
+    r"\d\S{0,3}(?:\s+\w+)?,?\s{0,3}(?:\b(?:or|maybe|perhaps)\b|或者?|还是|,?也?(?:可能|许))[^.,;。\d]{0,12}\d|不是[^,。]{0,12}?\d[^,。]{0,12}?就是",
+    re.IGNORECASE,
+)
+"""Several numbers of which one is right: "5 or 6", "5, maybe 50"."""
+_BOUND: Final = re.compile(
+    r"\b(?:at\s+(?:least|most)|(?:more|less|fewer|greater|larger|smaller|higher|lower|longer)\s+than|over|under|above|below|(?<!add\s)(?<!adds\s)up\s+to|between|beyond)\s+(?:about\s+)?\$?\Z"
+    r"|(?:至少|至多|最多|最少|不到|不足|不超过|不少于|不多于|超过|多于|少于|大于|小于|高于|低于|介于)[\u4e00-\u9fff]{0,4}\s?\Z",
+    re.IGNORECASE,
+)
+"""What comes before a number that only bounds a result: "at least 59"."""
 _SAYS: Final = re.compile(
     r"(?:\b(?:is|are|was|be|equals?|means?|gives?|by|get|obtain|have|has|find|becomes?|as|to|conclude|that|value|so|thus|therefore|hence)|[=≈:]|[是为得到于即成填有取应余共约]|所以|因此)[\s,:*(]*\Z"
     r"|(?:\A|\n)[\s>*#-]*\Z",
@@ -184,10 +240,12 @@ _SAYS: Final = re.compile(
 )
 """What comes before a formula that is stated, not mentioned."""
 _LINE: Final = re.compile(
-    rf"[\s>*#|_•-]*(?:[^\W\d][^\n,。;:=|\d]{{0,40}}[:=|–—-])?[\s*_$¥(]*(?:[-−–$\d.,/]+|{FORMULA}+|[A-Z](?![A-Za-z]))[\s*_$)%°|]*"
+    rf"[\s>*#|_•-]*+(?:[^\W\d][^\n,。;:=|\d]{{0,40}}[:=|–—-])?[\s*_$¥(]*(?:[-−–$\d.,/]+|{FORMULA}+|[A-Z](?![A-Za-z]))[\s*_$)%°|]*"
     r"(?:[A-Za-z]+(?:\s[a-z]+)?|[\u4e00-\u9fff]{1,3})?[\s*)|]*[.。!✓]*\s*"
 )
 """A line that holds nothing but an item, its label and its unit: "**Total:** 42 apples"."""
+_FORMULA_LINE: Final = re.compile(r"[^\d=,;。\n]{1,24}=[^,;。\n]*\d[^,;。\n]{0,12}\s*")
+"""A line that is one equation: "Time = 210 km ÷ 70 km/h = 3 h"."""
 _MOST_WORDS: Final = 3
 """Words of a text of one sentence that needs no full stop: "she has 42"."""
 
@@ -217,10 +275,66 @@ def stated_result(text: str, items: re.Pattern[str], doubts: Doubts) -> Match | 
         ]
         if found:
             stated = [one for one in found if _is_stated(text, one, doubts)]
-            return _concluded(text, start, stated) or _evident(
-                text, start, end, stated, alone=len(every) == len(found) == 1
-            )
+            alone = len(every) == len(found) == 1
+            result = _concluded(text, start, stated) or _calculated(text, start, stated)
+            return result or _evident(text, start, end, stated, alone=alone)
     return None
+
+
+def only_number(text: str, items: re.Pattern[str], doubts: Doubts) -> Match | None:
+    """Return the only number of a text that may be its result; None if there are several values, or none is stated.
+
+    Numbers that name something, are denied or are terms of a calculation do not count: "The sum of 4 and 8 is 12."
+
+    Args:
+        text, items, doubts: as for `stated_result`.
+    """
+    text = _NOT_PROSE.sub(lambda found: " " * len(found.group()), text)
+    every = [(start, end) for start, end in sentences(text) if not _REMARK.match(text, start, end)]
+    if not every or _breaks_off(text, every) or is_undecided(text) or several_values(text):
+        return None
+    found = [
+        (start, end, one)
+        for start, end in every
+        for one in items.finditer(text, max(start, end - LONGEST), end)
+        if not _is_term(text, one, doubts)
+    ]
+    if len({one.group() for _, _, one in found}) > 1:
+        found = [(start, end, one) for start, end, one in found if not _is_circumstance(text, start, one)]
+    if len({one.group() for _, _, one in found}) != 1:
+        return None
+    start, end, item = found[-1]
+    sentence = text[max(start, end - LONGEST) : end]
+    states = not (_BEGINS.match(sentence) or _ASKS.search(sentence) or _ONLY_PREMISE.search(sentence))
+    goes_on = any(_ASKS.search(text[slice(*one)]) or _PLANS.match(text, *one) for one in every if one[0] >= end)
+    if not states or goes_on or is_bound(text, item.start()) or is_supposed(text, item.start()):
+        return None
+    return item
+
+
+def _is_term(text: str, item: Match, doubts: Doubts) -> bool:
+    before = text[max(0, item.start() - 40) : item.start()]
+    return bool(
+        doubts.denies(text, *item.span())
+        or is_label(text, item.start())
+        or _TERM_OF.search(before)
+        or OPERAND_AFTER.match(text, item.end())
+    )
+
+
+def _is_circumstance(text: str, start: int, item: Match) -> bool:
+    """Return whether a number at the beginning of a sentence says when: "After 3 hours", "走了3小时后"."""
+    return bool(_WHEN.search(text[start : item.start()]) or _WHEN_AFTER.match(text, item.end()))
+
+
+def several_values(text: str) -> bool:
+    """Return whether a text leaves several numbers open: "5 or 6"."""
+    return _CHOICE.search(text) is not None
+
+
+def is_bound(text: str, start: int) -> bool:
+    """Return whether a number only bounds a result: "at least 59", "不超过8"."""
+    return _BOUND.search(text[max(0, start - 40) : start]) is not None
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
@@ -235,6 +349,8 @@ def _breaks_off(text: str, every: list[tuple[int, int]]) -> bool:
     if _DANGLING.search(text.rstrip()[-200:]):
         return True
     if _ENDED.search(text) or _LINE.fullmatch(last):
+        return False
+    if _FORMULA_LINE.fullmatch(last):
         return False
     if len(every) == 1:
         return "otal is" not in last and len(re.findall(r"[A-Za-z]{2,}|[\u4e00-\u9fff]{2}", text)) > _MOST_WORDS
@@ -251,6 +367,7 @@ def _is_stated(text: str, item: Match, doubts: Doubts) -> bool:
     begin, end = item.span()
     return not (
         doubts.denies(text, begin, end)
+        or is_bound(text, begin)
         or is_label(text, begin)
         or _OPERAND.search(text[max(0, begin - 40) : begin])
         or OPERAND_AFTER.match(text, end)
@@ -268,6 +385,15 @@ def _concluded(text: str, start: int, stated: list[Match]) -> Match | None:
             return next(one for one in stated if last.end() <= one.start())
         return item
     return None
+
+
+def _calculated(text: str, start: int, stated: list[Match]) -> Match | None:
+    """The last item of a sentence, if a calculation in words gives it: "Multiplying 6 by 8 makes 48"."""
+    if not stated:
+        return None
+    item = stated[-1]
+    clause = _CLAUSE.split(text[max(start, item.start() - _LONGEST_CLAUSE) : item.start()])[-1]
+    return item if _IN_WORDS.match(clause) else None
 
 
 def _evident(text: str, start: int, end: int, stated: list[Match], *, alone: bool) -> Match | None:
