@@ -75,19 +75,23 @@ _TAKEN_BACK: Final = re.compile(
 
 _AGAIN: Final = re.compile(r"\b(?i:wait|hold\s+on|let\s+me\s+re\w+)\b|等等|等一下|重新")
 _OH: Final = (
-    r"(?:(?:(?:no,?\s)?wait|hmm+|oh|hold\s+on|sorry|oops|actually|no(?=,))\b[\s,.!…—–-]{0,4}"
-    r"|(?:等等|等一下|哎呀|抱歉|对不起|哦|啊|嗯)[\s,.。!…—–-]{0,4})"
+    r"(?:(?:(?:no,?\s)?wait|hmm+|oh|hold\s+on|sorry|oops|actually|no(?=,)|(?:my\s+)?apologies|i\s+apologi[sz]e|on\s+reflection)\b"
+    r"[\s,.!…—–-]{0,4}|(?:等等|等一下|且慢|哎呀|抱歉|对不起|哦|啊|嗯)[\s,.。!…—–-]{0,4})"
 )
 _MISTAKEN: Final = (
-    r"\bi\s+(?:mis\w+|forgot(?!\s+to\s+(?:mention|say|add))|made\s+an?\s+(?:\w+\s+)?(?:mistake|error)|was\s+wrong|take\s+(?:that|it)\s+back"
+    r"(?<!if\s)(?<!whether\s)(?<!case\s)\bi\s+(?:mis\w+|forgot(?!\s+to\s+(?:mention|say|add))|made\s+an?\s+(?:\w+\s+)?(?:mistake|error)|was\s+wrong|take\s+(?:that|it)\s+back"
     r"|mixed\s+up|overlooked|got\s+(?:that|it)\s+wrong|(?:added|subtracted|multiplied|divided|swapped|confused)\b[^.\n]{0,60}\binstead)\b"
-    r"|\b(?:scratch|strike)\s+that\b|\bmy\s+(?:mistake|bad)\b|\bcorrection\s*[:,.—–-]|\bon\s+second\s+thoughts?\b"
-    r"|\blet\s+me\s+(?:start\s+over|try\s+again|redo|correct|fix|revise)\b|\bthat\s+(?:can(?:no|['’])t|can\s+not)\s+be\s+(?:right|correct)\b"
+    r"|\b(?:scratch|strike)\s+that\b|\bmy\s+(?:mistake|bad)\b|\b(?:correction|edit)\s*[:,.—–-]"
+    r"|\bapologi[sz]e\s+for\s+(?:the|my|that)\s+(?:\w+\s+)?(?:mistake|error|confusion|oversight)\b|\bon\s+second\s+thoughts?\b"
+    r"|\b(?:let\s+me|i\s+(?:need|have|want)\s+to|i\s+must)\s+(?:start\s+over|try\s+again|redo|correct\s+(?:that|this|myself|my)|fix\s+(?:that|this|my)|revise)\b"
+    r"|\bthat\s+(?:can(?:no|['’])t|can\s+not)\s+be\s+(?:right|correct)\b"
     r"|(?:我|刚才|刚刚|上面|前面)(?:刚才|刚刚|上面|前面)?(?:看|算|写|弄|搞|想|读|理解|数|记|说)错了?|更正"
+    r"|(?:刚才|刚刚|之前|上面|前面)的?(?:答案|回答|结果|计算|推理)(?:是)?(?:有误|不对|不正确|错|有问题)|发现(?:算|看|弄)?错了"
 )
 """What a model says of its own answer."""
 _NO: Final = (
-    r"no\b(?=\s*[,.:;!—–-])|(?:that|this|it)(?:['’]s|\s+(?:is|was))\s+(?:(?:not|n['’]t)\s+(?:right|correct)|(?:all\s+)?wrong|incorrect)\b"
+    r"no\b(?=\s*[,.:;!—–-])|(?:that|this|it)(?:['’]s|\s+(?:is|was))\s+(?:(?:not|n['’]t)\s+(?:right|correct|it)|(?:all\s+)?wrong|incorrect|a\s+mistake)\b"
+    r"|let\s+me\s+(?:reconsider|re-?think|re-?read|think\s+(?:again|about\s+(?:it|this|that)))\b|(?:让)?我再(?:想|看|算)|不(?=,)"
     r"|(?:好像|似乎|这)?(?:不对|有误|错了)(?=[,。!;…~—]|\Z)"
 )
 _IT_IS: Final = (
@@ -95,9 +99,11 @@ _IT_IS: Final = (
     r"\s*(?:actually\s+)?[(\[*$]{0,3}(?:(?-i:[A-Z])(?![A-Za-z])|[-−]?\d))"
 )
 _WITHDRAWN: Final = re.compile(
-    rf"(?i:{_MISTAKEN}|(?:\A|(?<=[.!…;。,\n—–])|(?<=[.!…;,'\"”’—–]\s))"
+    r"(?i:(?:\b(?:answer|result)\b|\\boxed|####)[^.!?\n]{0,40}[.!]?\s{1,2}"
+    r"that(?:['’]s|\s+(?:is|was))\s+(?:not\s+(?:right|correct)|wrong|incorrect)(?=\s?[.!,—–])"
+    rf"|{_MISTAKEN}|(?:\A|(?<=[.!…;。,\n—–])|(?<=[.!…;,'\"”’*}}\]—–]\s))"
     rf"(?:no,?\s{{1,3}}wait\b[\s,.!:—–-]{{0,4}}|{_OH}{{1,4}}(?:{_NO}|{_IT_IS})|(?:好像|似乎|这)?(?:不对|错了)(?=[,。!;…~—]|\Z)|不(?=,)))"
-    rf"|(?:(?<=[a-z]\s[A-Z][.!…]\s)|(?<=[a-z]{{2}}[.!…]\s)|(?<=[\d)%*\"”.][.!…]\s))"
+    rf"|(?:(?<=[a-z]\s[A-Z][.!…]\s)|(?<=[a-z]{{2}}[.!…]\s)|(?<=[\d)%*\"”.}}][.!…]\s)|(?<=[*}}]\s))"
     rf"[Nn]o\b(?=\s?[,.!—–])[\s,.!:—–-]{{0,4}}(?i:{_OH}){{0,2}}"
 )
 """An answer is taken back in the open: "Wait, no.", "I misread the question", "不对，"."""

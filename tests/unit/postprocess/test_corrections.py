@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from ais_prompt.postprocess.chosen_option import (
@@ -13,23 +15,45 @@ from ais_prompt.postprocess.math import math_postprocess_v2
 from ais_prompt.postprocess.numbers import gsm8k_postprocess
 
 OPTIONS = (first_option_postprocess, last_option_postprocess)
-CORRECTED = (
-    "The answer is {0}. Wait, no. I misread the question. It's {1}.",
-    "The answer is {0}. Actually, it's {1}.",
-    "The answer is {0}. Oops, I miscounted. So the answer is {1}.",
-    "The answer is {0}. Sorry, that's wrong: it's {1}.",
-    "The answer is {0}. On second thought, it must be {1}.",
-    "The answer is {0}. No, the answer is {1}.",
-    "Final answer: {0}. Wait. Let me re-read. The question asks for the other one. So the answer is {1}.",
-    "I think it is {0}. No, I was wrong, it is {1}.",
-    "Answer: {0}\n\nCorrection: {1}",
-    "\\boxed{{{0}}}\n\nWait, I made a mistake. The correct answer is \\boxed{{{1}}}.",
-    "答案是{0}。等等，不对，应该是{1}。",
-    "答案是{0}。不，应该是{1}。",
-    "答案是{0}。抱歉，我算错了，答案是{1}。",
-    "答案：{0}\n更正：{1}",
-    "答案是{0}。不对，我漏看了一个条件，应该是{1}。",
+STATED = ("The answer is {0}.", "**Answer: {0}**", "So it's {0}.", "\\boxed{{{0}}}", "The final answer is {0}.")
+WITHDRAWN = (
+    "Wait, no. I misread the question.",
+    "Wait, that's not right.",
+    "Hmm, that's incorrect.",
+    "Actually, no.",
+    "No, wait.",
+    "Hold on, I made an error.",
+    "Sorry, I was wrong.",
+    "Scratch that.",
+    "My apologies, that was wrong.",
+    "I need to correct myself.",
+    "On second thought,",
+    "Hmm, wait, let me reconsider.",
+    "Correction:",
+    "No,",
 )
+ASSERTED = ("it's {0}.", "the answer is {0}.", "the correct answer is {0}.", "it must be {0}.", "so it should be {0}.")
+STATED_ZH = ("答案是{0}。", "所以答案为{0}。", "\\boxed{{{0}}}。", "【答案】{0}。")
+WITHDRAWN_ZH = (
+    "等等，不对。",
+    "不对，",
+    "不，",
+    "哦不，",
+    "等一下，我看错了。",
+    "抱歉，我弄错了。",
+    "更正：",
+    "上面的答案有误。",
+    "对不起，刚才的答案不正确。",
+    "我漏看了一个条件，不对，",
+)
+ASSERTED_ZH = ("应该是{0}。", "答案是{0}。", "正确答案是{0}。", "其实是{0}。", "所以是{0}。")
+CORRECTIONS = [
+    *product(STATED, (f" {one} " for one in WITHDRAWN), ASSERTED),
+    *product(STATED_ZH, WITHDRAWN_ZH, ASSERTED_ZH),
+    ("Answer: {0}", "\n\nCorrection: ", "{0}"),
+    ("I'd say {0}", "... no wait, ", "the answer is {0}."),
+    ("Final answer: {0}.", " Wait. Let me re-read. The question asks for the other one. ", "So the answer is {0}."),
+]
 TAKEN_BACK = (
     "The answer is {0}. Wait, that can't be right. Let me start over.",
     "The answer is {0}. No, sorry, that is wrong. I really don't know.",
@@ -40,14 +64,20 @@ TAKEN_BACK = (
 KEPT = (
     "The answer is {0}. Let me double-check. Yes, the answer is {0}.",
     "The answer is {0}. Could it be {1}? No, that is too large.",
+    "The answer is {0}. Let me know if I made a mistake!",
     "答案是{0}。有人会说{1}，那是看错了题。",
 )
 
 
-@pytest.mark.parametrize("form", CORRECTED)
-def test_the_last_assertion_after_a_correction_counts(form: str) -> None:
-    assert [find(form.format("B", "C")) for find in OPTIONS] == ["C", "C"]
-    assert [find(form.format(48, 52)) for find in (gsm8k_postprocess, math_postprocess_v2)] == ["52", "52"]
+@pytest.mark.thorough
+def test_the_last_assertion_after_a_correction_counts() -> None:
+    for stated, withdrawn, asserted in CORRECTIONS:
+        options, numbers = (
+            f"{stated.format(first)}{withdrawn}{asserted.format(second)}"
+            for first, second in (("B", "C"), ("48", "52"))
+        )
+        assert [find(options) for find in OPTIONS] == ["C", "C"], options
+        assert [find(numbers) for find in (gsm8k_postprocess, math_postprocess_v2)] == ["52", "52"], numbers
 
 
 @pytest.mark.parametrize("form", TAKEN_BACK)
