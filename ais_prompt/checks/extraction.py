@@ -1,6 +1,7 @@
 """Test whether a postprocessor finds the answer in ordinary phrasings.
 
-The gold of a dataset is put into a dozen ordinary phrasings, and must come back out of each.
+The gold of a dataset is put into twenty ordinary phrasings, and must come back out of each. The last eight are the
+frames of answers that real models gave: SmolLM2-135M-Instruct to sums, and code-davinci-002 to BIG-Bench Hard.
 """
 
 from __future__ import annotations
@@ -30,6 +31,14 @@ PHRASINGS: Final[Mapping[str, str]] = {
     "after reasoning": "Let us think step by step. First we read the question twice.\n\nTherefore, the answer is %s.",
     "Chinese": "答案是%s。",
     "Chinese, after reasoning": "我们一步一步来想。\n\n因此，正确答案是：%s",
+    "a short sentence": "It is %s.",
+    "an opinion": "I think it is %s.",
+    "after a word": "Sure! %s",
+    "with a remark": "%s\n\nThis is a classic example of such a question.",
+    "marked twice": "#### %s\nThe answer is: %s",
+    "in capitals": "ANSWER: %s",
+    "after a thought": "Let's think step by step. So the answer is %s.",
+    "before an offer": "The correct answer is **%s**.\n\nLet me know if you need more help.",
 }
 """Name → how a model may say it; ``%s`` is the answer."""
 
