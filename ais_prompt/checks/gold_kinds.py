@@ -251,7 +251,7 @@ KINDS: Final = (
     GoldKind(
         "formula",
         "a formula, equal by value",
-        (r"\frac{1}{2}", r"So it is $\boxed{\frac{1}{7}}$."),
+        (r"2\sqrt{2}", r"So it is $\boxed{\frac{\pi}{7}}$."),
         _formula,
         r"So it is $\boxed{%s}$.",
     ),

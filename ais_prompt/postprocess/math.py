@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ais_prompt.errors import DataError
-from ais_prompt.postprocess.numbers import NUMBER, plain_number
+from ais_prompt.postprocess.numbers import NUMBER, may_go_on, plain_number
 from ais_prompt.postprocess.readable import said
 from ais_prompt.postprocess.rule_engine import Candidate, Rank, doubts, is_undecided, last_version, strongest
 from ais_prompt.postprocess.stated import (
@@ -83,7 +83,7 @@ _TRIM: Final = ' .*`\n\t!,:。…"“”「」'
 
 
 @POSTPROCESSORS.register_module()
-def math_postprocess_v2(text: str) -> Extraction | None:
+def math_postprocess_v2(text: str, cut: bool = False) -> Extraction | None:
     r"""Return the result of a solution; None if none can be made out.
 
     It is, of what is said after any thinking: the last ``\boxed{}`` or ``####``; else what the last "the answer is" or
@@ -102,6 +102,10 @@ def math_postprocess_v2(text: str) -> Extraction | None:
     '-8'
 
     OpenCompass takes the first "answer is" and cuts at every full stop, so "the answer is 3.5" gives 3.
+
+    Args:
+        text: the answer.
+        cut: as for `gsm8k_postprocess`.
     """
     whole = said(text).before_next_question()
     source = last_version(whole)
@@ -111,7 +115,8 @@ def math_postprocess_v2(text: str) -> Extraction | None:
     found = strongest(candidates, source.text)
     if not found:
         return None
-    return source.extraction(found[-1].rule, found[-1].start, found[-1].end, found[-1].text)
+    result = source.extraction(found[-1].rule, found[-1].start, found[-1].end, found[-1].text)
+    return None if cut and may_go_on(text, result) else result
 
 
 @POSTPROCESSORS.register_module()

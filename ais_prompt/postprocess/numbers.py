@@ -161,7 +161,7 @@ _MOST_WORDS: Final = 40
 
 
 @POSTPROCESSORS.register_module()
-def gsm8k_postprocess(text: str) -> Extraction | None:
+def gsm8k_postprocess(text: str, cut: bool = False) -> Extraction | None:
     r"""Return the number that an answer gives, e.g. ``1250.50``; None if there is none.
 
     A base model goes on with a next "Question:" of its own; what follows is not part of the answer.
@@ -173,6 +173,10 @@ def gsm8k_postprocess(text: str) -> Extraction | None:
     '43'
     >>> gsm8k_postprocess("2 + 2 = 4")
     '4'
+
+    Args:
+        text: the answer.
+        cut: whether it was cut off: a number at its very end may go on. The program says so of truncated answers.
     """
     whole = said(text).before_next_question()
     source = last_version(whole)
@@ -180,7 +184,16 @@ def gsm8k_postprocess(text: str) -> Extraction | None:
     if source is not whole and not candidates:
         candidates = list(_marked(source.text, corrected=True))
     found = strongest(candidates, source.text)
-    return source.extraction(found[-1].rule, found[-1].start, found[-1].end, found[-1].text) if found else None
+    if not found:
+        return None
+    number = source.extraction(found[-1].rule, found[-1].start, found[-1].end, found[-1].text)
+    return None if cut and may_go_on(text, number) else number
+
+
+def may_go_on(text: str, found: Extraction | None) -> bool:
+    """Return whether a number was read at the very end of a text: "The answer is 12" may be the beginning of 1250."""
+    end = 0 if found is None else found.reading.end
+    return text[end - 1 : end].isdigit() and text[end:] in ("", ".", ",")
 
 
 @POSTPROCESSORS.register_module()

@@ -13,7 +13,7 @@ from ais_prompt.errors import AisPromptError, DataError, GoldError, PartError
 from ais_prompt.evaluators.base import AcceptsSilence, Evaluator, unread_value
 from ais_prompt.evaluators.own import OwnEvaluator
 from ais_prompt.plan.build import Postprocessor, read_answer
-from ais_prompt.types import REFUSAL, Extraction, Prediction, Reading, SampleScore, Score, Status
+from ais_prompt.types import REFUSAL, Extraction, Prediction, SampleScore, Score, Status
 from ais_prompt.utils.guard import exception_line
 
 CUT: Final = "cut at max_out_len"
@@ -55,12 +55,10 @@ class Scorer(Struct, frozen=True):
 
     def _compare(self, prediction: Prediction, gold: Any) -> SampleScore:
         """Find the answer, and compare it with the gold."""
-        found = read_answer(self.answer_of, prediction.prediction, prediction.columns)
+        found = read_answer(self.answer_of, prediction.prediction, prediction.columns, cut=prediction.truncated)
         # Evaluators and files get plain text; where it was read is kept beside it.
         answer, readings = (str(found), (found.reading,)) if isinstance(found, Extraction) else (found, ())
         if _is_nothing(answer) and not self._accepts_silence(prediction, gold):
-            return self._unread(prediction, gold)
-        if prediction.truncated and readings and _may_go_on(prediction.prediction, readings[0]):
             return self._unread(prediction, gold)
         values = dict(self.evaluator.score(composed(answer), composed(gold)))
         if prediction.truncated:
@@ -136,11 +134,6 @@ def composed(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {composed(key): composed(one) for key, one in value.items()}
     return [composed(one) for one in value] if isinstance(value, list | tuple) else value
-
-
-def _may_go_on(text: str, reading: Reading) -> bool:
-    """Return whether a number was read at the very end of a text: "The answer is 12" may be the beginning of 1250."""
-    return text[reading.end - 1 : reading.end].isdigit() and text[reading.end :] in ("", ".", ",")
 
 
 def _why_unread(prediction: Prediction) -> str:
