@@ -179,6 +179,7 @@ _ONLY_PREMISE: Final = re.compile(
     re.IGNORECASE,
 )
 """The same for a sentence with the only number of a text, which may hedge: "I think it is 6"."""
+_CONTRASTED: Final = re.compile(r",?\s*\b(?:and\s+)?not\s+\$?\d[\d.,]*", re.IGNORECASE)
 _PLANS: Final = re.compile(r"\W*(?:let['’]?s|let\s+us|we|next|now)\b|(?:我们|接下来|下面)", re.IGNORECASE)
 _REMARK: Final = re.compile(
     r"\W*(?:let\s+me\s+know|(?:is\s+there\s+)?anything\s+else|(?:would|do)\s+you\s+(?:like|need|want)|feel\s+free|(?:i\s+)?hope|if\s+you\s+(?:have|need|want)|check|verif\w+|note|confidence|explanation|this\s+took|that\s+took"
@@ -246,6 +247,9 @@ _LINE: Final = re.compile(
 """A line that holds nothing but an item, its label and its unit: "**Total:** 42 apples"."""
 _FORMULA_LINE: Final = re.compile(r"[^\d=,;。\n]{1,24}=[^,;。\n]*\d[^,;。\n]{0,12}\s*")
 """A line that is one equation: "Time = 210 km ÷ 70 km/h = 3 h"."""
+_WORD: Final = re.compile(r"[A-Za-z'’]+|[\d.,]+|[\u4e00-\u9fff]{1,2}")
+_SHORT: Final = 10
+"""Words of a sentence that may be whole without a full stop: "It was built in 1907"."""
 _MOST_WORDS: Final = 3
 """Words of a text of one sentence that needs no full stop: "she has 42"."""
 
@@ -291,7 +295,10 @@ def only_number(text: str, items: re.Pattern[str], doubts: Doubts) -> Match | No
     """
     text = _NOT_PROSE.sub(lambda found: " " * len(found.group()), text)
     every = [(start, end) for start, end in sentences(text) if not _REMARK.match(text, start, end)]
-    if not every or _breaks_off(text, every) or is_undecided(text) or several_values(text):
+    if not every or is_undecided(text) or several_values(text):
+        return None
+    is_short = len(every) == 1 and len(_WORD.findall(text, *every[0])) <= _SHORT
+    if _DANGLING.search(text.rstrip()[-200:]) if is_short else _breaks_off(text, every):
         return None
     found = [
         (start, end, one)
@@ -304,7 +311,7 @@ def only_number(text: str, items: re.Pattern[str], doubts: Doubts) -> Match | No
     if len({one.group() for _, _, one in found}) != 1:
         return None
     start, end, item = found[-1]
-    sentence = text[max(start, end - LONGEST) : end]
+    sentence = _CONTRASTED.sub("", text[max(start, end - LONGEST) : end])
     states = not (_BEGINS.match(sentence) or _ASKS.search(sentence) or _ONLY_PREMISE.search(sentence))
     goes_on = any(_ASKS.search(text[slice(*one)]) or _PLANS.match(text, *one) for one in every if one[0] >= end)
     if not states or goes_on or is_bound(text, item.start()) or is_supposed(text, item.start()):
