@@ -179,6 +179,7 @@ _ONLY_PREMISE: Final = re.compile(
     re.IGNORECASE,
 )
 """The same for a sentence with the only number of a text, which may hedge: "I think it is 6"."""
+_SUM: Final = re.compile(r"[\s*$]*[\d.,]+(?:\s?[-+*/×÷−]\s?[\d.,]+){1,20}\s?=\s?[$*]*[-−]?[\d.,]+[.*$\s]*")
 _CONTRASTED: Final = re.compile(r",?\s*\b(?:and\s+)?not\s+\$?\d[\d.,]*", re.IGNORECASE)
 _PLANS: Final = re.compile(r"\W*(?:let['’]?s|let\s+us|we|next|now)\b|(?:我们|接下来|下面)", re.IGNORECASE)
 _REMARK: Final = re.compile(
@@ -297,6 +298,8 @@ def only_number(text: str, items: re.Pattern[str], doubts: Doubts) -> Match | No
     every = [(start, end) for start, end in sentences(text) if not _REMARK.match(text, start, end)]
     if not every or is_undecided(text) or several_values(text):
         return None
+    if result := _first_sum(text, items):
+        return result
     is_short = len(every) == 1 and len(_WORD.findall(text, *every[0])) <= _SHORT
     if _DANGLING.search(text.rstrip()[-200:]) if is_short else _breaks_off(text, every):
         return None
@@ -317,6 +320,17 @@ def only_number(text: str, items: re.Pattern[str], doubts: Doubts) -> Match | No
     if not states or goes_on or is_bound(text, item.start()) or is_supposed(text, item.start()):
         return None
     return item
+
+
+def _first_sum(text: str, items: re.Pattern[str]) -> Match | None:
+    """The result of "30 + 22 = 52", if what comes after it, whole or cut, has no numbers of its own."""
+    end = text.find("\n\n")
+    if end < 0 or end > LONGEST or not _SUM.fullmatch(text, 0, end):
+        return None
+    numbers = list(items.finditer(text, 0, end))
+    return (
+        numbers[-1] if {one.group() for one in items.finditer(text, end)} <= {one.group() for one in numbers} else None
+    )
 
 
 def _is_term(text: str, item: Match, doubts: Doubts) -> bool:

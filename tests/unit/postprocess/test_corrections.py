@@ -188,6 +188,11 @@ def test_the_number_of_a_mark_is_what_the_mark_is_about(box: str, number: str | 
         ("It was built in 1907.", "1907"),
         ("I would give this 4 stars.", "4"),
         ("10 and 15 are equal to 20.", "20"),
+        ("Multiplying 6 by 8 makes 48", "48"),
+        ("It was built in 1907", "1907"),
+        ("After 3 hours she has walked 12 km.", "12"),
+        ("It is 42, not 18.", "42"),
+        ("30 + 22 = 52\n\nThis is a classic example of a", "52"),
         ("#### 42 (after 3 steps)", "42"),
     ],
 )
