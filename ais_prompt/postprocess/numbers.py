@@ -60,13 +60,13 @@ _HALVES: Final = "".join(map(chr, [*range(0xBC, 0xBF), *range(0x2150, 0x215F), 0
 """Characters that are fractions: ½."""
 _SIGN: Final = r"""
     # A sign, unless it is a hyphen or a subtraction; dollars on either side. Han and kana are letters to Python.
-    (?: (?<![^\W\u3040-\u30ff\u4e00-\u9fff])[-−–‐‑﹣](?:\\?\$)? | \\?\$[-−–‐‑﹣]?
+    (?: (?<![^\W\u3040-\u30ff\u4e00-\u9fff])[-−–‐‑﹣](?:\\?\$|[€£¥])? | \\?\$[-−–‐‑﹣]?
       | (?<![A-Za-z])[Nn]egative\s+(?:\\?\$)?
       | (?:(?<=\bis\s)|(?<=\bbe\s)|(?<=[=:]\s)|(?<=\bto\s)|^)minus\s+(?:\\?\$)? | 负 )?
     # Not in a name, after a point, or as an exponent or a subscript.
-    (?<![A-Za-z_\d^])(?<!\d\.)(?<!\^[{-])(?<!_\{)
+    (?!0[xX][\da-fA-F])(?<![A-Za-z_\d^])(?<!\d\.)(?<!\^[{-])(?<!_\{)
 """
-_POWER: Final = rf"(?:\^(?:[-−]?\d{{1,3}}|\{{[-−]?\d{{1,3}}\}})(?!\w)|[{_SUPERSCRIPTS}]{{1,4}})"
+_POWER: Final = rf"(?:(?:\^|\*\*)(?:[-−]?\d{{1,3}}|\{{[-−]?\d{{1,3}}\}})(?!\w)|[{_SUPERSCRIPTS}]{{1,4}})"
 NUMBER: Final = re.compile(
     rf"""{_SIGN}
     (?: (?<!\d[ ])\d{{1,3}}(?:[ \u00a0\u2009\u202f]\d{{3}})+(?![ ]?\d)(?:[.,]\d+)? | {DIGITS}
@@ -74,7 +74,7 @@ NUMBER: Final = re.compile(
     (?: [eE][-+]?\d+(?!\w) | \s?(?:×|\\times|·|\\cdot|[x*])\s?10{_POWER} | {_POWER} | \s?[{_HALVES}]
       | _(?:\d{{1,2}}|\{{\d{{1,2}}\}})(?!\w) | [{_SUBSCRIPTS}]{{1,2}} )?
     (?![{_SUPERSCRIPTS}{_SUBSCRIPTS}{_HALVES}]|\^\{{?[-−]?\w|_[\d{{]|(?<=\d)['’]\d)
-    (?: \s?(?:thousand|million|billion|trillion|万|亿)\b | [万亿] )?
+    (?: \s?(?:thousand|million|billion|trillion|万|亿)\b | [万亿] | k\b )?
     """,
     re.VERBOSE,
 )
@@ -85,17 +85,18 @@ VALUE: Final = re.compile(
     re.VERBOSE,
 )
 """A number, a fraction, or a number with a fraction."""
-_CURRENCY: Final = re.compile(r"\s*(?:[€£¥￥₹₩₽]|\bUSD\b|\bEUR\b|\bGBP\b|\bRMB\b|\bCNY\b)\s*")
-_PERCENT: Final = re.compile(r"\s*\\?[%％]\Z")
+_MONEY: Final = r"(?:[€£¥￥₹₩₽]|\b(?:USD|EUR|GBP|CHF|JPY|INR|RMB|CNY)\b)"
+_AROUND: Final = re.compile(rf"\A{_MONEY}\s*|\A\+(?=\S)|\s*(?:{_MONEY}|\\?\$|\\?[%％])?\.?\Z")
+"""What may stand around the digits of a gold."""
 _DASHES: Final = str.maketrans(dict.fromkeys("−–‐‑﹣负", "-"))
 _NEGATIVE: Final = re.compile(r"(?:negative|minus)\s+", re.IGNORECASE)
-_SCALE: Final = re.compile(r"\s?(thousand|million|billion|trillion|万|亿)\Z")
-_SCALES: Final = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12, "万": 4, "亿": 8}
+_SCALE: Final = re.compile(r"\s?(thousand|million|billion|trillion|万|亿|(?<=\d)k)\Z")
+_SCALES: Final = {"k": 3, "thousand": 3, "million": 6, "billion": 9, "trillion": 12, "万": 4, "亿": 8}
 _RAISED: Final = str.maketrans(_SUPERSCRIPTS, "0123456789+-")
 _LOWERED: Final = str.maketrans(_SUBSCRIPTS, "0123456789")
 _LATEX_FRACTION: Final = re.compile(rf"\\[dt]?frac({_PART})({_PART})")
 _FRACTION: Final = re.compile(r"(?P<sign>-?)(?:(?P<whole>\d+)\s)?(?P<over>\d+)/(?P<under>\d+)")
-_RADIX: Final = re.compile(r"(-?[0-9]+)_([0-9]+)")
+_RADIX: Final = re.compile(r"(-?[0-9]+)_([2-9]|[12][0-9]|3[0-6])")
 _POWERS: Final = re.compile(r"(-?)([0-9.]+)\^(-?[0-9]{1,3})")
 
 
@@ -107,16 +108,21 @@ def to_decimal(value: Any) -> Decimal | None:
     ``"1.000,00"``, ``1000``, ``"1e3"``, ``"10^3"`` and ``\\$1{,}000``. A fraction is divided to 28 digits, and
     ``"101_2"`` is 5. Infinity and NaN are not numbers.
     """
-    written = plain_number(_PERCENT.sub("", _CURRENCY.sub("", str(value).strip())))
+    written = _AROUND.sub("", str(value).strip())
+    return _exact(plain_number(written)) if VALUE.fullmatch(written) else None
+
+
+def _exact(plain: str) -> Decimal | None:
+    """The value of what `plain_number` writes."""
     try:
-        if fraction := _FRACTION.fullmatch(written):
+        if fraction := _FRACTION.fullmatch(plain):
             number = Decimal(fraction["over"]) / Decimal(fraction["under"]) + Decimal(fraction["whole"] or 0)
             return -number if fraction["sign"] else number
-        if radix := _RADIX.fullmatch(written):
+        if radix := _RADIX.fullmatch(plain):
             return Decimal(int(radix[1], int(radix[2])))
-        if power := _POWERS.fullmatch(written):
+        if power := _POWERS.fullmatch(plain):
             return Decimal(f"{power[1]}1") * Decimal(power[2]) ** int(power[3])
-        number = Decimal(written)
+        number = Decimal(plain)
     except (ArithmeticError, ValueError):
         return None
     return number if number.is_finite() else None
@@ -127,7 +133,7 @@ def plain_number(written: str) -> str:
 
     Decimals have a point. ``2½`` becomes ``2 1/2``, ``5×10³`` becomes ``5e3``, ``10³`` ``10^3`` and ``101₂`` ``101_2``.
     """
-    plain = _NEGATIVE.sub("-", re.sub(r"\\?\$", "", written).translate(_DASHES))
+    plain = _NEGATIVE.sub("-", re.sub(r"\\?\$|[€£¥]", "", written.replace("**", "^")).translate(_DASHES))
     scale = _SCALE.search(plain)
     plain = plain[: scale.start()] if scale else plain
     plain = re.sub(rf"[{_SUPERSCRIPTS}]+", lambda one: "^" + one.group().translate(_RAISED), plain)
@@ -139,7 +145,10 @@ def plain_number(written: str) -> str:
     plain = re.sub(r"\s?/\s?", "/", plain).strip().replace("- ", "-")
     plain = re.sub(r"(?<=\d)\s(?=\d{3}(?![\d/]))", "", plain)
     plain = re.sub(DIGITS, lambda one: plain_digits(one.group()), plain)
-    return f"{Decimal(plain).scaleb(_SCALES[scale[1]]):f}" if scale else plain
+    if scale is None:
+        return plain
+    number = _exact(plain)
+    return written if number is None else f"{number.scaleb(_SCALES[scale[1]]):f}"
 
 
 _MARK: Final = re.compile(r"####[^\n]*")

@@ -122,6 +122,14 @@ def test_a_spelling_is_read_back_as_its_value(spelling: str, number: int, hundre
             assert Gsm8kEvaluator().score(answer, gold) == {"accuracy": 1.0}, sentence
 
 
+@settings(max_examples=300)
+@given(st.text("0123456789012345..,,' -/^_½²₂%$€kx×eE+", min_size=1, max_size=8))
+def test_an_answer_in_the_spelling_of_its_gold_is_never_wrong(written: str) -> None:
+    wanted = to_decimal(written)
+    answer = gsm8k_postprocess(f"The answer is {written.strip()}.")
+    assert wanted is None or answer is None or to_decimal(answer) == wanted
+
+
 @pytest.mark.parametrize(
     "written", ["1,2,3", "1234567,7654321", "1.2.3", "10^99999", "x_2", "5 or 6", "7:30", "(3, 5)", "2^n", r"2\sqrt{3}"]
 )
