@@ -15,7 +15,8 @@ after the other, each before the rules were improved by it; ``eleventh`` was not
 in the docs are those of that moment; this prints what the rules make of the sets now.
 
 ``--solutions`` names ``example_model_solutions.jsonl`` of github.com/openai/grade-school-math (Cobbe et al. 2021). Its
-solutions end in "A: 18". Without that line they are answers without a marker; cut at a word, they have no answer.
+solutions end in "A: 18". Without that line they are answers without a marker; cut at a word, they have no answer. A
+file of GSM8K itself, whose solutions end in "#### 18", will do as well.
 """
 
 from __future__ import annotations
@@ -249,8 +250,9 @@ def solutions(file: Path) -> tuple[list[tuple[str, str]], list[str]]:
     draw = random.Random(7)
     complete, cut = [], []
     for line in file.read_text("utf-8").splitlines():
-        solution = json.loads(line)[draw.choice(MODELS)]["solution"]
-        steps, _, number = solution.rpartition("\nA: ")
+        row = json.loads(line)
+        solution = row["answer"] if "answer" in row else row[draw.choice(MODELS)]["solution"]
+        steps, _, number = solution.rpartition("\n#### " if "answer" in row else "\nA: ")
         steps = re.sub("<<.*?>>", "", steps)
         blanks = [blank.start() for blank in re.finditer(" ", steps)][8:-6]
         if steps and number:
@@ -298,7 +300,7 @@ def main() -> None:
     parser.add_argument("--peer", type=Path, help="wheel of OpenCompass 0.5.4, of which the same functions are run")
     parser.add_argument("--corpus", type=Path, action="append", help="folder of phrasings; all of them if not given")
     parser.add_argument("--missed", action="store_true", help="print every text that is read wrongly")
-    parser.add_argument("--solutions", type=Path, help="example_model_solutions.jsonl; print these figures only")
+    parser.add_argument("--solutions", type=Path, help="of GSM8K, as above; print these figures only")
     args = parser.parse_args()
     peers = peer_functions(args.peer) if args.peer else {}
     if args.solutions:
