@@ -79,7 +79,8 @@ def independent_values(below: Seconds, counts: Seconds) -> float:
     """
     n = float(counts.sum())
     share = float(below.sum()) / n
-    half = half_width(below - share * counts) / n if len(counts) > 1 else 0.0
+    # Fewer requests do not show whether they are alike.
+    half = half_width(below - share * counts) / n if len(counts) >= FEWEST else 0.0
     return min(n, share * (1 - share) * (Z / half) ** 2) if half else n
 
 
