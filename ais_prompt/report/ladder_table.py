@@ -79,6 +79,7 @@ def ladder_json(ladder: Ladder, pairs: int) -> dict[str, Any]:
         "sentence": sentence(ladder),
         "titles": list(ladder.titles),
         "fraction": ladder.fraction,
+        "lower_is_better": bool(ladder.tasks[1].metric.lower_is_better),
         "before": asdict(ladder.before),
         "after": asdict(ladder.after),
         "difference": ladder.difference,

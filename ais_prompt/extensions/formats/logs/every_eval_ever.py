@@ -55,11 +55,14 @@ def _task(file: LogFile, key: tuple[str, str, str], starts: Sequence[int], head:
     results = [mapping(one) for one in head.get("evaluation_results") or ()]
     results = [one for one in results if one.get("evaluation_name") in (None, key[2])]
     reported: dict[str, float] = {}
+    lower: dict[str, bool] = {}
     for one in results:
         config = mapping(one, "metric_config")
         name = str(config.get("metric_name") or config.get("metric_id") or "score")
         if (value := number_of(mapping(one, "score_details").get("score"))) is not None:
             reported.setdefault(name, value)
+        if isinstance(direction := config.get("lower_is_better"), bool):
+            lower.setdefault(name, direction)
     decoding = mapping(results[0], "generation_config", "generation_args") if results else {}
     library = mapping(head, "eval_library")
     return LoggedTask(
@@ -73,6 +76,7 @@ def _task(file: LogFile, key: tuple[str, str, str], starts: Sequence[int], head:
         rules=[LogRule(None, {"type": "LoggedMatchEvaluator"})],
         extracts=True,
         reported=reported,
+        lower_is_better=lower,
         notes=() if head else ("there is no aggregate beside the samples, so the reported scores are unknown",),
     )
 

@@ -195,7 +195,16 @@ def _imported(task: LoggedTask, folder: RunFolder) -> LogTask:
     scores: list[Score] = []
     if seen.metrics:
         found = _scores(seen.metrics, samples, task.reducer)
-        scores = [replace(one, reasons=samples.reasons, failed_samples=samples.failed) for one in found]
+        lower = task.lower_is_better
+        scores = [
+            replace(
+                one,
+                reasons=samples.reasons,
+                failed_samples=samples.failed,
+                lower_is_better=lower.get(one.metric, one.lower_is_better),
+            )
+            for one in found
+        ]
         values = [one.to_json() for one in scores]
         head = {"model": model, "dataset": dataset, "scores": values, "reported": dict(task.reported)}
         write_results(folder.results(model, dataset), head, (sample.to_json() for sample in samples))

@@ -106,6 +106,11 @@ def _task(
         rules=_rules(config, chosen),
         extracts=chosen != "none",
         reported=reported,
+        lower_is_better={
+            metric: not is_higher
+            for metric, is_higher in mapping(head, "higher_is_better", name).items()
+            if isinstance(is_higher, bool)
+        },
         asked=asked,
         notes=() if head else ("there are no results beside the samples, so the reported scores are unknown",),
     )

@@ -85,7 +85,7 @@ class Reducer(NamedTuple):
 
     @property
     def mean_metric(self) -> str:
-        """Name of the mean over the answers, which stands beside the tool's score."""
+        """Name of the mean over the answers, which is shown beside the score of the tool."""
         return f"avg@{self.answers}"
 
 
@@ -110,6 +110,7 @@ class LoggedTask(Struct, frozen=True):
         rules: how the tool may score, as its log tells; the first one that gives its verdicts is taken.
         extracts: whether the log has extracted answers.
         reported: metric → the score that the tool reports.
+        lower_is_better: metric → whether less of it is better, as far as the log says it.
         reducer: makes one value of several answers to a question; None for their mean.
         asked: how the prompts were made: few-shot examples, template, instructions.
         notes: what a user must know.
@@ -125,6 +126,7 @@ class LoggedTask(Struct, frozen=True):
     rules: Sequence[LogRule] = ()
     extracts: bool = False
     reported: Mapping[str, float] = field(default_factory=dict)
+    lower_is_better: Mapping[str, bool] = field(default_factory=dict)
     reducer: Reducer | None = None
     asked: Mapping[str, Any] = field(default_factory=dict)
     notes: Sequence[str] = ()

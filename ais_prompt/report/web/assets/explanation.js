@@ -64,7 +64,7 @@ function pairsByCause(one) {
 function pairDetails(pair, one) {
   const golds = [...new Set(pair.golds.map(asText))].join(" | ");
   const scores = pair.values.map((value) => figure(value)).join(" → ");
-  const direction = pair.values[0] === pair.values[1] ? "answered" : pair.values[0] > pair.values[1] ? "wrong" : "right";
+  const direction = pair.values[0] === pair.values[1] ? "answered" : (pair.values[0] > pair.values[1]) !== one.lower_is_better ? "wrong" : "right";
   const drawn = el("details", { class: "flip" }, el("summary", {}, el("i", { class: `swatch ${direction}` }), `${say("question")} ${plain(pair.id)}`, el("span", { class: "soft" }, ` ${scores} · ${say("gold")} ${plain(golds).slice(0, 80)}`)));
   const same = asText(pair.prompts[0]) === asText(pair.prompts[1]);
   const prompts = () => (same ? prompt(pair.prompts[0], say("prompt")) : one.titles.flatMap((title, side) => prompt(pair.prompts[side], `${say("prompt")}: ${plain(title)}`)));

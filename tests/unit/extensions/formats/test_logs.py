@@ -609,3 +609,17 @@ def test_epochs_are_reduced_as_the_log_says_and_our_mean_stands_beside_it(
     [stored] = tasks_of(found).values()
     of_samples = [sample.score.values["accuracy"] for sample in stored.samples() if sample.score]
     assert sum(of_samples) / 3 == pytest.approx(values["accuracy"])
+
+
+def test_a_log_says_of_which_metrics_less_is_better(tmp_path: Path) -> None:
+    folder = tmp_path / "log"
+    folder.mkdir()
+    write_lm_eval(folder)
+    [results] = folder.rglob("results*.json")
+    head = json.loads(results.read_text())
+    [task] = head["results"]
+    for is_higher in (True, False):
+        head["higher_is_better"] = {task: {"exact_match": is_higher}}
+        write_json(results, head)
+        found = imported(folder, tmp_path / "runs").tasks[0].scores[0]
+        assert (found.metric, found.lower_is_better) == ("exact_match", not is_higher)
