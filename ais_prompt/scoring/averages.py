@@ -203,6 +203,7 @@ def _row_of(name: str, metric: str, rows: Sequence[Row], **values: Any) -> Row:
         n=_total(rows, "n"),
         of=sum(row.of or row.n or 0 for row in rows) if _total(rows, "of") else None,
         questions=_total(rows, "questions"),
+        lower_is_better=all(row.lower_is_better for row in rows),
         population=sum(row.population or row.questions or row.n or 0 for row in rows)
         if _total(rows, "population")
         else None,

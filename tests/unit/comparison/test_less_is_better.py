@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from ais_prompt.comparison.advice import _rounded
 from ais_prompt.comparison.baseline import HeldPair, check_baseline
 from ais_prompt.comparison.claim_verdicts import _of_drop
 from ais_prompt.comparison.differences import Difference
@@ -64,3 +65,12 @@ def test_a_comparison_counts_and_colours_by_what_is_better() -> None:
     )  # fmt: skip
     fall = replace(rise, lower_is_better=True)
     assert [(one.worse, one.better, _style(one)) for one in (rise, fall)] == [(1, 2, "bold green"), (2, 1, "bold red")]
+
+
+@given(st.floats(1e-6, 1e6), st.booleans(), st.booleans())
+def test_an_advised_limit_is_rounded_away_from_the_mean(limit: float, fraction: bool, up: bool) -> None:
+    limit = min(limit, 1.0) if fraction else limit
+    found = _rounded(limit, fraction=fraction, up=up)
+    slack = 1e-9 * max(limit, 1e-3)
+    assert found >= limit - slack if up else found <= limit + slack
+    assert found == pytest.approx(limit, abs=1e-3 if fraction else 1.001e-3 * limit)

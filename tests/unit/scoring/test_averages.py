@@ -151,3 +151,11 @@ def test_a_part_whose_metric_is_named_stays_as_it_is_in_a_micro_average() -> Non
     outer = SummaryGroup("all", (SummaryEntry("inner", NAIVE), SummaryEntry("c")), "n")
     *_, micro = averages(three, group("a", "b", name="inner", weights="n"), outer)
     assert micro.score == pytest.approx((0.7 + 0.2) / 2)
+
+
+def test_lower_is_better_of_an_average_if_it_is_of_all_parts() -> None:
+    parts = [
+        TaskOutcome("m", name, [score(0.2, metric)]) for name, metric in zip("abc", ("wer", "cer", "f1"), strict=True)
+    ]
+    errors, mixed = averages(parts, group("a", "b", name="errors"), group("a", "c", name="mixed"))
+    assert (errors.lower_is_better, mixed.lower_is_better) == (True, False)

@@ -167,3 +167,17 @@ class Naming:
 def test_an_evaluator_that_names_its_metrics_late(answers: list[str | None], seed: int) -> None:
     task = evaluated(f"{__name__}.Naming")
     assert_agrees(task, GATES, [prediction(number, answer) for number, answer in enumerate(answers)], seed)
+
+
+class NamingErrors:
+    """The same for a metric of which less is better: an answer that cannot be read is an error."""
+
+    def score(self, extracted: str, gold: str) -> dict[str, float]:
+        return {"error_rate": float(extracted != gold)}
+
+
+@given(st.lists(st.sampled_from(["1", "0", "", None]), min_size=1, max_size=20), st.integers(0, 9))
+def test_an_evaluator_of_errors_that_names_its_metrics_late(answers: list[str | None], seed: int) -> None:
+    task = evaluated(f"{__name__}.NamingErrors")
+    gates = ["error_rate <= 50%", "error_rate < 0.2", "failed <= 1"]
+    assert_agrees(task, gates, [prediction(number, answer) for number, answer in enumerate(answers)], seed)
