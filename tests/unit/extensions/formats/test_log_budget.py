@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import resource
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 from msgspec.structs import replace
 
@@ -27,19 +25,9 @@ from tests.support.logs import (
     write_lm_eval,
     write_nemo,
 )
+from tests.support.memory import little_memory
 
 pytestmark = [pytest.mark.process, pytest.mark.thorough]
-
-MEMORY = 1 << 30
-
-
-@pytest.fixture
-def little_memory() -> Iterator[None]:
-    """Let this process take one more gigabyte of addresses, and no more."""
-    before = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (psutil.Process().memory_info().vms + MEMORY, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 def edited(path: Path, change: Callable[[Any], Any]) -> None:
@@ -205,12 +193,12 @@ BOMBS: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
-@pytest.mark.usefixtures("little_memory")
 @pytest.mark.parametrize(("write", "said"), BOMBS.values(), ids=BOMBS)
 def test_a_small_log_costs_little(write: Callable[[Path], object], said: str, tmp_path: Path) -> None:
     (tmp_path / "log").mkdir()
     write(tmp_path / "log")
-    done = run_cli("import", "log", folder=tmp_path)
+    with little_memory():
+        done = run_cli("import", "log", folder=tmp_path)
     assert done.returncode in (0, 2), done.stderr
     assert any(one in done.stderr for one in said.split("|")), done.stderr
     assert "no memory left" not in done.stderr
