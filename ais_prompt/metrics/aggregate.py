@@ -218,8 +218,6 @@ def _estimate(
     if score.status == "failed":
         return Estimate(None, worst, best or worst)
     if score.status == "scored":
-        if metric not in score.values:  # a log of another tool may have other metrics for each sample
-            return Estimate(None, worst, best or worst)
         value = float(score.values[metric])
         return Estimate(value, value, value)
     # An answer that could not be parsed may come without values, or without some.

@@ -72,10 +72,9 @@ def test_each_metric_has_its_score_in_order() -> None:
     assert [(score.metric, score.value) for score in mean_scores(("em", "f1"), samples)] == [("em", 0.0), ("f1", 0.25)]
 
 
-def test_a_metric_that_a_scored_sample_lacks_is_unknown_as_that_of_a_failed_one() -> None:
-    other = SampleScore("b", "scored", extracted="x", values={"f1": 0.5})
-    [score] = mean_scores(("f1",), [sample("scored", 1.0), other])
-    assert (score.value, score.bounds) == (0.5, (0.25, 0.75))
+def test_a_metric_that_a_scored_sample_lacks_is_a_fault() -> None:
+    with pytest.raises(KeyError):
+        mean_scores(("f1",), [sample("scored", 1.0)])
 
 
 def test_a_truncated_answer_may_be_right_unless_one_was_read() -> None:

@@ -233,12 +233,13 @@ def _scores(metrics: Mapping[str, bool], samples: SampleScores, reducer: Reducer
     for name, fits in metrics.items():
         best = 1.0 if fits else None
         if reducer is None:
-            yield from mean_scores([name], samples, best)
+            yield from mean_scores([name], (_with_metric(one, name) for one in samples), best)
         else:
             yield from estimated_means([name], partial(_reduced, metric=name, best=best), samples, best)
     if reducer is not None:
         main, fits = next(iter(metrics.items()))
-        yield replace(mean_scores([main], samples, 1.0 if fits else None)[0], metric=reducer.mean_metric)
+        known = (_with_metric(one, main) for one in samples)
+        yield replace(mean_scores([main], known, 1.0 if fits else None)[0], metric=reducer.mean_metric)
 
 
 def _reduced(sample: SampleScore, metric: str, best: float | None) -> list[Estimate]:
@@ -259,6 +260,13 @@ def _other_scores(task: LoggedTask, scores: Sequence[Score]) -> Iterator[str]:
             continue
         if min(abs(said - one.value), abs(said / 100 - one.value)) > _ROUNDED:
             yield f"the log reports {one.metric} {said:g}; over its answers it is {one.value:.4g}"
+
+
+def _with_metric(score: SampleScore, metric: str) -> SampleScore:
+    """Return the score of a sample; without a value of the metric the tool failed to score it by that."""
+    if score.repeats:
+        return replace(score, repeats=tuple(_with_metric(one, metric) for one in score.repeats))
+    return replace(score, status="failed") if score.status == "scored" and metric not in score.values else score
 
 
 def _notes(seen: SeenAnswers, rule: LogRule | None, search: RuleSearch) -> Iterator[str]:
