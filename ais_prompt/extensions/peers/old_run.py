@@ -20,6 +20,7 @@ from msgspec import Struct
 
 from ais_prompt.config.render import literal_values
 from ais_prompt.errors import ConfigError, DataError
+from ais_prompt.extensions.formats.logs.budget import check_values
 from ais_prompt.extensions.peers.translate import judges_of
 from ais_prompt.store.disk import reading
 from ais_prompt.utils.files import open_regular, read_regular
@@ -190,6 +191,7 @@ def _json_object(path: Path) -> dict[str, Any]:
     with reading(path, fix="check the file"):
         content = read_regular(path)
     try:
+        check_values(content, str(path))
         values = decode(content.decode("utf-8-sig"))
     except ValueError as error:
         raise DataError(f"the file is not JSON: {error}", where=str(path), fix="copy it again") from None
