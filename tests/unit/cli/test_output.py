@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from ais_prompt.report.documents import DOCUMENTS
-from tests.support.cli import run_cli
+from tests.support.cli import ROOT, run_cli
 from tools.schemas import FOLDER, schemas
 
 KEY = "sk-live-0123456789abcdef0123456789"
@@ -181,3 +182,15 @@ def test_verbose_prints_the_messages_of_the_log(folder: Path) -> None:
     assert "INFO" not in plain.stderr
     again = run_cli("run", "eval.py", "--max-failures", "1", folder=folder)
     assert "INFO" not in again.stderr, "it is for one command only"
+
+
+PRINTERS = {"verb.py", "completion.py"}
+"""Files that print as click does: `echo` itself, and scripts for shells."""
+
+
+def test_verbs_print_texts_by_the_function_that_escapes_them() -> None:
+    """JSON, which `encode` returns as bytes, has its own escapes."""
+    for path in (ROOT / "ais_prompt").rglob("*.py"):
+        if path.name not in PRINTERS:
+            text = path.read_text("utf-8").replace("click.echo(encode(", "")
+            assert not {"click.echo", "click.secho"} & set(re.findall(r"click\.s?echo", text)), path
