@@ -58,9 +58,12 @@ def test_the_commit_is_no_path(mirror: FakeHub, tmp_path: Path, commit: str) -> 
 
 
 SPLITS = ("train", "test")
+ODD_PATHS: tuple[object, ...] = (
+    *("../main/{}/0.parquet", "/etc/main/{}/0.parquet", "a/../main/{}/0.parquet"),
+    *("a\\..\\main/{}/0.parquet", "//main/{}/0.parquet", 5, None, ["x"]),
+)
 ODD_FIELDS: dict[str, object] = {
-    **{f"path {path!r}": {"path": path} for path in ("../main/{}/0.parquet", "/etc/main/{}/0.parquet", "a/../main/{}/0.parquet")},
-    **{f"path {path!r}": {"path": path} for path in ("a\\..\\main/{}/0.parquet", "//main/{}/0.parquet", 5, None, ["x"])},
+    **{f"path {path!r}": {"path": path} for path in ODD_PATHS},
     **{f"size {size!r}": {"size": size} for size in (None, "x", -1, [], 2**80)},
     **{f"lfs {lfs!r}": {"lfs": lfs} for lfs in ("x", [], {}, {"oid": 5, "size": "x", "pointerSize": None})},
     **{f"type {kind!r}": {"type": kind} for kind in (None, "x", 5)},
