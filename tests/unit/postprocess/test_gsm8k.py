@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ais_prompt.errors import DataError
 from ais_prompt.evaluators.accuracy import Gsm8kEvaluator
+from ais_prompt.postprocess.math import math_postprocess_v2
 from ais_prompt.postprocess.numbers import gsm8k_dataset_postprocess, gsm8k_postprocess, to_decimal
 from ais_prompt.registry import POSTPROCESSORS
 from tests.support.real_data import GSM8K, needs
@@ -108,3 +111,10 @@ def test_every_published_verdict_is_reproduced() -> None:
             assert (score["accuracy"] == 1) == row[model]["is_correct"], row[model]["solution"]
             verdicts += 1
     assert verdicts == 5276
+
+
+@pytest.mark.parametrize("read", [gsm8k_postprocess, math_postprocess_v2])
+def test_a_number_at_the_very_end_of_a_cut_answer_is_not_read(read: Callable[..., Any]) -> None:
+    for text in ("The answer is 12", "The answer is 12.", "#### 12"):
+        assert (str(read(text)), read(text, cut=True)) == ("12", None)
+    assert str(read("The answer is 12 apples.", cut=True)) == "12"
