@@ -15,7 +15,7 @@ from ais_prompt.postprocess.peer import general_postprocess_peer
 from ais_prompt.postprocess.phrases import bbh_freeform_postprocess
 from ais_prompt.postprocess.readable import said
 from ais_prompt.registry import EVALUATORS
-from ais_prompt.utils.text import contains
+from ais_prompt.utils.whole_words import contains
 
 _ANSWER_LINE: Final = re.compile(r"(?i)Answer\s*:\s*([^\n]+)")
 _PUNCTUATION: Final = re.compile(f"[{re.escape(string.punctuation)}]")
@@ -25,7 +25,8 @@ _PUNCTUATION: Final = re.compile(f"[{re.escape(string.punctuation)}]")
 class ContainedAnswerEvaluator(MeanEvaluator):
     """Accuracy: 1 where a gold answer is in the answer, each without punctuation and articles.
 
-    Only whole words and numbers count: 5 is not in 15, and "no" is not in "know" (`ais_prompt.utils.text.contains`).
+    Only whole words and numbers count: 5 is not in 15, and "no" is not in "know"
+    (`ais_prompt.utils.whole_words.contains`).
 
     Source: OpenCompass, ``TriviaQAEvaluator``, ``NQEvaluator`` and ``LEvalEMEvaluator``. There parts of words count,
     and a gold without letters and digits is in every answer; here it is in none.
@@ -63,7 +64,8 @@ class ContainedAnswerEvaluator(MeanEvaluator):
 class ContainsEvaluator(MeanEvaluator):
     """Accuracy: 1 where a gold answer is anywhere in the answer, after thoughts.
 
-    Only whole words and numbers count: 5 is not in 15, and "no" is not in "know" (`ais_prompt.utils.text.contains`).
+    Only whole words and numbers count: 5 is not in 15, and "no" is not in "know"
+    (`ais_prompt.utils.whole_words.contains`).
     Upper and lower case, full-width and other forms of a character (NFKC), kinds of quotation marks and dashes, bold
     and white space make no difference. Several golds are alternatives.
 

@@ -28,7 +28,7 @@ _DATE: Final = re.compile(
     r"|(?P<y2>\d{4})\s?年\s?(?P<m2>\d{1,2})\s?月\s?(?P<d2>\d{1,2})\s?[日号]"
     r"|(?P<a3>\d{1,2})(?P<s3>[./-])(?P<b3>\d{1,2})(?P=s3)(?P<y3>\d{4})(?!\.?\d)"
     rf"|(?P<d4>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH.format(4)},?\s+(?P<y4>\d{{4}})(?!\d)"
-    rf"|\b{_MONTH.format(5)}\s+(?P<d5>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<y5>\d{{4}})(?!\d))",
+    rf"|(?<![A-Za-z]){_MONTH.format(5)}\s+(?P<d5>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<y5>\d{{4}})(?!\d))",
     re.IGNORECASE,
 )
 _NOT_ON: Final = re.compile(r"(?:\bnot|n['’]t|\bnever)\s+(?:on|in|until|before|after)\s+(?:the\s+)?\Z", re.IGNORECASE)

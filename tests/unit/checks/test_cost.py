@@ -13,7 +13,7 @@ from ais_prompt.checks.source import Source, checked
 from tests.support.parts import write_rows
 from tests.unit.plan.test_plan import CONFIG
 
-MOST_CALLS: Final = 2200
+MOST_CALLS: Final = 2400
 """Calls of Python functions that reading and checking one more dataset of two models may take; 1,970 when written."""
 
 

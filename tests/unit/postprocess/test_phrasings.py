@@ -109,6 +109,7 @@ READ_THOUGHTS = {
 }
 """Rules of other programs, which read the whole text."""
 ARGUMENTS = {
+    "label_postprocess": {"labels": ["A", "B"]},
     "match_answer_pattern": {"answer_pattern": r"answer is (\w)"},
     "mathbench_postprocess": {"name": "college_en"},
     "mgsm_postprocess": {"lang": "en"},

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.utils.jsonl import encode
-from ais_prompt.utils.text import VARIES, contains, counted, kind_of, listed, printable
+from ais_prompt.utils.text import VARIES, counted, kind_of, listed, printable
+from ais_prompt.utils.whole_words import contains
 
 INVISIBLE = [
     *map(chr, range(0x80, 0xA0)),

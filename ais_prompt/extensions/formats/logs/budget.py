@@ -28,7 +28,7 @@ OTHER_FILE: Final = "copy the log again, or name another file"
 _STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 
 
-class Budget:
+class LogBudget:
     """What is left for one log."""
 
     def __init__(self) -> None:

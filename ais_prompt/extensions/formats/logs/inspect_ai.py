@@ -13,7 +13,7 @@ from functools import partial
 from statistics import median, mode
 from typing import Any, Final
 
-from ais_prompt.extensions.formats.logs.budget import Budget
+from ais_prompt.extensions.formats.logs.budget import LogBudget
 from ais_prompt.extensions.formats.logs.log_files import Archive, LogFile, mapping
 from ais_prompt.extensions.formats.logs.record import (
     LogFormat,
@@ -158,7 +158,7 @@ def _options(spec: Mapping[str, Any], scorer: str) -> Mapping[str, Any]:
     return {}
 
 
-def _answer(sample: Mapping[str, Any], model: str, scorer: str, metric: str, budget: Budget) -> LoggedAnswer:
+def _answer(sample: Mapping[str, Any], model: str, scorer: str, metric: str, budget: LogBudget) -> LoggedAnswer:
     transcript = mapping(sample, "transcript")  # the first version keeps events and long texts in it
     spend = partial(budget.spend, where=f"sample {sample.get('id')!s:.100}")
     texts = _Attachments(mapping(sample, "attachments") or mapping(transcript, "content"), spend)

@@ -17,7 +17,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from ais_prompt.errors import DataError
-from ais_prompt.extensions.formats.logs.budget import OTHER_FILE, TIMES_ITS_SIZE, Budget, check_values
+from ais_prompt.extensions.formats.logs.budget import OTHER_FILE, TIMES_ITS_SIZE, LogBudget, check_values
 from ais_prompt.store.disk import reading
 from ais_prompt.utils.files import open_regular
 from ais_prompt.utils.jsonl import decode
@@ -99,7 +99,7 @@ class LogFile(Struct, frozen=True, dict=True):
 class Archive:
     """An archive of JSON files, read one file at a time and never unpacked to the disk."""
 
-    def __init__(self, path: Path, budget: Budget) -> None:
+    def __init__(self, path: Path, budget: LogBudget) -> None:
         """Open an archive.
 
         Raises:
@@ -145,7 +145,7 @@ class LogReading:
     """
 
     def __init__(self) -> None:
-        self.budget = Budget()
+        self.budget = LogBudget()
         self._known: dict[Path, LogFile | None] = {}
 
     def files(self, path: Path, *, deep: bool = True) -> list[LogFile]:

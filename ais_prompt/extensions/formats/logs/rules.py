@@ -359,7 +359,8 @@ class RuleSearch:
         self._spent[number] = spent, waited
         allowed = RULE_SECONDS + SECONDS_PER_ANSWER * self.answers
         if spent > allowed or waited > 10 * allowed:
-            raise PartError("the rule of the tool takes too long on these answers")
+            what = "the rule of the tool takes too long on these answers"
+            raise PartError(what, fix="score them by a rule of this program: aisprompt score RUN --config CONFIG")
 
     def found(self) -> LogRule | None:
         """Return the first rule that agrees; None if the tool has a rule of its own."""
