@@ -132,107 +132,142 @@ def describe_rows(
         raise _no_question(data, columns, looked)
     if written is None and not shape.options:
         _refuse_unread_options(data, looked)
-    columns_of = _Columns(shape, looked, written)
+    found = _columns(shape, looked, written)
     if shape.messages is None:
-        _refuse_mixed(columns_of.inputs, looked, data)
-    shape, made = _made(columns_of.shape, looked, data)
-    answer = columns_of.answer if columns_of.answer in made[0] else None
+        _refuse_mixed(found.inputs, looked, data)
+    shape = found.shape
+    made = _made(shape, looked, data)
+    answer = found.answer if found.answer in made[0] else None
     golds = [] if answer is None else [row.get(answer) for row in made]
     known = Golds(
         [gold for gold in golds if has_gold(gold)],
         shape.answer or answer or "",
-        _letters(made) if shape.options else columns_of.letters,
-        chinese=any(_HAN.search(name) for name in columns_of.inputs) or _is_chinese(made, columns_of.inputs),
+        _letters(made) if shape.options else found.letters,
+        chinese=any(_HAN.search(name) for name in found.inputs) or _is_chinese(made, found.inputs),
     )
     kind, scoring = _scoring(known, data)
-    prompt = columns_of.prompt if written else _instructed(columns_of.prompt, kind, scoring, known)
-    if shape.messages is None:
-        infer = _text_prompt(prompt, answer, data, shown=columns_of.shown(made, few_shot=data.few_shot > 0))
-    else:
-        infer = _chat_prompt(data)
-    if data.few_shot and columns_of.shown(made, few_shot=True) == "shown_answer":
+    prompt = found.prompt if written else _instructed(found.prompt, kind, scoring, known)
+    shown = found.shown(made)
+    infer = _text_prompt(prompt, answer, data, shown) if shape.messages is None else _chat_prompt(data)
+    if data.few_shot and shown != answer:
         shape = replace(shape, shown=answer)
     dataset = {
         "abbr": Path(data.path).name.partition(".")[0] or "data",
         **source,
         **({} if shape == RowShape() else {"shape": msgspec.to_builtins(shape)}),
         "reader_cfg": {
-            "input_columns": [name for name in columns_of.inputs if name != answer],
+            "input_columns": [name for name in found.inputs if name != answer],
             "output_column": answer,
         },
         "infer_cfg": {**infer, "inferencer": {"type": "GenInferencer"}},
         **({"eval_cfg": scoring} if scoring else {}),
     }
-    sentence = _sentence(shape, columns_of, kind, scoring)
-    notes = [*_missing(golds, answer), *_unnamed_labels(data, kind, known), *_other_answers(looked, shape, columns_of)]
+    sentence = _sentence(shape, found, kind, scoring)
+    notes = [*_missing(golds, answer), *_unnamed_labels(data, kind, known), *_other_answers(looked, shape, found)]
     return Description(dataset, "; ".join([sentence, *notes]), kind)
 
 
-class _Columns:
-    """The columns of a dataset: those of its prompt, that of its answer, and the shape that makes them.
-
-    A shape is used as far as it is needed: a plain column is written by its own name.
+class _Columns(Struct, frozen=True):
+    """The columns of a dataset. A shape is used as far as it is needed: a plain column is written by its own name.
 
     Attributes:
-        shape: what is left of the shape.
-        prompt: the question as a template has it.
-        inputs: the columns in it.
+        shape: what is left of the shape that was found.
         answer: the column of the gold; None without one.
         source: the column that the gold is made of.
+        prompt: the question as a template has it.
+        inputs: the columns in it.
         letters: of options that the prompt writes column by column; empty where the shape makes ``options``.
     """
 
-    def __init__(
-        self, shape: RowShape, rows: Sequence[Mapping[str, Any]], written: tuple[str, list[str]] | None
-    ) -> None:
-        plain_rows = [flat(row, shape.inside) for row in rows] if shape.inside else rows
-        self.source, self.letters = shape.answer, ""
-        replies = shape.messages is not None and shape.answer is None
-        changes_gold = bool(shape.options or shape.parsed or replies)
-        has_gold = shape.answer is not None or shape.right is not None or shape.gold == "marked" or replies
-        is_path = shape.answer is not None and shape.answer not in plain_rows[0]
-        self.answer = ("answer" if changes_gold or is_path else shape.answer) if has_gold else None
-        if shape.answer is not None and not changes_gold and not is_path:
-            shape = replace(shape, answer=None)
-            if any(isinstance(row.get(self.source or ""), bool) for row in plain_rows):
-                shape = replace(shape, texts=(*shape.texts, str(self.source)))
-        if written is not None:
-            self.prompt, self.inputs = written
-            if isinstance(shape.options, str) and shape.options in self.inputs:  # as it is, it is a list
-                self.prompt = self.prompt.replace(mark_of(shape.options), mark_of("options"))
-                self.inputs = ["options" if name == shape.options else name for name in self.inputs]
-            unwritten = [name for name in self.inputs if name in plain_rows[0] and not _is_written(name, plain_rows)]
-            shape = replace(shape, texts=(*shape.texts, *(name for name in unwritten if name != self.answer)))
-        elif shape.messages is not None:
-            self.prompt, self.inputs = "", ["messages"]
-        else:
-            parts = shape.question
-            if all(_is_written(name, plain_rows) for name in parts) and not shape.right:
-                shape = replace(shape, question=())
-                self.prompt, self.inputs = "\n\n".join(map(mark_of, parts)), list(parts)
-            elif len(parts) == 1 and not shape.right:
-                shape = replace(shape, question=(), texts=(*shape.texts, *parts))
-                self.prompt, self.inputs = mark_of(parts[0]), list(parts)
-            else:
-                self.prompt, self.inputs = mark_of("question"), ["question"]
-            if _are_lettered(shape, plain_rows):
-                lines = [f"{letter}. {mark_of(name)}" for letter, name in zip(LETTERS, shape.options, strict=False)]
-                self.prompt, self.inputs = "\n".join([self.prompt, *lines]), [*self.inputs, *shape.options]
-                self.answer, self.letters = self.source, LETTERS[: len(lines)]
-                shape = replace(shape, options=(), answer=None)
-            elif shape.options:
-                self.prompt, self.inputs = f"{self.prompt}\n{mark_of('options')}", [*self.inputs, "options"]
-        self.shape = shape
+    shape: RowShape
+    answer: str | None
+    source: str | None
+    prompt: str = ""
+    inputs: Sequence[str] = ()
+    letters: str = ""
 
-    def shown(self, rows: Sequence[Mapping[str, Any]], *, few_shot: bool) -> str | None:
+    def shown(self, rows: Sequence[Mapping[str, Any]]) -> str | None:
         """Return the column that an example shows as its answer: of golds that are no texts one that is made."""
-        plain = self.answer is None or not any(isinstance(row.get(self.answer), Mapping | list) for row in rows)
-        return self.answer if plain or not few_shot else "shown_answer"
+        is_plain = self.answer is None or not any(isinstance(row.get(self.answer), Mapping | list) for row in rows)
+        return self.answer if is_plain else "shown_answer"
+
+
+def _columns(shape: RowShape, rows: Sequence[Mapping[str, Any]], written: tuple[str, list[str]] | None) -> _Columns:
+    """Return the columns of a dataset.
+
+    Args:
+        shape: what was found.
+        rows: of the file.
+        written: the prompt of the user and the columns in it; None if it is guessed.
+    """
+    plain_rows = [flat(row, shape.inside) for row in rows] if shape.inside else rows
+    found = _with_gold(shape, plain_rows)
+    if written is not None:
+        return _with_written(found, plain_rows, *written)
+    if shape.messages is not None:
+        return replace(found, inputs=("messages",))
+    return _with_options(_with_question(found, plain_rows), plain_rows)
+
+
+def _with_gold(shape: RowShape, rows: Sequence[Mapping[str, Any]]) -> _Columns:
+    """Find the column of the gold: the one in the file, or ``answer``, which the shape makes."""
+    source = shape.answer
+    replies = shape.messages is not None and source is None
+    if source is None:
+        is_made = replies or shape.right is not None or shape.gold == "marked"
+        return _Columns(shape, "answer" if is_made else None, None)
+    if shape.options or shape.parsed or source not in rows[0]:  # a path leads into a column
+        return _Columns(shape, "answer", source)
+    shape = replace(shape, answer=None)
+    if any(isinstance(row[source], bool) for row in rows):
+        shape = replace(shape, texts=(*shape.texts, source))
+    return _Columns(shape, source, source)
+
+
+def _with_written(found: _Columns, rows: Sequence[Mapping[str, Any]], prompt: str, inputs: Sequence[str]) -> _Columns:
+    """Take the prompt of the user; options in it are written as lines, and other values as people write them."""
+    shape = found.shape
+    if isinstance(shape.options, str) and shape.options in inputs:
+        prompt = prompt.replace(mark_of(shape.options), mark_of("options"))
+        inputs = ["options" if name == shape.options else name for name in inputs]
+    odd = [name for name in inputs if name in rows[0] and name != found.answer and not _is_written(name, rows)]
+    return replace(found, shape=replace(shape, texts=(*shape.texts, *odd)), prompt=prompt, inputs=inputs)
+
+
+def _with_question(found: _Columns, rows: Sequence[Mapping[str, Any]]) -> _Columns:
+    """Write the columns of the question, or the text that the shape makes of them."""
+    shape, parts = found.shape, found.shape.question
+    if shape.right is None and all(_is_written(name, rows) for name in parts):
+        prompt = "\n\n".join(map(mark_of, parts))
+        return replace(found, shape=replace(shape, question=()), prompt=prompt, inputs=parts)
+    if shape.right is None and len(parts) == 1:
+        shape = replace(shape, question=(), texts=(*shape.texts, *parts))
+        return replace(found, shape=shape, prompt=mark_of(parts[0]), inputs=parts)
+    return replace(found, prompt=mark_of("question"), inputs=("question",))
+
+
+def _with_options(found: _Columns, rows: Sequence[Mapping[str, Any]]) -> _Columns:
+    """Write the options below the question: their columns if each has a letter, or the lines that the shape makes."""
+    shape = found.shape
+    if not shape.options:
+        return found
+    if not _are_lettered(shape, rows):
+        prompt = f"{found.prompt}\n{mark_of('options')}"
+        return replace(found, prompt=prompt, inputs=(*found.inputs, "options"))
+    lines = [f"{letter}. {mark_of(name)}" for letter, name in zip(LETTERS, shape.options, strict=False)]
+    return replace(
+        found,
+        shape=replace(shape, options=(), answer=None),
+        answer=found.source,
+        prompt="\n".join([found.prompt, *lines]),
+        inputs=(*found.inputs, *shape.options),
+        letters=LETTERS[: len(lines)],
+    )
 
 
 def _are_lettered(shape: RowShape, rows: Sequence[Mapping[str, Any]]) -> bool:
     """Return whether each option has a column with a value in every row, and the answer is a letter."""
-    if not shape.options or isinstance(shape.options, str) or shape.right is not None or shape.gold != "letter":
+    if isinstance(shape.options, str) or shape.right is not None or shape.gold != "letter":
         return False
     letters = LETTERS[: len(shape.options)]
     golds = [] if shape.answer is None else [str(row.get(shape.answer) or letters[0]).upper() for row in rows]
@@ -247,16 +282,14 @@ def _is_written(name: str, rows: Sequence[Mapping[str, Any]]) -> bool:
     )
 
 
-def _made(
-    shape: RowShape, rows: Sequence[Mapping[str, Any]], data: DataFile
-) -> tuple[RowShape, Sequence[Mapping[str, Any]]]:
+def _made(shape: RowShape, rows: Sequence[Mapping[str, Any]], data: DataFile) -> Sequence[Mapping[str, Any]]:
     """Return the rows in their shape.
 
     Raises:
         DataError: a row has another shape; it names the row.
     """
     if shape == RowShape():
-        return shape, rows
+        return rows
     made = []
     for number, row in enumerate(rows):
         try:
@@ -264,7 +297,7 @@ def _made(
         except DataError as error:
             error.where = f"{data.path}, row {number}"
             raise
-    return shape, made
+    return made
 
 
 def _refuse_mixed(inputs: Sequence[str], rows: Sequence[Mapping[str, Any]], data: DataFile) -> None:
