@@ -10,6 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
@@ -55,7 +56,7 @@ _FORMULA: Final = re.compile(r"\\[A-Za-z]+|\$[^$]+\$|[\w)]\^[\w({-]|√|π|\bsqr
 _LETTER: Final = re.compile(r"\W*([A-J])\W*")
 
 
-class Golds(Struct, frozen=True):
+class Golds(Struct, frozen=True, dict=True):
     """The golds of a file.
 
     Attributes:
@@ -70,9 +71,9 @@ class Golds(Struct, frozen=True):
     letters: str = ""
     chinese: bool = False
 
-    @property
+    @cached_property
     def texts(self) -> list[list[str]]:
-        """The right answers of each row as texts; empty for an object of another form."""
+        """The right answers of each row as texts; empty for an object of another form. Each kind looks at them."""
         return [_texts(value) for value in self.values]
 
 

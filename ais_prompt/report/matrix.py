@@ -180,7 +180,7 @@ def _style(row: Row | None, *, is_best: bool) -> str:
 
 
 def _best(line: Line) -> float | None:
-    """Return the best of scores that differ; None for a unit of its own of which nobody says that less is better."""
+    """Return the best of scores that differ; None for a unit of its own whose direction is not known."""
     rows = [row for row in line.rows if row is not None and row.score is not None]
     less = any(row.lower_is_better for row in rows)
     scores = [row.score for row in rows if row.score is not None and (row.fraction or less)]
