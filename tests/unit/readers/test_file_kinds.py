@@ -70,8 +70,8 @@ CONTENTS: dict[str, str | bytes] = {
     "task of BIG-bench": json.dumps({"name": "sums", "keywords": ["a"], "examples": ROWS}, indent=1),
     "columns": json.dumps({name: [row[name] for row in ROWS] for name in ROWS[0]}),
     "csv": CSV,
-    "packed csv": gzip.compress(CSV.encode()),
-    "packed lines": gzip.compress(LINES.encode()),
+    "packed csv": gzip.compress(CSV.encode(), mtime=0),
+    "packed lines": gzip.compress(LINES.encode(), mtime=0),
     "semicolons": CSV.replace('"1+1, or: 2",2', "1+1, or: 2;2").replace("q,a", "q;a").replace("2+2,4", "2+2;4"),
     "tabs": "q\ta\n1+1, or: 2\t2\n2+2\t4\n",
     "Unicode text of Excel": "q\ta\r\n1+1, or: 2\t2\r\n2+2\t4\r\n".encode("utf-16"),
@@ -91,12 +91,12 @@ def test_a_file_is_read_by_what_is_in_it(write: Write) -> None:
     [
         ("lines.json", LINES),
         ("lines.ndjson", LINES),
-        ("lines.NDJSON.gz", gzip.compress(LINES.encode())),
+        ("lines.NDJSON.gz", gzip.compress(LINES.encode(), mtime=0)),
         ("list.jsonl", json.dumps(ROWS)),
         ("list_over_lines.jsonl", json.dumps(ROWS, indent=1)),
         ("object.jsonl", json.dumps({"data": ROWS}, indent=1)),
-        ("packed.jsonl", gzip.compress(LINES.encode())),
-        ("packed.csv", gzip.compress(CSV.encode())),
+        ("packed.jsonl", gzip.compress(LINES.encode(), mtime=0)),
+        ("packed.csv", gzip.compress(CSV.encode(), mtime=0)),
     ],
 )
 def test_json_that_is_named_like_another(write: Write, name: str, content: str | bytes) -> None:
