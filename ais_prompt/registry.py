@@ -27,13 +27,22 @@ from mmengine.registry import Registry
 
 from ais_prompt.catalog import PARTS, PROTOCOLS, public_names
 from ais_prompt.errors import AisPromptError, ConfigError, MissingExtra
-from ais_prompt.utils.guard import ends_program, exception_line, guarded, guarded_call, refuse_other_kind
-from ais_prompt.utils.held import Held
-from ais_prompt.utils.packages import installed
-from ais_prompt.utils.peers import foreign_part, line_for, peer_of
-from ais_prompt.utils.places import defined_at, users_line
-from ais_prompt.utils.plugins import load_plugins
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import (
+    Held,
+    defined_at,
+    ends_program,
+    exception_line,
+    foreign_part,
+    guarded,
+    guarded_call,
+    installed,
+    line_for,
+    listed,
+    load_plugins,
+    peer_of,
+    refuse_other_kind,
+    users_line,
+)
 
 Part = TypeVar("Part", bound=Callable[..., Any])
 
@@ -192,7 +201,7 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
         return self.kind.removesuffix("s")
 
     def _advice(self, key: str) -> str:
-        from ais_prompt.utils.synonyms import part_meant
+        from ais_prompt.utils import part_meant
 
         near = difflib.get_close_matches(key, self.names(), n=1, cutoff=0.5)
         is_misspelt = bool(near) and difflib.SequenceMatcher(None, key.lower(), near[0].lower()).ratio() > 0.93

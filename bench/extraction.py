@@ -35,7 +35,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 from unicodedata import normalize
 
-from ais_prompt.postprocess.numbers import to_decimal
+from ais_prompt.postprocess import to_decimal
 from ais_prompt.registry import POSTPROCESSORS
 
 CORPUS = Path(__file__).parents[1] / "tests" / "phrasings"

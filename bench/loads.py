@@ -27,15 +27,13 @@ from typing import Any, Final
 import numpy as np
 from scipy.stats import gamma, kstest
 
-from ais_prompt.checks.source import checked
+from ais_prompt.checks import checked
 from ais_prompt.perf.exchange import Exchange, offsets_of
 from ais_prompt.perf.load_result import LoadResult
-from ais_prompt.store.layout import RunFolder
+from ais_prompt.store import RunFolder
 from ais_prompt.types import PerfSpec
-from ais_prompt.utils.progress import QUIET, verbosity
-from ais_prompt.verbs.api import source_of
-from ais_prompt.verbs.perf import measure_run, prepare_run
-from ais_prompt.verbs.run import open_run_folder
+from ais_prompt.utils import QUIET, verbosity
+from ais_prompt.verbs import measure_run, open_run_folder, prepare_run, source_of
 from bench.engine import lean_server
 from tests.support.servers import MockServer, mock_server
 

@@ -25,7 +25,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from ais_prompt.models.huggingface.local_model import HuggingFaceChatModel
+from ais_prompt.models import HuggingFaceChatModel
 from tests.support.real_data import BBH, GSM8K
 from tools.real.__main__ import installed, model_folder
 from tools.real.cases import CASES

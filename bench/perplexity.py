@@ -23,10 +23,10 @@ from pathlib import Path
 from time import process_time
 from typing import Any, Final
 
-from ais_prompt.engine.in_memory import WINDOW
-from ais_prompt.models.huggingface.local_model import HuggingFaceBaseModel
+from ais_prompt.engine import WINDOW
+from ais_prompt.models import HuggingFaceBaseModel
 from ais_prompt.types import LikelihoodQuery, Request
-from ais_prompt.utils.jsonl import decode
+from ais_prompt.utils import decode
 from bench.local_models import (
     DATA,
     DEMO_MODEL,

@@ -34,10 +34,9 @@ from ais_prompt.extensions.same.evidence import (
     compare_prompts,
     decide,
 )
-from ais_prompt.models.huggingface.local_model import HuggingFaceChatModel
+from ais_prompt.models import HuggingFaceChatModel
 from ais_prompt.registry import MODELS
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.predictions import read_predictions
+from ais_prompt.store import RunFolder, read_predictions
 from ais_prompt.types import Prediction, Prompt
 
 POOL: Final = 16

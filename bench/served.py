@@ -25,7 +25,7 @@ from typing import Any, Final
 from urllib.parse import urlencode
 from urllib.request import urlopen
 
-from ais_prompt.store.layout import RunFolder
+from ais_prompt.store import RunFolder
 from bench.report import make_run
 
 TIMEOUT_SECONDS: Final = 300

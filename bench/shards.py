@@ -26,16 +26,14 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-from ais_prompt.checks.source import Source, checked, checked_for_scoring
-from ais_prompt.config.render import render_config
-from ais_prompt.engine.conversations import conversations
-from ais_prompt.plan.plan import Task
-from ais_prompt.shards.merge import agreement, merge_journals
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.request_keys import RequestKeys
-from ais_prompt.store.results import write_json_atomic
+from ais_prompt.checks import Source, checked, checked_for_scoring
+from ais_prompt.config import render_config
+from ais_prompt.engine import conversations_of
+from ais_prompt.plan import Task
+from ais_prompt.shards import agreement, merge_journals
+from ais_prompt.store import RequestKeys, RunFolder, write_json_atomic
 from ais_prompt.types import Completion, Prediction, Shard, Usage
-from ais_prompt.utils.jsonl import encode_plain
+from ais_prompt.utils import encode_plain
 from bench.engine import ROOT, lean_server, take_stats
 
 CONFIG: Final = """import os
@@ -204,7 +202,7 @@ def _folder_of(run: RunFolder, shard: Shard) -> RunFolder:
 def _answered(task: Task, shards: int) -> Iterator[tuple[int, str, Prediction]]:
     """Yield the shard of each sample, the key of its request, and its prediction."""
     key_of = RequestKeys(task.model.identity())
-    for conversation in conversations(task, lambda _: None, task.data.test):
+    for conversation in conversations_of(task, lambda _: None, task.data.test):
         [request] = conversation.open_requests()
         key = key_of(request)
         text = LETTERS[int(key[-2:], 16) % 4] + " is the choice that I would take here, because the others say less."

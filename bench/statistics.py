@@ -21,17 +21,20 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ais_prompt.metrics.aggregate import exact_mean, spread_of_questions
-from ais_prompt.metrics.interval import (
+from ais_prompt.metrics import (
     Part,
     Z,
+    exact_mean,
     group_spread,
     largest_variance,
     mean_interval,
+    noise_of_k,
+    pass_at_k,
+    pass_hat_k,
     spread_of,
+    spread_of_questions,
     wilson_interval,
 )
-from ais_prompt.metrics.repeated import noise_of_k, pass_at_k, pass_hat_k
 from ais_prompt.types import Spread
 
 Values: TypeAlias = NDArray[np.float64]

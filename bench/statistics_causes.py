@@ -16,8 +16,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ais_prompt.comparison.causes import shares_left_out
-from ais_prompt.metrics.difference import mean_difference
+from ais_prompt.comparison import shares_left_out
+from ais_prompt.metrics import mean_difference
 
 Values = NDArray[np.float64]
 

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from ais_prompt.metrics.claims import low_end
+from ais_prompt.metrics import low_end
 
 SHARES: Final = (0.5, 0.7, 0.9, 0.95, 0.98)
 ALIKE: Final = (0.0, 0.1, 0.3, 0.7)

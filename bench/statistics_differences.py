@@ -23,10 +23,18 @@ from itertools import product
 
 import numpy as np
 
-from ais_prompt.comparison.differences import Difference, intervals_together, mean_differences
-from ais_prompt.metrics.difference import MeanDifference, mean_difference
-from ais_prompt.metrics.paired import LEVEL, NIGHTS, alarms_per_year, detectable_drop, matched_worse, mcnemar_worse
-from ais_prompt.report.comparison import FEW
+from ais_prompt.comparison import Difference, intervals_together, mean_differences
+from ais_prompt.metrics import (
+    LEVEL,
+    NIGHTS,
+    MeanDifference,
+    alarms_per_year,
+    detectable_drop,
+    matched_worse,
+    mcnemar_worse,
+    mean_difference,
+)
+from ais_prompt.report import FEW
 
 SIZES = (20, 50, 200, 1_000)
 CHANGED = (0.02, 0.1, 0.3)

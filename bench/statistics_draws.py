@@ -20,10 +20,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ais_prompt.metrics.aggregate import mean_scores
-from ais_prompt.readers.draw import allot
-from ais_prompt.scoring.averages import with_averages
-from ais_prompt.scoring.rows import score_row
+from ais_prompt.metrics import mean_scores
+from ais_prompt.readers import allot
+from ais_prompt.scoring import score_row, with_averages
 from ais_prompt.types import SampleScore, Stratum, SummaryEntry, SummaryGroup
 
 SHARES: Final = (0.02, 0.05, 0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.98)

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from ais_prompt.metrics.thresholds import threshold
+from ais_prompt.metrics import threshold
 
 CELLS: Final = tuple((questions, runs) for questions in (50, 200, 1000) for runs in (2, 3, 5, 10))
 BETWEEN: Final = (0.0, 0.02)

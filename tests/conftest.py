@@ -23,8 +23,8 @@ from typing import Final
 import pytest
 from hypothesis import HealthCheck, settings
 
+from ais_prompt.utils import SECRETS
 from ais_prompt.utils import worker as hidden
-from ais_prompt.utils.secrets import SECRETS
 from tests.support.servers import MockServer, mock_server
 from tools import reference
 

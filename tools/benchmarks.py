@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ais_prompt.config.cards import NOT_VERIFIED, Card, cards, how_to_get
-from ais_prompt.config.locate import list_shipped
+from ais_prompt.config import NOT_VERIFIED, Card, how_to_get, list_shipped, read_cards
 from ais_prompt.reference.config_files import benchmarks_of, configs_of, how_asked, suites
 
 ABOUT: Final = """\
@@ -65,7 +64,7 @@ one.
 
 def page() -> str:
     """Return the page."""
-    known = cards()
+    known = read_cards()
     lines = ABOUT.rstrip("\n").splitlines()
     lines += [f"| `{suite.name}` | {suite.summary} | {', '.join(benchmarks_of(suite))} |" for suite in suites()]
     lines += ["", "## All benchmarks", ""]

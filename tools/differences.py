@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from ais_prompt.utils.jsonl import decode
+from ais_prompt.utils import decode
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 CONFORMANCE: Final = ROOT / "tests" / "conformance"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ais_prompt.engine.failures import FailureWatch
-from ais_prompt.engine.in_memory import ask_alone
+from ais_prompt.engine import FailureWatch, ask_alone
 from ais_prompt.inferencers import RunningConversation
-from ais_prompt.models.base import Model
+from ais_prompt.models import Model
 from ais_prompt.types import Completion, Request
 
 

@@ -26,8 +26,7 @@ from msgspec.structs import asdict, replace
 
 from ais_prompt.errors import AisPromptError
 from ais_prompt.extensions.peers.code.sources import DISTRIBUTIONS
-from ais_prompt.utils.folders import PEER_FOLDERS
-from ais_prompt.utils.jsonl import encode
+from ais_prompt.utils import PEER_FOLDERS, encode
 from tools.peer_files import (
     SECONDS,
     FileResult,

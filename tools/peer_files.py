@@ -13,16 +13,14 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.checks.check import check_plan
-from ais_prompt.checks.faults import FaultList
-from ais_prompt.checks.source import ReadConfig, Source, read_spec
-from ais_prompt.config.load import load_config
+from ais_prompt.checks import FaultList, ReadConfig, Source, check_plan, read_spec
+from ais_prompt.config import load_config
 from ais_prompt.errors import AisPromptError, MissingExtra, PartError, faults_of
-from ais_prompt.plan.plan import Plan
+from ais_prompt.plan import Plan
 from ais_prompt.registry import READERS
 from ais_prompt.types import DatasetSpec, PartSpec, RunSpec
-from ais_prompt.utils.digest import digest
-from ais_prompt.verbs.run import open_run_folder, run
+from ais_prompt.utils import digest
+from ais_prompt.verbs import open_run_folder, run_source
 from tools.judged_rows import GOLD, RATED, verdicts
 from tools.made_up_rows import MEDIA_ROOTS, SHAPES, made_up
 
@@ -192,7 +190,7 @@ def _run_once(spec: RunSpec) -> str:
         faults = check_plan(plan, str).faults
         if faults:
             return cause(faults[0])
-        result = run(plan, open_run_folder(plan), with_report=False)
+        result = run_source(plan, open_run_folder(plan), with_report=False)
     for outcome in result.outcomes:
         if outcome.error is not None:
             return cause(outcome.error)

@@ -18,12 +18,11 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.checks.source import Source, read_spec
-from ais_prompt.config.compose import compose
-from ais_prompt.config.load import LoadedConfig
+from ais_prompt.checks import Source, read_spec
+from ais_prompt.config import LoadedConfig, compose_config
 from ais_prompt.errors import AisPromptError, MissingExtra, faults_of
 from ais_prompt.inferencers import Conversation
-from ais_prompt.plan.plan import Plan, Task
+from ais_prompt.plan import Plan, Task
 from ais_prompt.types import (
     Completion,
     DatasetSpec,
@@ -35,9 +34,7 @@ from ais_prompt.types import (
     Sample,
     prompt_to_json,
 )
-from ais_prompt.utils.digest import digest
-from ais_prompt.utils.peers import peer_package
-from ais_prompt.utils.worker import Worker, WorkerDied
+from ais_prompt.utils import Worker, WorkerDied, digest, peer_package
 from tools.made_up_rows import MEDIA_ROOTS, MadeUpRows, made_up
 from tools.peer_files import FileResult, cause
 from tools.peer_side import ANSWER, Asked, PeerModel, PromptsCall
@@ -104,7 +101,7 @@ def compared(file: Path, package: str) -> list[Comparison]:
     """
     if peer_package(package) is None:
         raise MissingExtra(f"{package} is not there", fix="name its folder")
-    loaded = compose((), (str(file),))
+    loaded = compose_config((), (str(file),))
     settings: dict[str, Mapping[str, Any]] = {}
     for dataset in loaded.values["datasets"]:
         setting = {name: dataset.get(name) for name in ("reader_cfg", "infer_cfg")}

@@ -19,8 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from ais_prompt.extensions.peers.code.importing import install_finders, resolve
-from ais_prompt.utils.guard import exception_line
-from ais_prompt.utils.worker import serve
+from ais_prompt.utils import exception_line, serve
 
 ANSWER: Final = "an answer"
 """What every model answers."""

@@ -1,1 +1,60 @@
 """Everything that looks at a config before a model is asked: faults, warnings, leaks, and what scoring needs."""
+
+from typing import TYPE_CHECKING
+
+from ais_prompt.rooms import offered
+
+if TYPE_CHECKING:
+    from ais_prompt.checks.asked_rows import NO_VALUE, check_media, numbered, shown_gap, taken_kinds
+    from ais_prompt.checks.check import Findings, check_plan
+    from ais_prompt.checks.data_file import DataFile, Description, describe_file, describe_rows
+    from ais_prompt.checks.data_shapes import SHAPES, Shape, find_shape
+    from ais_prompt.checks.extraction import LONGEST, PHRASINGS, ExtractionTrial, LostAnswer, try_extraction
+    from ais_prompt.checks.faults import FaultList, check_k
+    from ais_prompt.checks.gate_faults import faults_of_gates
+    from ais_prompt.checks.gold_kinds import KINDS, GoldKind, Golds
+    from ais_prompt.checks.leaks.chance import ALPHA, alarming, drawn
+    from ais_prompt.checks.leaks.clues import find_choices, find_clues
+    from ais_prompt.checks.leaks.near_copies import (
+        LEAST_OVERLAP,
+        LEAST_WORDS,
+        MAX_COMPARED,
+        NearCopy,
+        copies_beyond_form,
+        find_near_copies,
+        likeliest,
+    )
+    from ais_prompt.checks.leaks.proof import (
+        ShownQuestions,
+        check_gold_is_hidden,
+        find_shown_questions,
+        shown_columns,
+        shown_questions_warning,
+    )
+    from ais_prompt.checks.leaks.search import is_garbled
+    from ais_prompt.checks.prompt_warning import (
+        MisspeltPlaceholder,
+        PromptWarning,
+        TranslationNote,
+        probe_prompts,
+        translation_notes,
+    )
+    from ais_prompt.checks.sample_option import SampleOption
+    from ais_prompt.checks.scorer_audit import FooledScorer, ScorerAudit, audit_scorer
+    from ais_prompt.checks.source import (
+        STAND_IN,
+        HfType,
+        ReadConfig,
+        Source,
+        checked,
+        checked_for_scoring,
+        checked_with_places,
+        local_model,
+        named_model,
+        read_spec,
+        served_model,
+    )
+    from ais_prompt.checks.stored_run import is_code, open_stored, stored_spec
+    from ais_prompt.checks.warnings import is_one_edit, label_warnings, prompt_warnings, shows_gold
+else:
+    __getattr__, __dir__ = offered(__name__)

@@ -15,14 +15,10 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import AisPromptError, DataError, PromptError
 from ais_prompt.inferencers import Conversation, InferenceContext, Inferencer
-from ais_prompt.models.base import MediaModel, Model
-from ais_prompt.prompts import PromptBuilder
-from ais_prompt.prompts.message_media import check_taken
+from ais_prompt.models import MediaModel, Model
+from ais_prompt.prompts import PromptBuilder, check_taken
 from ais_prompt.types import ChatMessage, Failure, LikelihoodQuery, Prompt, Request, Sample, prompt_to_json
-from ais_prompt.utils.digest import canonical
-from ais_prompt.utils.equal_rows import Occurrences
-from ais_prompt.utils.media import check_part
-from ais_prompt.utils.nested import texts
+from ais_prompt.utils import Occurrences, canonical, check_part, texts
 
 NO_VALUE: Final = "no_value"
 """Kind of the failure."""

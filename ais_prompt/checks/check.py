@@ -24,7 +24,7 @@ from ais_prompt.checks.faults import (
     check_k,
     check_on_answers,
 )
-from ais_prompt.checks.gate_faults import gate_faults
+from ais_prompt.checks.gate_faults import faults_of_gates
 from ais_prompt.checks.leaks.proof import (
     check_gold_is_hidden,
     find_shown_questions,
@@ -36,7 +36,7 @@ from ais_prompt.checks.prompt_warning import MisspeltPlaceholder, PromptProbe, P
 from ais_prompt.checks.scorable import check_scorable
 from ais_prompt.checks.warnings import label_warnings, prompt_warnings
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, PartError, PromptError, without_index
-from ais_prompt.evaluators.base import AnswerBatch, DoubtsGolds, JudgedBatchEvaluator
+from ais_prompt.evaluators import AnswerBatch, DoubtsGolds, JudgedBatchEvaluator
 from ais_prompt.inferencers import (
     DialogueInferencer,
     InferenceContext,
@@ -44,16 +44,24 @@ from ais_prompt.inferencers import (
     RepeatingInferencer,
     RunningConversation,
 )
-from ais_prompt.models.base import AsyncModel, ChecksRequests, HasTokenizerPath, LimitsStops, MediaModel
-from ais_prompt.models.scripted import ScriptedModel
-from ais_prompt.plan.build import build_chat_format, build_partitioner, build_runner
-from ais_prompt.plan.cluster import check_cluster
-from ais_prompt.plan.judge_models import check_reference_answers, judge_dataset, judge_fields, pair_fields, shown_answer
-from ais_prompt.plan.plan import Plan, PlannedDataset, PlannedModel
-from ais_prompt.plan.shots import check_shots_are_shown
-from ais_prompt.prompts import PromptBuilder
-from ais_prompt.prompts.chat_formats import ChatFormat
-from ais_prompt.readers.base import Dataset
+from ais_prompt.models import AsyncModel, ChecksRequests, HasTokenizerPath, LimitsStops, MediaModel, ScriptedModel
+from ais_prompt.plan import (
+    Plan,
+    PlannedDataset,
+    PlannedModel,
+    build_chat_format,
+    build_partitioner,
+    build_runner,
+    check_cluster,
+    check_reference_answers,
+    check_shots_are_shown,
+    judge_dataset,
+    judge_fields,
+    pair_fields,
+    shown_answer,
+)
+from ais_prompt.prompts import ChatFormat, PromptBuilder
+from ais_prompt.readers import Dataset
 from ais_prompt.registry import (
     ENCODERS,
     INFERENCERS,
@@ -67,8 +75,7 @@ from ais_prompt.registry import (
 )
 from ais_prompt.retrievers import Retriever, ShotIds
 from ais_prompt.types import Decoding, Request, Sample, TaskSpec
-from ais_prompt.utils.places import defined_at
-from ais_prompt.utils.text import counted, listed
+from ais_prompt.utils import counted, defined_at, listed
 
 AN_ANSWER: Final = "an answer"
 ROWS_TRIED: Final = 20
@@ -191,7 +198,7 @@ def _check_runner_and_gates(plan: Plan, faults: FaultList) -> None:
     if (partitioner := plan.spec.partitioner) is not None and faults.check_part(PARTITIONERS, partitioner):
         faults.attempt(lambda: build_partitioner(partitioner), partitioner.where)
     if not faults:
-        for fault in gate_faults(plan.spec.gates, plan):
+        for fault in faults_of_gates(plan.spec.gates, plan):
             faults.note(fault, fault.where)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import listed
 
 KINDS: Final = ("blank", "swap", "shuffle")
 _USUAL: Final[Mapping[str, Sequence[str]]] = {

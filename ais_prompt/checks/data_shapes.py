@@ -15,8 +15,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import DataError
-from ais_prompt.evaluators.base import is_missing
-from ais_prompt.readers.row_shape import (
+from ais_prompt.evaluators import is_missing
+from ais_prompt.readers import (
     GoldOfOptions,
     RowShape,
     chat_of,

@@ -11,12 +11,10 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.evaluators.base import BatchEvaluator, Evaluator
-from ais_prompt.evaluators.judge import JudgeEvaluator
-from ais_prompt.plan.build import Postprocessor
-from ais_prompt.plan.plan import PlannedDataset
+from ais_prompt.evaluators import BatchEvaluator, Evaluator, JudgeEvaluator
+from ais_prompt.plan import PlannedDataset, Postprocessor
 from ais_prompt.types import Sample
-from ais_prompt.utils.guard import exception_line
+from ais_prompt.utils import exception_line
 
 PHRASINGS: Final[Mapping[str, str]] = {
     "plain": "%s",

@@ -13,13 +13,10 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from ais_prompt.errors import AisPromptError, ConfigError, PartError, faults_of
-from ais_prompt.evaluators.base import Evaluator
-from ais_prompt.evaluators.judge import JudgeEvaluator, PanelEvaluator
-from ais_prompt.evaluators.own import is_scoring_function
+from ais_prompt.evaluators import Evaluator, JudgeEvaluator, PanelEvaluator, is_scoring_function
 from ais_prompt.inferencers import InferenceContext, Inferencer, RunningConversation
-from ais_prompt.models.base import Model
-from ais_prompt.plan.bind import argument_faults
-from ais_prompt.plan.plan import Plan, PlannedDataset
+from ais_prompt.models import Model
+from ais_prompt.plan import Plan, PlannedDataset, argument_faults
 from ais_prompt.registry import (
     EVALUATORS,
     INFERENCERS,
@@ -31,10 +28,7 @@ from ais_prompt.registry import (
     is_shipped,
 )
 from ais_prompt.types import EvalSpec, JudgeVerdict, PartSpec, Sample, SampleScore
-from ais_prompt.utils.digest import canonical
-from ais_prompt.utils.guard import exception_line
-from ais_prompt.utils.nested import with_leaves
-from ais_prompt.utils.places import defined_at, users_line
+from ais_prompt.utils import canonical, defined_at, exception_line, users_line, with_leaves
 
 T = TypeVar("T")
 

@@ -9,17 +9,16 @@ from itertools import combinations
 from typing import Final
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.evaluators.base import BatchEvaluator
-from ais_prompt.metrics.judges import ALPHA
-from ais_prompt.plan.plan import Plan, PlannedDataset
+from ais_prompt.evaluators import BatchEvaluator
+from ais_prompt.metrics import ALPHA
+from ais_prompt.plan import Plan, PlannedDataset
 from ais_prompt.registry import EVALUATORS, is_shipped
-from ais_prompt.types import AVERAGES, Gate, RunSpec
-from ais_prompt.types.limits import COUNTS
+from ais_prompt.types import AVERAGES, COUNTS, Gate, RunSpec
 
 _OF_REPEATS: Final = re.compile(r"cons@\d+")
 
 
-def gate_faults(gates: Sequence[Gate], plan: Plan) -> list[ConfigError]:
+def faults_of_gates(gates: Sequence[Gate], plan: Plan) -> list[ConfigError]:
     """Return the faults of gates: they match no dataset or metric, or no result can satisfy them.
 
     Args:

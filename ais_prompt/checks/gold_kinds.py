@@ -16,12 +16,8 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import Struct
 
 from ais_prompt.errors import AisPromptError, MissingExtra, MissingGoldError
-from ais_prompt.evaluators.base import golds_of, is_missing
-from ais_prompt.evaluators.own import make_evaluator
-from ais_prompt.postprocess.dates import to_date
-from ais_prompt.postprocess.labels import same_label
-from ais_prompt.postprocess.numbers import to_decimal
-from ais_prompt.postprocess.stated import last_boxed
+from ais_prompt.evaluators import golds_of, is_missing, make_evaluator
+from ais_prompt.postprocess import last_boxed, same_label, to_date, to_decimal
 from ais_prompt.registry import POSTPROCESSORS
 
 Kind: TypeAlias = Literal["letter", "letters", "object", "label", "number", "date", "formula", "text", "exact"]

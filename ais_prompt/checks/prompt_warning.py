@@ -12,19 +12,25 @@ from typing import Any, ClassVar, Final, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.config.foreign import Note
+from ais_prompt.config import Note
 from ais_prompt.inferencers import InferenceContext, Inferencer, Preview
-from ais_prompt.models.base import AsyncModel
-from ais_prompt.plan.build import knows_stop_tokens
-from ais_prompt.prompts import Filled
-from ais_prompt.prompts.api_format import ApiFormat
-from ais_prompt.prompts.base import MessagesFormat
-from ais_prompt.prompts.chat_formats import ChatFormat
-from ais_prompt.prompts.message_media import LocalFilesFormat
-from ais_prompt.prompts.meta_template import MetaTemplate
-from ais_prompt.prompts.multimodal import has_marker
-from ais_prompt.prompts.role_format import META_TEMPLATE, RoleTemplateFormat, RoleTemplateMessages, hides_answers
-from ais_prompt.prompts.text_format import LanguageModelFormat, TokenizerChatFormat
+from ais_prompt.models import AsyncModel
+from ais_prompt.plan import knows_stop_tokens
+from ais_prompt.prompts import (
+    META_TEMPLATE,
+    ApiFormat,
+    ChatFormat,
+    Filled,
+    LanguageModelFormat,
+    LocalFilesFormat,
+    MessagesFormat,
+    MetaTemplate,
+    RoleTemplateFormat,
+    RoleTemplateMessages,
+    TokenizerChatFormat,
+    has_marker,
+    hides_answers,
+)
 from ais_prompt.types import Prompt, Sample, TaskSpec
 
 GOLD: Final = "\ue000gold\ue000"

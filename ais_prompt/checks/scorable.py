@@ -6,12 +6,9 @@ Only shipped evaluators are looked at: those of users are called with ordinary a
 from __future__ import annotations
 
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, MissingGoldError
-from ais_prompt.evaluators.base import BatchEvaluator, Evaluator, ScoresMeasures
-from ais_prompt.evaluators.code.evaluator import CodeEvaluator
-from ais_prompt.evaluators.judge import JudgeEvaluator
-from ais_prompt.evaluators.own import OwnEvaluator
+from ais_prompt.evaluators import BatchEvaluator, CodeEvaluator, Evaluator, JudgeEvaluator, OwnEvaluator, ScoresMeasures
 from ais_prompt.inferencers import CLPInferencer
-from ais_prompt.plan.plan import PlannedDataset
+from ais_prompt.plan import PlannedDataset
 from ais_prompt.registry import POSTPROCESSORS, is_shipped
 
 

@@ -14,12 +14,18 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.evaluators.base import AcceptsSilence, BatchEvaluator, Evaluator, best_of, worst_of
-from ais_prompt.evaluators.code.evaluator import CodeEvaluator
-from ais_prompt.evaluators.judge import JudgeEvaluator
-from ais_prompt.plan.plan import PlannedDataset
+from ais_prompt.evaluators import (
+    AcceptsSilence,
+    BatchEvaluator,
+    CodeEvaluator,
+    Evaluator,
+    JudgeEvaluator,
+    best_of,
+    worst_of,
+)
+from ais_prompt.plan import PlannedDataset
 from ais_prompt.types import Extraction
-from ais_prompt.utils.guard import exception_line
+from ais_prompt.utils import exception_line
 
 SAMPLES: Final = 60
 """Samples of a dataset that are tried at most, spread over it."""

@@ -19,18 +19,22 @@ from ais_prompt.checks.data_file import DataFile, describe_file
 from ais_prompt.checks.faults import check_scoring
 from ais_prompt.checks.prompt_warning import PromptWarning, translation_notes
 from ais_prompt.checks.sample_option import SampleOption, with_sample
-from ais_prompt.config.compose import compose, with_summarizer
-from ais_prompt.config.foreign import Note, is_native
-from ais_prompt.config.load import LoadedConfig, load_config
-from ais_prompt.config.locate import find_config
-from ais_prompt.config.parse.run import parse_run
-from ais_prompt.config.paths import expand
+from ais_prompt.config import (
+    LoadedConfig,
+    Note,
+    compose_config,
+    expand,
+    find_config,
+    is_native,
+    load_config,
+    parse_run,
+    with_summarizer,
+)
 from ais_prompt.errors import ConfigError, ConfigFaults, ModelError
-from ais_prompt.models.api.addresses import served_models
-from ais_prompt.plan.plan import Plan
+from ais_prompt.models import served_models
+from ais_prompt.plan import Plan
 from ais_prompt.types import Budget, RunSpec, SummarySpec
-from ais_prompt.utils.places import place
-from ais_prompt.utils.text import advice, listed
+from ais_prompt.utils import advice, listed, place
 
 
 class Source(Struct, frozen=True):
@@ -277,7 +281,7 @@ def named_model(text: str) -> dict[str, Any]:
         return served_model((name,), chosen or None)
     if Path(name).is_dir() or name.endswith(".gguf"):
         return local_model(name, "chat")
-    known = compose([name], []).values["models"]
+    known = compose_config([name], []).values["models"]
     models = [one for one in known if chosen in ("", one.get("abbr"))]
     if len(models) != 1:
         abbrs = listed(str(one.get("abbr")) for one in known)
@@ -353,7 +357,7 @@ def _load(source: Source) -> LoadedConfig:
         dataset, guessed = (None if path is None else {"path": path}, "")
         if source.data is not None:
             dataset, guessed, _ = describe_file(source.data)
-        loaded = compose(
+        loaded = compose_config(
             source.models,
             source.datasets,
             source.overrides,

@@ -18,19 +18,21 @@ from msgspec.structs import replace
 
 from ais_prompt.catalog import PARTS
 from ais_prompt.checks.source import Source, checked_for_scoring, read_spec
-from ais_prompt.config.custom_imports import import_custom_modules, make_importable
-from ais_prompt.config.load import LoadedConfig
-from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
-from ais_prompt.config.paths import expand
-from ais_prompt.config.stored_config import Dropped, load_stored, unusable_parts
+from ais_prompt.config import (
+    DEFAULT_WORK_DIR,
+    Dropped,
+    LoadedConfig,
+    expand,
+    import_custom_modules,
+    load_stored,
+    make_importable,
+    unusable_parts,
+)
 from ais_prompt.errors import ConfigError, raise_all
-from ais_prompt.plan.plan import Plan
-from ais_prompt.store.disk import reading
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.runs import is_made_here, locate_run
-from ais_prompt.types import RunSpec
-from ais_prompt.types.spec import LOG
-from ais_prompt.utils.files import read_regular
+from ais_prompt.plan import Plan
+from ais_prompt.store import RunFolder, is_made_here, locate_run, reading
+from ais_prompt.types import LOG, RunSpec
+from ais_prompt.utils import read_regular
 
 logger = logging.getLogger(__name__)
 

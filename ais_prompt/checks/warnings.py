@@ -22,14 +22,22 @@ from ais_prompt.checks.prompt_warning import (
     sent_texts,
     texts_in,
 )
-from ais_prompt.config.schema import TURN
+from ais_prompt.config import TURN
 from ais_prompt.inferencers import Preview
-from ais_prompt.prompts.meta_template import MetaTemplate, Slot
-from ais_prompt.prompts.multimodal import has_marker
-from ais_prompt.prompts.prompt_list import Item, PromptList, PromptSection, mark_of, text_of
-from ais_prompt.prompts.sections import CHAT, split_rounds
+from ais_prompt.prompts import (
+    CHAT,
+    Item,
+    MetaTemplate,
+    PromptList,
+    PromptSection,
+    Slot,
+    has_marker,
+    mark_of,
+    split_rounds,
+    text_of,
+)
 from ais_prompt.types import RoleSpec
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import listed
 
 BOS: Final = r"<s>|<bos>|<BOS>|\[BOS\]|<\|begin_of_text\|>|<\|startoftext\|>|<｜begin▁of▁sentence｜>"
 """How tokenizers write the beginning of a sequence. Asking the model's own would need files that may not be here."""

@@ -126,7 +126,7 @@ class CommandLine(click.Group):
         if word in verbs or word.startswith("-"):
             return super().resolve_command(ctx, args)
         from ais_prompt.cli.peer_flags import tool_answer
-        from ais_prompt.utils.text import advice
+        from ais_prompt.utils import advice
 
         meant = MEANT.get(word)
         fix = f"did you mean {meant!r}?" if meant else tool_answer(word) or advice(word, verbs)

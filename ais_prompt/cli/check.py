@@ -33,13 +33,10 @@ def check(gates: tuple[str, ...], audit_scorers: bool, **options: Any) -> None:
     """
     from msgspec.structs import replace
 
-    from ais_prompt.checks.source import STAND_IN
-    from ais_prompt.report.answer_reading import describe
-    from ais_prompt.report.audit import describe_audits
-    from ais_prompt.report.documents import audit_entries, remarks, trials
-    from ais_prompt.report.gate_verdicts import describe_claim
-    from ais_prompt.utils.text import printable
-    from ais_prompt.verbs.check import check as check_config
+    from ais_prompt.checks import STAND_IN
+    from ais_prompt.report import audit_entries, describe, describe_audits, describe_claim, remarks, trials
+    from ais_prompt.utils import printable
+    from ais_prompt.verbs import check_source as check_config
 
     named = replace(source(**options), stand_in=STAND_IN)
     found = check_config(named, gates, audit_scorers=audit_scorers)

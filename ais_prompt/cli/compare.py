@@ -13,9 +13,8 @@ from ais_prompt.cli.verb import Verb, echo, json_option, offer, wants_json
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ais_prompt.metrics.judges import Estimated
-    from ais_prompt.verbs.compare_loads import ComparedLoads
-    from ais_prompt.verbs.judge_check import Judge
+    from ais_prompt.metrics import Estimated
+    from ais_prompt.verbs import ComparedLoads, Judge
 
 
 @click.command(cls=Verb)
@@ -40,12 +39,10 @@ def compare(
     """
     from rich.console import Console
 
-    from ais_prompt.comparison.explained import has_scores
-    from ais_prompt.comparison.paired_runs import compare_runs, open_sides
-    from ais_prompt.report.comparison import comparison_json, print_comparison
-    from ais_prompt.report.web.pages import comparison_page
-    from ais_prompt.store.disk import replacing
-    from ais_prompt.verbs.compare_loads import compare_load_runs
+    from ais_prompt.comparison import compare_runs, has_scores, open_sides
+    from ais_prompt.report import comparison_json, comparison_page, print_comparison
+    from ais_prompt.store import replacing
+    from ais_prompt.verbs import compare_load_runs
 
     sides = open_sides(run, other, models, work_dir)
     if (loads := compare_load_runs(*sides)) is not None:
@@ -70,7 +67,7 @@ def compare(
 
 def _show_loads(loads: ComparedLoads, console: Console) -> None:
     """Print the comparison of each load, or put it into the document of ``--json``."""
-    from ais_prompt.report.load_comparison import print_load_comparison
+    from ais_prompt.report import print_load_comparison
 
     offer(loads=loads.tasks, load_notes=loads.notes)
     if wants_json():
@@ -102,12 +99,10 @@ def baseline(runs: tuple[str, ...], output: str | None, advise: bool, alarms: fl
     `aisprompt run CONFIG --baseline FILE` compares a later run with it. RUN is as in `aisprompt score`; the baseline of
     several runs has the mean over them, and less noise. --advise says which limits runs of the same model keep to.
     """
-    from ais_prompt.comparison.advice import advise_gates
-    from ais_prompt.comparison.baseline import make_baselines
-    from ais_prompt.comparison.paired_runs import read_stored_run
-    from ais_prompt.report.gate_verdicts import advice_lines, alarm_words
-    from ais_prompt.store.baseline_file import write_baseline
-    from ais_prompt.utils.text import counted
+    from ais_prompt.comparison import advise_gates, make_baselines, read_stored_run
+    from ais_prompt.report import advice_lines, alarm_words
+    from ais_prompt.store import write_baseline
+    from ais_prompt.utils import counted
 
     if output is None and not advise:
         raise click.UsageError("Give -o FILE, --advise, or both.")
@@ -151,9 +146,8 @@ def judge_check(
     Labels say of some answers whether they are right. Shown are the judge's sensitivity and specificity, Cohen's kappa,
     and the score of the run corrected for its errors; for several runs of the same answers, Krippendorff's alpha.
     """
-    from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
-    from ais_prompt.config.paths import expand
-    from ais_prompt.verbs.judge_check import judge_check as check
+    from ais_prompt.config import DEFAULT_WORK_DIR, expand
+    from ais_prompt.verbs import check_judges as check
 
     found = check(runs, labels, expand(work_dir or DEFAULT_WORK_DIR), task)
     offer(judges=list(map(_measured, found.judges)), alpha=found.alpha)

@@ -28,7 +28,7 @@ def completion(ctx: click.Context, shell: str) -> None:
 
 def complete_config(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
     """Return the shipped configs and the paths that a config argument can go on with."""
-    from ais_prompt.config.locate import list_configs
+    from ais_prompt.config import list_configs
 
     names = [name for name in list_configs() if name.startswith(incomplete)]
     if not names:
@@ -39,7 +39,7 @@ def complete_config(ctx: click.Context, param: click.Parameter, incomplete: str)
 
 def complete_name(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
     """Return the models or datasets, as the option says, that can be named."""
-    from ais_prompt.config.locate import list_shipped
+    from ais_prompt.config import list_shipped
 
     kind: str = param.name or ""
     found = list_shipped(kind)  # type: ignore[arg-type]

@@ -20,9 +20,9 @@ WIDEST: Final = 100
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
-    from ais_prompt.config.cards import cards
+    from ais_prompt.config import read_cards
 
-    names = sorted({*cards(), *(name for parts in PARTS.values() for name in parts)})
+    names = sorted({*read_cards(), *(name for parts in PARTS.values() for name in parts)})
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
@@ -43,7 +43,7 @@ def describe(name: str, schema: bool) -> None:
     from ais_prompt.reference.entry import Entry
     from ais_prompt.reference.lookup import entry_text, find
     from ais_prompt.reference.programs import LLMS, SKILL, llms_txt, skill
-    from ais_prompt.utils.text import NARROWEST
+    from ais_prompt.utils import NARROWEST
 
     if schema and wants_json():
         raise click.UsageError("--schema prints JSON as it is: leave --json out")
@@ -108,8 +108,7 @@ def _print_schema(name: str) -> None:
     """
     from ais_prompt.errors import ConfigError
     from ais_prompt.reference.file_entries import FILES, schema_of
-    from ais_prompt.utils.jsonl import encode
-    from ais_prompt.utils.text import listed
+    from ais_prompt.utils import encode, listed
 
     known = {file.name: file for file in FILES if file.shape is not None}
     if name not in known:

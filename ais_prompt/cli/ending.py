@@ -14,8 +14,8 @@ from ais_prompt.cli.verb import echo, hint, offer, output_of, report
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ais_prompt.scoring.rows import TaskOutcome
-    from ais_prompt.verbs.run import RunResult
+    from ais_prompt.scoring import TaskOutcome
+    from ais_prompt.verbs import RunResult
 
 PIPE_WIDTH: Final = 100
 """Columns of tables in a file or pipe, unless ``COLUMNS`` says otherwise."""
@@ -25,12 +25,16 @@ def show(result: RunResult) -> None:
     """Print the table, and where the files are; with ``-q`` the table only."""
     from rich.console import Console
 
-    from ais_prompt.report.answer_reading import unread_answers
-    from ais_prompt.report.comparison import difference_json, print_model_difference
-    from ais_prompt.report.documents import task_ends
-    from ais_prompt.report.summary import print_speed, print_summary
-    from ais_prompt.report.tally import used_line
-    from ais_prompt.utils.progress import is_quiet
+    from ais_prompt.report import (
+        difference_json,
+        print_model_difference,
+        print_speed,
+        print_summary,
+        task_ends,
+        unread_answers,
+        used_line,
+    )
+    from ais_prompt.utils import is_quiet
 
     root = result.folder.root
     if result.is_partial:
@@ -98,8 +102,8 @@ def exit_code(result: RunResult, limit: FailureLimit, *, debug: bool) -> int:
 
 def _show_causes(ended: Sequence[TaskOutcome], words: str, tasks: Sequence[TaskOutcome], *, debug: bool) -> None:
     """Print each cause once (`kind_of`), with the tasks that it ended. The causes of most tasks come first."""
-    from ais_prompt.report.notes import ALL, NAMED, names_of_tasks
-    from ais_prompt.utils.text import counted, kind_of
+    from ais_prompt.report import ALL, NAMED, names_of_tasks
+    from ais_prompt.utils import counted, kind_of
 
     causes: dict[str, list[TaskOutcome]] = {}
     for outcome in ended:

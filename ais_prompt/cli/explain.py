@@ -14,7 +14,7 @@ from ais_prompt.cli.verb import Verb, echo, json_option, offer, wants_json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ais_prompt.comparison.ladder import Ladder
+    from ais_prompt.comparison import Ladder
 
 
 @click.command(cls=Verb)
@@ -62,11 +62,9 @@ def explain(
     """
     from rich.console import Console
 
-    from ais_prompt.comparison.explained import explain_runs
-    from ais_prompt.comparison.paired_runs import read_stored_run
-    from ais_prompt.report.ladder_table import MOST_ON_PAGE, ladder_json, print_ladder
-    from ais_prompt.report.web.pages import explanation_page
-    from ais_prompt.store.disk import replacing
+    from ais_prompt.comparison import explain_runs, read_stored_run
+    from ais_prompt.report import MOST_ON_PAGE, explanation_page, ladder_json, print_ladder
+    from ais_prompt.store import replacing
 
     if reuse is not None and ask is None:
         raise click.UsageError("-r goes on with what --ask has asked. Add --ask MODEL, or leave -r out.")
@@ -94,15 +92,14 @@ def explain(
 
 def _asked_again(ladders: Sequence[Ladder], name: str, most: int, reuse: str | None, work_dir: str | None) -> Ladder:
     """Ask a model again, and return the explanation with the steps that this separates."""
-    from ais_prompt.checks.source import Source, checked, named_model
+    from ais_prompt import load_config, run
+    from ais_prompt.checks import Source, checked, named_model
     from ais_prompt.cli.limit_options import show_estimate
-    from ais_prompt.comparison.asking_again import choose_questions, config_of, dataset_name, separate
-    from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
+    from ais_prompt.comparison import choose_questions, config_of, dataset_name, separate
+    from ais_prompt.config import DEFAULT_WORK_DIR
     from ais_prompt.errors import ConfigError, Interrupted
-    from ais_prompt.store.layout import RunFolder
-    from ais_prompt.store.predictions import read_predictions
-    from ais_prompt.utils.text import listed
-    from ais_prompt.verbs.api import load_config, run
+    from ais_prompt.store import RunFolder, read_predictions
+    from ais_prompt.utils import listed
 
     if len(ladders) != 1:
         counts = Counter(name for one in ladders for name in {one.before.dataset, one.after.dataset})

@@ -12,10 +12,9 @@ import click
 from ais_prompt.cli.verb import echo, hanging, offer
 
 if TYPE_CHECKING:
-    from ais_prompt.plan.plan import Plan
-    from ais_prompt.scoring.rows import Row
-    from ais_prompt.verbs.check import RunGates
-    from ais_prompt.verbs.run import RunResult
+    from ais_prompt.plan import Plan
+    from ais_prompt.scoring import Row
+    from ais_prompt.verbs import RunGates, RunResult
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -95,7 +94,7 @@ class GateKeeper:
         Raises:
             StoreError: a file cannot be written.
         """
-        from ais_prompt.scoring.rows import summary_rows
+        from ais_prompt.scoring import summary_rows
 
         rows = list(dict.fromkeys([*summary_rows(result.outcomes), *result.rows]))
         return self.hold_rows(rows, result.folder.root)
@@ -106,7 +105,7 @@ class GateKeeper:
         Raises:
             StoreError: a file cannot be written.
         """
-        from ais_prompt.report.gate_verdicts import gate_lines, to_junit, to_pull_request
+        from ais_prompt.report import gate_lines, to_junit, to_pull_request
 
         verdicts = self.gates.verdicts(rows, root)
         offer(gates=verdicts)
@@ -142,14 +141,14 @@ def read_gates(
     Raises:
         ConfigError: a gate cannot be understood or makes no sense, or there is no such baseline.
     """
-    from ais_prompt.verbs.check import open_gates
+    from ais_prompt.verbs import open_gates
 
     opened = open_gates(plan, gates, baseline, min_drop, level, measures_load=measures_load)
     return GateKeeper(opened, junit, markdown)
 
 
 def _write(path: str, content: bytes) -> None:
-    from ais_prompt.store.disk import replacing
+    from ais_prompt.store import replacing
 
     with replacing(Path(path)) as stream:
         stream.write(content)

@@ -48,10 +48,10 @@ def init(
     """
     from msgspec.structs import replace
 
-    from ais_prompt.checks.data_file import DataFile, describe_file
-    from ais_prompt.config.render import render_config
+    from ais_prompt.checks import DataFile, describe_file
+    from ais_prompt.config import render_config
     from ais_prompt.errors import ConfigError
-    from ais_prompt.store.disk import replacing
+    from ais_prompt.store import replacing
 
     where = model or _ask("--model", "Model: a server (http://…/v1), a provider, a folder or a function")
     described = _described(where, name)
@@ -97,7 +97,7 @@ def _ask(option: str, question: str, default: str | None = None, kind: click.Par
 
 def _described(where: str, name: str | None) -> dict[str, Any]:
     """Return the config of a model, told by what its place looks like."""
-    from ais_prompt.checks.source import local_model, served_model
+    from ais_prompt.checks import local_model, served_model
     from ais_prompt.errors import AisPromptError
 
     if not where.isalpha() and "://" not in where:

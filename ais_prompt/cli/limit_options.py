@@ -14,7 +14,7 @@ import click
 from ais_prompt.cli.verb import hint, offer
 
 if TYPE_CHECKING:
-    from ais_prompt.plan.plan import Plan
+    from ais_prompt.plan import Plan
     from ais_prompt.types import Budget
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -138,11 +138,10 @@ def show_estimate(plan: Plan, *, by_task: bool) -> None:
         by_task: a line for each task; else one for all tasks of served models. Prompts of local models may need their
             tokenizer, which takes longer than all the rest of a check.
     """
-    from ais_prompt.engine.conversations import estimate, exceeded
-    from ais_prompt.models.base import BatchModel
-    from ais_prompt.report.documents import task_estimates
-    from ais_prompt.report.tally import estimate_lines, estimate_words
-    from ais_prompt.utils.text import listed, printable
+    from ais_prompt.engine import estimate, exceeded
+    from ais_prompt.models import BatchModel
+    from ais_prompt.report import estimate_lines, estimate_words, task_estimates
+    from ais_prompt.utils import listed, printable
 
     left_out = set() if by_task else {one.spec.abbr for one in plan.models if isinstance(one.model, BatchModel)}
     estimates = [estimate(task) for task in plan.tasks if task.spec.model.abbr not in left_out]

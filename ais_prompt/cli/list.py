@@ -11,8 +11,8 @@ from ais_prompt.catalog import PARTS, PROVIDERS
 from ais_prompt.cli.verb import CONFIG_DIR, PEER_PATH, Verb, echo, hanging, json_option, offer, wants_json
 
 if TYPE_CHECKING:
-    from ais_prompt.config.cards import Card
-    from ais_prompt.report.documents import BenchmarkEntry
+    from ais_prompt.config import Card
+    from ais_prompt.report import BenchmarkEntry
 
 Rows: TypeAlias = list[tuple[str, str]]
 """Name and description of each entry."""
@@ -65,8 +65,8 @@ def _find(kind: str | None, patterns: Sequence[str]) -> None:
         click.UsageError: there is none.
     """
     from ais_prompt.config import locate
-    from ais_prompt.report.documents import FoundConfig
-    from ais_prompt.utils.places import place
+    from ais_prompt.report import FoundConfig
+    from ais_prompt.utils import place
 
     names = [name for name in locate.KINDS if kind in (None, name)]
     found = {name: files for name in names if (files := locate.search_configs(name, patterns))}
@@ -95,29 +95,29 @@ def _nothing_found(kind: str | None, patterns: Sequence[str]) -> str:
 
 
 def _offer(configs: dict[str, Rows], parts: dict[str, Rows], *, with_providers: bool) -> None:
-    from ais_prompt.config.cards import cards
-    from ais_prompt.report.documents import Named, ProviderEntry
+    from ais_prompt.config import read_cards
+    from ais_prompt.report import Named, ProviderEntry
 
     providers = [ProviderEntry(name, one.base_url, one.key, one.api) for name, one in PROVIDERS.items()]
     offer(
         configs={name: [Named(*row) for row in sorted(rows)] for name, rows in configs.items()},
         parts={name: [Named(*row) for row in sorted(rows)] for name, rows in parts.items()},
         providers=providers if with_providers else [],
-        benchmarks=[] if "datasets" not in configs else [_benchmark(card) for card in cards().values()],
+        benchmarks=[] if "datasets" not in configs else [_benchmark(card) for card in read_cards().values()],
     )
 
 
 def _benchmark(card: Card) -> BenchmarkEntry:
-    from ais_prompt.report.documents import BenchmarkEntry
+    from ais_prompt.report import BenchmarkEntry
 
     return BenchmarkEntry(card.name, card.tests, card.size, card.language, card.licence, card.is_here)
 
 
 def _of_plugins(kind: str) -> Rows:
     """Return name and module of each part that an installed package brings; only these are imported."""
-    from ais_prompt.utils.plugins import load_plugins, plugins
+    from ais_prompt.utils import find_plugins, load_plugins
 
-    if not plugins():
+    if not find_plugins():
         return []
     load_plugins()
     from ais_prompt import registry
@@ -127,16 +127,16 @@ def _of_plugins(kind: str) -> Rows:
 
 
 def _configs(kind: str) -> Rows:
-    from ais_prompt.config.locate import list_shipped
+    from ais_prompt.config import list_shipped
 
     return [(config.name, config.summary) for config in list_shipped(kind)]  # type: ignore[arg-type]
 
 
 def _benchmarks() -> Rows:
     """Return each benchmark, as name, whether its data are here, questions and licence; and what it tests."""
-    from ais_prompt.config.cards import cards
+    from ais_prompt.config import read_cards
 
-    known = cards()
+    known = read_cards()
     names, licences = (max(map(len, texts), default=0) for texts in (known, [card.licence for card in known.values()]))
     return [
         (

@@ -12,8 +12,8 @@ from ais_prompt.cli.verb import Verb, echo
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ais_prompt.comparison.locks.drift import Drift
-    from ais_prompt.plan.plan import Plan
+    from ais_prompt.comparison import Drift
+    from ais_prompt.plan import Plan
 
 
 @click.command(cls=Verb, first={**MODEL_AND_DATA, "Lock": ("--check", "-o", "--json", "-h")})
@@ -28,8 +28,8 @@ def lock(ctx: click.Context, /, check: bool, lock_file: str | None, as_json: boo
     It holds digests of data, templates, shots, tokenizer and each prompt, and a few prompts in full. Neither writing
     nor --check needs weights or a server.
     """
-    from ais_prompt.checks.source import checked
-    from ais_prompt.comparison.locks.prompt_lock import find_drift, prompt_lock_path
+    from ais_prompt.checks import checked
+    from ais_prompt.comparison import find_drift, prompt_lock_path
 
     if as_json and not check:
         raise click.UsageError("--json goes with --check")
@@ -69,9 +69,8 @@ def diff(
     Without B two models of A are compared: aisprompt diff A --models ONE OTHER. Exit code 0 if all prompts are equal, 1
     if they differ.
     """
-    from ais_prompt.comparison.locks.diff import compare_sides, open_side
-    from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
-    from ais_prompt.config.paths import expand
+    from ais_prompt.comparison import compare_sides, open_side
+    from ais_prompt.config import DEFAULT_WORK_DIR, expand
     from ais_prompt.errors import ConfigError
 
     if len(models) > 2 or (second is None and len(models) < 2):
@@ -88,8 +87,8 @@ def show_drift(drift: Drift, *, as_json: bool = False) -> None:
     """Print what changed, for people or for programs."""
     from rich.console import Console
 
-    from ais_prompt.comparison.locks.drift_view import drift_to_json, print_drift
-    from ais_prompt.utils.jsonl import encode
+    from ais_prompt.comparison import drift_to_json, print_drift
+    from ais_prompt.utils import encode
 
     if as_json:
         click.echo(encode(drift_to_json(drift), indent=2), nl=False)
@@ -108,9 +107,8 @@ def tell_drift(path: Path, command: str) -> None:
 
 
 def _write(plan: Plan, path: Path, command: str) -> None:
-    from ais_prompt.comparison.locks.file import write_prompt_lock
-    from ais_prompt.comparison.locks.prompt_lock import make_prompt_lock
-    from ais_prompt.utils.text import counted
+    from ais_prompt.comparison import make_prompt_lock, write_prompt_lock
+    from ais_prompt.utils import counted
 
     made = make_prompt_lock(plan)
     write_prompt_lock(path, made)

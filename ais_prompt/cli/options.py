@@ -18,9 +18,7 @@ from ais_prompt.cli.verb import CODE_EXECUTION as ALLOW_CODE_EXECUTION
 from ais_prompt.cli.verb import CONFIG_DIR, GIVEN, PEER_PATH, SPREAD
 
 if TYPE_CHECKING:
-    from ais_prompt.checks.data_file import DataFile
-    from ais_prompt.checks.sample_option import SampleOption
-    from ais_prompt.checks.source import HfType, Source
+    from ais_prompt.checks import DataFile, HfType, SampleOption, Source
 
 PEER_SCORES: Final = click.option(
     "--peer-scores", is_flag=True, help="Score a config of OpenCompass or AISBench with their rules and code."
@@ -246,7 +244,7 @@ def source(
     Raises:
         ConfigError: an option describes the file of ``--data`` or the draw of ``--sample``, which is not given.
     """
-    from ais_prompt.checks.source import Source
+    from ais_prompt.checks import Source
 
     drawn = [others.pop(name, None) for name in SAMPLE_NAMES]
     return Source(
@@ -270,7 +268,7 @@ def source(
 
 def _data_file(values: Mapping[str, Any]) -> DataFile | None:
     """Return the file that ``--data`` names."""
-    from ais_prompt.checks.data_file import DataFile
+    from ais_prompt.checks import DataFile
     from ais_prompt.errors import ConfigError
 
     given = {name: value for name, value in values.items() if value is not None}
@@ -286,7 +284,7 @@ def _data_file(values: Mapping[str, Any]) -> DataFile | None:
 
 def _sample(size: str | None, by: str | None, seed: int | None) -> SampleOption | None:
     """Return what ``--sample`` says; None without it."""
-    from ais_prompt.checks.sample_option import SampleOption
+    from ais_prompt.checks import SampleOption
     from ais_prompt.errors import ConfigError
 
     if size is not None:
@@ -331,6 +329,6 @@ def given_words(ctx: click.Context, names: Container[str], *, without: re.Patter
 
 def shown_command(words: Sequence[str] | None = None) -> str:
     """Return a command line of these words, or the present one, for people; secrets are shown as ``***``."""
-    from ais_prompt.config.redact import redacted_override
+    from ais_prompt.config import redacted_override
 
     return shlex.join(["aisprompt", *map(redacted_override, sys.argv[1:] if words is None else words)])

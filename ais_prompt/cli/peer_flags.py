@@ -255,7 +255,7 @@ def _setting(option: str, words: Sequence[str]) -> str:
     Raises:
         click.UsageError: there is none, or a word is not ``NAME=VALUE``.
     """
-    from ais_prompt.config.literals import parse_literal
+    from ais_prompt.config import parse_literal
 
     if not words:
         raise click.UsageError(f"Option {option!r} requires a value.")

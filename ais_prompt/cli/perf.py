@@ -20,10 +20,9 @@ if TYPE_CHECKING:
     from ais_prompt.errors import AisPromptError, Interrupted
     from ais_prompt.perf.load_result import LoadResult
     from ais_prompt.perf.tools import ToolName
-    from ais_prompt.plan.plan import Plan
+    from ais_prompt.plan import Plan
     from ais_prompt.types import PerfSpec
-    from ais_prompt.verbs.perf import PerfRun
-    from ais_prompt.verbs.sweep import Sweep
+    from ais_prompt.verbs import PerfRun, Sweep
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 PERF_MODES: Final = ("perf", "perf_viz")
@@ -193,7 +192,7 @@ def run_perf(ctx: click.Context, plan: Plan, keeper: GateKeeper, gate_values: di
     """
     from rich.console import Console
 
-    from ais_prompt.report.load_tables import print_loads
+    from ais_prompt.report import print_loads
 
     _refuse(ctx.params, gate_values)
     perf = _perf(plan, ctx.params)
@@ -225,8 +224,16 @@ def _several(ctx: click.Context, plan: Plan, perf: PerfSpec) -> Sweep | None:
     """
     from ais_prompt.errors import ConfigError
     from ais_prompt.perf.points import read_sweep
-    from ais_prompt.verbs.run import find_or_make, open_run_folder, with_found_models
-    from ais_prompt.verbs.sweep import find_rate, measure_points, prepare_points, refuse_search, show_points
+    from ais_prompt.verbs import (
+        find_or_make,
+        find_rate,
+        measure_points,
+        open_run_folder,
+        prepare_points,
+        refuse_search,
+        show_points,
+        with_found_models,
+    )
 
     values = ctx.params
     runs = values["runs"] or 1
@@ -256,7 +263,7 @@ def _end_sweep(ctx: click.Context, sweep: Sweep, keeper: GateKeeper) -> int:
     """Show several loads, and return the exit code."""
     from rich.console import Console
 
-    from ais_prompt.report.load_tables import print_sweep
+    from ais_prompt.report import print_sweep
 
     hint("")
     if sweep.loads and sweep.results:
@@ -298,9 +305,8 @@ def preview_perf(plan: Plan, values: dict[str, Any]) -> None:
     """
     from ais_prompt.perf.points import read_sweep
     from ais_prompt.perf.prepare import served_model
-    from ais_prompt.report.load_tables import plan_words
-    from ais_prompt.verbs.perf import prepare_run
-    from ais_prompt.verbs.sweep import plan_at
+    from ais_prompt.report import plan_words
+    from ais_prompt.verbs import plan_at, prepare_run
 
     perf = _perf(plan, values)
     for setting in [None] if values["sweep"] is None else read_sweep(values["sweep"]):
@@ -365,7 +371,7 @@ def _perf(plan: Plan, values: dict[str, Any]) -> PerfSpec:
     """
     from msgspec.structs import replace
 
-    from ais_prompt.config.parse.run import parse_slo
+    from ais_prompt.config import parse_slo
 
     given: dict[str, Any] = {"load": "pressure"} if values["pressure"] else {}
     given |= {"warmups": values["num_warmups"]} if values["num_warmups"] is not None else {}
@@ -377,8 +383,7 @@ def _perf(plan: Plan, values: dict[str, Any]) -> PerfSpec:
 
 
 def _measured(plan: Plan, perf: PerfSpec) -> PerfRun:
-    from ais_prompt.verbs.perf import measure_run, prepare_run
-    from ais_prompt.verbs.run import open_run_folder, with_found_models
+    from ais_prompt.verbs import measure_run, open_run_folder, prepare_run, with_found_models
 
     plan = with_found_models(plan, "infer")
     loads = prepare_run(plan, perf)
@@ -388,14 +393,13 @@ def _measured(plan: Plan, perf: PerfSpec) -> PerfRun:
 
 
 def _shown(ctx: click.Context, plan: Plan, perf: PerfSpec) -> PerfRun:
-    from ais_prompt.verbs.perf import show_run
-    from ais_prompt.verbs.run import find_or_make
+    from ais_prompt.verbs import find_or_make, show_run
 
     return show_run(plan.tasks, perf, find_or_make(plan, ctx.params["reuse"]))
 
 
 def _print_as_aisbench(run: PerfRun) -> None:
-    from ais_prompt.report.tool_load import aisbench_screen
+    from ais_prompt.report import aisbench_screen
 
     for result in run.results:
         folder = run.folder.load_file(result.task.model.abbr, result.task.dataset.abbr, "").parent
@@ -409,7 +413,7 @@ def _print_as(tool: ToolName, run: PerfRun, console: Console) -> None:
     """Print the tables of another tool; ``--json`` has them too, without rounding."""
     from ais_prompt.errors import DataError
     from ais_prompt.perf.tool_tables import tool_sections
-    from ais_prompt.report.tool_load import print_sections
+    from ais_prompt.report import print_sections
 
     tables = {}
     for result in run.results:
@@ -431,7 +435,7 @@ def _exit_code(
     stopped: Interrupted | None,
 ) -> int:
     """Say why tasks have no result, or that too many requests failed, and return the exit code."""
-    from ais_prompt.utils.text import counted
+    from ais_prompt.utils import counted
 
     errors = list(failures.values())
     if errors:

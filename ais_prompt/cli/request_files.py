@@ -10,7 +10,7 @@ import click
 from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.options import shown_command
 from ais_prompt.cli.verb import Verb, echo
-from ais_prompt.utils.text import counted
+from ais_prompt.utils import counted
 
 _DEBUG = click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 _WORK_DIR = click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: the config's).")
@@ -34,9 +34,8 @@ def requests(run_or_config: str, output: Path, work_dir: str | None, debug: bool
     A CONFIG begins a new run; of a RUN only what has no answer is written. Send the file to a batch service or to
     `vllm run-batch`, and give the answers to `aisprompt answers`. Dialogues take one file for each turn.
     """
-    from ais_prompt.checks.source import Source, checked
-    from ais_prompt.checks.stored_run import open_stored
-    from ais_prompt.verbs.request_files import begin_run, write_requests
+    from ais_prompt.checks import Source, checked, open_stored
+    from ais_prompt.verbs import begin_run, write_requests
 
     source = Source(work_dir=work_dir)
     if Path(run_or_config).is_file():
@@ -62,9 +61,8 @@ def requests(run_or_config: str, output: Path, work_dir: str | None, debug: bool
 @_DEBUG
 def answers(run: str, files: tuple[Path, ...], work_dir: str | None, debug: bool) -> None:  # noqa: ARG001
     """Put the answers that a batch service wrote into FILEs into a run."""
-    from ais_prompt.checks.source import Source
-    from ais_prompt.checks.stored_run import open_stored
-    from ais_prompt.verbs.request_files import read_answer_files
+    from ais_prompt.checks import Source, open_stored
+    from ais_prompt.verbs import read_answer_files
 
     plan, folder = open_stored(run, Source(work_dir=work_dir))
     found = read_answer_files(plan, folder, files, shown_command())

@@ -50,12 +50,11 @@ from ais_prompt.cli.verb import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ais_prompt.checks.prompt_warning import PromptWarning
-    from ais_prompt.checks.source import Source
+    from ais_prompt.checks import PromptWarning, Source
     from ais_prompt.cli.gate_options import GateKeeper
-    from ais_prompt.plan.plan import Plan, Task
+    from ais_prompt.plan import Plan, Task
     from ais_prompt.types import Gate
-    from ais_prompt.verbs.run import RunResult
+    from ais_prompt.verbs import RunResult
 
 _SESSION = {"cache", "max_num_workers", *BUDGET_OPTIONS}
 """The options of a session that neither a config nor its stored answers hold."""
@@ -147,7 +146,7 @@ def run(
     """
     from msgspec.structs import replace
 
-    from ais_prompt.checks.source import checked
+    from ais_prompt.checks import checked
 
     gate_values, budget = _taken(options, GATE_OPTIONS), _taken(options, BUDGET_OPTIONS)
     options = with_load(options, _taken(options, PERF_OPTIONS), mode)
@@ -207,7 +206,7 @@ def _refuse_retry(retry_truncated: int | None, mode: str, reuse: str | None, sha
         ConfigError: they cannot be asked again.
     """
     from ais_prompt.errors import ConfigError
-    from ais_prompt.verbs.run import check_retry
+    from ais_prompt.verbs import check_retry
 
     check_retry(retry_truncated, mode, reuse)
     if retry_truncated is not None and shards is not None:
@@ -236,15 +235,14 @@ def _run_here(
         keeper: the gates.
         decisive: those that may end a dataset early.
     """
-    from ais_prompt.verbs import run as pipeline
-    from ais_prompt.verbs.run import with_found_models
+    from ais_prompt.verbs import open_run_folder, run_source, with_found_models
 
     values = ctx.params
     mode, limit = values["mode"], values["max_failures"]
     plan = with_found_models(plan, mode)
-    folder = pipeline.open_run_folder(plan, mode, values["reuse"])
+    folder = open_run_folder(plan, mode, values["reuse"])
     hint(f"Run folder: {folder.root}", err=True)
-    result = pipeline.run(
+    result = run_source(
         plan,
         folder,
         mode,
@@ -263,7 +261,7 @@ def _run_here(
 
 def _is_locked(ctx: click.Context, plan: Plan, lock_file: str | None) -> bool:
     """Return whether the prompts equal the lock; if not, print what changed."""
-    from ais_prompt.comparison.locks.prompt_lock import find_drift, prompt_lock_path
+    from ais_prompt.comparison import find_drift, prompt_lock_path
 
     path = prompt_lock_path(plan.spec, lock_file, ctx.params["config"])
     drift = find_drift(plan, path)
@@ -278,9 +276,9 @@ def _is_locked(ctx: click.Context, plan: Plan, lock_file: str | None) -> bool:
 
 def _save_config(plan: Plan, path: Path) -> None:
     """Write the config that the command line means. A file of that name is not overwritten."""
-    from ais_prompt.config.render import render_config
+    from ais_prompt.config import render_config
     from ais_prompt.errors import ConfigError
-    from ais_prompt.store.disk import replacing
+    from ais_prompt.store import replacing
 
     if path.exists():
         raise ConfigError("there is a file of that name", where=f"--save-config {path}", fix="choose another name")
@@ -314,7 +312,7 @@ def _show_next(ctx: click.Context, result: RunResult, root: Path, larger_limit: 
         root: the run folder.
         larger_limit: ``max_out_len`` with which truncated answers can be asked again; None if there are none.
     """
-    from ais_prompt.scoring.scorer import UNUSABLE_GOLD
+    from ais_prompt.scoring import UNUSABLE_GOLD
 
     limit = ctx.params["max_failures"]
     first = None if ctx.params["sample_size"] else ctx.params["num_prompts"]

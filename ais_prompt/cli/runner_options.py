@@ -15,17 +15,16 @@ from ais_prompt.cli.gate_options import GATE_OPTIONS
 from ais_prompt.cli.limit_options import BUDGET_OPTIONS, budget_arguments
 from ais_prompt.cli.options import given_words, shown_command
 from ais_prompt.cli.verb import echo, hint, repeat_mistakes
-from ais_prompt.utils.text import counted
+from ais_prompt.utils import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ais_prompt.checks.prompt_warning import PromptWarning
-    from ais_prompt.checks.source import Source
+    from ais_prompt.checks import PromptWarning, Source
     from ais_prompt.cli.gate_options import GateKeeper
-    from ais_prompt.plan.plan import Plan
-    from ais_prompt.shards.runner import Runner, ShardWork
-    from ais_prompt.store.layout import RunFolder
+    from ais_prompt.plan import Plan
+    from ais_prompt.shards import Runner, ShardWork
+    from ais_prompt.store import RunFolder
     from ais_prompt.types import Shard
 
 NOT_FOR_SHARDS = (
@@ -67,7 +66,7 @@ def with_runner(source: Source, name: str | None, *, is_shard: bool) -> Source:
     from msgspec.structs import replace
 
     from ais_prompt.errors import ConfigError
-    from ais_prompt.utils.text import advice
+    from ais_prompt.utils import advice
 
     source = replace(source, ignores_runner=is_shard)
     if name is None:
@@ -88,15 +87,14 @@ def run_by_runner(ctx: click.Context, plan: Plan, warnings: Sequence[PromptWarni
     """Start all shards, wait for them, score the run, and return the exit code."""
     from msgspec.structs import replace
 
-    from ais_prompt.shards.partition import prepare_partition
-    from ais_prompt.store.layout import RunFolder
-    from ais_prompt.store.shard_folders import shard_folders
-    from ais_prompt.verbs import run as pipeline
+    from ais_prompt.shards import prepare_partition
+    from ais_prompt.store import RunFolder, list_shard_folders
+    from ais_prompt.verbs import find_or_make, run_source
 
     values = ctx.params
     runner, work, count = _prepared(ctx, plan)
     runner.preflight()
-    folder = pipeline.find_or_make(plan, values["reuse"])
+    folder = find_or_make(plan, values["reuse"])
     work = replace(work, folder=RunFolder(folder.root.absolute()))
     for warning in warnings:
         echo(f"Warning: {warning}", err=True)
@@ -104,12 +102,12 @@ def run_by_runner(ctx: click.Context, plan: Plan, warnings: Sequence[PromptWarni
     shards = counted(count, "shard")
     hint(f"Run folder: {folder.root}; its {shards}: aisprompt status {_quoted(folder)}", err=True)
     unfinished = _followed(runner, work, count)
-    if not shard_folders(work.folder):  # no shard got so far as to ask
+    if not list_shard_folders(work.folder):  # no shard got so far as to ask
         return 3
     if values["mode"] == "infer":
         echo(f"Score the answers: aisprompt merge {_quoted(folder)}")
         return 3 if unfinished else 0
-    result = pipeline.run(plan, folder, "eval", shown_command())
+    result = run_source(plan, folder, "eval", shown_command())
     show(result)
     holds = keeper.hold(result)
     repeat_mistakes(warnings)
@@ -123,8 +121,8 @@ def _followed(runner: Runner, work: ShardWork, count: int) -> Mapping[Shard, str
     Raises:
         Interrupted: by Ctrl-C or a signal; all shards are stopped.
     """
-    from ais_prompt.shards.runner import run_shards
-    from ais_prompt.utils.signals import interruption
+    from ais_prompt.shards import run_shards
+    from ais_prompt.utils import interruption
 
     try:
         unfinished = run_shards(runner, work, count)
@@ -144,7 +142,7 @@ def _prepared(ctx: click.Context, plan: Plan) -> tuple[Runner, ShardWork, int]:
     from msgspec.structs import replace
 
     from ais_prompt.errors import ConfigError
-    from ais_prompt.shards.partition import open_runner, share_of, work_of
+    from ais_prompt.shards import open_runner, share_of, work_of
 
     if ctx.params["stop_early"]:
         what = "a shard has no scores, so it cannot stop when a gate is decided"
@@ -160,8 +158,7 @@ def _prepared(ctx: click.Context, plan: Plan) -> tuple[Runner, ShardWork, int]:
 
 def _show_unfinished(unfinished: Mapping[Shard, str], work: ShardWork) -> None:
     """Say of each shard that did not come to its end how it ended, with the last lines of one log."""
-    from ais_prompt.utils.files import last_lines
-    from ais_prompt.utils.text import escaped
+    from ais_prompt.utils import escaped, last_lines
 
     if not unfinished:
         return

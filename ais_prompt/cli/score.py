@@ -16,9 +16,9 @@ from ais_prompt.cli.options import CODE_EXECUTION, PEER_SCORES, shown_command
 from ais_prompt.cli.verb import PEER_PATH, Verb, hanging, hint, json_option, quiet_option, speed_option, verbose_option
 
 if TYPE_CHECKING:
-    from ais_prompt.checks.source import Source
-    from ais_prompt.plan.plan import Plan
-    from ais_prompt.store.layout import RunFolder
+    from ais_prompt.checks import Source
+    from ais_prompt.plan import Plan
+    from ais_prompt.store import RunFolder
 
 
 @click.command(
@@ -80,9 +80,8 @@ def score(
     RUN is the path of a run folder, or below the work dir a name (its latest run), name/time, a time, or latest.
     Answers made elsewhere come with --predictions FILE --config CONFIG, and get a run folder of their own.
     """
-    from ais_prompt.checks.source import Source
-    from ais_prompt.verbs import run as pipeline
-    from ais_prompt.verbs.run import with_found_models
+    from ais_prompt.checks import Source
+    from ais_prompt.verbs import run_source, with_found_models
 
     if peer_scores and config is None:
         raise click.UsageError(
@@ -98,7 +97,7 @@ def score(
     plan, folder = _opened(run, predictions, source, dataset, model)
     plan = with_found_models(plan, "eval")
     keeper = read_gates(plan, **gate_values)
-    result = pipeline.run(plan, folder, "eval", shown_command(), with_report=folder.report.exists())
+    result = run_source(plan, folder, "eval", shown_command(), with_report=folder.report.exists())
     show(result)
     hint("Next:")
     view = f"aisprompt view {shlex.quote(str(result.folder.root))}"
@@ -113,7 +112,7 @@ def _opened(
     """Return the run folder with the answers, and the plan to score them with."""
     from msgspec.structs import replace
 
-    from ais_prompt.checks.stored_run import open_stored
+    from ais_prompt.checks import open_stored
     from ais_prompt.verbs import request_files as rescore
 
     if predictions is None:

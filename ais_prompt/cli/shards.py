@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from typing import Literal
 
-    from ais_prompt.checks.prompt_warning import PromptWarning
-    from ais_prompt.plan.plan import Plan
-    from ais_prompt.store.layout import RunFolder
+    from ais_prompt.checks import PromptWarning
+    from ais_prompt.plan import Plan
+    from ais_prompt.store import RunFolder
     from ais_prompt.types import RunSpec
 
 NOT_IN_SHARDS = ("gates", "baseline", "junit", "markdown")
@@ -40,10 +40,9 @@ def run_shard(
 ) -> int:
     """Ask one shard, score the run if it was the last, and return the exit code."""
     from ais_prompt.errors import ConfigError, StoreError
-    from ais_prompt.store.shard_folders import parse_shard, shared_run_folder
-    from ais_prompt.verbs.run import with_found_models
-    from ais_prompt.verbs.shards import is_asked
-    from ais_prompt.verbs.shards import run_shard as ask
+    from ais_prompt.store import parse_shard, shared_run_folder
+    from ais_prompt.verbs import is_asked, with_found_models
+    from ais_prompt.verbs import run_shard as ask
 
     if reuse is None:
         fix = "give all shards the same one, such as the id of the job: -r 4711"
@@ -105,10 +104,9 @@ def merge(
     PARTs are copies of the run folder from machines without a shared file system; their shards are copied into RUN.
     Exit code 1 if samples are missing; then what is there is scored and shown as n of N.
     """
-    from ais_prompt.checks.source import Source
-    from ais_prompt.checks.stored_run import open_stored
-    from ais_prompt.store.shard_folders import join_shards
-    from ais_prompt.utils.text import counted
+    from ais_prompt.checks import Source, open_stored
+    from ais_prompt.store import join_shards
+    from ais_prompt.utils import counted
 
     source = Source(config, work_dir=work_dir, allow_code_execution=allow_code_execution)
     plan, folder = open_stored(run, source)
@@ -127,11 +125,11 @@ def serve(reuse: str, **options: Any) -> None:
     Their addresses are announced in the run folder; shards read them there, and follow changes. Start it on as many
     machines as you like. It ends when all shards have ended, or with Ctrl-C; the servers stop with it.
     """
-    from ais_prompt.checks.source import read_spec
-    from ais_prompt.plan.plan import Plan
-    from ais_prompt.store.shard_folders import shared_run_folder
-    from ais_prompt.utils.signals import interruption
-    from ais_prompt.verbs.shards import serve as start
+    from ais_prompt.checks import read_spec
+    from ais_prompt.plan import Plan
+    from ais_prompt.store import shared_run_folder
+    from ais_prompt.utils import interruption
+    from ais_prompt.verbs import serve as start
 
     spec = read_spec(source(**options)).spec
     folder = shared_run_folder(spec.work_dir, spec.name, reuse)
@@ -148,10 +146,8 @@ def serve(reuse: str, **options: Any) -> None:
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def status(run: str, work_dir: str | None, debug: bool) -> None:  # noqa: ARG001
     """Show how far a run is: its shards, on which machine, running, finished, dead or missing, and its servers."""
-    from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
-    from ais_prompt.config.paths import expand
-    from ais_prompt.store.runs import locate_run
-    from ais_prompt.store.shard_folders import latest_shards
+    from ais_prompt.config import DEFAULT_WORK_DIR, expand
+    from ais_prompt.store import latest_shards, locate_run
 
     folder = locate_run(expand(work_dir or DEFAULT_WORK_DIR), run)
     lines = [*_shards(folder), *_servers(folder), *_whole(folder)]
@@ -186,8 +182,8 @@ def refuse_scores_of_shard(mode: str, *, stop_early: bool, gate_values: dict[str
 
 def tasks_of_shard(shard: str | None, reuse: str | None, spec: RunSpec) -> Collection[str] | None:
     """Return the tasks that a shard asks, so that it reads no others; None for all, or if that is not decided yet."""
-    from ais_prompt.shards.partition import held_tasks
-    from ais_prompt.store.shard_folders import parse_shard, shared_run_folder
+    from ais_prompt.shards import held_tasks
+    from ais_prompt.store import parse_shard, shared_run_folder
 
     if shard is None or reuse is None or spec.partitioner is None:
         return None
@@ -196,11 +192,10 @@ def tasks_of_shard(shard: str | None, reuse: str | None, spec: RunSpec) -> Colle
 
 
 def _score(plan: Plan, folder: RunFolder, limit: FailureLimit, *, debug: bool) -> int:
-    from ais_prompt.verbs import run as pipeline
-    from ais_prompt.verbs.run import with_found_models
+    from ais_prompt.verbs import run_source, with_found_models
 
     plan = with_found_models(plan, "eval")
-    result = pipeline.run(plan, folder, "eval", shown_command())
+    result = run_source(plan, folder, "eval", shown_command())
     show(result)
     return exit_code(result, limit, debug=debug) or int(result.is_partial)
 
@@ -211,7 +206,7 @@ def _quoted(folder: RunFolder) -> str:
 
 def _shards(folder: RunFolder) -> Iterator[str]:
     """Yield a line for each shard."""
-    from ais_prompt.store.shard_folders import latest_shards
+    from ais_prompt.store import latest_shards
 
     shards = latest_shards(folder)
     width = max(map(len, map(str, shards)), default=0)
@@ -226,9 +221,9 @@ def _servers(folder: RunFolder) -> Iterator[str]:
     """Yield a line for each server that shards share, if `aisprompt serve` was ever started."""
     if not folder.servers.is_dir():
         return
-    from ais_prompt.models.server.started import announcements
-    from ais_prompt.report.tally import duration
-    from ais_prompt.store.shard_folders import SILENCE
+    from ais_prompt.models import announcements
+    from ais_prompt.report import duration
+    from ais_prompt.store import SILENCE
 
     found = [one for path in sorted(folder.servers.iterdir()) for one in announcements(path)]
     if not found:
@@ -241,8 +236,7 @@ def _servers(folder: RunFolder) -> Iterator[str]:
 
 def _whole(folder: RunFolder) -> Iterator[str]:
     """Yield how the run is as a whole, and what to do next."""
-    from ais_prompt.store.runs import read_run_file
-    from ais_prompt.store.shard_folders import is_merged, latest_shards
+    from ais_prompt.store import is_merged, latest_shards, read_run_file
 
     shards = latest_shards(folder)
     if not shards:

@@ -11,9 +11,17 @@ from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Final, TextIO, cast
 
-from ais_prompt.utils.secrets import SECRET_VARIABLE, SECRETS, SHORTEST, secrets_in_url
-from ais_prompt.utils.steady_output import STDERR_PATIENCE, open_standard_descriptors, standard_stream
-from ais_prompt.utils.text import NARROWEST, WIDEST_TERMINAL
+from ais_prompt.utils import (
+    NARROWEST,
+    SECRET_VARIABLE,
+    SECRETS,
+    SHORTEST,
+    STDERR_PATIENCE,
+    WIDEST_TERMINAL,
+    open_standard_descriptors,
+    secrets_in_url,
+    standard_stream,
+)
 
 _MOST_DIGITS: Final = 10
 

@@ -20,13 +20,21 @@ import click
 
 from ais_prompt.cli.peer_flags import answer_to, as_written_here
 from ais_prompt.errors import AisPromptError, ConfigError, InternalError
-from ais_prompt.utils.folders import CONFIG_FOLDERS, PEER_FOLDERS, SearchFolders
-from ais_prompt.utils.secrets import SECRETS
-from ais_prompt.utils.signals import interruption, terminable
-from ais_prompt.utils.text import NARROWEST, escaped, one_line, reviewable_json
+from ais_prompt.utils import (
+    CONFIG_FOLDERS,
+    NARROWEST,
+    PEER_FOLDERS,
+    SECRETS,
+    SearchFolders,
+    escaped,
+    interruption,
+    one_line,
+    reviewable_json,
+    terminable,
+)
 
 if TYPE_CHECKING:
-    from ais_prompt.checks.prompt_warning import PromptWarning
+    from ais_prompt.checks import PromptWarning
     from ais_prompt.errors import AisPromptError
 
 SPREAD: Final = {"--models", "--datasets"}
@@ -136,7 +144,7 @@ class Verb(click.Command):
                 report(stopped, debug=False)
                 ctx.exit(stopped.exit_code)
             except Exception as error:
-                from ais_prompt.store.disk import system_error  # only now: it imports much
+                from ais_prompt.store import system_error  # only now: it imports much
 
                 if refused := system_error(error):
                     output_of(ctx).error = refused
@@ -168,7 +176,7 @@ def report(error: AisPromptError, *, debug: bool) -> None:
 
 def is_config(word: str) -> bool:
     """Return whether a word names a config: a path, with or without ``.py``, or a shipped one."""
-    from ais_prompt.config.locate import list_configs
+    from ais_prompt.config import list_configs
 
     return word.endswith(".py") or os.path.isfile(f"{word}.py") or word in list_configs()  # noqa: PTH113  # a long name raises nothing
 
@@ -240,7 +248,7 @@ def echo(text: str = "", *, err: bool = False, nl: bool = True, **style: Any) ->
         nl: end the line.
         style: as for ``click.style``, such as ``bold=True``.
     """
-    from ais_prompt.utils.text import printable
+    from ais_prompt.utils import printable
 
     text = printable(text)
     click.echo(click.style(text, **style) if style else text, err=err, nl=nl)
@@ -254,7 +262,7 @@ def hint(text: str, *, err: bool = False, **style: Any) -> None:
 
 def repeat_mistakes(warnings: Sequence[PromptWarning], *, err: bool = True) -> None:
     """Name misspelt placeholders again where a command ends; with ``-q`` nothing."""
-    from ais_prompt.checks.prompt_warning import MisspeltPlaceholder
+    from ais_prompt.checks import MisspeltPlaceholder
 
     if line := MisspeltPlaceholder.summary(warnings):
         hint(line, err=err, fg="yellow", bold=True)
@@ -296,7 +304,7 @@ def printed(ctx: click.Context) -> Iterator[None]:
     if not output.as_json and not output.level:
         yield
         return
-    from ais_prompt.utils.progress import verbosity
+    from ais_prompt.utils import verbosity
 
     with verbosity(output.level):
         if not output.as_json:
@@ -323,14 +331,14 @@ def _as_config_error(ctx: click.Context, error: click.ClickException) -> ConfigE
 
 def _print_usage_error(ctx: click.Context, error: click.UsageError) -> None:
     """Print the document of a command that did not begin; nothing for verbs that print their result alone."""
-    from ais_prompt.report.documents import DOCUMENTS
+    from ais_prompt.report import DOCUMENTS
 
     if ctx.info_name in DOCUMENTS:
         click.echo(_document(ctx, Output(error=_as_config_error(ctx, error)), error.exit_code), nl=False)
 
 
 def _print(text: str) -> None:
-    from ais_prompt.utils.progress import close_bars
+    from ais_prompt.utils import close_bars
 
     close_bars()
     click.echo(escaped(SECRETS.hide_in_message(text)), err=True)
@@ -381,8 +389,8 @@ def _spread(args: Sequence[str]) -> list[str]:
 def _document(ctx: click.Context, output: Output, code: int) -> str:
     import msgspec
 
-    from ais_prompt.report.documents import DOCUMENTS, faults
-    from ais_prompt.utils.jsonl import encode_finite
+    from ais_prompt.report import DOCUMENTS, faults
+    from ais_prompt.utils import encode_finite
 
     verb = str(ctx.info_name)
     errors = faults(output.error) if output.error else []

@@ -13,7 +13,7 @@ from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.verb import Verb, echo
 
 if TYPE_CHECKING:
-    from ais_prompt.store.layout import RunFolder
+    from ais_prompt.store import RunFolder
 
 SCORING_SECONDS: Final = 600
 """The longest that scores so far may take."""
@@ -40,11 +40,10 @@ def view(
     """
     import webbrowser
 
-    from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
-    from ais_prompt.config.paths import expand
-    from ais_prompt.report.web.server import ReportServer
-    from ais_prompt.store.runs import all_runs, locate_run
-    from ais_prompt.utils.temporary import temporary_folder
+    from ais_prompt.config import DEFAULT_WORK_DIR, expand
+    from ais_prompt.report import ReportServer
+    from ais_prompt.store import all_runs, locate_run
+    from ais_prompt.utils import temporary_folder
 
     runs = expand(work_dir or DEFAULT_WORK_DIR)
     if run and work_dir is None and any(all_runs(expand(run))):
@@ -66,7 +65,7 @@ def _score_so_far(folder: RunFolder) -> None:
     """Score what a run has answered so far, in a process of its own."""
     import subprocess
 
-    from ais_prompt.utils.watchdog import module_command, module_environment
+    from ais_prompt.utils import module_command, module_environment
 
     command = [*module_command("ais_prompt"), "score", str(folder.root.resolve()), "--quiet"]
     silent, variables = subprocess.DEVNULL, module_environment()
@@ -98,7 +97,7 @@ def export(run: str, to: str, output: Path | None, work_dir: str | None, debug: 
 
     RUN is the path of a run folder, or below the work dir a name (its latest run), name/time, a time, or latest.
     """
-    from ais_prompt.verbs.open_run import export as write
+    from ais_prompt.verbs import export as write
 
     paths = write(run, to, output, work_dir)
     for path in paths:

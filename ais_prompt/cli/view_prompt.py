@@ -16,9 +16,9 @@ from ais_prompt.cli.options import MODEL_AND_DATA, source, source_options
 from ais_prompt.cli.verb import Verb, echo
 
 if TYPE_CHECKING:
-    from ais_prompt.checks.source import Source
-    from ais_prompt.plan.plan import Task
-    from ais_prompt.preview.preview import PromptView
+    from ais_prompt.checks import Source
+    from ais_prompt.plan import Task
+    from ais_prompt.preview import PromptView
 
     Shown: TypeAlias = Sequence[tuple[str, Iterator[PromptView]]]
     """Name of each config, and its prompts as they are made."""
@@ -90,8 +90,8 @@ def view_prompt(
 
     from msgspec.structs import replace
 
-    from ais_prompt.checks.source import STAND_IN
-    from ais_prompt.utils.jsonl import encode
+    from ais_prompt.checks import STAND_IN
+    from ais_prompt.utils import encode
 
     page = _page_path(html)
     # The warnings of what is shown come with it, and nothing is executed here.
@@ -150,9 +150,9 @@ def _names_of(sources: Sequence[Source]) -> list[str]:
 
 
 def _views(one: Source, chosen: Choice, rows: range, *, origins: bool, tokens: bool) -> Iterator[PromptView]:
-    from ais_prompt.checks.source import STAND_IN, checked_with_places
+    from ais_prompt.checks import STAND_IN, checked_with_places
     from ais_prompt.errors import ConfigError
-    from ais_prompt.preview.preview import previews
+    from ais_prompt.preview import previews
 
     plan, _, place = checked_with_places(one)
     if any(model.abbr == STAND_IN["abbr"] for model in plan.spec.models):
@@ -168,9 +168,8 @@ def _views(one: Source, chosen: Choice, rows: range, *, origins: bool, tokens: b
 
 
 def _write_page(page: Path, shown: Shown) -> None:
-    from ais_prompt.report.web.assets import say
-    from ais_prompt.report.web.prompt_page import prompts_page, side_by_side
-    from ais_prompt.store.disk import replacing
+    from ais_prompt.report import prompts_page, say, side_by_side
+    from ais_prompt.store import replacing
 
     title = say("Prompts of {configs}", configs=", ".join(name for name, _ in shown))
     questions = side_by_side(shown)
@@ -183,7 +182,7 @@ def _write_page(page: Path, shown: Shown) -> None:
 def _print(shown: Shown, *, origins: bool) -> None:
     from rich.console import Console
 
-    from ais_prompt.preview.terminal import print_sample
+    from ais_prompt.preview import print_sample
 
     console = Console()
     for name, views in shown:
@@ -196,7 +195,7 @@ def _print(shown: Shown, *, origins: bool) -> None:
 def _matching(tasks: Sequence[Task], pattern: str | None) -> list[Task]:
     """Return the tasks of matching datasets."""
     from ais_prompt.errors import ConfigError
-    from ais_prompt.utils.text import listed
+    from ais_prompt.utils import listed
 
     found = [task for task in tasks if pattern is None or fnmatchcase(task.spec.dataset.abbr, f"*{pattern}*")]
     if not found:

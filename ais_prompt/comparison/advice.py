@@ -12,8 +12,7 @@ from msgspec import Struct, to_builtins
 from ais_prompt.comparison.baseline import make_baseline, make_baselines
 from ais_prompt.comparison.paired_runs import StoredRun
 from ais_prompt.errors import ConfigError
-from ais_prompt.metrics.paired import NIGHTS
-from ais_prompt.metrics.thresholds import Threshold, threshold
+from ais_prompt.metrics import NIGHTS, Threshold, threshold
 
 _STEP: Final = 0.001
 """Limits of parts of 1 are rounded away from the mean to this."""

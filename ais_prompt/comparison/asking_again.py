@@ -21,13 +21,11 @@ from ais_prompt.comparison.ladder import AskedAgain, Ladder, Step, in_order, is_
 from ais_prompt.comparison.scored_task import ScoredTask
 from ais_prompt.comparison.settings import decoding, has_bodies, model_name, same_prompt
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.metrics.difference import mean_difference
-from ais_prompt.plan.bind import accepts
+from ais_prompt.metrics import mean_difference
+from ais_prompt.plan import accepts
 from ais_prompt.registry import MODELS
-from ais_prompt.types import ChatMessage, Prediction
-from ais_prompt.types.request import Prompts, prompts_to_json
-from ais_prompt.utils.digest import digest
-from ais_prompt.utils.text import counted
+from ais_prompt.types import ChatMessage, Prediction, Prompts, prompts_to_json
+from ais_prompt.utils import counted, digest
 
 SIDES: Final = ("first", "second")
 Way = tuple[int, int]

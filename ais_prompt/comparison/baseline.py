@@ -22,13 +22,21 @@ from ais_prompt.comparison.gates import Verdict
 from ais_prompt.comparison.paired_runs import StoredRun, read_stored_run
 from ais_prompt.comparison.scored_task import ScoredTask
 from ais_prompt.errors import AisPromptError, ConfigError
-from ais_prompt.metrics.aggregate import exact, exact_mean
-from ais_prompt.metrics.bootstrap import SumsDifference, sums_difference
-from ais_prompt.metrics.difference import MeanDifference, mean_difference
-from ais_prompt.metrics.distributions import t_quantile
-from ais_prompt.metrics.paired import LEVEL, POWER, detectable_drop, holm, matched_worse
-from ais_prompt.store.baseline_file import Baseline, BaselineTask, read_baseline
-from ais_prompt.store.results import check_scored
+from ais_prompt.metrics import (
+    LEVEL,
+    POWER,
+    MeanDifference,
+    SumsDifference,
+    detectable_drop,
+    exact,
+    exact_mean,
+    holm,
+    matched_worse,
+    mean_difference,
+    sums_difference,
+    t_quantile,
+)
+from ais_prompt.store import Baseline, BaselineTask, check_scored, read_baseline
 
 GATE: Final = "no significant drop"
 ENOUGH: Final = 0.9

@@ -24,16 +24,11 @@ from numpy.typing import NDArray
 from ais_prompt.comparison.scored_task import ScoredTask, clusters_of
 from ais_prompt.comparison.settings import LENGTHS, decoding, differing_decoding, has_rule, model_name, same_prompt
 from ais_prompt.errors import AisPromptError
-from ais_prompt.evaluators.base import BatchEvaluator, Evaluator, best_of, golds_of
-from ais_prompt.evaluators.judge import JudgeEvaluator
-from ais_prompt.metrics.aggregate import exact_mean
-from ais_prompt.metrics.bootstrap import bootstrap
-from ais_prompt.metrics.difference import mean_difference
-from ais_prompt.metrics.distributions import t_quantile
-from ais_prompt.metrics.interval import spread_of
-from ais_prompt.models.flat_options import as_flat
-from ais_prompt.plan.plan import Task
-from ais_prompt.scoring.score import sample_scores
+from ais_prompt.evaluators import BatchEvaluator, Evaluator, JudgeEvaluator, best_of, golds_of
+from ais_prompt.metrics import bootstrap_interval, exact_mean, mean_difference, spread_of, t_quantile
+from ais_prompt.models import as_flat
+from ais_prompt.plan import Task
+from ais_prompt.scoring import sample_scores
 from ais_prompt.types import DatasetSpec, EvalSpec, ModelSpec, PartSpec, Prediction, TaskSpec
 
 DATA, EXTRACTION, METRIC, JUDGE, TRUNCATION = "data", "extraction", "metric", "judge", "truncation"
@@ -309,7 +304,7 @@ class Division:
             ]
             return (ends[1] - ends[0] + ends[3] - ends[2]) / 2
 
-        spread = bootstrap(stacked, effect, clusters=clusters)
+        spread = bootstrap_interval(stacked, effect, clusters=clusters)
         return Share(cause, effect(stacked.sum(axis=0)), samples, spread and spread[1])
 
 

@@ -12,12 +12,10 @@ from ais_prompt.comparison.baseline import ENOUGH, HeldPair, paired
 from ais_prompt.comparison.gates import Verdict
 from ais_prompt.comparison.paired_runs import StoredRun
 from ais_prompt.comparison.scored_task import ScoredTask
-from ais_prompt.metrics.aggregate import exact, exact_mean
-from ais_prompt.metrics.claims import low_end
-from ais_prompt.store.baseline_file import Baseline
-from ais_prompt.store.results import read_details, read_questions, read_scores
+from ais_prompt.metrics import exact, exact_mean, low_end
+from ais_prompt.store import Baseline, read_details, read_questions, read_scores
 from ais_prompt.types import Gate, Score
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import listed
 
 _NAMED: Final = 5
 """Most samples that a verdict names."""

@@ -15,11 +15,17 @@ from msgspec.structs import replace
 
 from ais_prompt.comparison.scored_task import ScoredTask, clusters_of, have_one_metric
 from ais_prompt.errors import AisPromptError, DataError
-from ais_prompt.metrics.aggregate import exact_mean
-from ais_prompt.metrics.bootstrap import SumsDifference, sums_difference
-from ais_prompt.metrics.difference import MeanDifference, mean_difference, mean_of_differences
-from ais_prompt.metrics.paired import LEVEL, holm
-from ais_prompt.store.layout import RunFolder
+from ais_prompt.metrics import (
+    LEVEL,
+    MeanDifference,
+    SumsDifference,
+    exact_mean,
+    holm,
+    mean_difference,
+    mean_of_differences,
+    sums_difference,
+)
+from ais_prompt.store import RunFolder
 from ais_prompt.types import SummaryGroup, TaskSpec
 
 Adjusted = TypeVar("Adjusted", bound="Difference")

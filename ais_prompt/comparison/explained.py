@@ -12,10 +12,10 @@ from ais_prompt.comparison.pairing import paired
 from ais_prompt.comparison.scored_task import ScoredTask
 from ais_prompt.comparison.settings import has_rule
 from ais_prompt.errors import AisPromptError
-from ais_prompt.metrics.aggregate import exact_mean
-from ais_prompt.plan.plan import Task
-from ais_prompt.scoring.score import sample_scores
-from ais_prompt.utils.text import listed
+from ais_prompt.metrics import exact_mean
+from ais_prompt.plan import Task
+from ais_prompt.scoring import sample_scores
+from ais_prompt.utils import listed
 
 
 def explain_runs(

@@ -8,8 +8,8 @@ from fractions import Fraction
 
 from msgspec import Struct
 
-from ais_prompt.metrics.aggregate import exact
-from ais_prompt.scoring.rows import REFERENCE_NOTE, Row, span, value
+from ais_prompt.metrics import exact
+from ais_prompt.scoring import REFERENCE_NOTE, Row, span, value
 from ais_prompt.types import AVERAGES, Gate
 
 

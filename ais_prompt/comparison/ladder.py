@@ -39,9 +39,8 @@ from ais_prompt.comparison.settings import (
     reported,
 )
 from ais_prompt.errors import DataError
-from ais_prompt.metrics.aggregate import exact_mean
-from ais_prompt.types import PartSpec, Prediction
-from ais_prompt.types.spec import ELSEWHERE
+from ais_prompt.metrics import exact_mean
+from ais_prompt.types import ELSEWHERE, PartSpec, Prediction
 
 Certainty: TypeAlias = Literal["certain", "inferred", "cannot be known"]
 AGGREGATION: Final = "aggregation"

@@ -14,19 +14,16 @@ from typing import Any, Final
 from msgspec import Struct
 
 from ais_prompt.catalog import HOOKS, import_object
-from ais_prompt.checks.stored_run import stored_spec
+from ais_prompt.checks import stored_spec
 from ais_prompt.comparison.compared_task import Comparison, compare
 from ais_prompt.comparison.differences import Difference, adjusted, mean_differences, members_of
 from ais_prompt.comparison.locks.diff import with_model
 from ais_prompt.comparison.scored_task import ScoredTask
-from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
-from ais_prompt.config.paths import expand
+from ais_prompt.config import DEFAULT_WORK_DIR, expand
 from ais_prompt.errors import AisPromptError, ConfigError
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.results import check_scored
-from ais_prompt.store.runs import locate_run, read_run_file
+from ais_prompt.store import RunFolder, check_scored, locate_run, read_run_file
 from ais_prompt.types import SummaryGroup, TaskFacts
-from ais_prompt.utils.text import counted, listed
+from ais_prompt.utils import counted, listed
 
 NAMED: Final = 3
 """Models or datasets that a note names."""

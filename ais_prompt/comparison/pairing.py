@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.checks.leaks.near_copies import find_near_copies, likeliest
+from ais_prompt.checks import find_near_copies, likeliest
 from ais_prompt.types import ChatMessage, Prediction, Sample
 
 AGREEING: Final = 0.95

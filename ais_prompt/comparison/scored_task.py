@@ -16,16 +16,12 @@ from numpy.typing import NDArray
 
 from ais_prompt.comparison.pairing import paired
 from ais_prompt.errors import AisPromptError, DataError, StoreError
-from ais_prompt.evaluators.base import CorpusEvaluator
-from ais_prompt.plan.build import build_evaluator, read_dataset
+from ais_prompt.evaluators import CorpusEvaluator
+from ais_prompt.plan import build_evaluator, read_dataset
 from ais_prompt.registry import EVALUATORS
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.predictions import read_predictions
-from ais_prompt.store.results import read_results
-from ais_prompt.types import DatasetSpec, Prediction, SampleScore, Score, TaskFacts, TaskSpec
-from ais_prompt.types.spec import ELSEWHERE, LOG
-from ais_prompt.utils.digest import canonical
-from ais_prompt.utils.text import counted
+from ais_prompt.store import RunFolder, read_predictions, read_results
+from ais_prompt.types import ELSEWHERE, LOG, DatasetSpec, Prediction, SampleScore, Score, TaskFacts, TaskSpec
+from ais_prompt.utils import canonical, counted
 
 
 class ScoredTask(Struct, frozen=True, dict=True):

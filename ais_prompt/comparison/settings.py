@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ais_prompt.comparison.scored_task import ScoredTask
-from ais_prompt.models.flat_options import as_flat
-from ais_prompt.store.results import read_json
-from ais_prompt.types import ChatMessage, Prediction
-from ais_prompt.types.spec import ELSEWHERE
+from ais_prompt.models import as_flat
+from ais_prompt.store import read_json
+from ais_prompt.types import ELSEWHERE, ChatMessage, Prediction
 
 LENGTHS: Final = ("max_out_len", "max_tokens", "max_new_tokens", "max_completion_tokens", "max_gen_toks", "max_length")
 """Arguments that limit how long an answer may be."""

@@ -16,9 +16,7 @@ from msgspec import Struct
 from ais_prompt.config.locate import TREES, file_in_tree, searched_trees
 from ais_prompt.config.mmengine_gaps import installed_path
 from ais_prompt.errors import ConfigError
-from ais_prompt.utils.files import read_regular
-from ais_prompt.utils.places import place
-from ais_prompt.utils.text import advice
+from ais_prompt.utils import advice, place, read_regular
 
 
 class Base(Struct, frozen=True):

@@ -14,9 +14,7 @@ from typing import Any, Final
 
 from ais_prompt.config.locate import config_folders
 from ais_prompt.errors import ConfigError
-from ais_prompt.utils.files import data_root
-from ais_prompt.utils.places import place
-from ais_prompt.utils.text import advice
+from ais_prompt.utils import advice, data_root, place
 
 CARD: Final = "card.toml"
 LOCK: Final = "data.lock"
@@ -123,7 +121,7 @@ class Card:
         return self.made or (self.data / LOCK).is_file()
 
 
-def cards() -> dict[str, Card]:
+def read_cards() -> dict[str, Card]:
     """Return all cards by name, in alphabetical order; of several with one name the first counts, as with configs.
 
     Raises:
@@ -142,7 +140,7 @@ def find_card(name: str) -> Card:
     Raises:
         ConfigError: there is none of that name; the fix offers the nearest.
     """
-    known = cards()
+    known = read_cards()
     if name not in known:
         raise ConfigError(f"there is no benchmark {name!r}", fix=advice(name, known))
     return known[name]

@@ -14,10 +14,10 @@ from ais_prompt.config.overrides import apply_overrides
 from ais_prompt.config.paths import expand, replace_paths, resolve_data_path
 from ais_prompt.config.redact import register_secrets
 from ais_prompt.errors import ConfigError
-from ais_prompt.utils.places import place
+from ais_prompt.utils import place
 
 
-def compose(
+def compose_config(
     models: Sequence[str],
     datasets: Sequence[str],
     overrides: Sequence[str] = (),

@@ -15,11 +15,7 @@ from typing import Any
 from msgspec import Struct
 
 from ais_prompt.errors import AisPromptError, ConfigError
-from ais_prompt.utils.folders import CONFIG_FOLDERS, PEER_FOLDERS
-from ais_prompt.utils.guard import ends_program
-from ais_prompt.utils.peers import line_for, peer_of
-from ais_prompt.utils.places import last_line_in
-from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.utils import CONFIG_FOLDERS, PEER_FOLDERS, SECRETS, ends_program, last_line_in, line_for, peer_of
 
 
 def make_importable(folders: Iterable[Path]) -> None:

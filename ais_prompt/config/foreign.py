@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ais_prompt.catalog import PARTS
 from ais_prompt.config.schema import CONFIG
-from ais_prompt.utils.nested import part_types
+from ais_prompt.utils import part_types
 
 _OWN: Final = {name for parts in PARTS.values() for name in parts}
 _FOREIGN_KEYS: Final = {"chatml_datasets", "eval", "infer", "judge_models"}

@@ -23,13 +23,9 @@ from ais_prompt.config.overrides import apply_overrides
 from ais_prompt.config.paths import expand
 from ais_prompt.config.redact import register_secrets
 from ais_prompt.config.schema import CONFIG
-from ais_prompt.config.where import Names, locate
+from ais_prompt.config.where import Names, find_spot
 from ais_prompt.errors import ConfigError
-from ais_prompt.utils.guard import ends_program
-from ais_prompt.utils.held import Held
-from ais_prompt.utils.places import last_line_in, place
-from ais_prompt.utils.synonyms import PYTHON
-from ais_prompt.utils.text import advice
+from ais_prompt.utils import PYTHON, Held, advice, ends_program, last_line_in, place
 
 
 class LoadedConfig(Struct, frozen=True):
@@ -61,10 +57,10 @@ class LoadedConfig(Struct, frozen=True):
         item = re.match(r"\w+\[\d+\]", where)
         if item and item.group() in self.origins:
             file, path_there = self.origins[item.group()]
-            return locate(path_there + where[item.end() :], file, self.tables)
+            return find_spot(path_there + where[item.end() :], file, self.tables)
         # The place of a fault can also be a data file with a line, and that is no config path.
         is_config_path = not re.search(r"[:/\\]", where)
-        return locate(where, self.path, self.tables) if self.path and is_config_path else None
+        return find_spot(where, self.path, self.tables) if self.path and is_config_path else None
 
 
 _OTHER_LANGUAGES: Final = {".json": "JSON", ".toml": "TOML", ".yaml": "YAML", ".yml": "YAML"}
@@ -173,7 +169,7 @@ def _read(path: Path) -> dict[str, Any]:
             )
         return plain_config(config.to_dict(keep_imported=True))
     except ConfigError as error:
-        found = locate(error.where, path)
+        found = find_spot(error.where, path)
         raise ConfigError(
             error.what, where=f"{error.where} ({found})" if found else place(path), fix=error.fix
         ) from error

@@ -17,11 +17,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias, get_args
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.utils.files import check_regular, open_regular
-from ais_prompt.utils.folders import CONFIG_FOLDERS
-from ais_prompt.utils.peers import peer_package
-from ais_prompt.utils.places import place
-from ais_prompt.utils.text import advice, listed, near_miss
+from ais_prompt.utils import CONFIG_FOLDERS, advice, check_regular, listed, near_miss, open_regular, peer_package, place
 
 SHIPPED: Final = "ais_prompt"
 """The name of this package, before the names of its configs."""
@@ -277,7 +273,7 @@ def _own_folders(kind: Kind) -> list[Path]:
 
 
 def _plugin_folders(kind: Kind) -> list[Path]:
-    from ais_prompt.utils.plugins import plugin_configs
+    from ais_prompt.utils import plugin_configs
 
     return [folder / kind for folder in plugin_configs()]
 

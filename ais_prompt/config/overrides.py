@@ -11,7 +11,7 @@ from ais_prompt.config.literals import parse_literal
 from ais_prompt.config.redact import redacted_at, redacted_override
 from ais_prompt.config.schema import CONFIG, TABLES
 from ais_prompt.errors import ConfigError
-from ais_prompt.utils.text import advice, counted
+from ais_prompt.utils import advice, counted
 
 _OPTIONAL: Final = frozenset(key.name for table in TABLES for key in table.keys if key.kind in ("dict", "part"))
 """Dicts of the schema, which are made if they are not there."""

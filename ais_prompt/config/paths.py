@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ais_prompt.config.locate import shipped_root
-from ais_prompt.utils.files import split_sheet
+from ais_prompt.utils import split_sheet
 
 PATH_KEYS = ("path", "tokenizer_path", "rows")
 

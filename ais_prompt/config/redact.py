@@ -15,8 +15,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from ais_prompt.config.command_secrets import SECRET_KEY, is_reference, secrets_in_command, takes_secret
 from ais_prompt.config.literals import parse_literal
-from ais_prompt.utils.nested import with_texts
-from ais_prompt.utils.secrets import (
+from ais_prompt.utils import (
     HIDDEN,
     SECRET_VARIABLE,
     SECRETS,
@@ -26,6 +25,7 @@ from ais_prompt.utils.secrets import (
     hide_in_urls,
     secrets_in_url,
     secrets_in_urls,
+    with_texts,
 )
 
 _LONGEST: Final = 2000

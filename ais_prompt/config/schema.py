@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.utils.synonyms import key_advice
+from ais_prompt.utils import key_advice
 
 NEEDED: Final = "(required)"
 """In place of a default: the key must be there."""

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from ais_prompt.config.bases import bases_of, is_read_base, read_syntax
 from ais_prompt.errors import ConfigError
-from ais_prompt.utils.places import place
+from ais_prompt.utils import place
 
 REORDERING = {"clear", "insert", "pop", "remove", "reverse", "sort"}
 """Methods after which the items of a list are no longer where they were written."""
@@ -42,7 +42,7 @@ class Spot(Struct, frozen=True):
 Names: TypeAlias = dict[str, Spot]
 
 
-def locate(config_path: str, file: Path, tables: dict[Path, Names] | None = None) -> str | None:
+def find_spot(config_path: str, file: Path, tables: dict[Path, Names] | None = None) -> str | None:
     """Return ``file:line`` of a config path, or of its nearest ancestor that can be found; None if there is none.
 
     Args:

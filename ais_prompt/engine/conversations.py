@@ -12,17 +12,20 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.checks.asked_rows import numbered, shown_gap
+from ais_prompt.checks import numbered, shown_gap
 from ais_prompt.errors import AisPromptError, DataError, PromptError
-from ais_prompt.inferencers import Conversation, RepeatingInferencer, RunningConversation
-from ais_prompt.inferencers.containment import UNUSABLE_ROW, ends_task, failure_of
-from ais_prompt.inferencers.running_conversation import Recall
-from ais_prompt.models.base import former_identities
-from ais_prompt.models.tokenizer import approximate_tokens
-from ais_prompt.plan.cluster import cluster_of
-from ais_prompt.plan.plan import Task
-from ais_prompt.store.journal import JournalView
-from ais_prompt.store.request_keys import FormerKeys, RequestKeys
+from ais_prompt.inferencers import (
+    UNUSABLE_ROW,
+    Conversation,
+    Recall,
+    RepeatingInferencer,
+    RunningConversation,
+    ends_task,
+    failure_of,
+)
+from ais_prompt.models import approximate_tokens, former_identities
+from ais_prompt.plan import Task, cluster_of
+from ais_prompt.store import FormerKeys, JournalView, RequestKeys
 from ais_prompt.types import (
     Budget,
     Completion,
@@ -35,7 +38,7 @@ from ais_prompt.types import (
     Request,
     Sample,
 )
-from ais_prompt.utils.equal_rows import Occurrences
+from ais_prompt.utils import Occurrences
 
 LONGEST_NAME: Final = 60
 """Longest text of a column that counts as a name, such as a subject or a level; longer ones are content."""
@@ -44,7 +47,7 @@ SAMPLES: Final = 100
 _NOT_MEASURED: Final = Completion(failure=Failure("not_asked", ""))
 
 
-def conversations(
+def conversations_of(
     task: Task,
     recall: Recall,
     samples: Iterable[Sample],
@@ -105,7 +108,7 @@ def stored_predictions(
         return view.get(chain([key_of(request)], former(request)))
 
     if len(view):
-        for conversation in conversations(task, recall, task.data.test, task.spec.dataset.eval.cluster):
+        for conversation in conversations_of(task, recall, task.data.test, task.spec.dataset.eval.cluster):
             if conversation.prediction is not None:
                 yield conversation.prediction
 
@@ -187,7 +190,7 @@ def estimate(task: Task) -> RequestEstimate:
     count = min(len(test), SAMPLES)
     chosen = [test[number * len(test) // count] for number in range(count)]
     if chosen:
-        for _ in conversations(task.with_trial_shots(), answer, chosen):
+        for _ in conversations_of(task.with_trial_shots(), answer, chosen):
             pass
     scale = len(test) / count if count else 0.0
     judge = None if task.spec.is_reference else task.dataset.spec.eval.judge

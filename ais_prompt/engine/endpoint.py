@@ -29,12 +29,10 @@ from ais_prompt.engine.executions import execute
 from ais_prompt.engine.failures import ends_run, error_of, fault_of, is_of_model
 from ais_prompt.engine.job import Job
 from ais_prompt.errors import AisPromptError, ModelError, PartError, Paused
-from ais_prompt.inferencers import RunningConversation
-from ais_prompt.inferencers.containment import ends_task, failure_of, without_secrets
-from ais_prompt.models.asking import attempts_sent
-from ais_prompt.models.base import AsyncModel
+from ais_prompt.inferencers import RunningConversation, ends_task, failure_of, without_secrets
+from ais_prompt.models import AsyncModel, attempts_sent
 from ais_prompt.types import Completion, Execution, Failure, Request
-from ais_prompt.utils.threads import in_thread
+from ais_prompt.utils import in_thread
 
 logger = logging.getLogger(__name__)
 Ended: TypeAlias = Callable[[Job, AisPromptError | None], None]

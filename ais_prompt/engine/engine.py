@@ -21,7 +21,7 @@ from ais_prompt.engine.job import Job
 from ais_prompt.engine.standstill import Standstill
 from ais_prompt.engine.workers import ModelWorkers
 from ais_prompt.errors import AisPromptError, InternalError
-from ais_prompt.models.base import AsyncModel, BatchModel, Model, endpoint_of
+from ais_prompt.models import AsyncModel, BatchModel, Model, endpoint_of
 
 JobEnded: TypeAlias = Callable[[TaskJob, AisPromptError | None], Iterable[TaskJob]]
 """Called in any thread when a job is over, with the error that ended it, or None.

@@ -7,11 +7,10 @@ from collections.abc import Callable
 from typing import Final
 
 from ais_prompt.errors import AisPromptError, InternalError, ModelError, ReadError, StoreError
-from ais_prompt.inferencers.containment import RETRY_HINT
-from ais_prompt.store.disk import system_error
+from ais_prompt.inferencers import RETRY_HINT
+from ais_prompt.store import system_error
 from ais_prompt.types import Completion, Failure
-from ais_prompt.utils.guard import exception_line
-from ais_prompt.utils.places import last_line_in
+from ais_prompt.utils import exception_line, last_line_in
 
 logger = logging.getLogger(__name__)
 

@@ -20,11 +20,10 @@ from ais_prompt.engine.infer import TaskJob
 from ais_prompt.engine.job import Job
 from ais_prompt.engine.workers import ModelWorkers
 from ais_prompt.errors import AisPromptError, ModelError, PartError
-from ais_prompt.inferencers import RunningConversation
-from ais_prompt.inferencers.containment import ends_task, failure_of, without_secrets
-from ais_prompt.models.base import AsyncModel, BatchModel, LikelihoodModel, Model
+from ais_prompt.inferencers import RunningConversation, ends_task, failure_of, without_secrets
+from ais_prompt.models import AsyncModel, BatchModel, LikelihoodModel, Model
 from ais_prompt.types import Completion, Execution, LikelihoodQuery, Request
-from ais_prompt.utils.threads import run_coroutine
+from ais_prompt.utils import run_coroutine
 
 logger = logging.getLogger(__name__)
 _ONE_EACH: Final = "return one completion for each request, in their order"

@@ -18,25 +18,19 @@ import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ais_prompt.checks.asked_rows import check_media, taken_kinds
-from ais_prompt.config.redact import shown_body
-from ais_prompt.engine.conversations import conversations, former_keys_of
+from ais_prompt.checks import check_media, taken_kinds
+from ais_prompt.config import shown_body
+from ais_prompt.engine.conversations import conversations_of, former_keys_of
 from ais_prompt.engine.failures import FailureWatch
 from ais_prompt.engine.meters import GO_ON, SpeedMeter, Spending
 from ais_prompt.engine.task_session import OpenProgress, TaskSession, silent_progress
 from ais_prompt.errors import InternalError, ModelError, StoreError
 from ais_prompt.inferencers import RunningConversation
-from ais_prompt.models.base import AsyncModel, Model, SendsBodies, cache_identity, full_identity
-from ais_prompt.models.scripted import ScriptedModel
-from ais_prompt.plan.cluster import check_cluster
-from ais_prompt.plan.plan import PlannedDataset, Task
-from ais_prompt.store.journal import Journal, JournalView, open_cache
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.predictions import prediction_sorter
-from ais_prompt.store.request_keys import FormerKeys, RequestKeys
+from ais_prompt.models import AsyncModel, Model, ScriptedModel, SendsBodies, cache_identity, full_identity
+from ais_prompt.plan import PlannedDataset, Task, check_cluster
+from ais_prompt.store import FormerKeys, Journal, JournalView, RequestKeys, RunFolder, open_cache, prediction_sorter
 from ais_prompt.types import Completion, Decoding, Execution, Portion, Prediction, Request, Sample, TaskFacts
-from ais_prompt.utils.equal_rows import Occurrences
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import Occurrences, listed
 
 logger = logging.getLogger(__name__)
 ORDER_SEED: Final = 0
@@ -194,7 +188,7 @@ class TaskJob:
         self._failures = FailureWatch(has_answered=self._known > 0)
         samples = _in_random_order(task.data.test) if watch_of else self._samples()
         cluster = task.spec.dataset.eval.cluster
-        self._conversations = conversations(task, memory.recall, samples, cluster, self._portion)
+        self._conversations = conversations_of(task, memory.recall, samples, cluster, self._portion)
 
     def next(self) -> RunningConversation | None:
         """Start the next conversation; None after the last one, or if enough was asked."""
@@ -471,7 +465,7 @@ def _known(task: Task, memory: Memory, portion: Portion | None) -> tuple[int, in
     samples = task.data.test
     known = used = 0
     answered, openings = bytearray(len(samples)), Occurrences(len(samples))
-    for conversation in conversations(task, memory.recall, samples, portion=portion, openings=openings):
+    for conversation in conversations_of(task, memory.recall, samples, portion=portion, openings=openings):
         if conversation.prediction is not None and is_known(conversation):
             known += 1
             used += conversation.answers_found

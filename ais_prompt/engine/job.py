@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from ais_prompt.inferencers import RunningConversation
-from ais_prompt.models.base import Model
+from ais_prompt.models import Model
 from ais_prompt.types import Completion, Request
 
 

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from ais_prompt.errors import Paused
-from ais_prompt.models.tokenizer import approximate_tokens
+from ais_prompt.models import approximate_tokens
 from ais_prompt.types import Budget, Completion, Price, Request, Speed, Times, Used
 
 QUOTA: Final = "quota"

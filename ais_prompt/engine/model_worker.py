@@ -9,14 +9,12 @@ from typing import Any, cast
 from msgspec import Struct, convert, to_builtins
 
 from ais_prompt import errors
-from ais_prompt.config.custom_imports import Surroundings
+from ais_prompt.config import Surroundings
 from ais_prompt.errors import AisPromptError, ConfigFaults, ModelError
-from ais_prompt.models.base import BatchModel
-from ais_prompt.plan.build import build_model
+from ais_prompt.models import BatchModel
+from ais_prompt.plan import build_model
 from ais_prompt.types import Completion, ModelSpec, Request
-from ais_prompt.utils.guard import part_error
-from ais_prompt.utils.jsonl import decode_own, encode_plain
-from ais_prompt.utils.worker import serve
+from ais_prompt.utils import decode_own, encode_plain, part_error, serve
 
 
 class Load(Struct, frozen=True):

@@ -12,12 +12,11 @@ from typing import Final, get_args
 
 from ais_prompt.errors import AisPromptError
 from ais_prompt.inferencers import ToolCallInferencer
-from ais_prompt.models.thoughts import unknown_opening
-from ais_prompt.plan.plan import Task
-from ais_prompt.postprocess.written_calls import ToolFormat, written_calls
+from ais_prompt.models import unknown_opening
+from ais_prompt.plan import Task
+from ais_prompt.postprocess import ToolFormat, read_calls
 from ais_prompt.types import Completion, Decoding, Request, prompt_to_json
-from ais_prompt.utils.digest import digest
-from ais_prompt.utils.text import counted
+from ais_prompt.utils import counted, digest
 
 FEWEST: Final = 5
 """Answers that must show a sign."""
@@ -133,7 +132,7 @@ class Signs:
             self._written[form] += 1
 
     def _written_forms(self, text: str) -> list[ToolFormat]:
-        return [form for form in self._written if written_calls(text, form)]
+        return [form for form in self._written if read_calls(text, form)]
 
     def _see_repeat(self, request: Request, completion: Completion, temperature: float) -> None:
         key = digest({"prompt": prompt_to_json(request.prompt), "duplicate": request.duplicate})

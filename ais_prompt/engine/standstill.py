@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from ais_prompt.engine.infer import ROWS_NAMED, TaskJob
-from ais_prompt.utils.text import counted, listed
+from ais_prompt.utils import counted, listed
 
 logger = logging.getLogger(__name__)
 STANDSTILL_SECONDS = 300.0

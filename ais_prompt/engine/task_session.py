@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Final, Protocol
 
-from ais_prompt.checks.asked_rows import NO_VALUE
+from ais_prompt.checks import NO_VALUE
 from ais_prompt.engine.signs import Signs
 from ais_prompt.errors import DataError, PartError
-from ais_prompt.inferencers.containment import RAISED, RETRY_HINT, UNUSABLE_ROW
-from ais_prompt.plan.plan import Task
+from ais_prompt.inferencers import RAISED, RETRY_HINT, UNUSABLE_ROW
+from ais_prompt.plan import Task
 from ais_prompt.types import Completion, Decoding, Failure, Prediction, Request
 
 GAPS_NAMED: Final = 5

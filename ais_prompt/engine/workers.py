@@ -10,16 +10,13 @@ from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any, Final, Self, cast
 
-from ais_prompt.config.custom_imports import Surroundings
+from ais_prompt.config import Surroundings
 from ais_prompt.engine.meters import GO_ON
 from ais_prompt.engine.model_worker import Ask, Load, read_reply
 from ais_prompt.errors import ModelError
-from ais_prompt.models.base import BatchModel, LikelihoodModel
-from ais_prompt.models.server.started import StartedServers
+from ais_prompt.models import BatchModel, LikelihoodModel, StartedServers
 from ais_prompt.types import Completion, ModelSpec, Request
-from ais_prompt.utils.gpus import VARIABLE
-from ais_prompt.utils.threads import run_coroutine
-from ais_prompt.utils.worker import Worker, WorkerDied
+from ais_prompt.utils import GPU_VARIABLE, Worker, WorkerDied, run_coroutine
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +68,7 @@ class ModelWorkers:
             ModelError: it cannot be loaded.
         """
         gpus = run_coroutine(self._servers.take_gpus(gpus_of(spec)))
-        environment = {"TQDM_DISABLE": "1"} | ({} if gpus is None else {VARIABLE: ",".join(gpus)})
+        environment = {"TQDM_DISABLE": "1"} | ({} if gpus is None else {GPU_VARIABLE: ",".join(gpus)})
         if not gpus and THREADS not in os.environ:  # else each worker would have as many threads as there are cores
             environment[THREADS] = str(max(1, usable_cores() // self._beside))
         with self._lock:

@@ -3,14 +3,72 @@
 Every evaluator can be imported from here; the module that defines it is loaded when its name is first used.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from ais_prompt.catalog import public_names
-from ais_prompt.evaluators.base import Evaluator
-from ais_prompt.registry import EVALUATORS
+from ais_prompt.rooms import offered
 
-__all__ = ["Evaluator", *public_names("evaluators")]
-
-
-def __getattr__(name: str) -> Any:
-    return EVALUATORS.attribute(__name__, name)
+if TYPE_CHECKING:
+    from ais_prompt.evaluators.accuracy import AccEvaluator, EDAccEvaluator, EMEvaluator, Gsm8kEvaluator, edit_distance
+    from ais_prompt.evaluators.base import (
+        AcceptsSilence,
+        AnswerBatch,
+        BatchEvaluator,
+        BatchVerdict,
+        ComparesAnswers,
+        CorpusEvaluator,
+        DoubtsGolds,
+        Evaluator,
+        JudgedBatchEvaluator,
+        JudgeQuestion,
+        MeanEvaluator,
+        ScoresMeasures,
+        best_of,
+        golds_of,
+        is_missing,
+        less_is_better,
+        letters_of,
+        unread_value,
+        worst_of,
+    )
+    from ais_prompt.evaluators.choices import AveragePPLEvaluator, ChoicesAccEvaluator, ChoicesMassEvaluator
+    from ais_prompt.evaluators.circular import CircularEvaluator
+    from ais_prompt.evaluators.code.evaluator import CodeEvaluator, HumanEvalEvaluator, MBPPEvaluator, humaneval_program
+    from ais_prompt.evaluators.contained import (
+        BBHEvaluator,
+        ContainedAnswerEvaluator,
+        ContainsEvaluator,
+        FuzzyMatchEvaluator,
+        LambadaEvaluator,
+        OptionOrTextEvaluator,
+        StringMatchEvaluator,
+    )
+    from ais_prompt.evaluators.judge import (
+        FIRST,
+        SECOND,
+        TIE,
+        CascadeEvaluator,
+        GenericLLMEvaluator,
+        JudgeEvaluator,
+        LLMRatingEvaluator,
+        OrderChange,
+        PairwiseEvaluator,
+        PanelEvaluator,
+        decide,
+        make_postprocessor,
+    )
+    from ais_prompt.evaluators.math import MathProcess, MATHVerifyEvaluator
+    from ais_prompt.evaluators.math_worker import is_equal
+    from ais_prompt.evaluators.own import OwnEvaluator, is_scoring_function, make_evaluator
+    from ais_prompt.evaluators.squad import DropEvaluator, SquadEvaluator
+    from ais_prompt.evaluators.structured import JsonEqualEvaluator, JsonSchemaEvaluator, RegexEvaluator
+    from ais_prompt.evaluators.text_overlap import BleuEvaluator, JiebaRougeEvaluator, RougeEvaluator
+    from ais_prompt.evaluators.visual import (
+        AnlsEvaluator,
+        MmmuOpenEvaluator,
+        OcrBenchEvaluator,
+        RelaxedAccuracyEvaluator,
+        RoundedNumberEvaluator,
+        VqaAccuracyEvaluator,
+    )
+else:
+    __getattr__, __dir__ = offered(__name__, "evaluators")

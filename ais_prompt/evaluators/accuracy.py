@@ -8,9 +8,8 @@ from typing import Any
 
 from ais_prompt.errors import DataError
 from ais_prompt.evaluators.base import MeanEvaluator, golds_of
-from ais_prompt.metrics.aggregate import mean_scores
-from ais_prompt.postprocess.general import first_phrase, phrases
-from ais_prompt.postprocess.numbers import to_decimal
+from ais_prompt.metrics import mean_scores
+from ais_prompt.postprocess import first_phrase, phrases_of, to_decimal
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
 
@@ -77,10 +76,10 @@ class EMEvaluator:
         Raises:
             DataError: there is no gold.
         """
-        golds = {self._normal(phrases(one)[-1], one) for one in golds_of(gold)}
+        golds = {self._normal(phrases_of(one)[-1], one) for one in golds_of(gold)}
         if extracted is None:
             return {"exact_match": 0.0}
-        answers = {self._normal(phrase, str(extracted)) for phrase in phrases(str(extracted))}
+        answers = {self._normal(phrase, str(extracted)) for phrase in phrases_of(str(extracted))}
         return {"exact_match": float(not golds.isdisjoint(answers))}
 
     def same_answer(self, first: Any, second: Any) -> bool:

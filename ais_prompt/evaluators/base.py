@@ -15,10 +15,9 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from ais_prompt.errors import DataError, MissingGoldError
-from ais_prompt.metrics.aggregate import mean_scores
-from ais_prompt.types import AgentStep, SampleScore, Score
-from ais_prompt.types.direction import lower_is_better
-from ais_prompt.utils.protocols import KeptChecks
+from ais_prompt.metrics import mean_scores
+from ais_prompt.types import AgentStep, SampleScore, Score, lower_is_better
+from ais_prompt.utils import KeptChecks
 
 
 @runtime_checkable

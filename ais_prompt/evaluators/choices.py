@@ -9,7 +9,7 @@ from typing import Any
 
 from ais_prompt.errors import DataError
 from ais_prompt.evaluators.base import golds_of
-from ais_prompt.metrics.aggregate import mean_scores
+from ais_prompt.metrics import mean_scores
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from ais_prompt.errors import DataError
-from ais_prompt.metrics.aggregate import mean_scores
+from ais_prompt.metrics import mean_scores
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
 

@@ -9,13 +9,10 @@ from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 from ais_prompt.evaluators.base import MeanEvaluator, golds_of
-from ais_prompt.metrics.spans import normalize
-from ais_prompt.postprocess.general import plain_phrase
-from ais_prompt.postprocess.peer import general_postprocess_peer
-from ais_prompt.postprocess.phrases import bbh_freeform_postprocess
-from ais_prompt.postprocess.readable import said
+from ais_prompt.metrics import normalize
+from ais_prompt.postprocess import bbh_freeform_postprocess, general_postprocess_peer, plain_phrase, said
 from ais_prompt.registry import EVALUATORS
-from ais_prompt.utils.whole_words import contains
+from ais_prompt.utils import contains
 
 _ANSWER_LINE: Final = re.compile(r"(?i)Answer\s*:\s*([^\n]+)")
 _PUNCTUATION: Final = re.compile(f"[{re.escape(string.punctuation)}]")

@@ -17,8 +17,8 @@ from msgspec.structs import replace
 from ais_prompt.errors import ConfigError
 from ais_prompt.evaluators.base import ComparesAnswers, Evaluator
 from ais_prompt.evaluators.own import make_evaluator
-from ais_prompt.metrics.aggregate import Estimate, estimated_means, mean_scores
-from ais_prompt.postprocess.judge_replies import only_tag
+from ais_prompt.metrics import Estimate, estimated_means, mean_scores
+from ais_prompt.postprocess import only_tag
 from ais_prompt.registry import EVALUATORS, POSTPROCESSORS
 from ais_prompt.types import JudgeVerdict, SampleScore, Score
 
@@ -101,7 +101,7 @@ class GenericLLMEvaluator:
         verdict_postprocessor: Mapping[str, Any] | None = None,
     ) -> None:
         # Its patterns take milliseconds to compile, and few runs have a judge.
-        from ais_prompt.postprocess.judge_replies import generic_llmjudge_postprocess
+        from ais_prompt.postprocess import generic_llmjudge_postprocess
 
         self.true_tag = true_tag
         default = partial(generic_llmjudge_postprocess, true_tag=true_tag, false_tag=false_tag)
@@ -150,7 +150,7 @@ class LLMRatingEvaluator:
 
     def verdict(self, text: str) -> str | None:
         """Return the rating if the prompt allows it; else None."""
-        from ais_prompt.postprocess.judge_replies import judge_rating_postprocess
+        from ais_prompt.postprocess import judge_rating_postprocess
 
         rating: str | None = judge_rating_postprocess(text)
         return rating if rating is not None and self.worst <= float(rating) <= self.best else None

@@ -11,11 +11,10 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, PartError
 from ais_prompt.evaluators.base import Evaluator, less_is_better
-from ais_prompt.metrics.aggregate import mean_scores
+from ais_prompt.metrics import mean_scores
 from ais_prompt.registry import EVALUATORS, is_shipped
 from ais_prompt.types import STATUSES, SampleScore, Score
-from ais_prompt.utils.guard import calling, guarded, guarded_call
-from ais_prompt.utils.places import defined_at
+from ais_prompt.utils import calling, defined_at, guarded, guarded_call
 
 _WRITE: Final = "write `def score(self, extracted, gold)` that returns {'accuracy': 1.0} for one sample"
 

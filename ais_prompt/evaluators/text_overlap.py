@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ais_prompt.evaluators.base import golds_of, letters_of
-from ais_prompt.metrics.aggregate import AnswerCounts, mean_scores
-from ais_prompt.metrics.bootstrap import bootstrap
+from ais_prompt.metrics import AnswerCounts, bootstrap_interval, mean_scores
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
-from ais_prompt.utils.packages import require
+from ais_prompt.utils import require
 
 _ORDERS = 4
 _WITHOUT_BLANKS = re.compile(r"[\u0e00-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
@@ -75,7 +74,7 @@ class BleuEvaluator:
                 if score.cluster is not None:
                     clusters.append(score.cluster)
         rows = np.frombuffer(found).reshape(-1, _QUANTITIES)
-        spread = bootstrap(rows, self.statistic, clusters=clusters or None)
+        spread = bootstrap_interval(rows, self.statistic, clusters=clusters or None)
         whole = Score(
             metric="bleu",
             value=self.statistic(rows.sum(axis=0)) if len(rows) else None,

@@ -3,33 +3,43 @@
 Every inferencer can be imported from here; the module that defines it is loaded when its name is first used.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from ais_prompt.catalog import public_names
-from ais_prompt.inferencers.base import (
-    Conversation,
-    DialogueInferencer,
-    GeneratingInferencer,
-    InferenceContext,
-    Inferencer,
-    Preview,
-    RepeatingInferencer,
-)
-from ais_prompt.inferencers.running_conversation import RunningConversation
-from ais_prompt.registry import INFERENCERS
+from ais_prompt.rooms import offered
 
-__all__ = [
-    "Conversation",
-    "DialogueInferencer",
-    "GeneratingInferencer",
-    "InferenceContext",
-    "Inferencer",
-    "Preview",
-    "RepeatingInferencer",
-    "RunningConversation",
-    *public_names("inferencers"),
-]
-
-
-def __getattr__(name: str) -> Any:
-    return INFERENCERS.attribute(__name__, name)
+if TYPE_CHECKING:
+    from ais_prompt.inferencers.agent import AgentInferencer
+    from ais_prompt.inferencers.base import (
+        Conversation,
+        DialogueInferencer,
+        GeneratingInferencer,
+        GoldUse,
+        InferenceContext,
+        Inferencer,
+        KeepsShots,
+        Preview,
+        RepeatingInferencer,
+    )
+    from ais_prompt.inferencers.containment import (
+        RAISED,
+        RETRY_HINT,
+        UNUSABLE_ROW,
+        ends_task,
+        failure_of,
+        without_secrets,
+    )
+    from ais_prompt.inferencers.gen import GenInferencer, answer_length
+    from ais_prompt.inferencers.labels import lowest, normalized
+    from ais_prompt.inferencers.likelihoods import (
+        ChoicesInferencer,
+        CLPInferencer,
+        LLInferencer,
+        PPLInferencer,
+        PPLOnlyInferencer,
+    )
+    from ais_prompt.inferencers.multi_turn import ChatInferencer, MultiTurnGenInferencer
+    from ais_prompt.inferencers.react import MARKS, program_in
+    from ais_prompt.inferencers.running_conversation import Recall, RunningConversation
+    from ais_prompt.inferencers.tool_calls import MultiTurnToolCallInferencer, ToolCallInferencer, checked_tools
+else:
+    __getattr__, __dir__ = offered(__name__, "inferencers")

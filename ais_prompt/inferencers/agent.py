@@ -12,8 +12,7 @@ from ais_prompt.errors import ConfigError
 from ais_prompt.inferencers.base import Conversation, InferenceContext, Preview
 from ais_prompt.inferencers.multi_turn import ChatInferencer, dialogue_failure
 from ais_prompt.inferencers.react import CALL_PROTOCOL, FORCE_STOP, MARKS, ReActProtocol, program_in
-from ais_prompt.prompts import Filled, FilledDialogue, PromptList
-from ais_prompt.prompts.prompt_list import Item, text_of
+from ais_prompt.prompts import Filled, FilledDialogue, Item, PromptList, text_of
 from ais_prompt.registry import INFERENCERS
 from ais_prompt.sandbox import Evaluation, find_isolation
 from ais_prompt.types import AgentStep, Completion, Execution, Prediction, Prompt, Request, Sample

@@ -23,11 +23,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import PromptError
-from ais_prompt.models.base import Model, SendsFields
-from ais_prompt.prompts import Filled, PromptBuilder, Template
-from ais_prompt.prompts.chat_formats import ChatFormat
+from ais_prompt.models import Model, SendsFields
+from ais_prompt.prompts import ChatFormat, Filled, PromptBuilder, Template
 from ais_prompt.types import Completion, Decoding, Prediction, Prompt, ReaderSpec, Request, Sample
-from ais_prompt.utils.protocols import KeptChecks
+from ais_prompt.utils import KeptChecks
 
 Conversation: TypeAlias = Generator[Sequence[Request], Sequence[Completion], Prediction]
 

@@ -21,7 +21,7 @@ from ais_prompt.types import (
     Sample,
     prompt_to_json,
 )
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import listed
 
 Label = TypeVar("Label")
 Normalization: TypeAlias = Literal["scored_tokens", "all_tokens", "bytes", "none"]

@@ -14,13 +14,11 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.inferencers.base import Conversation, InferenceContext, Preview, refuse_fields, with_fields
-from ais_prompt.postprocess.written_calls import ToolFormat, calls_as_text, written_calls
-from ais_prompt.prompts.text_format import TokenizerChatFormat
+from ais_prompt.postprocess import ToolFormat, calls_as_text, read_calls
+from ais_prompt.prompts import TokenizerChatFormat
 from ais_prompt.registry import INFERENCERS
 from ais_prompt.types import ChatMessage, Completion, Decoding, Prediction, Prompt, Request, Sample, ToolCall
-from ais_prompt.utils.jsonl import parse_written
-from ais_prompt.utils.messages import call_messages
-from ais_prompt.utils.text import counted
+from ais_prompt.utils import call_messages, counted, parse_written
 
 _FORM: Final = "{'type': 'function', 'function': {'name': …, 'parameters': {…}}}"
 
@@ -120,12 +118,12 @@ class ToolCallInferencer:
         """Return a completion with the calls of its text, if a parser is wanted and the server reports none."""
         if self.parser is None or completion.tool_calls or completion.failure:
             return completion
-        return replace(completion, tool_calls=written_calls(completion.text, self.parser) or ())
+        return replace(completion, tool_calls=read_calls(completion.text, self.parser) or ())
 
     def _said(self, completion: Completion) -> str:
         """Return the calls as JSON; what the model wrote if they are none."""
         calls, text = completion.tool_calls, completion.text
-        if not calls and self.parser is not None and written_calls(text, self.parser) is None:
+        if not calls and self.parser is not None and read_calls(text, self.parser) is None:
             return text
         if not calls and not text.strip():
             return ""

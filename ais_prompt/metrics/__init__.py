@@ -1,8 +1,87 @@
 """Metrics and their aggregation: pure functions, each with its source."""
 
-from ais_prompt.metrics.claims import fewest_for, samples_for
-from ais_prompt.metrics.difference import mean_difference
-from ais_prompt.metrics.interval import wilson_interval
-from ais_prompt.metrics.repeated import Repeatability
+from typing import TYPE_CHECKING
 
-__all__ = ["Repeatability", "fewest_for", "mean_difference", "samples_for", "wilson_interval"]
+from ais_prompt.rooms import offered
+
+if TYPE_CHECKING:
+    from ais_prompt.metrics.aggregate import (
+        AnswerCounts,
+        Estimate,
+        estimated_means,
+        exact,
+        exact_mean,
+        incident_shares,
+        mean_scores,
+        spread_of_questions,
+        standard_error,
+        without_truncated,
+    )
+    from ais_prompt.metrics.bootstrap import SumsDifference, bootstrap_interval, sums_difference
+    from ais_prompt.metrics.claims import fewest_for, low_end, samples_for, samples_for_drop
+    from ais_prompt.metrics.difference import MeanDifference, mean_difference, mean_of_differences, tango_interval
+    from ais_prompt.metrics.distributions import t_quantile
+    from ais_prompt.metrics.equality import (
+        Matrix,
+        answer_kernel,
+        blocks,
+        detectable_share,
+        detectable_shift,
+        number_kernel,
+        paired_test,
+        same_test,
+        shift_test,
+        text_kernel,
+    )
+    from ais_prompt.metrics.interval import (
+        Part,
+        Z,
+        group_spread,
+        largest_variance,
+        mean_interval,
+        pooled,
+        spread_of,
+        wilson_interval,
+    )
+    from ais_prompt.metrics.judges import ALPHA, Confusion, Estimated, Level, agreement, krippendorff_alpha
+    from ais_prompt.metrics.paired import (
+        LEVEL,
+        MOST_EXACT,
+        NIGHTS,
+        POWER,
+        alarms_per_year,
+        detectable_drop,
+        fewest_samples,
+        holm,
+        matched_worse,
+        mcnemar_power,
+        mcnemar_worse,
+        sign_flips,
+    )
+    from ais_prompt.metrics.repeated import (
+        Repeatability,
+        avg_at_n,
+        cons_at_k,
+        cons_bounds,
+        estimate_of_k,
+        noise_of_k,
+        pass_at_k,
+        pass_hat_k,
+        repeatability,
+        round_widths_below,
+        vote_classes,
+    )
+    from ais_prompt.metrics.spans import (
+        best_assignment,
+        counted_f1,
+        exact_match,
+        normalize,
+        normalize_span,
+        span_exact_match,
+        span_f1,
+        token_f1,
+    )
+    from ais_prompt.metrics.strata import of_whole_set, stratum_spread
+    from ais_prompt.metrics.thresholds import ENOUGH_RUNS, Threshold, level_with_run_effect, threshold
+else:
+    __getattr__, __dir__ = offered(__name__)

@@ -16,7 +16,7 @@ SEED: Final = 0
 _ROUNDING: Final = 1e-12
 
 
-def bootstrap(
+def bootstrap_interval(
     rows: NDArray[np.float64],
     statistic: Callable[[NDArray[np.float64]], float],
     clusters: Sequence[str] | None = None,

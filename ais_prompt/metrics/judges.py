@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from ais_prompt.metrics.bootstrap import bootstrap
+from ais_prompt.metrics.bootstrap import bootstrap_interval
 from ais_prompt.metrics.interval import Z, wilson_interval
 
 Level: TypeAlias = Literal["nominal", "interval"]
@@ -75,7 +75,7 @@ def agreement(
         return 1.0 if found is None else found
 
     units = [cluster for _, cluster in rated] if clusters else None
-    stderr, interval = bootstrap(rows, resampled, clusters=units) or (None, None)
+    stderr, interval = bootstrap_interval(rows, resampled, clusters=units) or (None, None)
     return Agreement(alpha, stderr, interval, len(rated))
 
 

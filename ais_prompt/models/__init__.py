@@ -3,48 +3,156 @@
 Every model can be imported from here; the module that defines it is loaded when its name is first used.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ais_prompt.models.base import AsyncModel, BatchModel, Model
-from ais_prompt.models.model_options import Batching, Limits, Loading, Retry, Sampling, Wire
-from ais_prompt.models.thoughts import THINK_TAGS, split_reasoning
-from ais_prompt.registry import MODELS
+from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
-    from ais_prompt.models.function import FunctionModel
+    from ais_prompt.models.api.addresses import ask_root, find_provider, served_models
+    from ais_prompt.models.api.api_model import ApiModel
+    from ais_prompt.models.api.client import option_hint
+    from ais_prompt.models.api.reasons import BROKEN, ended
+    from ais_prompt.models.api.wire import StreamReader, WireFormat, embed_files, http_failure, read_reply, server_words
+    from ais_prompt.models.asking import (
+        OUTAGE_FAILURES,
+        OUTAGE_LIMIT_SECONDS,
+        THROTTLED,
+        Attempt,
+        Dispatcher,
+        Outage,
+        Replica,
+        attempts_sent,
+        is_temporary,
+        read_retry_after,
+        traffic_at,
+        wait_before_retry,
+    )
+    from ais_prompt.models.base import (
+        AsyncModel,
+        BatchModel,
+        ChecksRequests,
+        HasTokenizerPath,
+        KnowsStopTokens,
+        LikelihoodModel,
+        LimitsStops,
+        MediaModel,
+        Model,
+        SendsBodies,
+        SendsFields,
+        TokenizingModel,
+        address_of,
+        cache_identity,
+        endpoint_of,
+        former_identities,
+        full_identity,
+        identity_in_keys,
+    )
+    from ais_prompt.models.completions import common_length
+    from ais_prompt.models.flat_options import FLAT_NAMES, LocalNames, SamplingNames, ServedNames, as_flat
+    from ais_prompt.models.function import FunctionModel, source_digest
+    from ais_prompt.models.huggingface.generation import Generator, Stops, completion_of, is_sampling, without_sampling
+    from ais_prompt.models.huggingface.growing import ROOM, growing_cache
+    from ais_prompt.models.huggingface.library import cache_for_generate, local_path, pretrained_source
+    from ais_prompt.models.huggingface.local_likelihood import (
+        LikelihoodComputer,
+        TokenRow,
+        log_probs_of_batch,
+        log_probs_of_tree,
+        query_row,
+    )
     from ais_prompt.models.huggingface.local_model import HuggingFaceBaseModel, HuggingFaceChatModel
+    from ais_prompt.models.huggingface.processor import MediaProcessor, video_decoder
+    from ais_prompt.models.huggingface.reuse import Block, PrefixCache, Reuse, Tokens, reuse_of
+    from ais_prompt.models.model_options import (
+        TEMPLATE_VARIABLES,
+        Batching,
+        Limits,
+        Loading,
+        Retry,
+        Sampling,
+        Wire,
+        check_at_least,
+    )
+    from ais_prompt.models.pace import AdaptiveLimit, Ramp, RequestRate, TokenRate
     from ais_prompt.models.scripted import ScriptedModel
-    from ais_prompt.models.wires.anthropic import AnthropicModel
+    from ais_prompt.models.server.instance import ServerInstance
+    from ais_prompt.models.server.server_options import HOST, PRESETS, ServerOptions, ServerToStart, read_server
+    from ais_prompt.models.server.started import (
+        AnnouncedServer,
+        SharedServers,
+        StartedServers,
+        StartsServer,
+        announced,
+        announcements,
+        list_of,
+    )
+    from ais_prompt.models.thoughts import (
+        THINK_TAGS,
+        THOUGHT_FORMS,
+        answer_start,
+        check_think_tags,
+        has_thoughts,
+        split_reasoning,
+        unknown_opening,
+    )
+    from ais_prompt.models.tokenizer import (
+        approximate_tokens,
+        continuation,
+        decode,
+        estimate_tokens,
+        is_at_hand,
+        load_tokenizer,
+        refuse_too_long,
+        tokenizer_digests,
+    )
+    from ais_prompt.models.transport.base import Reply, Server, Sink, Transport
+    from ais_prompt.models.transport.client_option import read_client
+    from ais_prompt.models.transport.credentials import (
+        DEFAULT_VARIABLE,
+        check_variable_name,
+        is_named_somewhere,
+        is_variable,
+        named_variable,
+        read_key,
+        request_headers,
+        resolve_address,
+        resolve_headers,
+    )
+    from ais_prompt.models.transport.moments import Moments
+    from ais_prompt.models.transport.network import (
+        allow_connections,
+        check_address,
+        check_environment,
+        forget_connections,
+        proxy_for,
+        public_address,
+        without_login,
+    )
+    from ais_prompt.models.wires.anthropic import MESSAGES, AnthropicModel, MessageStream
+    from ais_prompt.models.wires.openai.chat_wire import CHAT, COMPLETIONS, STREAMED, ChatStream, request_body
+    from ais_prompt.models.wires.openai.likelihood import PROBE, REMEMBERED
+    from ais_prompt.models.wires.openai.likelihood_wire import (
+        EMPTY,
+        TOP,
+        TokenLogProbs,
+        continued,
+        is_log_prob,
+        prompt_log_probs,
+        read_log_probs,
+        read_top,
+        single_token,
+        ways_of,
+        whole,
+    )
     from ais_prompt.models.wires.openai.openai_models import (
         OpenAIChatModel,
         OpenAICompletionModel,
+        OpenAIModel,
         OpenAIResponsesModel,
+        batch_answer,
+        batch_request,
     )
-    from ais_prompt.models.wires.triton import TritonModel
-
-__all__ = [
-    "THINK_TAGS",
-    "AnthropicModel",
-    "AsyncModel",
-    "BatchModel",
-    "Batching",
-    "FunctionModel",
-    "HuggingFaceBaseModel",
-    "HuggingFaceChatModel",
-    "Limits",
-    "Loading",
-    "Model",
-    "OpenAIChatModel",
-    "OpenAICompletionModel",
-    "OpenAIResponsesModel",
-    "Retry",
-    "Sampling",
-    "ScriptedModel",
-    "TritonModel",
-    "Wire",
-    "split_reasoning",
-]
-
-
-def __getattr__(name: str) -> Any:
-    return MODELS.attribute(__name__, name)
+    from ais_prompt.models.wires.openai.responses import RESPONSES, ResponseStream
+    from ais_prompt.models.wires.triton import Generate, TritonModel
+else:
+    __getattr__, __dir__ = offered(__name__, "models")

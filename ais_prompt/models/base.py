@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 from ais_prompt.types import Activity, Completion, Decoding, Prompt, Request
-from ais_prompt.utils.protocols import KeptChecks
+from ais_prompt.utils import KeptChecks
 
 PromptStyle: TypeAlias = Literal["text", "messages", "chat_template"]
 """The form of a prompt that a model takes:

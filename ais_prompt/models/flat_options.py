@@ -28,10 +28,7 @@ from ais_prompt.models.model_options import (
     Sampling,
     Wire,
 )
-from ais_prompt.utils.protocols import type_words
-from ais_prompt.utils.secrets import SECRETS
-from ais_prompt.utils.synonyms import key_advice
-from ais_prompt.utils.text import advice, listed
+from ais_prompt.utils import SECRETS, advice, key_advice, listed, type_words
 
 Value = TypeVar("Value", bound=Struct)
 Fields: TypeAlias = dict[str, Any]

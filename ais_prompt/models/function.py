@@ -15,13 +15,8 @@ from ais_prompt.models.base import PromptStyle
 from ais_prompt.models.model_options import check_at_least, check_more_than_0, first_stop
 from ais_prompt.models.thoughts import THINK_TAGS, split_reasoning
 from ais_prompt.registry import MODELS, import_dotted
-from ais_prompt.types import Activity, Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request
-from ais_prompt.types.request import prompt_to_json
-from ais_prompt.utils.digest import digest
-from ais_prompt.utils.guard import awaiting, calling
-from ais_prompt.utils.held import Held
-from ais_prompt.utils.places import defined_at
-from ais_prompt.utils.threads import in_thread
+from ais_prompt.types import Activity, Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request, prompt_to_json
+from ais_prompt.utils import Held, awaiting, calling, defined_at, digest, in_thread
 
 _MOST_TOKENS: Final = 4096
 """Part of each request. The function decides how long its answers are."""

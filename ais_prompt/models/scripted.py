@@ -32,8 +32,7 @@ from ais_prompt.types import (
     ToolCall,
     Usage,
 )
-from ais_prompt.utils.digest import canonical
-from ais_prompt.utils.messages import TOOL_ROLE
+from ais_prompt.utils import TOOL_ROLE, canonical
 
 Answer: TypeAlias = "str | Mapping[str, Any]"
 """A text, or ``dict(text=..., finish_reason=..., tool_calls=[dict(name=..., arguments={...})])``, of which ``text`` or

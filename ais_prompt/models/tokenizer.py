@@ -15,8 +15,7 @@ from typing import Any, Final
 from ais_prompt.errors import ModelError, PromptError
 from ais_prompt.models.huggingface.library import fingerprint, loading, local_path, pretrained_source
 from ais_prompt.types import Content, Failure, Prompt
-from ais_prompt.utils.digest import digest, file_digest
-from ais_prompt.utils.messages import role_fix
+from ais_prompt.utils import digest, file_digest, role_fix
 
 CONTEXT_TOKENS: Final = 8
 """Number of tokens before a continuation that are decoded with it; see `continuation`."""

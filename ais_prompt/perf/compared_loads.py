@@ -21,7 +21,7 @@ from ais_prompt.perf.exchange import Exchange
 from ais_prompt.perf.intervals import half_width, percentile_errors
 from ais_prompt.perf.load_files import LoadPlan, StoredLoad
 from ais_prompt.perf.metrics import LEAST_BEYOND, LoadTable, load_table, values_beyond
-from ais_prompt.utils.text import counted
+from ais_prompt.utils import counted
 
 COMPARED: Final = (50, 99)
 """Percentiles whose ratios are computed."""

@@ -12,10 +12,7 @@ from typing import Any, Final
 
 from msgspec import Struct, field
 
-from ais_prompt.models.api.addresses import ask_root
-from ais_prompt.models.api.api_model import ApiModel
-from ais_prompt.models.transport import Reply
-from ais_prompt.models.transport.network import public_address
+from ais_prompt.models import ApiModel, Reply, ask_root, public_address
 
 GOOD: Final = 200
 SPEC_DECODE: Final = "vllm:spec_decode_"

@@ -17,12 +17,9 @@ from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
 from ais_prompt.perf.exchange import Exchange
-from ais_prompt.store.disk import reading, replacing, writing
-from ais_prompt.store.layout import RunFolder
+from ais_prompt.store import RunFolder, reading, replacing, writing
 from ais_prompt.types import Completion, TaskSpec
-from ais_prompt.utils.digest import digest
-from ais_prompt.utils.files import open_regular
-from ais_prompt.utils.jsonl import decode_own, encode_plain
+from ais_prompt.utils import decode_own, digest, encode_plain, open_regular
 
 END_OF_REASONING: Final = "</think>"
 """Between reasoning and answer, as AISBench joins them."""

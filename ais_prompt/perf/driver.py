@@ -22,7 +22,7 @@ from msgspec import Struct, field
 
 from ais_prompt.perf.metrics import firm_p99
 from ais_prompt.perf.schedule import Schedule
-from ais_prompt.utils.packages import versions
+from ais_prompt.utils import versions
 
 SWITCH_SECONDS: Final = 0.0005
 """How long the threads that write may keep Python's lock while the event loop wants it; Python's own value is 5 ms."""

@@ -31,7 +31,7 @@ from msgspec import Struct, convert
 from msgspec.json import Decoder
 
 from ais_prompt.types import Failure, Usage
-from ais_prompt.utils.jsonl import decode_own
+from ais_prompt.utils import decode_own
 
 TokenSource: TypeAlias = Literal["usage", "tokenizer", "events", "estimate"]
 """Where a number of tokens comes from: the server, the model's tokenizer, the events of a stream, or the characters."""

@@ -11,19 +11,14 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.config.redact import shown_body
-from ais_prompt.models.tokenizer import approximate_tokens
-from ais_prompt.models.transport.moments import Moments
+from ais_prompt.config import shown_body
+from ais_prompt.models import Moments, approximate_tokens
 from ais_prompt.perf.exchange import Exchange, offsets_of
 from ais_prompt.perf.live import ENDING, LoadCounter
 from ais_prompt.perf.prepare import PreparedLoad, served_model
-from ais_prompt.store.journal import Journal
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.predictions import prediction_sorter
-from ais_prompt.store.request_keys import RequestKeys
+from ais_prompt.store import Journal, RequestKeys, RunFolder, prediction_sorter
 from ais_prompt.types import ChatMessage, Completion, Decoding, Prediction, Prompt, Request
-from ais_prompt.utils.digest import digest
-from ais_prompt.utils.progress import Advance, tracking
+from ais_prompt.utils import Advance, digest, tracking
 
 CHECKED_ANSWERS: Final = 200
 """Answers whose tokens are also counted with the model's tokenizer."""

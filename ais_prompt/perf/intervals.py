@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 from msgspec import Struct
 
-from ais_prompt.metrics.distributions import t_quantile
+from ais_prompt.metrics import t_quantile
 from ais_prompt.perf.exchange import Ordered, Seconds
 
 Interval = tuple[float, float]

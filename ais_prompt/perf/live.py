@@ -8,8 +8,8 @@ from typing import Final
 
 from msgspec import Struct, to_builtins
 
-from ais_prompt.store.disk import replacing, writing
-from ais_prompt.utils.jsonl import encode_plain
+from ais_prompt.store import replacing, writing
+from ais_prompt.utils import encode_plain
 
 ENDING: Final = "_live.json"
 INTERVAL: Final = 1.0

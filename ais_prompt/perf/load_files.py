@@ -22,10 +22,8 @@ from ais_prompt.perf.driver import ClientFacts
 from ais_prompt.perf.exchange import Exchange
 from ais_prompt.perf.probe import LoadProbe
 from ais_prompt.perf.schedule import Schedule
-from ais_prompt.store.disk import reading, replacing, writing
-from ais_prompt.utils.files import open_regular
-from ais_prompt.utils.jsonl import decode_own, encode_plain
-from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.store import reading, replacing, writing
+from ais_prompt.utils import SECRETS, decode_own, encode_plain, open_regular
 
 logger = logging.getLogger(__name__)
 _FIX = "measure again, with a new run"

@@ -18,12 +18,10 @@ from ais_prompt.perf.load_files import StoredLoad, read_load
 from ais_prompt.perf.load_verdicts import LoadVerdict, load_verdicts
 from ais_prompt.perf.metrics import LoadTable, load_table, window_table
 from ais_prompt.perf.probe import probe_times
-from ais_prompt.scoring.rows import Row
-from ais_prompt.store.disk import replacing
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.results import write_json_atomic
+from ais_prompt.scoring import Row
+from ais_prompt.store import RunFolder, replacing, write_json_atomic
 from ais_prompt.types import PerfSpec, TaskSpec
-from ais_prompt.utils.jsonl import encode_plain
+from ais_prompt.utils import encode_plain
 
 VERSION: Final = 1
 """Of ``<dataset>_perf.json``."""

@@ -15,9 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from ais_prompt.errors import DataError
-from ais_prompt.readers.data_path import require_data
-from ais_prompt.readers.formats import read_file, reading
-from ais_prompt.readers.table import Row, Table
+from ais_prompt.readers import Row, Table, read_file, reading, require_data
 from ais_prompt.registry import READERS
 
 LENGTH: Final = "max_out_len"

@@ -20,7 +20,7 @@ from ais_prompt.perf.goals import Goodput, SloResult, request_values
 from ais_prompt.perf.intervals import Slope, slope
 from ais_prompt.perf.load_files import StoredLoad
 from ais_prompt.perf.metrics import LEAST_BEYOND, METRICS, SHORT_GAP, LoadTable, firm_p99, in_flight_steps
-from ais_prompt.utils.text import counted, listed
+from ais_prompt.utils import counted, listed
 
 MOST_LAG: Final = 0.005
 """Seconds that the event loop may be late, in 99 % of the ticks."""

@@ -13,15 +13,17 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from ais_prompt.engine.conversations import conversations
+from ais_prompt.engine import conversations_of
 from ais_prompt.errors import ModelError
-from ais_prompt.inferencers import RepeatingInferencer, RunningConversation
-from ais_prompt.inferencers.containment import ends_task, failure_of, without_secrets
-from ais_prompt.inferencers.gen import answer_length
-from ais_prompt.models.api.api_model import ApiModel
-from ais_prompt.models.api.wire import StreamReader
-from ais_prompt.models.transport import allow_connections, forget_connections
-from ais_prompt.models.transport.moments import Moments
+from ais_prompt.inferencers import (
+    RepeatingInferencer,
+    RunningConversation,
+    answer_length,
+    ends_task,
+    failure_of,
+    without_secrets,
+)
+from ais_prompt.models import ApiModel, Moments, StreamReader, allow_connections, forget_connections
 from ais_prompt.perf.counters import ServerCounters, differences, read_counters
 from ais_prompt.perf.driver import ClientMeter, drive
 from ais_prompt.perf.exchange_writer import LoadAnswer, LoadWriter
@@ -29,10 +31,10 @@ from ais_prompt.perf.load_files import add_client, write_plan
 from ais_prompt.perf.load_rows import LENGTH
 from ais_prompt.perf.prepare import PreparedLoad, served_model
 from ais_prompt.perf.probe import LoadProbe, probing
-from ais_prompt.plan.plan import Task
-from ais_prompt.store.layout import RunFolder
+from ais_prompt.plan import Task
+from ais_prompt.store import RunFolder
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Prompt, Request, TaskFacts
-from ais_prompt.utils.threads import run_coroutine
+from ais_prompt.utils import run_coroutine
 
 MOST_CONNECTIONS: Final = 20_000
 """Connections that a load without a limit may open; there are 65,535 ports."""
@@ -179,7 +181,7 @@ class _Asking:
             for conversation in self._again:
                 if conversation.open_requests():
                     return conversation
-            self._again = conversations(self._load.task, lambda _: None, self._load.task.data.test)
+            self._again = conversations_of(self._load.task, lambda _: None, self._load.task.data.test)
 
 
 def with_line(prompt: Prompt, line: str) -> Prompt:

@@ -19,7 +19,7 @@ from ais_prompt.perf.load_result import LoadResult
 from ais_prompt.perf.load_verdicts import LoadVerdict
 from ais_prompt.perf.metrics import LoadTable
 from ais_prompt.perf.schedule import LEAST_RATE, MOST_RATE
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import listed
 
 ALIASES: Final = {"concurrency": "max_concurrency"}
 CLOSE_ENOUGH: Final = 1.05

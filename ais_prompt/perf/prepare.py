@@ -8,13 +8,13 @@ from typing import Final
 
 from msgspec import Struct
 
-from ais_prompt.engine.conversations import conversations
+from ais_prompt.engine import conversations_of
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.inferencers import RunningConversation
-from ais_prompt.models.api.api_model import ApiModel
+from ais_prompt.models import ApiModel
 from ais_prompt.perf.load_files import LoadPlan
 from ais_prompt.perf.schedule import Schedule, at_rate, closed, from_trace, of_users, pressure
-from ais_prompt.plan.plan import Task
+from ais_prompt.plan import Task
 from ais_prompt.types import Decoding, PerfSpec, Prediction, Prompt
 
 BLOCK_CHARACTERS: Final = 64
@@ -55,7 +55,7 @@ def prepare_load(task: Task, perf: PerfSpec) -> PreparedLoad:
         what = f"{name} changes the load while it is measured"
         raise ConfigError(what, where=f"{task.spec.model.where}.traffic_cfg", fix=f"remove {name} to measure a load")
     ready, over, first = [], [], []
-    for conversation in conversations(task, lambda _: None, task.data.test):
+    for conversation in conversations_of(task, lambda _: None, task.data.test):
         if requests := conversation.open_requests():
             ready.append(conversation)
             first.append(requests[0])

@@ -16,9 +16,8 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.inferencers.containment import ends_task, failure_of
-from ais_prompt.models.api.api_model import ApiModel
-from ais_prompt.models.transport.moments import Moments
+from ais_prompt.inferencers import ends_task, failure_of
+from ais_prompt.models import ApiModel, Moments
 from ais_prompt.perf.metrics import Distribution, distribution
 from ais_prompt.types import ChatMessage, Decoding, Request
 

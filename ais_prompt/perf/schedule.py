@@ -25,8 +25,7 @@ from typing import Final, Literal, TypeAlias
 from msgspec import Struct
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.models.model_options import Limits
-from ais_prompt.models.pace import Ramp
+from ais_prompt.models import Limits, Ramp
 
 LoadKind: TypeAlias = Literal["closed", "users", "rate", "trace", "pressure"]
 POISSON: Final = 1.0

@@ -15,11 +15,10 @@ from typing import Any, Final
 import numpy as np
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.models.tokenizer import load_tokenizer
-from ais_prompt.readers.table import Table
+from ais_prompt.models import load_tokenizer
+from ais_prompt.readers import Table
 from ais_prompt.registry import READERS
-from ais_prompt.utils.progress import tracked
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import listed, tracked
 
 logger = logging.getLogger(__name__)
 MOST: Final = 2**20

@@ -17,13 +17,11 @@ from typing import Any, Final
 import numpy as np
 
 from ais_prompt.errors import DataError
-from ais_prompt.models.tokenizer import load_tokenizer
+from ais_prompt.models import load_tokenizer
 from ais_prompt.perf.synthetic import Texts
-from ais_prompt.readers.data_path import require_data
-from ais_prompt.readers.formats import read_file
-from ais_prompt.readers.table import Table
+from ais_prompt.readers import Table, read_file, require_data
 from ais_prompt.registry import READERS
-from ais_prompt.utils.progress import tracked
+from ais_prompt.utils import tracked
 
 logger = logging.getLogger(__name__)
 BLOCK: Final = 512

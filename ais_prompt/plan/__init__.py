@@ -1,1 +1,42 @@
 """From a config to built parts, and every check before the first request."""
+
+from typing import TYPE_CHECKING
+
+from ais_prompt.rooms import offered
+
+if TYPE_CHECKING:
+    from ais_prompt.plan.bind import accepts, argument_faults
+    from ais_prompt.plan.build import (
+        Postprocessor,
+        build_chat_format,
+        build_context,
+        build_evaluator,
+        build_inferencer,
+        build_model,
+        build_part,
+        build_partitioner,
+        build_postprocessor,
+        build_prompts,
+        build_retriever,
+        build_runner,
+        build_templates,
+        chat_format_of,
+        knows_stop_tokens,
+        media_roots_of,
+        read_answer,
+        read_dataset,
+    )
+    from ais_prompt.plan.cluster import Clusters, check_cluster, cluster_of
+    from ais_prompt.plan.judge_models import (
+        JudgedAnswer,
+        check_reference_answers,
+        judge_dataset,
+        judge_fields,
+        pair_fields,
+        reference_answer_of,
+        shown_answer,
+    )
+    from ais_prompt.plan.plan import Plan, PlannedDataset, PlannedModel, Task, built_once, record_of
+    from ais_prompt.plan.shots import check_shots_are_shown, fitting_shots
+else:
+    __getattr__, __dir__ = offered(__name__)

@@ -11,9 +11,7 @@ from msgspec import Struct
 from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.utils.protocols import type_words
-from ais_prompt.utils.secrets import SECRETS
-from ais_prompt.utils.synonyms import key_advice
+from ais_prompt.utils import SECRETS, key_advice, type_words
 
 PARTS_KEPT: Final = 512
 """Signatures of parts, and checks of types, that are kept."""

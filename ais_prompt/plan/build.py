@@ -15,21 +15,21 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ais_prompt.config.paths import expand
+from ais_prompt.config import expand
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
-from ais_prompt.evaluators.base import Evaluator, JudgedBatchEvaluator
-from ais_prompt.evaluators.judge import JudgeEvaluator, PanelEvaluator
-from ais_prompt.evaluators.own import make_evaluator
+from ais_prompt.evaluators import Evaluator, JudgedBatchEvaluator, JudgeEvaluator, PanelEvaluator, make_evaluator
 from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer
-from ais_prompt.models.base import KnowsStopTokens, MediaModel, Model
-from ais_prompt.prompts import PromptBuilder, Template
-from ais_prompt.prompts.chat_formats import ChatFormat, make_chat_format
-from ais_prompt.prompts.message_media import LocalFilesFormat, MediaRoots
-from ais_prompt.prompts.text_format import MediaKinds
-from ais_prompt.readers.base import Dataset, Reader, load_dataset
-from ais_prompt.readers.data_path import find_data
-from ais_prompt.readers.draw import drawn
-from ais_prompt.readers.spoiled import spoiled
+from ais_prompt.models import KnowsStopTokens, MediaModel, Model
+from ais_prompt.prompts import (
+    ChatFormat,
+    LocalFilesFormat,
+    MediaKinds,
+    MediaRoots,
+    PromptBuilder,
+    Template,
+    make_chat_format,
+)
+from ais_prompt.readers import Dataset, Reader, drawn, find_data, load_dataset, spoil
 from ais_prompt.registry import (
     EVALUATORS,
     INFERENCERS,
@@ -43,11 +43,8 @@ from ais_prompt.registry import (
     PartRegistry,
 )
 from ais_prompt.retrievers import Retriever
-from ais_prompt.types import DatasetSpec, EvalSpec, JudgeSpec, ModelSpec, PartSpec
-from ais_prompt.types.shard import Partitioner
-from ais_prompt.utils.files import data_root
-from ais_prompt.utils.media import has_scheme, references
-from ais_prompt.utils.nested import texts
+from ais_prompt.types import DatasetSpec, EvalSpec, JudgeSpec, ModelSpec, Partitioner, PartSpec
+from ais_prompt.utils import data_root, has_scheme, references, texts
 
 Postprocessor = Callable[..., Any]
 """Takes a text, and may take ``sample_choices``."""
@@ -118,7 +115,7 @@ def read_dataset(spec: DatasetSpec) -> Dataset:
     test = data.test if spec.reader.limit is None else data.test[: spec.reader.limit]
     if spec.reader.sample is not None:
         test = drawn(test, data.columns, spec.reader)
-    return replace(data, test=test if spec.reader.control is None else spoiled(test, data.columns, spec.reader))
+    return replace(data, test=test if spec.reader.control is None else spoil(test, data.columns, spec.reader))
 
 
 def build_retriever(spec: DatasetSpec) -> Retriever:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ais_prompt.errors import DataError
 from ais_prompt.plan.plan import PlannedDataset
 from ais_prompt.types import EvalSpec, Prediction, Sample
-from ais_prompt.utils.digest import canonical
+from ais_prompt.utils import canonical
 
 
 def check_cluster(spec: EvalSpec, samples: Sequence[Sample]) -> None:

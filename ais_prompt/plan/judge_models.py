@@ -15,11 +15,10 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.plan.plan import PlannedDataset, Task
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.predictions import read_predictions
-from ais_prompt.store.runs import locate_run
+from ais_prompt.store import RunFolder, locate_run, read_predictions
 from ais_prompt.types import (
     ChatMessage,
+    Content,
     DatasetSpec,
     EvalSpec,
     Extraction,
@@ -30,9 +29,7 @@ from ais_prompt.types import (
     Prompts,
     ReferenceAnswersSpec,
 )
-from ais_prompt.types.request import Content
-from ais_prompt.utils.digest import canonical
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import canonical, listed
 
 ANSWER: Final = "prediction"
 OTHER_ANSWER: Final = "prediction2"

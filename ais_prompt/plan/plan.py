@@ -14,11 +14,11 @@ from typing import Any, Final, Generic, TypeVar
 
 from msgspec.structs import replace
 
-from ais_prompt.config.render import render_config
+from ais_prompt.config import render_config
 from ais_prompt.errors import AisPromptError
-from ais_prompt.evaluators.base import Evaluator
+from ais_prompt.evaluators import Evaluator
 from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer
-from ais_prompt.models.base import Model
+from ais_prompt.models import Model
 from ais_prompt.plan.build import (
     Postprocessor,
     build_context,
@@ -32,16 +32,13 @@ from ais_prompt.plan.build import (
     read_dataset,
 )
 from ais_prompt.plan.shots import check_shots, fitting_shots
-from ais_prompt.prompts import PromptBuilder
-from ais_prompt.prompts.chat_formats import ChatFormat
-from ais_prompt.readers.base import Dataset
-from ais_prompt.readers.given_rows import write_rows
+from ais_prompt.prompts import ChatFormat, PromptBuilder
+from ais_prompt.readers import Dataset, write_rows
 from ais_prompt.registry import INFERENCERS, is_shipped
 from ais_prompt.retrievers import Retriever, ShotIds
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.run_record import RunRecord
+from ais_prompt.store import RunFolder, RunRecord
 from ais_prompt.types import DatasetSpec, JudgeSpec, ModelSpec, RunSpec, Sample, SummarySpec, TaskSpec
-from ais_prompt.utils.guard import guarded_call
+from ais_prompt.utils import guarded_call
 
 ROWS_KEPT: Final = 2048
 """How many rows of the train split are kept at most, so that a large one does not fill the memory."""

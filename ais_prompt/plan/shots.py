@@ -12,15 +12,12 @@ import itertools
 from collections.abc import Sequence
 
 from ais_prompt.errors import AisPromptError, PartError, PromptError
-from ais_prompt.inferencers import InferenceContext, Inferencer, Preview
-from ais_prompt.inferencers.base import KeepsShots
-from ais_prompt.inferencers.containment import RETRY_HINT
-from ais_prompt.models.base import Model
-from ais_prompt.models.tokenizer import estimate_tokens
-from ais_prompt.readers.base import Dataset
+from ais_prompt.inferencers import RETRY_HINT, InferenceContext, Inferencer, KeepsShots, Preview
+from ais_prompt.models import Model, estimate_tokens
+from ais_prompt.readers import Dataset
 from ais_prompt.retrievers import Retriever, ShotIds
 from ais_prompt.types import Prompt, Sample
-from ais_prompt.utils.places import defined_at
+from ais_prompt.utils import defined_at
 
 
 def fitting_shots(

@@ -8,13 +8,52 @@ arguments of a postprocessor are given in the config, beside its ``type``.
 Each can be imported from here; the module that defines it is loaded when its name is first used.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from ais_prompt.catalog import public_names
-from ais_prompt.registry import POSTPROCESSORS
+from ais_prompt.rooms import offered
 
-__all__ = public_names("postprocessors")
-
-
-def __getattr__(name: str) -> Any:
-    return POSTPROCESSORS.attribute(__name__, name)
+if TYPE_CHECKING:
+    from ais_prompt.postprocess.chosen_option import (
+        first_option_postprocess,
+        last_option_postprocess,
+        multiple_select_postprocess,
+        option_patterns,
+    )
+    from ais_prompt.postprocess.code import (
+        humaneval_postprocess_v2,
+        humaneval_postprocess_v3,
+        json_postprocess,
+        mbpp_postprocess,
+    )
+    from ais_prompt.postprocess.dates import date_postprocess, to_date
+    from ais_prompt.postprocess.general import (
+        first_number_postprocess,
+        first_phrase,
+        general_postprocess,
+        phrases_of,
+        plain_phrase,
+    )
+    from ais_prompt.postprocess.judge_replies import generic_llmjudge_postprocess, judge_rating_postprocess, only_tag
+    from ais_prompt.postprocess.labels import label_postprocess, same_label
+    from ais_prompt.postprocess.math import math_dataset_postprocess, math_postprocess_v2
+    from ais_prompt.postprocess.numbers import (
+        NUMBER,
+        gsm8k_dataset_postprocess,
+        gsm8k_postprocess,
+        plain_number,
+        to_decimal,
+    )
+    from ais_prompt.postprocess.peer import general_postprocess_peer, math_postprocess_peer
+    from ais_prompt.postprocess.phrases import (
+        bbh_freeform_postprocess,
+        extract_non_reasoning_content,
+        first_capital_postprocess,
+        first_capital_postprocess_multi,
+        last_capital_postprocess,
+        match_answer_pattern,
+    )
+    from ais_prompt.postprocess.readable import said
+    from ais_prompt.postprocess.stated import last_boxed
+    from ais_prompt.postprocess.written_calls import ToolFormat, calls_as_text, read_calls, tool_calls_postprocess
+else:
+    __getattr__, __dir__ = offered(__name__, "postprocessors")

@@ -34,7 +34,7 @@ from ais_prompt.postprocess.rule_engine import (
 )
 from ais_prompt.postprocess.stated import marked_spans, sentences
 from ais_prompt.registry import POSTPROCESSORS
-from ais_prompt.types.score import Extraction
+from ais_prompt.types import Extraction
 
 _DECORATION: Final = re.compile(
     r"\*+|`+|\$+|\\[A-Za-z]+(?=\s?\{)|\\(?:rm|bf|sf|it|tt)\b\s?|\\[()\[\]]|(?<!\w)_+|_+(?!\w)"

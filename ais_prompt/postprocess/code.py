@@ -17,8 +17,8 @@ from typing import Final, NamedTuple
 
 from ais_prompt.postprocess.readable import AnswerText, said
 from ais_prompt.registry import POSTPROCESSORS
-from ais_prompt.types.score import Extraction
-from ais_prompt.utils.jsonl import DECODER, parse_written
+from ais_prompt.types import Extraction
+from ais_prompt.utils import DECODER, parse_written
 
 _FENCE_AFTER_TEXT: Final = re.compile(
     # > and the marks of lists may stand before a fence

@@ -16,7 +16,7 @@ from ais_prompt.postprocess.readable import said
 from ais_prompt.postprocess.rule_engine import Candidate, Rank, doubts, is_reported, strongest
 from ais_prompt.postprocess.stated import marked_spans, statements
 from ais_prompt.registry import POSTPROCESSORS
-from ais_prompt.types.score import Extraction
+from ais_prompt.types import Extraction
 
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH: Final = (

@@ -11,7 +11,7 @@ from ais_prompt.postprocess.readable import said
 from ais_prompt.postprocess.rule_engine import Candidate, Rank, strongest
 from ais_prompt.postprocess.stated import marked_spans, statements
 from ais_prompt.registry import POSTPROCESSORS
-from ais_prompt.types.score import Extraction
+from ais_prompt.types import Extraction
 
 _PHRASE_END: Final = re.compile(
     r"[\n。]|[.,](?!\d)|(?<!\d)[.,]|[!?;](?=[\u4e00-\u9fff])|\((?=不|并非|not\b|[^)\n]{0,40}(?:是|\bis\b))"
@@ -83,7 +83,7 @@ def first_phrase(text: str) -> str:
     return _phrase(said(text).text, 0, len(text), label=False)[2]
 
 
-def phrases(text: str) -> list[str]:
+def phrases_of(text: str) -> list[str]:
     """Return all texts that may be the first phrase of an answer: the first one of "Rte. 5. It" is "Rte" or "Rte 5".
 
     Each full stop may be the end of a sentence or part of an abbreviation; the last text ends where another mark does.

@@ -10,7 +10,7 @@ from ais_prompt.postprocess.readable import said
 from ais_prompt.postprocess.rule_engine import REACH, Candidate, Doubts, Rank, doubts, strongest
 from ais_prompt.postprocess.stated import boxed_spans
 from ais_prompt.registry import POSTPROCESSORS
-from ais_prompt.types.score import Extraction
+from ais_prompt.types import Extraction
 
 _VERDICT: Final = (
     r"(?:\b(?i:graded?|verdict|judge?ment|judged|marked|decision|conclusion|evaluation|assessment|result|rating|rated|scored?)\b"

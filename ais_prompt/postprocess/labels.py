@@ -23,7 +23,7 @@ from ais_prompt.postprocess.readable import said
 from ais_prompt.postprocess.rule_engine import Candidate, Doubts, Rank, doubts, is_reported, is_undecided, strongest
 from ais_prompt.postprocess.stated import marked_spans, statements
 from ais_prompt.registry import POSTPROCESSORS
-from ais_prompt.types.score import Extraction
+from ais_prompt.types import Extraction
 
 _DECORATION: Final = re.compile(r"\*+|`+|(?<!\w)_+|_+(?!\w)|\$+|\\text(?=\{)|[\"“”「」‘]")
 _CONCLUDES: Final = re.compile(

@@ -27,7 +27,7 @@ from ais_prompt.postprocess.stated import (
     statements,
 )
 from ais_prompt.registry import POSTPROCESSORS
-from ais_prompt.types.score import Extraction
+from ais_prompt.types import Extraction
 
 _INLINE: Final = re.compile(
     r"(?<!\\)\$\$(?P<display>[^$]+?)\$\$|(?<![\\$])\$(?P<dollars>(?:[^$\\]|\\.)+)\$(?!\d)|\\\((?P<round>.{1,2000}?)\\\)|\\\[(?P<square>.{1,2000}?)\\\]"

@@ -51,8 +51,8 @@ from ais_prompt.postprocess.stated import (
     statements,
 )
 from ais_prompt.registry import POSTPROCESSORS
-from ais_prompt.types.score import Extraction
-from ais_prompt.utils.numerals import DIGITS, plain_digits
+from ais_prompt.types import Extraction
+from ais_prompt.utils import DIGITS, plain_digits
 
 _SUPERSCRIPTS: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻"
 _SUBSCRIPTS: Final = "₀₁₂₃₄₅₆₇₈₉"

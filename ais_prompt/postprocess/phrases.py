@@ -16,8 +16,8 @@ from typing import Final
 from ais_prompt.postprocess.readable import THINK_END, THINK_START, said
 from ais_prompt.postprocess.rule_engine import doubts
 from ais_prompt.registry import POSTPROCESSORS
-from ais_prompt.types.score import Extraction
-from ais_prompt.utils.packages import require
+from ais_prompt.types import Extraction
+from ais_prompt.utils import require
 
 _NUMBER: Final = re.compile(r"-?\d*\.?/?\d+")
 _YES_NO: Final = re.compile(r"(yes|no|true|false)\b", re.IGNORECASE)

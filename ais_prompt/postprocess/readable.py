@@ -7,7 +7,7 @@ import unicodedata
 from bisect import bisect_right
 from typing import Final
 
-from ais_prompt.types.score import Extraction
+from ais_prompt.types import Extraction
 
 THINK_START: Final = "<think>"
 THINK_END: Final = "</think>"

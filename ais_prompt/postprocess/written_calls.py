@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeAlias
 from ais_prompt.postprocess.readable import said
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import ToolCall
-from ais_prompt.utils.jsonl import DECODER, parse_written
+from ais_prompt.utils import DECODER, parse_written
 
 ToolFormat: TypeAlias = Literal["hermes", "qwen", "llama3", "mistral"]
 """How a model writes calls:
@@ -26,7 +26,7 @@ _MISTRAL: Final = "[TOOL_CALLS]"
 _ENDS: Final = re.compile(r"<\|e(?:om|ot)_id\|>|</s>|<\|im_end\|>")
 
 
-def written_calls(text: str, form: ToolFormat) -> tuple[ToolCall, ...] | None:
+def read_calls(text: str, form: ToolFormat) -> tuple[ToolCall, ...] | None:
     """Return the calls in a text; empty if it has none, None if what should be a call is no JSON of one."""
     try:
         return tuple(map(_call, _PARSERS[form](_ENDS.sub("", text).strip())))

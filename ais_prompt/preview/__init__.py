@@ -1,1 +1,42 @@
 """Everything of ``view-prompt``: the prompt of a sample, where its pieces come from, and its tokens."""
+
+from typing import TYPE_CHECKING
+
+from ais_prompt.rooms import offered
+
+if TYPE_CHECKING:
+    from ais_prompt.preview.bubbles import (
+        FORMAT_KINDS,
+        Bubble,
+        ChangedSpan,
+        Medium,
+        Piece,
+        bubbles_of,
+        is_in_example,
+        mark_changes,
+    )
+    from ais_prompt.preview.marks import BETWEEN_SHOTS, Kind, Origin, Span
+    from ais_prompt.preview.origins import Origins, find_origins, prompt_texts, unmarked
+    from ais_prompt.preview.preview import GoldSent, PromptView, Token, preview_sample, previews, request_line
+    from ais_prompt.preview.prompt_differences import (
+        END,
+        LEAST_ALIKE,
+        MARK,
+        START,
+        TURN,
+        Hunk,
+        Parts,
+        PromptLock,
+        TaskPrompts,
+        aligned_blocks,
+        changed_words,
+        compact_digest,
+        hunks,
+        lines_of,
+        messages_of_text,
+        prompt_of_text,
+        text_of_prompt,
+    )
+    from ais_prompt.preview.terminal import GOLD_TITLES, print_sample
+else:
+    __getattr__, __dir__ = offered(__name__)

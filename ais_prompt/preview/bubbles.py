@@ -12,8 +12,7 @@ from ais_prompt.preview.marks import Kind, Origin, Span
 from ais_prompt.preview.origins import Origins
 from ais_prompt.preview.preview import PromptView
 from ais_prompt.preview.prompt_differences import aligned_blocks, lines_of
-from ais_prompt.utils.media import describe_part
-from ais_prompt.utils.messages import describe_call
+from ais_prompt.utils import describe_call, describe_part
 
 FORMAT_KINDS: Final[tuple[Kind, ...]] = ("meta template", "role template", "chat template")
 """What the model's side writes."""

@@ -15,10 +15,8 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from ais_prompt.prompts.multimodal import END, STARTS, has_marker
-from ais_prompt.prompts.role_format import ROLE_NAMES
-from ais_prompt.types import ChatMessage, DatasetSpec, MetaTemplateSpec, ModelSpec, PartSpec
-from ais_prompt.types.spec import RoleSpec
+from ais_prompt.prompts import END, ROLE_NAMES, STARTS, has_marker
+from ais_prompt.types import ChatMessage, DatasetSpec, MetaTemplateSpec, ModelSpec, PartSpec, RoleSpec
 
 Kind: TypeAlias = Literal["data", "template", "meta template", "role template", "chat template", "unknown"]
 

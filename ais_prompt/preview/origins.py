@@ -14,16 +14,20 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from msgspec.structs import replace
 
 from ais_prompt.inferencers import InferenceContext, Preview
-from ais_prompt.plan.build import build_context, build_templates, chat_format_of
-from ais_prompt.plan.plan import Task
+from ais_prompt.plan import Task, build_context, build_templates, chat_format_of
 from ais_prompt.preview.marks import BETWEEN_SHOTS, SAID, Marks, Origin, Span, marked_dataset, marked_model
-from ais_prompt.prompts import Filled, PromptBuilder, Template
-from ais_prompt.prompts.base import MessagesFormat
-from ais_prompt.prompts.chat_formats import ChatFormat, Mode
-from ais_prompt.prompts.prompt_list import Item
-from ais_prompt.prompts.text_format import TokenizerChatFormat
+from ais_prompt.prompts import (
+    ChatFormat,
+    Filled,
+    Item,
+    MessagesFormat,
+    Mode,
+    PromptBuilder,
+    Template,
+    TokenizerChatFormat,
+)
 from ais_prompt.types import ChatMessage, Prompt, Sample
-from ais_prompt.utils.log import silence
+from ais_prompt.utils import silence
 
 Origins: TypeAlias = tuple[tuple[Span, ...], ...]
 """The spans of a prompt that is one text, or of each message in order; a message with media has those of its texts."""

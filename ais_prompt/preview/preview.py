@@ -9,22 +9,25 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
-from ais_prompt.checks.prompt_warning import PromptWarning, probe_prompts
-from ais_prompt.checks.warnings import label_warnings, prompt_warnings, shows_gold
-from ais_prompt.config.redact import redacted
+from ais_prompt.checks import PromptWarning, label_warnings, probe_prompts, prompt_warnings, shows_gold
+from ais_prompt.config import redacted
 from ais_prompt.errors import ModelError
-from ais_prompt.inferencers import RunningConversation
-from ais_prompt.inferencers.base import GoldUse
-from ais_prompt.models.base import HasTokenizerPath, Model, SendsBodies, TokenizingModel
-from ais_prompt.models.huggingface.local_model import HuggingFaceBaseModel
-from ais_prompt.models.model_options import TEMPLATE_VARIABLES
-from ais_prompt.models.tokenizer import is_at_hand
-from ais_prompt.plan.plan import Task
+from ais_prompt.inferencers import GoldUse, RunningConversation
+from ais_prompt.models import (
+    TEMPLATE_VARIABLES,
+    HasTokenizerPath,
+    HuggingFaceBaseModel,
+    Model,
+    SendsBodies,
+    TokenizingModel,
+    is_at_hand,
+)
+from ais_prompt.plan import Task
 from ais_prompt.preview.origins import Origins, find_origins
 from ais_prompt.prompts import Filled
 from ais_prompt.retrievers import ShotIds
 from ais_prompt.types import ChatMessage, LikelihoodQuery, Prompt, Sample, prompt_to_json
-from ais_prompt.utils.guard import calling
+from ais_prompt.utils import calling
 
 _OTHER_PROMPT: Final = "another prompt"
 GoldSent: TypeAlias = GoldUse | Literal["all"]
@@ -96,7 +99,7 @@ class PromptView(Struct, frozen=True):
         }
 
 
-def preview(
+def preview_sample(
     task: Task,
     count: int,
     *,
@@ -181,7 +184,7 @@ def previews(
         AisPromptError: a prompt cannot be built.
     """
     for task in tasks:
-        yield from preview(task, count, first=first, origins=origins, tokens=tokens, place=lru_cache(place))
+        yield from preview_sample(task, count, first=first, origins=origins, tokens=tokens, place=lru_cache(place))
 
 
 class Token(Struct, frozen=True):

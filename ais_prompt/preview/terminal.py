@@ -12,17 +12,13 @@ from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from ais_prompt.checks.prompt_warning import MisspeltPlaceholder, PromptWarning
+from ais_prompt.checks import MisspeltPlaceholder, PromptWarning
 from ais_prompt.preview.bubbles import FORMAT_KINDS, Piece, bubbles_of
 from ais_prompt.preview.marks import BETWEEN_SHOTS, Origin, Span
 from ais_prompt.preview.origins import Origins
 from ais_prompt.preview.preview import GoldSent, PromptView, Token, request_line
-from ais_prompt.prompts import PromptList
-from ais_prompt.prompts.prompt_list import PromptSection
-from ais_prompt.utils.media import describe_part
-from ais_prompt.utils.messages import describe_call
-from ais_prompt.utils.tables import print_heading
-from ais_prompt.utils.text import counted, printable
+from ais_prompt.prompts import PromptList, PromptSection
+from ais_prompt.utils import counted, describe_call, describe_part, print_heading, printable
 
 END: Final = "⟨end⟩"
 """Printed after the last character, so that trailing white space is visible."""

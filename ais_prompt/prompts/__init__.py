@@ -1,23 +1,49 @@
 """Prompt templates: from rows of a dataset to filled prompts."""
 
-from ais_prompt.prompts.base import Filled, Template
-from ais_prompt.prompts.builder import PromptBuilder
-from ais_prompt.prompts.chat import ChatTemplate
-from ais_prompt.prompts.dialogue_template import FilledDialogue, MultiTurnPromptTemplate
-from ais_prompt.prompts.multimodal import MMPromptTemplate
-from ais_prompt.prompts.prompt_list import PromptList
-from ais_prompt.prompts.raw import RawPromptTemplate
-from ais_prompt.prompts.template import PromptTemplate
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "ChatTemplate",
-    "Filled",
-    "FilledDialogue",
-    "MMPromptTemplate",
-    "MultiTurnPromptTemplate",
-    "PromptBuilder",
-    "PromptList",
-    "PromptTemplate",
-    "RawPromptTemplate",
-    "Template",
-]
+from ais_prompt.rooms import offered
+
+if TYPE_CHECKING:
+    from ais_prompt.prompts.api_format import DEFAULT_META_TEMPLATE, ApiFormat, ApiTurn, is_raw
+    from ais_prompt.prompts.base import ChatFormat, Filled, MessagesFormat, Mode, Template
+    from ais_prompt.prompts.builder import EXAMPLES_KEPT, PromptBuilder
+    from ais_prompt.prompts.chat import ChatTemplate
+    from ais_prompt.prompts.chat_formats import READY_MADE, make_chat_format, parse_role_template
+    from ais_prompt.prompts.dialogue_template import FilledDialogue, MultiTurnPromptTemplate
+    from ais_prompt.prompts.message_media import LocalFilesFormat, MediaRoots, check_taken, note_files
+    from ais_prompt.prompts.meta_template import MetaTemplate, Slot, resolve_tokens
+    from ais_prompt.prompts.multimodal import END, STARTS, MMPromptTemplate, has_marker
+    from ais_prompt.prompts.prompt_list import (
+        Item,
+        PromptList,
+        PromptSection,
+        chain,
+        column_marks,
+        compile_text,
+        mark_of,
+        split_at_sentinels,
+        text_of,
+    )
+    from ais_prompt.prompts.raw import RawPromptTemplate
+    from ais_prompt.prompts.role_format import (
+        META_TEMPLATE,
+        ROLE_NAMES,
+        RoleTemplateFormat,
+        RoleTemplateMessages,
+        hides_answers,
+    )
+    from ais_prompt.prompts.role_templates import (
+        ChatMLTemplate,
+        GrammarErrorCorrectionTemplate,
+        Llama2ChatTemplate,
+        Message,
+        MistralChatTemplate,
+        RoleTemplate,
+        RoleTemplateInterface,
+    )
+    from ais_prompt.prompts.sections import CHAT, SECTIONS_KEPT, split_rounds
+    from ais_prompt.prompts.template import PromptTemplate
+    from ais_prompt.prompts.text_format import LanguageModelFormat, MediaKinds, TokenizerChatFormat, merge_neighbours
+else:
+    __getattr__, __dir__ = offered(__name__)

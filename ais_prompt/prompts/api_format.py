@@ -18,8 +18,7 @@ from ais_prompt.prompts.meta_template import EMPTY_TURN, MetaTemplate, Slot
 from ais_prompt.prompts.prompt_list import PromptList, PromptSection, Turn, split_at_sentinels, text_of
 from ais_prompt.prompts.sections import Fill, Round, Sections, chat_turns, split_rounds
 from ais_prompt.prompts.text_format import join_texts
-from ais_prompt.types import ChatMessage, Content
-from ais_prompt.types.request import message_from_json
+from ais_prompt.types import ChatMessage, Content, message_from_json
 
 OPENAI_ROLES: Final[Mapping[str, str]] = {"HUMAN": "user", "BOT": "assistant", "SYSTEM": "system", "TOOL": "tool"}
 BEGIN = "begin=[dict(role='SYSTEM', prompt='...')]"

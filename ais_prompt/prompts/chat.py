@@ -9,7 +9,7 @@ from ais_prompt.errors import PromptError
 from ais_prompt.prompts.base import Filled, Form, Template
 from ais_prompt.prompts.dialogue_template import FilledDialogue, turn_entries
 from ais_prompt.prompts.prompt_list import Item, PromptList, Turn
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import listed
 
 ROLES: Final = {"system": "SYSTEM", "user": "HUMAN", "assistant": "BOT"}
 """Role of a message in OpenAI form → role of a turn. Other roles are kept."""

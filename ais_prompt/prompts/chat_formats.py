@@ -12,8 +12,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from ais_prompt.config.parse.model import parse_meta_template
-from ais_prompt.config.schema import ROLE_TEMPLATE
+from ais_prompt.config import ROLE_TEMPLATE, parse_meta_template
 from ais_prompt.errors import AisPromptError, ConfigError, raise_all
 from ais_prompt.prompts import role_templates
 from ais_prompt.prompts.api_format import DEFAULT_META_TEMPLATE, ApiFormat, RawMessagesFormat
@@ -34,8 +33,7 @@ from ais_prompt.prompts.role_templates import (
 from ais_prompt.prompts.text_format import LanguageModelFormat, MediaKinds, TokenizerChatFormat
 from ais_prompt.registry import import_dotted
 from ais_prompt.types import MetaTemplateSpec
-from ais_prompt.utils.guard import exception_line
-from ais_prompt.utils.places import users_line
+from ais_prompt.utils import exception_line, users_line
 
 __all__ = [
     "DEFAULT_META_TEMPLATE",

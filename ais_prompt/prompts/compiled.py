@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, Protocol, TypeAlias
 
-from ais_prompt.config.schema import TEMPLATE, TURN
+from ais_prompt.config import TEMPLATE, TURN
 from ais_prompt.errors import AisPromptError, PromptError, raise_all
 from ais_prompt.prompts.base import Filled
 from ais_prompt.prompts.prompt_list import (
@@ -24,7 +24,7 @@ from ais_prompt.prompts.prompt_list import (
     text_of,
     with_text,
 )
-from ais_prompt.utils.text import near_miss
+from ais_prompt.utils import near_miss
 
 SECTIONS: Final = TEMPLATE.names
 _TURN_FIX: Final = "dict(role='HUMAN', prompt='...')"

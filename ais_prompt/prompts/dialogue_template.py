@@ -35,8 +35,7 @@ from ais_prompt.prompts.prompt_list import (
     with_text,
 )
 from ais_prompt.registry import TEMPLATES
-from ais_prompt.utils.protocols import KeptChecks
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import KeptChecks, listed
 
 QUESTION_AND_ANSWER = ("question", "answer")
 

@@ -15,7 +15,7 @@ from ais_prompt.errors import DataError, PromptError
 from ais_prompt.prompts.base import ChatFormat, Mode
 from ais_prompt.prompts.prompt_list import Item, Piece, PromptList, PromptSection, text_of
 from ais_prompt.types import ChatMessage, Content, Prompt
-from ais_prompt.utils.media import FILE_NOTE, KINDS, has_scheme, is_url, local_file, media_path, references, source_of
+from ais_prompt.utils import FILE_NOTE, KINDS, has_scheme, is_url, local_file, media_path, references, source_of
 
 MEDIA: Final = "prompt_mm"
 """The key of a turn for a list of parts."""

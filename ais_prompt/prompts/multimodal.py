@@ -23,8 +23,7 @@ from ais_prompt.prompts.compiled import (
 )
 from ais_prompt.prompts.prompt_list import Item, PromptList, Turn, column_marks, compile_text, mark_of
 from ais_prompt.registry import TEMPLATES
-from ais_prompt.utils.media import has_scheme
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import has_scheme, listed
 
 END: Final = "<AIS_CONTENT_TAG>"
 """The marker at the end of each piece; the last piece may lack it."""

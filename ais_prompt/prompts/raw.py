@@ -10,8 +10,7 @@ from ais_prompt.errors import PromptError
 from ais_prompt.prompts.base import Filled, Form, Template, WarnOnce
 from ais_prompt.prompts.prompt_list import Item, PromptList, chain, column_marks, compile_text
 from ais_prompt.registry import TEMPLATES
-from ais_prompt.utils.media import source_of
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import listed, source_of
 
 ROLES: Final = ("system", "user", "assistant")
 EXPAND: Final = "expand_column"

@@ -14,8 +14,7 @@ from ais_prompt.prompts.prompt_list import Item, PromptList, PromptSection
 from ais_prompt.prompts.role_templates import Message, RoleTemplateInterface
 from ais_prompt.prompts.sections import EXAMPLES_KEPT
 from ais_prompt.types import ChatMessage, Content
-from ais_prompt.utils.guard import guarded_call
-from ais_prompt.utils.places import defined_at
+from ais_prompt.utils import defined_at, guarded_call
 
 ROLE_NAMES: Final = {"SYSTEM": "system", "HUMAN": "user", "TOOL": "ipython", "BOT": "assistant"}
 """Role of a dataset's turn → role of a message, in the order of a round."""

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator
 
-from ais_prompt.config.schema import TEMPLATE
+from ais_prompt.config import TEMPLATE
 from ais_prompt.errors import AisPromptError, ConfigError, PromptError, raise_all
 from ais_prompt.prompts.base import Filled, Form, Template
 from ais_prompt.prompts.compiled import (
@@ -31,7 +31,7 @@ from ais_prompt.prompts.compiled import (
 )
 from ais_prompt.prompts.prompt_list import mark_of
 from ais_prompt.registry import TEMPLATES
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import listed
 
 ROUND_FIX: Final = "write a text with {column}, or dict(round=[dict(role='HUMAN', prompt='...')])"
 

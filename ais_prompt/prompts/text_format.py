@@ -17,7 +17,7 @@ from ais_prompt.prompts.meta_template import EMPTY_TURN, WHERE, MetaTemplate, Sl
 from ais_prompt.prompts.prompt_list import Item, PromptList, PromptSection, split_at_sentinels, text_of
 from ais_prompt.prompts.sections import Round, Sections, chat_turns, format_chat, last_round, split_rounds
 from ais_prompt.types import ChatMessage, Prompt
-from ais_prompt.utils.messages import openai_json, role_fix
+from ais_prompt.utils import openai_json, role_fix
 
 MediaKinds: TypeAlias = Callable[[], Collection[str]]
 """Returns the media that a model accepts, of ``image``, ``audio`` and ``video``; called for prompts with media."""

@@ -18,8 +18,7 @@ from ais_prompt.errors import AisPromptError, DataError
 from ais_prompt.readers.ranges import select
 from ais_prompt.readers.table import Row, RowIds, Table
 from ais_prompt.types import ReaderSpec, Sample
-from ais_prompt.utils.digest import digest
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import digest, listed
 
 logger = logging.getLogger(__name__)
 

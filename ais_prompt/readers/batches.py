@@ -21,8 +21,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from ais_prompt.errors import DataError
-from ais_prompt.utils.jsonl import decode
-from ais_prompt.utils.spill import Spill
+from ais_prompt.utils import Spill, decode
 
 if TYPE_CHECKING:
     import pyarrow as pa

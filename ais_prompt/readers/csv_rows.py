@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from ais_prompt.errors import DataError
 from ais_prompt.readers.header import check_names, header_alone
-from ais_prompt.utils.text import counted
+from ais_prompt.utils import counted
 
 logger = logging.getLogger(__name__)
 

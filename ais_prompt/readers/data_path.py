@@ -6,10 +6,9 @@ import os
 from pathlib import Path
 from typing import Final
 
-from ais_prompt.config.paths import expand
+from ais_prompt.config import expand
 from ais_prompt.errors import DataError
-from ais_prompt.utils.peers import peer_package
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import listed, peer_package
 
 CACHES: Final = ("COMPASS_DATA_CACHE", "AIS_BENCH_DATASETS_CACHE")
 """Environment variables that name a folder of data, in the order in which they are looked up."""

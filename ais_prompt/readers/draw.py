@@ -17,8 +17,7 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.types import DrawSpec, ReaderSpec, Sample, Stratum
-from ais_prompt.utils.digest import canonical, text_digest
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import canonical, listed, text_digest
 
 _Z: Final = 1.96
 _DIGITS: Final = 16

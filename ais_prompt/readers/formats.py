@@ -23,10 +23,7 @@ from ais_prompt.readers.given_rows import SPLIT_NAMES
 from ais_prompt.readers.sheets import read_sheet
 from ais_prompt.readers.table import Table
 from ais_prompt.readers.text_encoding import UTF8, guess_encoding
-from ais_prompt.utils.files import check_regular, split_sheet
-from ais_prompt.utils.jsonl import decode, read_objects
-from ais_prompt.utils.progress import Advance, tracking
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import Advance, check_regular, decode, listed, read_objects, split_sheet, tracking
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

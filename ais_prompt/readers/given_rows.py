@@ -15,10 +15,8 @@ from typing import Any, Final
 
 from ais_prompt.errors import DataError
 from ais_prompt.readers.table import Table
-from ais_prompt.store.disk import reading, replacing
-from ais_prompt.utils.digest import digest
-from ais_prompt.utils.held import Held
-from ais_prompt.utils.jsonl import encode_plain
+from ais_prompt.store import reading, replacing
+from ais_prompt.utils import Held, digest, encode_plain
 
 SPLIT_NAMES = ("train", "validation", "dev", "test")
 """Names of splits that files and rows in memory can have."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ais_prompt.errors import DataError
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import listed
 
 
 def check_names(header: Sequence[str], where: str) -> None:

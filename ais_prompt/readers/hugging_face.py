@@ -12,8 +12,7 @@ from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.readers.batches import ArrowBatches
 from ais_prompt.readers.table import Table
 from ais_prompt.registry import READERS
-from ais_prompt.utils.hub import lookup
-from ais_prompt.utils.packages import require
+from ais_prompt.utils import lookup, require
 
 if TYPE_CHECKING:
     import datasets

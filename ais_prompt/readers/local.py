@@ -18,9 +18,7 @@ from ais_prompt.readers.row_shape import parse_shape, shaped
 from ais_prompt.readers.table import Table, join_lines, join_tables
 from ais_prompt.readers.text_encoding import UTF8
 from ais_prompt.registry import READERS
-from ais_prompt.utils.files import split_sheet
-from ais_prompt.utils.held import Held
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import Held, listed, split_sheet
 
 
 @READERS.register_module()

@@ -26,9 +26,7 @@ from msgspec import Struct
 
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.readers.table import Table
-from ais_prompt.utils.digest import text_digest
-from ais_prompt.utils.jsonl import parse_written
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import listed, parse_written, text_digest
 
 LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LEAST_LETTERS: Final = 5

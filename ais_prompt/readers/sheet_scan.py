@@ -17,7 +17,7 @@ from xml.parsers import expat
 
 from ais_prompt.errors import DataError
 from ais_prompt.readers.workbook import Members, WorkbookKind, damaged_workbook
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import listed
 
 Attributes: TypeAlias = Mapping[str, str]
 

@@ -14,8 +14,7 @@ from ais_prompt.readers.batches import StoredBatches, store_rows
 from ais_prompt.readers.header import check_names, header_alone
 from ais_prompt.readers.sheet_scan import SheetFacts, cell_name, scan_sheet
 from ais_prompt.readers.workbook import WorkbookKind, damaged_workbook, packed, unpack_workbook
-from ais_prompt.utils.packages import require
-from ais_prompt.utils.text import counted
+from ais_prompt.utils import counted, require
 
 if TYPE_CHECKING:
     from python_calamine import CalamineSheet

@@ -15,11 +15,10 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import DataError
 from ais_prompt.types import ControlSpec, ReaderSpec, Sample
-from ais_prompt.utils.digest import canonical
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import canonical, listed
 
 
-def spoiled(samples: Sequence[Sample], columns: Sequence[str], spec: ReaderSpec) -> Sequence[Sample]:
+def spoil(samples: Sequence[Sample], columns: Sequence[str], spec: ReaderSpec) -> Sequence[Sample]:
     """Return the samples as ``control`` of a `ReaderSpec` asks for them.
 
     Args:

@@ -14,9 +14,7 @@ import numpy.typing as npt
 
 from ais_prompt.errors import DataError
 from ais_prompt.readers.batches import Batches, StoredBatches, rows_of, store_rows
-from ais_prompt.utils.digest import digest, digest_of_list
-from ais_prompt.utils.progress import tracked
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import digest, digest_of_list, listed, tracked
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -18,16 +18,24 @@ from msgspec import Struct
 import ais_prompt
 from ais_prompt import errors, names, registry
 from ais_prompt.catalog import PARTS, PROVIDERS
-from ais_prompt.checks.data_shapes import SHAPES
-from ais_prompt.checks.gold_kinds import KINDS
-from ais_prompt.config.schema import NEEDED, READER, TABLES, KeyTable
-from ais_prompt.models.flat_options import FLAT_NAMES, LocalNames, SamplingNames, ServedNames
-from ais_prompt.models.model_options import Batching, Limits, Loading, Retry, Sampling, Wire
-from ais_prompt.models.server.server_options import ServerOptions
-from ais_prompt.readers.row_shape import RowShape
+from ais_prompt.checks import KINDS, SHAPES
+from ais_prompt.config import NEEDED, READER, TABLES, KeyTable
+from ais_prompt.models import (
+    FLAT_NAMES,
+    Batching,
+    Limits,
+    Loading,
+    LocalNames,
+    Retry,
+    Sampling,
+    SamplingNames,
+    ServedNames,
+    ServerOptions,
+    Wire,
+)
+from ais_prompt.readers import RowShape
 from ais_prompt.reference.entry import REQUIRED, Argument, Entry, default_text, field_defaults, hints_of, read_docstring
-from ais_prompt.utils.plugins import load_plugins
-from ais_prompt.utils.protocols import type_words
+from ais_prompt.utils import load_plugins, type_words
 
 OPTIONS: Final[dict[str, type[Struct]]] = {
     "sampling": Sampling,

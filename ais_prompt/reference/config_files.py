@@ -8,13 +8,20 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.config.cards import NOT_VERIFIED, Card, cards, how_to_get
-from ais_prompt.config.load import load_config
-from ais_prompt.config.locate import KINDS, NamedConfig, list_shipped, match_shipped
-from ais_prompt.config.redact import redacted
+from ais_prompt.config import (
+    KINDS,
+    NOT_VERIFIED,
+    Card,
+    NamedConfig,
+    how_to_get,
+    list_shipped,
+    load_config,
+    match_shipped,
+    read_cards,
+    redacted,
+)
 from ais_prompt.reference.entry import Entry
-from ais_prompt.utils.places import place
-from ais_prompt.utils.text import counted, listed
+from ais_prompt.utils import counted, listed, place
 
 _SECTIONS: Final = ("reader_cfg", "infer_cfg", "eval_cfg")
 _STEPS: Final = {
@@ -42,7 +49,7 @@ def config_file_entries(wanted: str) -> Iterator[Entry]:
     Raises:
         ConfigError: a config cannot be read.
     """
-    benchmarks = {card.folder for card in cards().values()}
+    benchmarks = {card.folder for card in read_cards().values()}
     if wanted.endswith(".py") and Path(wanted).is_file():
         yield _entry(Path(wanted), wanted, "config")
         return
@@ -167,7 +174,7 @@ def benchmark_entries(wanted: str = "") -> Iterator[Entry]:
         ConfigError: a card, or a config of the wanted one, cannot be read.
     """
     shipped = list_shipped("datasets")
-    for name, card in cards().items():
+    for name, card in read_cards().items():
         configs = configs_of(card, shipped)
         names = [config.name for config in configs]
         asked = [how_asked(config) for config in configs] if wanted in (name, *names) else []

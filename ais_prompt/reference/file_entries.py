@@ -10,15 +10,14 @@ import msgspec
 from msgspec import Struct
 from pydantic import BaseModel
 
-from ais_prompt.comparison.locks.file import FORMAT as LOCK_FORMAT
-from ais_prompt.comparison.locks.file import PromptLockFile
+from ais_prompt.comparison import FORMAT as LOCK_FORMAT
+from ais_prompt.comparison import PromptLockFile
 from ais_prompt.reference.entry import Argument, Entry, read_docstring
-from ais_prompt.scoring.rows import Row
-from ais_prompt.store.baseline_file import FORMAT as BASELINE_FORMAT
-from ais_prompt.store.results import BaselineFile, JournalLine, PredictionLine, Results, RunFile
-from ais_prompt.store.runs import SCHEMA_VERSION
+from ais_prompt.scoring import Row
+from ais_prompt.store import FORMAT as BASELINE_FORMAT
+from ais_prompt.store import SCHEMA_VERSION, BaselineFile, JournalLine, PredictionLine, Results, RunFile
 from ais_prompt.types import Speed
-from ais_prompt.utils.protocols import type_words
+from ais_prompt.utils import type_words
 
 
 class FileKind(Struct, frozen=True):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from ais_prompt.config.locate import PEER_CONFIGS_ADVICE, peer_folders
+from ais_prompt.config import PEER_CONFIGS_ADVICE, peer_folders
 from ais_prompt.errors import ConfigError
 from ais_prompt.reference.code_entries import (
     config_entries,
@@ -23,7 +23,7 @@ from ais_prompt.reference.code_entries import (
 )
 from ais_prompt.reference.entry import REQUIRED, Argument, Entry
 from ais_prompt.reference.file_entries import file_entries
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import listed
 
 _INDENT = "  "
 _HASHED = re.compile(r"_[0-9a-f]{6}$")

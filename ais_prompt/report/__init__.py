@@ -1,1 +1,94 @@
 """Show progress while a run lasts, and tables, files and pages when it is done."""
+
+from typing import TYPE_CHECKING
+
+from ais_prompt.rooms import offered
+
+if TYPE_CHECKING:
+    from ais_prompt.report.answer_reading import describe, unread_answers
+    from ais_prompt.report.audit import describe_audits
+    from ais_prompt.report.comparison import (
+        FEW,
+        comparison_json,
+        difference_json,
+        print_comparison,
+        print_model_difference,
+    )
+    from ais_prompt.report.documents import (
+        DOCUMENTS,
+        BenchmarkEntry,
+        FoundConfig,
+        Named,
+        ProviderEntry,
+        audit_entries,
+        faults,
+        remarks,
+        schema_of_document,
+        task_ends,
+        task_estimates,
+        trials,
+    )
+    from ais_prompt.report.explanation import flip_lines, questions_of
+    from ais_prompt.report.frames import SAMPLE_COLUMNS, samples_table, scores_table, to_pandas
+    from ais_prompt.report.gate_verdicts import (
+        advice_lines,
+        alarm_words,
+        describe_claim,
+        gate_lines,
+        to_junit,
+        to_pull_request,
+    )
+    from ais_prompt.report.ladder_table import MOST_ON_PAGE, ladder_json, print_ladder
+    from ais_prompt.report.language import label_language, term
+    from ais_prompt.report.load_comparison import print_load_comparison
+    from ais_prompt.report.load_tables import plan_words, print_loads, print_sweep
+    from ais_prompt.report.matrix import print_matrix
+    from ais_prompt.report.notes import ALL, NAMED, names_of_tasks, summary_notes
+    from ais_prompt.report.progress_board import RunProgress, run_progress
+    from ais_prompt.report.question_lines import questions
+    from ais_prompt.report.stored import StoredResults, StoredSample, StoredTask, read_stored_results, text_of_content
+    from ais_prompt.report.summary import (
+        LONG_HEADER,
+        csv_lines,
+        long_cells,
+        print_speed,
+        print_summary,
+        write_speed,
+        write_summary,
+    )
+    from ais_prompt.report.tally import (
+        MANY,
+        EndpointView,
+        RunTally,
+        Tally,
+        duration,
+        estimate_lines,
+        estimate_words,
+        used_line,
+    )
+    from ais_prompt.report.tool_load import aisbench_screen, fancy_grid, print_sections
+    from ais_prompt.report.web.assets import Lines, asset, counted, say
+    from ais_prompt.report.web.breakdown import LENGTH, MOST_GROUPS, SHOTS, Breakdowns, context_samples, long_contexts
+    from ais_prompt.report.web.index import ORDERS, STATES, FoundSamples, Query, SampleIndex, find, json_text
+    from ais_prompt.report.web.load_page import PAGES, write_load_pages
+    from ais_prompt.report.web.loads import loads_json, sweeps_of
+    from ais_prompt.report.web.overview import distributions, overview
+    from ais_prompt.report.web.pages import comparison_page, explanation_page, runs_page
+    from ais_prompt.report.web.prompt_page import prompt_html, prompts_page, questions_html, side_by_side
+    from ais_prompt.report.web.run_files import LiveRun, status_of, summary_of
+    from ais_prompt.report.web.run_prompts import (
+        align,
+        kept_prompts,
+        prompts_part,
+        sample_prompts_html,
+        traced_origins,
+        traced_views,
+        write_prompts,
+    )
+    from ais_prompt.report.web.sample import Judgement, judgement_places, read_judgements, sample_json
+    from ais_prompt.report.web.served import ServedReport
+    from ais_prompt.report.web.server import LOOPBACK, ReportServer, report_of
+    from ais_prompt.report.web.side_by_side import find_questions, verdict_of
+    from ais_prompt.report.web.writer import forget_report, write_report
+else:
+    __getattr__, __dir__ = offered(__name__)

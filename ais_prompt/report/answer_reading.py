@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from ais_prompt.checks.extraction import PHRASINGS, ExtractionTrial, LostAnswer
+from ais_prompt.checks import PHRASINGS, ExtractionTrial, LostAnswer
 from ais_prompt.report.notes import ALL, NAMED
-from ais_prompt.scoring.rows import TaskOutcome
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.predictions import read_predictions
-from ais_prompt.store.results import read_details
-from ais_prompt.utils.text import counted, printable
+from ais_prompt.scoring import TaskOutcome
+from ais_prompt.store import RunFolder, read_details, read_predictions
+from ais_prompt.utils import counted, printable
 
 MANY: Final = 0.2
 """Share of unparsed answers above which one of them is shown."""

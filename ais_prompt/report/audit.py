@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ais_prompt.checks.scorer_audit import FooledScorer, ScorerAudit
-from ais_prompt.utils.text import counted
+from ais_prompt.checks import FooledScorer, ScorerAudit
+from ais_prompt.utils import counted
 
 _SHOWN = 120
 """Characters of an answer that are shown."""

@@ -14,14 +14,10 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from ais_prompt.comparison.causes import Change
-from ais_prompt.comparison.compared_task import Comparison, Flip
-from ais_prompt.comparison.differences import Difference, intervals_together
-from ais_prompt.comparison.paired_runs import RunComparison
+from ais_prompt.comparison import Change, Comparison, Difference, Flip, RunComparison, intervals_together
 from ais_prompt.report.explanation import change_lines, explanation, questions_of, score_text, signed
-from ais_prompt.types.request import prompts_to_json
-from ais_prompt.utils.tables import Cell, Column, fits, fitted, print_table
-from ais_prompt.utils.text import counted, listed, printable
+from ais_prompt.types import prompts_to_json
+from ais_prompt.utils import Cell, Column, counted, fits, fitted, listed, print_table, printable
 
 SIGNIFICANT: Final = 0.05
 """p-values below this are printed bold."""

@@ -10,17 +10,15 @@ import msgspec
 from msgspec import Struct, field
 
 from ais_prompt import __version__
-from ais_prompt.checks.extraction import PHRASINGS, ExtractionTrial
-from ais_prompt.checks.prompt_warning import PromptWarning
-from ais_prompt.checks.scorer_audit import ScorerAudit
-from ais_prompt.comparison.gates import Verdict
-from ais_prompt.engine.conversations import RequestEstimate
+from ais_prompt.checks import PHRASINGS, ExtractionTrial, PromptWarning, ScorerAudit
+from ais_prompt.comparison import Verdict
+from ais_prompt.engine import RequestEstimate
 from ais_prompt.errors import AisPromptError, Paused, faults_of
 from ais_prompt.perf.compared_loads import LoadComparison
 from ais_prompt.perf.tool_tables import ToolSection
-from ais_prompt.scoring.rows import Row, TaskOutcome
+from ais_prompt.scoring import Row, TaskOutcome
 from ais_prompt.types import Used
-from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.utils import SECRETS
 
 VERSION: Final = 1
 """The version of all documents. It grows if a field is removed or changes its meaning."""

@@ -10,13 +10,11 @@ from typing import Any, Final
 
 from rich.text import Text
 
-from ais_prompt.comparison.causes import Change
-from ais_prompt.comparison.compared_task import Comparison, Flip
-from ais_prompt.comparison.differences import Difference
-from ais_prompt.preview.prompt_differences import changed_words
+from ais_prompt.comparison import Change, Comparison, Difference, Flip
+from ais_prompt.preview import changed_words
 from ais_prompt.report.question_lines import questions
 from ais_prompt.types import Prediction
-from ais_prompt.utils.text import counted, printable
+from ais_prompt.utils import counted, printable
 
 COLOURS: Final = {"worse": "red", "better": "green"}
 LONGEST: Final = 160

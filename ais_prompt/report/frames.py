@@ -16,11 +16,9 @@ from typing import TYPE_CHECKING, Any, Final, get_args, get_type_hints
 from ais_prompt.errors import MissingExtra
 from ais_prompt.report.stored import StoredResults, read_samples
 from ais_prompt.report.summary import csv_lines
-from ais_prompt.scoring.rows import Row, TaskOutcome, summary_rows
-from ais_prompt.store.disk import replacing
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.types import Prediction, SampleScore, TaskSpec
-from ais_prompt.types.request import prompts_to_json
+from ais_prompt.scoring import Row, TaskOutcome, summary_rows
+from ais_prompt.store import RunFolder, replacing
+from ais_prompt.types import Prediction, SampleScore, TaskSpec, prompts_to_json
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,17 +7,22 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from ais_prompt.comparison.advice import Advice
-from ais_prompt.comparison.gates import Verdict
-from ais_prompt.metrics.claims import fewest_for, samples_for, samples_for_drop
-from ais_prompt.metrics.paired import NIGHTS, alarms_per_year
-from ais_prompt.metrics.thresholds import ENOUGH_RUNS, level_with_run_effect
+from ais_prompt.comparison import Advice, Verdict
+from ais_prompt.metrics import (
+    ENOUGH_RUNS,
+    NIGHTS,
+    alarms_per_year,
+    fewest_for,
+    level_with_run_effect,
+    samples_for,
+    samples_for_drop,
+)
 from ais_prompt.report.summary import escaped, to_markdown
 from ais_prompt.report.tally import MANY
-from ais_prompt.scoring.rows import Row, value
-from ais_prompt.store.baseline_file import BaselineTask
+from ais_prompt.scoring import Row, value
+from ais_prompt.store import BaselineTask
 from ais_prompt.types import Gate
-from ais_prompt.utils.text import counted, printable
+from ais_prompt.utils import counted, printable
 
 MARK: Final = 6
 """Columns of ``FAIL`` and of the space behind it in the line of a verdict."""

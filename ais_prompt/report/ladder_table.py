@@ -9,11 +9,9 @@ from msgspec.structs import asdict
 from rich.console import Console
 from rich.text import Text
 
-from ais_prompt.comparison.ladder import AskedAgain, Ladder, Step
-from ais_prompt.comparison.pairing import why_undivided
-from ais_prompt.types.request import prompts_to_json
-from ais_prompt.utils.tables import Column, print_table
-from ais_prompt.utils.text import counted, printable
+from ais_prompt.comparison import AskedAgain, Ladder, Step, why_undivided
+from ais_prompt.types import prompts_to_json
+from ais_prompt.utils import Column, counted, print_table, printable
 
 LONGEST: Final = 160
 """Characters of an answer that are shown."""

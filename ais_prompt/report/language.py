@@ -21,7 +21,7 @@ _TERMS: Final = {
 }
 
 
-def language() -> Literal["en", "zh"]:
+def label_language() -> Literal["en", "zh"]:
     """Return the language that ``AISPROMPT_LANG`` names, or without it ``LC_ALL``, ``LC_MESSAGES`` or ``LANG``."""
     for name in (VARIABLE, "LC_ALL", "LC_MESSAGES", "LANG"):
         if value := os.environ.get(name):
@@ -31,4 +31,4 @@ def language() -> Literal["en", "zh"]:
 
 def term(word: str) -> str:
     """Return a heading of the summary in the reader's language."""
-    return _TERMS.get(word, word) if language() == "zh" else word
+    return _TERMS.get(word, word) if label_language() == "zh" else word

@@ -9,8 +9,7 @@ from rich.text import Text
 
 from ais_prompt.perf.compared_loads import LoadComparison, Ratio
 from ais_prompt.perf.metrics import METRICS
-from ais_prompt.utils.tables import Cell, Column, print_heading, print_table
-from ais_prompt.utils.text import printable
+from ais_prompt.utils import Cell, Column, print_heading, print_table, printable
 
 _COLUMNS: Final = (
     Column("", is_name=True, right=False),

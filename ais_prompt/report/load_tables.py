@@ -15,9 +15,8 @@ from ais_prompt.perf.load_result import LoadResult
 from ais_prompt.perf.metrics import METRICS, PERCENTILES, Distribution, LoadTable
 from ais_prompt.perf.points import PointRun, Setting, knee, misses
 from ais_prompt.perf.schedule import Schedule
-from ais_prompt.types.limits import LOAD_VERDICTS
-from ais_prompt.utils.tables import Cell, Column, fits, print_heading, print_table
-from ais_prompt.utils.text import counted, printable
+from ais_prompt.types import LOAD_VERDICTS
+from ais_prompt.utils import Cell, Column, counted, fits, print_heading, print_table, printable
 
 _STATISTICS: Final = ("mean", "min", *(f"p{percent}" for percent in PERCENTILES), "max", "n")
 _LEFT_OUT: Final = ("in flight", "E2EL p50", "TPOT p50", "TTFT p99", "requests", "tokens/s")

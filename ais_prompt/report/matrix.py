@@ -17,9 +17,8 @@ from rich.console import Console
 from rich.text import Text
 
 from ais_prompt.report.language import term
-from ais_prompt.scoring.rows import Line, Row, bare, half_width, models_of, pivot
-from ais_prompt.utils.tables import fitted
-from ais_prompt.utils.text import printable
+from ais_prompt.scoring import Line, Row, bare, half_width, models_of, pivot
+from ais_prompt.utils import fitted, printable
 
 NAME_WITH_INTERVALS: Final = 28
 """Cells of a dataset's name below which intervals are left out instead."""

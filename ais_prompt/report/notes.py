@@ -11,9 +11,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from ais_prompt.scoring.rows import Row, TaskOutcome, half_width, plain, span, value
+from ais_prompt.scoring import Row, TaskOutcome, half_width, plain, span, value
 from ais_prompt.types import STATUSES
-from ais_prompt.utils.text import counted, listed
+from ais_prompt.utils import counted, listed
 
 NOT_ALL_ASKED: Final = "Not every sample was asked, so there is no interval; in brackets the possible final scores:"
 DRAWN: Final = "Drawn at random; ± is about the score of all questions of the set:"
@@ -40,7 +40,7 @@ class Notes(Struct, frozen=True):
     total: str = ""
 
 
-def notes(rows: Sequence[Row], *, starred: bool) -> list[str]:
+def summary_notes(rows: Sequence[Row], *, starred: bool) -> list[str]:
     """Return all notes.
 
     Args:

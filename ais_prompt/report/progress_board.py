@@ -18,11 +18,9 @@ from rich.progress import BarColumn, TextColumn
 from rich.table import Column
 from rich.text import Text
 
-from ais_prompt.engine.task_session import Progress
+from ais_prompt.engine import Progress
 from ais_prompt.report.tally import RunTally, Tally
-from ais_prompt.utils.log import Alike
-from ais_prompt.utils.progress import Advance, Facts, in_notebook, is_quiet, shown_on, tracking
-from ais_prompt.utils.text import counted, printable
+from ais_prompt.utils import Advance, Alike, Facts, counted, in_notebook, is_quiet, printable, shown_on, tracking
 
 logger = logging.getLogger(__name__)
 LOG_INTERVAL = 10.0

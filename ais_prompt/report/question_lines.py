@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ais_prompt.report.summary import text_or_json
-from ais_prompt.types import ChatMessage, Prediction, prompt_to_json
-from ais_prompt.types.request import prompts_to_json
+from ais_prompt.types import ChatMessage, Prediction, prompt_to_json, prompts_to_json
 
 SNIPPET: Final = 120
 """Maximum number of characters of a text in one line."""

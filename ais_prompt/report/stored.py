@@ -8,14 +8,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from ais_prompt.checks.stored_run import stored_spec
+from ais_prompt.checks import stored_spec
 from ais_prompt.errors import DataError, StoreError
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.predictions import BROKEN_FIX, read_predictions
-from ais_prompt.store.results import read_details, read_scores
-from ais_prompt.store.runs import read_run_file
-from ais_prompt.types import ChatMessage, Prediction, SampleScore, Score, TaskFacts, TaskSpec
-from ais_prompt.types.request import prompt_to_json
+from ais_prompt.store import BROKEN_FIX, RunFolder, read_details, read_predictions, read_run_file, read_scores
+from ais_prompt.types import ChatMessage, Prediction, SampleScore, Score, TaskFacts, TaskSpec, prompt_to_json
 
 _SCORE_AGAIN = "score the run again: aisprompt score RUN"
 

@@ -17,14 +17,11 @@ from rich.text import Text
 
 from ais_prompt.report.language import term
 from ais_prompt.report.matrix import print_matrix
-from ais_prompt.report.notes import NAMED, notes, worst_notes
-from ais_prompt.scoring.rows import Row, bare, cell, models_of, pivot, span, value
-from ais_prompt.store.disk import replacing
-from ais_prompt.store.results import write_json_atomic
+from ais_prompt.report.notes import NAMED, summary_notes, worst_notes
+from ais_prompt.scoring import Row, bare, cell, models_of, pivot, span, value
+from ais_prompt.store import replacing, write_json_atomic
 from ais_prompt.types import STATUSES, Speed, Times
-from ais_prompt.utils.jsonl import encode
-from ais_prompt.utils.tables import Cell, Column, fits, print_table
-from ais_prompt.utils.text import printable
+from ais_prompt.utils import Cell, Column, encode, fits, print_table, printable
 
 _COUNTS = {"unparsed": "yellow", "truncated": "yellow", "failed": "bold red"}
 """The style of a count that is not zero."""
@@ -126,7 +123,7 @@ def _print_all(rows: Sequence[Row], console: Console) -> None:
         print_table([*names, Column("n"), *map(Column, models)], lines, console)
         console.print()
     print_table(*_long(rows, console), console)
-    said = notes(rows, starred=len(models) > 1)
+    said = summary_notes(rows, starred=len(models) > 1)
     for note in ["", *said] if said else []:
         console.print(Text(printable(note)), soft_wrap=True)
 
@@ -203,7 +200,7 @@ def to_markdown(rows: Sequence[Row]) -> str:
         lines = [[line.dataset, line.metric or "", line.n, *map(cell, line.rows)] for line in pivot(rows)]
         tables.append(_table(["dataset", "metric", "n", *models], lines, texts=2))
     tables.append(_table(LONG_HEADER, [long_cells(row) for row in rows], texts=3))
-    tables.append("".join(f"- {escaped(note)}\n" for note in notes(rows, starred=len(models) > 1)))
+    tables.append("".join(f"- {escaped(note)}\n" for note in summary_notes(rows, starred=len(models) > 1)))
     return "\n".join(table for table in tables if table)
 
 

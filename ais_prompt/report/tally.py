@@ -10,9 +10,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from ais_prompt.engine.conversations import RequestEstimate
+from ais_prompt.engine import RequestEstimate
 from ais_prompt.types import Activity, Completion, Used
-from ais_prompt.utils.text import counted, listed
+from ais_prompt.utils import counted, listed
 
 WINDOW_SECONDS: Final = 10.0
 """Rates are those of the last so many seconds."""

@@ -3,16 +3,15 @@
 Retrievers and encoders can be imported from here; the module that defines one is loaded when its name is first used.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from ais_prompt.catalog import public_names
-from ais_prompt.registry import ENCODERS, RETRIEVERS
-from ais_prompt.retrievers.base import Retriever, ShotIds
-from ais_prompt.retrievers.encoders import Embeddings, Encoder
+from ais_prompt.rooms import offered
 
-__all__ = [*public_names("retrievers"), *public_names("encoders"), "Embeddings", "Encoder", "Retriever", "ShotIds"]
-
-
-def __getattr__(name: str) -> Any:
-    registry = ENCODERS if name in public_names("encoders") else RETRIEVERS
-    return registry.attribute(__name__, name)
+if TYPE_CHECKING:
+    from ais_prompt.retrievers.base import ComparesTexts, RetrievalText, Retriever, RowLists, ShotIds, own_rows
+    from ais_prompt.retrievers.bm25 import Bm25Index, BM25Retriever, word_tokenizer
+    from ais_prompt.retrievers.by_position import FixKRetriever, RandomRetriever, SlidingWindowRetriever, ZeroRetriever
+    from ais_prompt.retrievers.encoders import CharacterNgramEncoder, Embeddings, Encoder, HuggingFaceEncoder
+    from ais_prompt.retrievers.topk import TopkRetriever
+else:
+    __getattr__, __dir__ = offered(__name__, "retrievers", "encoders")

@@ -14,9 +14,7 @@ from typing import Protocol, TypeAlias, overload, runtime_checkable
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.types import Sample
-from ais_prompt.utils.equal_rows import RowIndex, row_key
-from ais_prompt.utils.protocols import KeptChecks
-from ais_prompt.utils.text import counted, listed
+from ais_prompt.utils import KeptChecks, RowIndex, counted, listed, row_key
 
 ShotIds: TypeAlias = tuple[int, ...]
 """Row numbers in the train split, in the order in which they are shown."""

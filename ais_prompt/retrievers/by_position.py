@@ -10,7 +10,7 @@ from ais_prompt.errors import ConfigError
 from ais_prompt.registry import RETRIEVERS
 from ais_prompt.retrievers.base import OwnRows, RowLists, ShotIds, check_count, check_enough, own_rows, take
 from ais_prompt.types import Sample
-from ais_prompt.utils.text import counted
+from ais_prompt.utils import counted
 
 
 @RETRIEVERS.register_module()

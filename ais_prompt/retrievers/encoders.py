@@ -12,9 +12,7 @@ import numpy.typing as npt
 
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.registry import ENCODERS
-from ais_prompt.utils.hub import lookup
-from ais_prompt.utils.packages import require, require_installed
-from ais_prompt.utils.progress import tracked, tracking
+from ais_prompt.utils import lookup, require, require_installed, tracked, tracking
 
 Embeddings: TypeAlias = npt.NDArray[np.float32]
 """One row for each text: shape (texts, dimensions)."""

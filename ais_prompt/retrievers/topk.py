@@ -22,8 +22,7 @@ from ais_prompt.retrievers.base import (
 )
 from ais_prompt.retrievers.encoders import Embeddings, Encoder, make_encoder
 from ais_prompt.types import Sample
-from ais_prompt.utils.places import defined_at
-from ais_prompt.utils.progress import tracked
+from ais_prompt.utils import defined_at, tracked
 
 _ROWS_AT_ONCE = 256
 """Test rows whose inner products are in memory together."""

@@ -14,7 +14,7 @@ from ais_prompt.sandbox.inside.confine import landlock_version
 from ais_prompt.sandbox.launch import Isolation, end_spares
 from ais_prompt.sandbox.program_runner import CheckedProgram, run_program
 from ais_prompt.sandbox.seccomp import is_supported
-from ais_prompt.utils.packages import install_command
+from ais_prompt.utils import install_command
 
 _TRIAL: Final = CheckedProgram(
     "import tempfile\ndef double(x):\n    return 2 * x\n", [(["double"], "assert double(2) == 4")]

@@ -27,11 +27,11 @@ from typing import IO, Any, Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
-from ais_prompt.config.redact import shown_command
+from ais_prompt.config import shown_command
 from ais_prompt.sandbox import bubblewrap
 from ais_prompt.sandbox.bubblewrap import environment, interpreter, software
 from ais_prompt.sandbox.seccomp import build_filter
-from ais_prompt.utils.temporary import temporary_folder
+from ais_prompt.utils import temporary_folder
 
 Method: TypeAlias = Literal["bubblewrap", "landlock", "command", "none"]
 

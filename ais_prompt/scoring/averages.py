@@ -9,13 +9,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, TypeAlias
 
-from ais_prompt.metrics.aggregate import spread_of_questions, standard_error
-from ais_prompt.metrics.interval import Part, group_spread, mean_interval
-from ais_prompt.metrics.strata import stratum_spread
+from ais_prompt.metrics import Part, group_spread, mean_interval, spread_of_questions, standard_error, stratum_spread
 from ais_prompt.scoring.rows import Row, models_of
 from ais_prompt.types import AVERAGES, STATUSES, GroupKind, Spread, SummaryEntry, SummaryGroup
-from ais_prompt.utils.arithmetic import evaluate
-from ais_prompt.utils.text import counted, listed
+from ais_prompt.utils import counted, evaluate, listed
 
 NAIVE, WEIGHTED = AVERAGES
 _NOT_RUN: Final = "no score"

@@ -16,14 +16,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import DataError, PartError
-from ais_prompt.evaluators.base import AnswerBatch, BatchVerdict, JudgedBatchEvaluator, JudgeQuestion
-from ais_prompt.metrics.aggregate import AnswerCounts, mean_scores
-from ais_prompt.plan.plan import PlannedDataset, Task
+from ais_prompt.evaluators import AnswerBatch, BatchVerdict, JudgedBatchEvaluator, JudgeQuestion
+from ais_prompt.metrics import AnswerCounts, mean_scores
+from ais_prompt.plan import PlannedDataset, Task
 from ais_prompt.scoring.judges.verdicts import by_judge
 from ais_prompt.scoring.scorer import Scorer, failure_kind
-from ais_prompt.types import JudgeVerdict, Prediction, Sample, SampleScore, Score
-from ais_prompt.types.request import prompts_to_json
-from ais_prompt.utils.digest import digest
+from ais_prompt.types import JudgeVerdict, Prediction, Sample, SampleScore, Score, prompts_to_json
+from ais_prompt.utils import digest
 
 T = TypeVar("T")
 

@@ -14,14 +14,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import DataError, GoldError
-from ais_prompt.evaluators.base import ComparesAnswers, best_of, less_is_better, unread_value, worst_of
-from ais_prompt.metrics.aggregate import Estimate, estimated_means, mean_scores
-from ais_prompt.metrics.repeated import (
+from ais_prompt.evaluators import ComparesAnswers, best_of, less_is_better, unread_value, worst_of
+from ais_prompt.metrics import (
+    Estimate,
     Repeatability,
     avg_at_n,
     cons_at_k,
     cons_bounds,
     estimate_of_k,
+    estimated_means,
+    mean_scores,
     noise_of_k,
     pass_at_k,
     pass_hat_k,

@@ -6,11 +6,10 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
-from ais_prompt.metrics.claims import low_end
+from ais_prompt.metrics import low_end
 from ais_prompt.scoring.rows import percent
 from ais_prompt.types import ControlSpec, SampleScore, Score
-from ais_prompt.utils.digest import canonical
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import canonical, listed
 
 CONFIDENCE: Final = 0.95
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from ais_prompt.errors import AisPromptError, ConfigError, GoldError, PartError
-from ais_prompt.metrics.aggregate import AnswerCounts, exact
-from ais_prompt.plan.plan import Task
+from ais_prompt.metrics import AnswerCounts, exact
+from ais_prompt.plan import Task
 from ais_prompt.scoring.score import AnyScorer, scorer_of
 from ais_prompt.types import AVERAGES, Gate, Prediction, SampleScore, SummaryGroup
 

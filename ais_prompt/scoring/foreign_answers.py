@@ -10,14 +10,12 @@ from typing import Any, Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ais_prompt.engine.conversations import columns_of
+from ais_prompt.engine import columns_of
 from ais_prompt.errors import DataError
-from ais_prompt.models.thoughts import has_thoughts
-from ais_prompt.store.disk import reading
+from ais_prompt.models import has_thoughts
+from ais_prompt.store import reading
 from ais_prompt.types import ChatMessage, Completion, Failure, Prediction, Prompts, Sample
-from ais_prompt.utils.files import open_regular
-from ais_prompt.utils.jsonl import decode, read_objects
-from ais_prompt.utils.text import counted
+from ais_prompt.utils import counted, decode, open_regular, read_objects
 
 _FORM: Final = 'one object a line: {"id": "2d9e80bf2b1f", "prediction": "29"}, or with "index": 0 in place of the id'
 _SENT_ROLES: Final = {"HUMAN": "user", "BOT": "assistant", "SYSTEM": "system"}

@@ -8,8 +8,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from ais_prompt.checks.extraction import LONGEST
-from ais_prompt.postprocess.numbers import to_decimal
+from ais_prompt.checks import LONGEST
+from ais_prompt.postprocess import to_decimal
 from ais_prompt.scoring.rows import value
 from ais_prompt.scoring.sensitivity import NUMBERS, OPTIONS, BestReading
 from ais_prompt.types import PartSpec, SampleScore
@@ -52,7 +52,7 @@ class LostGolds(Struct, frozen=True):
         return f"{found}pred_postprocessor={_dict(best.spec)} would give {about}{value(best.score, fraction=fraction)}"
 
 
-def lost_golds(samples: Iterable[SampleScore], metric: str) -> LostGolds | None:
+def find_lost_golds(samples: Iterable[SampleScore], metric: str) -> LostGolds | None:
     """Count the wrong answers that contain their gold answer; None if they are few.
 
     Args:

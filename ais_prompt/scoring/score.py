@@ -14,17 +14,18 @@ from typing import Any, TypeAlias
 import numpy as np
 from msgspec.structs import replace
 
-from ais_prompt.checks.faults import check_k
+from ais_prompt.checks import check_k
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, GoldError, MissingGoldError, PartError
-from ais_prompt.evaluators.base import BatchEvaluator, Evaluator, JudgedBatchEvaluator, unread_value
-from ais_prompt.evaluators.code.evaluator import CodeEvaluator
-from ais_prompt.evaluators.judge import JudgeEvaluator
-from ais_prompt.metrics.aggregate import without_truncated
-from ais_prompt.metrics.repeated import Repeatability
-from ais_prompt.metrics.strata import of_whole_set
-from ais_prompt.plan.build import build_postprocessor
-from ais_prompt.plan.cluster import Clusters
-from ais_prompt.plan.plan import PlannedDataset, Task
+from ais_prompt.evaluators import (
+    BatchEvaluator,
+    CodeEvaluator,
+    Evaluator,
+    JudgedBatchEvaluator,
+    JudgeEvaluator,
+    unread_value,
+)
+from ais_prompt.metrics import Repeatability, of_whole_set, without_truncated
+from ais_prompt.plan import Clusters, PlannedDataset, Task, build_postprocessor
 from ais_prompt.scoring.batch_scorer import (
     Answers,
     BatchScorer,
@@ -44,18 +45,12 @@ from ais_prompt.scoring.judges.verdicts import (
     agreement_of_judges,
     scores_of_judges,
 )
-from ais_prompt.scoring.lost_golds import lost_golds
+from ais_prompt.scoring.lost_golds import find_lost_golds
 from ais_prompt.scoring.scorer import NOT_SCORED, UNUSABLE_GOLD, Scorer
-from ais_prompt.scoring.sensitivity import ScorerOf, best_extractor, others_than, sensitivity, warning_of
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.predictions import read_predictions
-from ais_prompt.store.results import read_scores, write_results
-from ais_prompt.types import STATUSES, PartSpec, Prediction, SampleScore, Score, TaskSpec
-from ais_prompt.types.score import Sensitivity
-from ais_prompt.utils.log import NOTE
-from ais_prompt.utils.progress import tracked
-from ais_prompt.utils.spill import Spilled
-from ais_prompt.utils.text import counted
+from ais_prompt.scoring.sensitivity import ScorerOf, best_extractor, find_sensitivity, others_than, warning_of
+from ais_prompt.store import RunFolder, read_predictions, read_scores, write_results
+from ais_prompt.types import STATUSES, PartSpec, Prediction, SampleScore, Score, Sensitivity, TaskSpec
+from ais_prompt.utils import NOTE, Spilled, counted, tracked
 
 AnyScorer: TypeAlias = Scorer | JudgedScorer | BatchScorer | DialogueScorer | RepeatScorer
 
@@ -66,7 +61,7 @@ _NAMED = 5
 _AGAIN = "remove the file and go on with `aisprompt run -r`: answers are in the journal, nothing is asked again"
 
 
-def score(task: Task, folder: RunFolder, asked: int | None = None, stopped_of: int | None = None) -> list[Score]:
+def score_task(task: Task, folder: RunFolder, asked: int | None = None, stopped_of: int | None = None) -> list[Score]:
     """Score the predictions of a task and write its results; no scores if the dataset has no evaluator.
 
     Args:
@@ -294,7 +289,7 @@ def _read_otherwise(
     configured = task.spec.dataset.eval.pred_postprocessor
     if configured is None or isinstance(evaluator, JudgeEvaluator | BatchEvaluator) or not others_than(configured):
         return None
-    return sensitivity(configured, predictions, count, _scorer_with(task, evaluator, first), evaluator.metrics[0])
+    return find_sensitivity(configured, predictions, count, _scorer_with(task, evaluator, first), evaluator.metrics[0])
 
 
 def _doubt(task: Task, evaluator: Evaluator, samples: SampleScores, score: Score, path: Path) -> str:
@@ -309,7 +304,7 @@ def _doubt(task: Task, evaluator: Evaluator, samples: SampleScores, score: Score
         return ""
     if score.lower_is_better:  # an answer with the value 0 is right
         return ""
-    if (lost := lost_golds(samples, score.metric)) is None:
+    if (lost := find_lost_golds(samples, score.metric)) is None:
         return ""
     best = None
     if lost.extractors and not isinstance(evaluator, BatchEvaluator):

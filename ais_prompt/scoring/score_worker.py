@@ -10,21 +10,18 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.config.custom_imports import Surroundings
-from ais_prompt.engine.failures import error_of
+from ais_prompt.config import Surroundings
+from ais_prompt.engine import error_of
 from ais_prompt.errors import AisPromptError
-from ais_prompt.plan.plan import Task
+from ais_prompt.plan import Task
 from ais_prompt.registry import EVALUATORS, INFERENCERS, POSTPROCESSORS, is_shipped
 from ais_prompt.scoring.early_stop import SampleWise, Seen
 from ais_prompt.scoring.judges.questions import answers_to_judge
 from ais_prompt.scoring.judges.verdicts import Question
-from ais_prompt.scoring.score import isolation_of, score
-from ais_prompt.store.layout import RunFolder
+from ais_prompt.scoring.score import isolation_of, score_task
+from ais_prompt.store import RunFolder
 from ais_prompt.types import Prediction, Score, TaskSpec
-from ais_prompt.utils.log import ROOT, OnceFilter
-from ais_prompt.utils.nested import part_types
-from ais_prompt.utils.progress import Advance, Facts, shown_on
-from ais_prompt.utils.worker import serve
+from ais_prompt.utils import ROOT, Advance, Facts, OnceFilter, part_types, serve, shown_on
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +30,7 @@ class ScoreCall(Struct, frozen=True):
     """A task to be scored.
 
     Attributes:
-        task, folder, asked, stopped_of: as for `ais_prompt.scoring.score.score`.
+        task, folder, asked, stopped_of: as for `ais_prompt.scoring.score.score_task`.
         parts: where the caller finds the parts of its own, see `parts_of`.
     """
 
@@ -196,7 +193,7 @@ def _score(call: ScoreCall) -> Scored:
         return Scored(unresolved=f"{type(error).__name__}: {error}")
     with _collected() as log, shown_on(_hidden):
         try:
-            scores = score(task, call.folder, call.asked, call.stopped_of)
+            scores = score_task(task, call.folder, call.asked, call.stopped_of)
             return Scored(scores, isolation_of(task.dataset), log=log)
         except Exception as error:
             return Scored(error=error_of(error), log=log)

@@ -11,10 +11,9 @@ from typing import Any, Final, TypeAlias
 from msgspec import Struct
 
 from ais_prompt.errors import AisPromptError
-from ais_prompt.metrics.aggregate import mean_scores
-from ais_prompt.plan.build import build_postprocessor
-from ais_prompt.types import PartSpec, Prediction, SampleScore
-from ais_prompt.types.score import OtherReading, Sensitivity
+from ais_prompt.metrics import mean_scores
+from ais_prompt.plan import build_postprocessor
+from ais_prompt.types import OtherReading, PartSpec, Prediction, SampleScore, Sensitivity
 
 MOST: Final = 1_000
 """Samples that are read again; of more, so many are drawn, always the same ones."""
@@ -61,7 +60,7 @@ def others_than(spec: PartSpec | None) -> list[PartSpec]:
     return [PartSpec(name, _understood(name, spec.args), spec.where) for name in names]
 
 
-def sensitivity(
+def find_sensitivity(
     configured: PartSpec, predictions: Iterator[Prediction], count: int, scorer_of: ScorerOf, metric: str
 ) -> Sensitivity | None:
     """Score a task again with other postprocessors; None if there is none, or no sample can be read again.

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Literal
 
-from ais_prompt.checks.faults import check_k
+from ais_prompt.checks import check_k
 from ais_prompt.errors import AisPromptError, ConfigError, raise_all
-from ais_prompt.plan.plan import Plan, Task
+from ais_prompt.plan import Plan, Task
 from ais_prompt.scoring.score import repeats_of
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.predictions import read_predictions
-from ais_prompt.store.results import check_scored
+from ais_prompt.store import RunFolder, check_scored, read_predictions
 
 
 def check_stored(plan: Plan, folder: RunFolder, mode: Literal["eval", "viz"]) -> None:

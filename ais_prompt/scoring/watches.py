@@ -11,12 +11,12 @@ from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Any, Self
 
-from ais_prompt.plan.plan import Task
+from ais_prompt.plan import Task
 from ais_prompt.scoring.background import ScoringProcess
 from ais_prompt.scoring.early_stop import GateWatch
 from ais_prompt.scoring.score_worker import Scored, WatchCall, is_risky, parts_of
 from ais_prompt.types import Gate, Prediction, SummaryGroup
-from ais_prompt.utils.worker import WorkerDied
+from ais_prompt.utils import WorkerDied
 
 logger = logging.getLogger(__name__)
 

@@ -3,15 +3,14 @@
 Runners start shards, and partitioners divide the tasks among them. All of them can be imported from here.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from ais_prompt.catalog import public_names
-from ais_prompt.registry import PARTITIONERS, RUNNERS
-from ais_prompt.shards.runner import Runner
-from ais_prompt.types.shard import Chunk, Partitioner, TaskSize
+from ais_prompt.rooms import offered
 
-__all__ = ["Chunk", "Partitioner", "Runner", "TaskSize", *public_names("partitioners"), *public_names("runners")]
-
-
-def __getattr__(name: str) -> Any:
-    return (PARTITIONERS if name in public_names("partitioners") else RUNNERS).attribute(__name__, name)
+if TYPE_CHECKING:
+    from ais_prompt.shards.merge import agreement, collect, forget_partial, journals_of, merge_journals, open_partial
+    from ais_prompt.shards.partition import distribute, held_tasks, open_runner, prepare_partition, share_of, work_of
+    from ais_prompt.shards.processes import LocalRunner
+    from ais_prompt.shards.runner import Runner, ShardWork, run_shards
+else:
+    __getattr__, __dir__ = offered(__name__, "partitioners", "runners")

@@ -14,25 +14,29 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-from ais_prompt.engine.conversations import conversations, stored_predictions
+from ais_prompt.engine import conversations_of, stored_predictions
 from ais_prompt.errors import AisPromptError, StoreError
-from ais_prompt.models.base import full_identity
-from ais_prompt.plan.plan import Plan, Task, record_of
-from ais_prompt.scoring.stored_answers import check_answers
-from ais_prompt.store.disk import writing
-from ais_prompt.store.layout import RunFolder, refuse_links
-from ais_prompt.store.predictions import PredictionSorter, prediction_sorter, stored_lines
-from ais_prompt.store.request_keys import RequestKeys
-from ais_prompt.store.run_record import addresses_of, done_tasks
-from ais_prompt.store.runs import read_run_file
-from ais_prompt.store.shard_folders import shard_folders, stored_agreements
-from ais_prompt.store.writer_lock import hold_writer_lock, try_file_lock
+from ais_prompt.models import full_identity
+from ais_prompt.plan import Plan, Task, record_of
+from ais_prompt.scoring import check_answers
+from ais_prompt.store import (
+    PredictionSorter,
+    RequestKeys,
+    RunFolder,
+    addresses_of,
+    done_tasks,
+    hold_writer_lock,
+    list_shard_folders,
+    prediction_sorter,
+    read_run_file,
+    refuse_links,
+    stored_agreements,
+    stored_lines,
+    try_file_lock,
+    writing,
+)
 from ais_prompt.types import Request, TaskFacts, decoding_to_json
-from ais_prompt.utils.digest import canonical
-from ais_prompt.utils.jsonl import decode_own, encode
-from ais_prompt.utils.log import logging_to
-from ais_prompt.utils.packages import versions
-from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.utils import SECRETS, canonical, decode_own, encode, logging_to, versions
 
 logger = logging.getLogger(__name__)
 _ENDED = {"finished", "failed"}
@@ -54,7 +58,7 @@ def open_partial(plan: Plan, folder: RunFolder, command: str) -> RunFolder | Non
         AisPromptError: the run folder cannot be used.
     """
     check_answers(plan.tasks, folder)
-    merged = merge_journals(plan, folder, command, folder.partial) if shard_folders(folder) else {}
+    merged = merge_journals(plan, folder, command, folder.partial) if list_shard_folders(folder) else {}
     if not folder.run_file.exists():  # a folder that was made by hand
         return None
     record = read_run_file(folder)
@@ -129,7 +133,7 @@ def merge_journals(
     found = {}
     with hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
         record = record_of(plan, folder, command, asks=True).begin()
-        shards, agreements = [one.folder for one in shard_folders(folder)], stored_agreements(folder)
+        shards, agreements = [one.folder for one in list_shard_folders(folder)], stored_agreements(folder)
         for task in plan.tasks:
             try:
                 # Predictions of shards are joined only if the shards asked exactly what this config asks; else journals
@@ -200,7 +204,7 @@ def collect(
 
 def journals_of(task: Task, folder: RunFolder) -> list[Path]:
     """Return the journals of a task: of the run itself, then of its shards, the oldest first."""
-    folders = [folder, *(one.folder for one in shard_folders(folder))]
+    folders = [folder, *(one.folder for one in list_shard_folders(folder))]
     found = (one.journal(task.spec.model.abbr, task.spec.dataset.abbr) for one in folders)
     return [journal for journal in found if journal.exists()]
 
@@ -335,6 +339,6 @@ def _add_unseen(path: Path, sorter: PredictionSorter, seen: bytearray, *, failed
 
 def _first_requests(task: Task) -> list[Request]:
     """Return the first requests of a task, whose keys hold its prompt."""
-    for conversation in conversations(task, lambda _: None, task.data.test[:1]):
+    for conversation in conversations_of(task, lambda _: None, task.data.test[:1]):
         return conversation.open_requests()
     return []

@@ -10,18 +10,21 @@ from collections.abc import Sequence
 from contextlib import suppress
 from heapq import heapify, heapreplace
 
-from ais_prompt.engine.conversations import estimate
-from ais_prompt.engine.workers import gpus_of
+from ais_prompt.engine import estimate, gpus_of
 from ais_prompt.errors import AisPromptError, ConfigError, PartError
-from ais_prompt.models.base import BatchModel
-from ais_prompt.models.server.started import StartsServer
-from ais_prompt.plan.build import build_partitioner, build_runner
-from ais_prompt.plan.plan import Plan, PlannedModel, Task
+from ais_prompt.models import BatchModel, StartsServer
+from ais_prompt.plan import Plan, PlannedModel, Task, build_partitioner, build_runner
 from ais_prompt.shards.runner import Runner, ShardWork
-from ais_prompt.store.layout import RunFolder, safe_name
-from ais_prompt.store.shard_folders import EVERYTHING, HeldTasks, partition_key, read_partition, record_partition
-from ais_prompt.types import Budget, Partition, RunSpec, Shard
-from ais_prompt.types.shard import Chunk, TaskSize
+from ais_prompt.store import (
+    EVERYTHING,
+    HeldTasks,
+    RunFolder,
+    partition_key,
+    read_partition,
+    record_partition,
+    safe_name,
+)
+from ais_prompt.types import Budget, Chunk, Partition, RunSpec, Shard, TaskSize
 
 
 def open_runner(plan: Plan, max_num_workers: int | None = None) -> Runner:

@@ -12,12 +12,11 @@ from contextlib import suppress
 from typing import Final
 
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models.model_options import check_at_least
+from ais_prompt.models import check_at_least
 from ais_prompt.registry import RUNNERS
 from ais_prompt.shards.runner import ShardWork
 from ais_prompt.types import Shard
-from ais_prompt.utils.gpus import VARIABLE, GpuPool, visible_gpus
-from ais_prompt.utils.watchdog import module_command, module_environment
+from ais_prompt.utils import GPU_VARIABLE, GpuPool, module_command, module_environment, visible_gpus
 
 STOP_SECONDS: Final = 45.0
 """Time that shards have to end after SIGTERM: their servers have 10 seconds of it. Then SIGKILL ends them."""
@@ -116,7 +115,7 @@ class LocalRunner:
             gpus = self._pool.take(self._gpus_each(work)) or ()
             log = work.log(shard)
             # A session of its own: Ctrl-C in a terminal reaches this process, which then stops the shards.
-            own = {"PYTHONUNBUFFERED": "1"} | ({VARIABLE: ",".join(gpus)} if gpus else {})
+            own = {"PYTHONUNBUFFERED": "1"} | ({GPU_VARIABLE: ",".join(gpus)} if gpus else {})
             try:
                 log.parent.mkdir(parents=True, exist_ok=True)
                 with log.open("ab") as output:

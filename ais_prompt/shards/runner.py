@@ -15,10 +15,9 @@ from typing import Final, Protocol
 from msgspec import Struct
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.shard_folders import ShardFolder, shard_folders
+from ais_prompt.store import RunFolder, ShardFolder, list_shard_folders
 from ais_prompt.types import Shard
-from ais_prompt.utils.progress import tracking
+from ais_prompt.utils import tracking
 
 logger = logging.getLogger(__name__)
 ENDED: Final = ("finished", "failed", "paused")
@@ -156,7 +155,7 @@ class _Follower:
         self._work = work
         self._starts: Counter[Shard] = Counter()
         # Sessions of the past say nothing about this one, unless they still run.
-        self._past = {one.folder.root for one in shard_folders(work.folder) if one.state != "running"}
+        self._past = {one.folder.root for one in list_shard_folders(work.folder) if one.state != "running"}
         self.left = [Shard(index, count) for index in range(count)]
         self.unfinished: dict[Shard, str] = {}
 
@@ -164,7 +163,7 @@ class _Follower:
         """Read the run folder; start the shards that have to be started."""
         # The runner first: a shard that ended after its answer is seen the next time.
         gone = self._runner.gone()
-        found = shard_folders(self._work.folder)
+        found = list_shard_folders(self._work.folder)
         sessions = {one.shard: one for one in found if one.folder.root not in self._past}
         to_start = [shard for shard in list(self.left) if self._must_start(shard, sessions.get(shard), gone)]
         if to_start:

@@ -1,24 +1,75 @@
 """The run folder: its place, its lock and its files."""
 
-from ais_prompt.store.journal import Journal
-from ais_prompt.store.layout import RunFolder, create_run_folder, safe_name
-from ais_prompt.store.predictions import read_predictions, write_predictions
-from ais_prompt.store.request_keys import RequestKeys
-from ais_prompt.store.results import read_json, write_json_atomic
-from ais_prompt.store.runs import find_run_folder, locate_run
-from ais_prompt.store.writer_lock import hold_writer_lock
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Journal",
-    "RequestKeys",
-    "RunFolder",
-    "create_run_folder",
-    "find_run_folder",
-    "hold_writer_lock",
-    "locate_run",
-    "read_json",
-    "read_predictions",
-    "safe_name",
-    "write_json_atomic",
-    "write_predictions",
-]
+from ais_prompt.rooms import offered
+
+if TYPE_CHECKING:
+    from ais_prompt.store.baseline_file import FORMAT, Baseline, BaselineTask, read_baseline, write_baseline
+    from ais_prompt.store.disk import reading, replacing, system_error, writing
+    from ais_prompt.store.journal import Journal, JournalView, open_cache
+    from ais_prompt.store.layout import RunFolder, create_run_folder, refuse_links, safe_name
+    from ais_prompt.store.predictions import (
+        ASK_FIRST,
+        BROKEN_FIX,
+        NO_ANSWERS,
+        PredictionSorter,
+        prediction_sorter,
+        read_prediction,
+        read_predictions,
+        stored_lines,
+        write_predictions,
+    )
+    from ais_prompt.store.request_keys import FormerKeys, RequestKeys
+    from ais_prompt.store.results import (
+        BaselineFile,
+        JournalLine,
+        PredictionLine,
+        Results,
+        RunFile,
+        check_scored,
+        check_shape,
+        detail_starts,
+        read_detail,
+        read_details,
+        read_head,
+        read_json,
+        read_questions,
+        read_results,
+        read_scores,
+        write_json_atomic,
+        write_results,
+    )
+    from ais_prompt.store.run_record import RunRecord, RunStatus, addresses_of, done_tasks, recorded, write_config
+    from ais_prompt.store.runs import (
+        SCHEMA_VERSION,
+        all_runs,
+        find_run_folder,
+        in_order,
+        is_made_here,
+        is_own,
+        locate_run,
+        read_run_file,
+    )
+    from ais_prompt.store.shard_folders import (
+        BEAT,
+        EVERYTHING,
+        SILENCE,
+        HeldTasks,
+        ShardFolder,
+        is_merged,
+        join_shards,
+        latest_shards,
+        list_shard_folders,
+        open_shard,
+        parse_shard,
+        partition_key,
+        read_held,
+        read_partition,
+        record_partition,
+        shared_run_folder,
+        stored_agreements,
+    )
+    from ais_prompt.store.writer_lock import hold_writer_lock, try_file_lock
+else:
+    __getattr__, __dir__ = offered(__name__)

@@ -25,10 +25,8 @@ from msgspec.structs import replace
 from ais_prompt.errors import ConfigError
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.results import BaselineFile, check_shape
-from ais_prompt.types.direction import lower_is_better
-from ais_prompt.utils.files import read_regular
-from ais_prompt.utils.guard import exception_line
-from ais_prompt.utils.jsonl import decode, encode
+from ais_prompt.types import lower_is_better
+from ais_prompt.utils import decode, encode, exception_line, read_regular
 
 FORMAT: Final = 2
 """Version of the file. In format 1, samples are identified by their whole rows (``"samples_by": "row"``)."""

@@ -36,12 +36,7 @@ from ais_prompt.store.layout import safe_name
 from ais_prompt.store.request_keys import is_former_key
 from ais_prompt.store.writer_lock import try_file_lock
 from ais_prompt.types import Completion, FinishReason, Request
-from ais_prompt.utils.digest import digest
-from ais_prompt.utils.files import open_in_folder
-from ais_prompt.utils.jsonl import decode_own, encode, encode_plain
-from ais_prompt.utils.media import noted_files
-from ais_prompt.utils.secrets import SECRETS
-from ais_prompt.utils.spill import Spill
+from ais_prompt.utils import SECRETS, Spill, decode_own, digest, encode, encode_plain, noted_files, open_in_folder
 
 logger = logging.getLogger(__name__)
 

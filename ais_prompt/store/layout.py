@@ -18,7 +18,7 @@ from typing import Final
 from msgspec import Struct
 
 from ais_prompt.errors import ConfigError, StoreError
-from ais_prompt.utils.digest import digest
+from ais_prompt.utils import digest
 
 _NUMBERS: Final = re.compile(r"\d+")
 RUN_NAME: Final = re.compile(r"(?P<start>\d{8}_\d{6})(?P<utc>Z?)(?:_(?P<suffix>\d+))?")

@@ -18,10 +18,7 @@ from msgspec.json import Decoder
 from ais_prompt.errors import DataError
 from ais_prompt.store.disk import reading, replacing, writing
 from ais_prompt.types import Prediction
-from ais_prompt.utils.files import open_regular
-from ais_prompt.utils.guard import exception_line
-from ais_prompt.utils.jsonl import decode_own, encode, encode_plain, read_objects
-from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.utils import SECRETS, decode_own, encode, encode_plain, exception_line, open_regular, read_objects
 
 NO_ANSWERS: Final = "there are no answers yet"
 ASK_FIRST: Final = "ask the model first: -m infer, or -m all"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ais_prompt.types import Decoding, Execution, LikelihoodQuery, Request, decoding_to_json, prompt_to_json
-from ais_prompt.utils.digest import canonical, digest, text_digest
+from ais_prompt.utils import canonical, digest, text_digest
 
 VERSION: Final = 2
 """Version of the keys, at their beginning. Keys of version 1 are digests without it."""

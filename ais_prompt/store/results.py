@@ -18,10 +18,8 @@ import msgspec
 from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.types import Completion, SampleScore, Score, TaskFacts, TaskSpec, Used
-from ais_prompt.types.score import Sensitivity
-from ais_prompt.utils.files import open_regular, read_regular
-from ais_prompt.utils.jsonl import decode_own, encode
+from ais_prompt.types import Completion, SampleScore, Score, Sensitivity, TaskFacts, TaskSpec, Used
+from ais_prompt.utils import decode_own, encode, open_regular, read_regular
 
 _DETAILS: Final = b'  "details": ['
 """The line between the scores and the details of a results file."""

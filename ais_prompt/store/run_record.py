@@ -18,9 +18,7 @@ from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.results import write_json_atomic
 from ais_prompt.store.runs import SCHEMA_VERSION, next_number, note_made_here, read_run_file
 from ais_prompt.types import Speed, TaskFacts, TaskSpec, Used
-from ais_prompt.utils.digest import digest
-from ais_prompt.utils.packages import versions
-from ais_prompt.utils.signals import Termination, interruption
+from ais_prompt.utils import Termination, digest, interruption, versions
 
 WRITING_SHARE: Final = 200
 """Times as long as writing the record takes, the next writing waits."""

@@ -23,7 +23,7 @@ from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.layout import RUN_NAME, RunFolder, safe_name
 from ais_prompt.store.results import RunFile, check_shape, read_json
-from ais_prompt.utils.files import read_regular
+from ais_prompt.utils import read_regular
 
 LATEST = "latest"
 _SHOWN = 5

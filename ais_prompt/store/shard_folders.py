@@ -32,7 +32,7 @@ from ais_prompt.store.layout import RunFolder, refuse_links, safe_name
 from ais_prompt.store.results import read_json, write_json_atomic
 from ais_prompt.store.runs import read_run_file
 from ais_prompt.types import Partition, Portion, Shard
-from ais_prompt.utils.digest import canonical, digest
+from ais_prompt.utils import canonical, digest
 
 BEAT: Final = 10.0
 """Seconds between two heartbeats of a shard."""
@@ -199,7 +199,7 @@ def join_shards(run: RunFolder, parts: Sequence[Path]) -> list[int]:
         ConfigError: a copy has none, or they asked something else. Nothing is copied then.
         StoreError: they cannot be copied.
     """
-    found = [shard_folders(RunFolder(part)) for part in parts]
+    found = [list_shard_folders(RunFolder(part)) for part in parts]
     agreed = stored_agreements(run)
     for part, sessions in zip(parts, found, strict=True):
         if not sessions:
@@ -222,7 +222,7 @@ def join_shards(run: RunFolder, parts: Sequence[Path]) -> list[int]:
     return list(map(len, found))
 
 
-def shard_folders(run: RunFolder) -> list[ShardFolder]:
+def list_shard_folders(run: RunFolder) -> list[ShardFolder]:
     """Return the sessions of all shards of a run, oldest first. Other folders are ignored."""
     try:
         names = sorted(path.name for path in run.shards.iterdir())
@@ -242,7 +242,7 @@ def latest_shards(run: RunFolder) -> dict[Shard, ShardFolder | None]:
     The latest session decides how many there are. Sessions that divided the tasks differently do not count: what they
     asked is not what the shard of this number is to ask.
     """
-    found = shard_folders(run)
+    found = list_shard_folders(run)
     if not found:
         return {}
     newest = max(found, key=_began)
@@ -254,7 +254,7 @@ def latest_shards(run: RunFolder) -> dict[Shard, ShardFolder | None]:
 def stored_agreements(run: RunFolder) -> list[dict[str, Any]]:
     """Return the agreements of the shards of a run: one, unless shards of different runs were copied together."""
     found: dict[bytes, dict[str, Any]] = {}
-    for one in shard_folders(run):
+    for one in list_shard_folders(run):
         with suppress(StoreError, OSError):  # it is starting, or was killed at once
             content = one.folder.shard_file.read_bytes()
             if content not in found:

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Final
 
-from ais_prompt.utils.digest import digest
+from ais_prompt.utils.digests import digest
 
 _BITS: Final = 2**64 - 1
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Final
 
-VARIABLE: Final = "CUDA_VISIBLE_DEVICES"
+GPU_VARIABLE: Final = "CUDA_VISIBLE_DEVICES"
 """The environment variable that decides which GPUs a process sees."""
 _TIMEOUT_SECONDS: Final = 30
 
@@ -20,7 +20,7 @@ def visible_gpus() -> tuple[str, ...]:
     They come from ``CUDA_VISIBLE_DEVICES``; CUDA ignores everything after an invalid entry. Without this variable, all
     GPUs that ``nvidia-smi`` lists are returned.
     """
-    if (given := os.environ.get(VARIABLE)) is not None:
+    if (given := os.environ.get(GPU_VARIABLE)) is not None:
         return tuple(takewhile(lambda gpu: gpu and not gpu.startswith("-"), map(str.strip, given.split(","))))
     if (program := shutil.which("nvidia-smi")) is None:
         return ()

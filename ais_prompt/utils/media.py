@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from ais_prompt.errors import DataError
 from ais_prompt.types import Prompt
-from ais_prompt.utils.digest import file_digest
+from ais_prompt.utils.digests import file_digest
 from ais_prompt.utils.files import data_root, open_regular, read_regular
 
 KINDS: Final[Mapping[str, str]] = {

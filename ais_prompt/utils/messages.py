@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from ais_prompt.types import ChatMessage, ToolCall
-from ais_prompt.types.request import message_to_json
+from ais_prompt.types import ChatMessage, ToolCall, message_to_json
 from ais_prompt.utils.jsonl import parse_written
 
 CALL: Final = "tool_call"

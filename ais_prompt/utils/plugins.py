@@ -29,7 +29,7 @@ _told: set[str] = set()
 """Messages that were logged already."""
 
 
-def plugins() -> tuple[EntryPoint, ...]:
+def find_plugins() -> tuple[EntryPoint, ...]:
     """Return the entry points of all installed packages, in alphabetical order."""
     return _found(tuple(sys.path))
 
@@ -62,7 +62,7 @@ def load_plugins() -> list[str]:
     Returns:
         The fault of each plugin that failed, in one line.
     """
-    return [wrong for plugin in plugins() if (wrong := _load(plugin))]
+    return [wrong for plugin in find_plugins() if (wrong := _load(plugin))]
 
 
 def _load(plugin: EntryPoint) -> str:
@@ -87,7 +87,7 @@ def _load(plugin: EntryPoint) -> str:
 def plugin_configs() -> list[Path]:
     """Return the ``configs`` folders of all plugins that have one."""
     folders = []
-    for package in dict.fromkeys(plugin.module.partition(".")[0] for plugin in plugins()):
+    for package in dict.fromkeys(plugin.module.partition(".")[0] for plugin in find_plugins()):
         try:
             spec = importlib.util.find_spec(package)
         except (ImportError, ValueError):

@@ -22,7 +22,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from ais_prompt.utils.digest import text_digest
+from ais_prompt.utils.digests import text_digest
 from ais_prompt.utils.files import open_in_folder
 
 _FOLDER_PREFIX: Final = "aisprompt-"

@@ -13,25 +13,33 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, TypedDict, Unpack
 
-from ais_prompt.checks.sample_option import SampleOption
-from ais_prompt.checks.source import Source, checked
-from ais_prompt.comparison.locks.drift import Drift
-from ais_prompt.comparison.locks.file import write_prompt_lock
-from ais_prompt.comparison.locks.prompt_lock import find_drift, make_prompt_lock, prompt_lock_path
-from ais_prompt.comparison.paired_runs import RunComparison, compare_runs, open_sides
-from ais_prompt.config import load
-from ais_prompt.config.load import LoadedConfig, plain_config, plain_value
-from ais_prompt.config.locate import find_config
-from ais_prompt.config.overrides import apply_overrides
-from ais_prompt.config.redact import redacted_override, register_secrets
-from ais_prompt.config.schema import CONFIG
+from ais_prompt.checks import SampleOption, Source, checked
+from ais_prompt.comparison import (
+    Drift,
+    RunComparison,
+    compare_runs,
+    find_drift,
+    make_prompt_lock,
+    open_sides,
+    prompt_lock_path,
+    write_prompt_lock,
+)
+from ais_prompt.config import (
+    CONFIG,
+    LoadedConfig,
+    apply_overrides,
+    find_config,
+    load,
+    plain_config,
+    plain_value,
+    redacted_override,
+    register_secrets,
+)
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.plan.plan import Plan
-from ais_prompt.preview.preview import PromptView, previews
-from ais_prompt.readers.given_rows import hold_rows
-from ais_prompt.readers.local import LocalDataset
-from ais_prompt.utils.progress import NORMAL, QUIET, verbosity
-from ais_prompt.utils.text import listed
+from ais_prompt.plan import Plan
+from ais_prompt.preview import PromptView, previews
+from ais_prompt.readers import LocalDataset, hold_rows
+from ais_prompt.utils import NORMAL, QUIET, listed, verbosity
 from ais_prompt.verbs import check as check_workflow
 from ais_prompt.verbs import run as run_workflow
 from ais_prompt.verbs.check import CheckResult
@@ -101,7 +109,7 @@ def check(
         ConfigFaults: everything that is wrong, each with its config path, file and line.
     """
     with public_errors():
-        return check_workflow.check(source_of(config, options), audit_scorers=audit_scorers)
+        return check_workflow.check_source(source_of(config, options), audit_scorers=audit_scorers)
 
 
 def run(
@@ -152,7 +160,7 @@ def run(
         folder = run_workflow.open_run_folder(plan, mode, reuse)
         command = call_text(config, **options)
         with _interruptible():
-            result = run_workflow.run(
+            result = run_workflow.run_source(
                 plan,
                 folder,
                 mode,

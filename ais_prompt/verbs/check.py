@@ -12,22 +12,26 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from ais_prompt.checks.extraction import ExtractionTrial, try_extraction
-from ais_prompt.checks.gate_faults import gate_faults
-from ais_prompt.checks.prompt_warning import PromptWarning
-from ais_prompt.checks.scorer_audit import ScorerAudit, audit_scorer
-from ais_prompt.checks.source import Source, checked
-from ais_prompt.config.parse.run import parse_gate
+from ais_prompt.checks import (
+    ExtractionTrial,
+    PromptWarning,
+    ScorerAudit,
+    Source,
+    audit_scorer,
+    checked,
+    faults_of_gates,
+    try_extraction,
+)
+from ais_prompt.config import parse_gate
 from ais_prompt.errors import ConfigError, ConfigFaults
-from ais_prompt.plan.plan import Plan
-from ais_prompt.scoring.rows import Row
-from ais_prompt.store.baseline_file import Baseline
-from ais_prompt.types import Gate
-from ais_prompt.types.limits import LOAD_METRICS
-from ais_prompt.utils.text import advice
+from ais_prompt.plan import Plan
+from ais_prompt.scoring import Row
+from ais_prompt.store import Baseline
+from ais_prompt.types import LOAD_METRICS, Gate
+from ais_prompt.utils import advice
 
 if TYPE_CHECKING:  # most runs have no gates, and all of them are quick to start
-    from ais_prompt.comparison.gates import Verdict
+    from ais_prompt.comparison import Verdict
 
 
 class CheckResult(Struct, frozen=True):
@@ -61,7 +65,7 @@ class Claim(Struct, frozen=True):
     samples: int
 
 
-def check(source: Source, gates: Sequence[str] = (), *, audit_scorers: bool = False) -> CheckResult:
+def check_source(source: Source, gates: Sequence[str] = (), *, audit_scorers: bool = False) -> CheckResult:
     """Check a config without loading weights or asking a model.
 
     Args:
@@ -121,10 +125,7 @@ class RunGates(Struct, frozen=True):
         """
         if not self.gates and self.baseline is None:
             return []
-        from ais_prompt.comparison.baseline import check_run
-        from ais_prompt.comparison.claim_verdicts import check_claims
-        from ais_prompt.comparison.gates import check_gates
-        from ais_prompt.comparison.paired_runs import read_stored_run
+        from ais_prompt.comparison import check_claims, check_gates, check_run, read_stored_run
 
         claims = [gate for gate in self.gates if gate.needs_samples]
         found = check_gates([gate for gate in self.gates if not gate.needs_samples], rows)
@@ -163,7 +164,7 @@ def open_gates(
         raise ConfigError(what, where=drops[0].where, fix="give --baseline RUN|FILE")
     if baseline is None:
         return RunGates(conditions, None, min_drop, level)
-    from ais_prompt.comparison.baseline import open_baseline
+    from ais_prompt.comparison import open_baseline
 
     return RunGates(conditions, open_baseline(baseline, str(plan.spec.work_dir)), min_drop, level)
 
@@ -184,7 +185,7 @@ def _checked_gates(plan: Plan, gates: Sequence[str], *, measures_load: bool | No
         fix = advice(wrong.name, sorted(LOAD_METRICS)) if measures_load else "add -m perf"
         raise ConfigError(f"this mode does not measure {wrong.name}", where=f"--gate {wrong.text!r}", fix=fix)
     conditions = [*filter(fits, plan.spec.gates), *given]
-    if faults := gate_faults(conditions, plan):
+    if faults := faults_of_gates(conditions, plan):
         raise ConfigFaults(faults)
     return conditions
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ais_prompt.comparison.paired_runs import StoredRun, pair_tasks
-from ais_prompt.comparison.scored_task import ScoredTask
+from ais_prompt.comparison import ScoredTask, StoredRun, pair_tasks
 from ais_prompt.errors import DataError
 from ais_prompt.perf.compared_loads import LoadComparison, compare_loads
 from ais_prompt.perf.load_files import read_load

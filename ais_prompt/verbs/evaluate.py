@@ -10,12 +10,10 @@ from typing import Any, Final, TypeAlias, TypedDict, Unpack
 
 from msgspec.structs import replace
 
-from ais_prompt.checks.data_file import DataFile, Description, describe_file, describe_rows
-from ais_prompt.checks.source import served_model
-from ais_prompt.config.compose import compose
-from ais_prompt.config.load import plain_value
+from ais_prompt.checks import DataFile, Description, describe_file, describe_rows, served_model
+from ais_prompt.config import compose_config, plain_value
 from ais_prompt.errors import AisPromptError, ConfigError
-from ais_prompt.readers.given_rows import hold_rows
+from ais_prompt.readers import hold_rows
 from ais_prompt.verbs.api import load_config, run
 from ais_prompt.verbs.open_run import Run, public_errors
 
@@ -143,7 +141,7 @@ def _model(
         return served_model((url,) if isinstance(url, str) else tuple(url), name)
     if name is None:
         return model
-    [found] = compose([name], ()).values["models"]
+    [found] = compose_config([name], ()).values["models"]
     return found
 
 

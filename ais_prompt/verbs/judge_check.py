@@ -8,11 +8,11 @@ from pathlib import Path
 from msgspec import Struct
 
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.metrics.judges import Confusion, Estimated, krippendorff_alpha
-from ais_prompt.readers.formats import read_file
-from ais_prompt.report.stored import StoredTask, read_stored_results
-from ais_prompt.store.runs import locate_run
-from ais_prompt.utils.text import listed
+from ais_prompt.metrics import Confusion, Estimated, krippendorff_alpha
+from ais_prompt.readers import read_file
+from ais_prompt.report import StoredTask, read_stored_results
+from ais_prompt.store import locate_run
+from ais_prompt.utils import listed
 
 _LABELS: Mapping[str, bool] = {
     **dict.fromkeys(("1", "1.0", "true", "right", "correct", "yes"), True),
@@ -57,7 +57,7 @@ class JudgeCheck(Struct, frozen=True):
     answers: int
 
 
-def judge_check(runs: Sequence[str], labels: Path, work_dir: Path, task: str | None = None) -> JudgeCheck:
+def check_judges(runs: Sequence[str], labels: Path, work_dir: Path, task: str | None = None) -> JudgeCheck:
     """Measure judges against labels.
 
     Args:

@@ -16,21 +16,14 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from msgspec import Struct
 
 from ais_prompt.catalog import EXPORTERS, import_object
-from ais_prompt.checks.prompt_warning import PromptWarning
-from ais_prompt.checks.stored_run import stored_spec
-from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
-from ais_prompt.config.paths import expand
+from ais_prompt.checks import PromptWarning, stored_spec
+from ais_prompt.config import DEFAULT_WORK_DIR, expand
 from ais_prompt.errors import AisPromptError, ConfigError, Interrupted, StoreError, faults_of
-from ais_prompt.report.frames import samples_table, scores_table, to_pandas
-from ais_prompt.report.stored import read_stored_results
-from ais_prompt.report.summary import LONG_HEADER, long_cells
-from ais_prompt.scoring.rows import Row
-from ais_prompt.store.layout import RunFolder, refuse_links
-from ais_prompt.store.runs import locate_run, read_run_file
+from ais_prompt.report import LONG_HEADER, long_cells, read_stored_results, samples_table, scores_table, to_pandas
+from ais_prompt.scoring import Row
+from ais_prompt.store import RunFolder, locate_run, read_run_file, refuse_links
 from ais_prompt.types import RunSpec
-from ais_prompt.utils.jsonl import decode_own
-from ais_prompt.utils.secrets import SECRETS
-from ais_prompt.utils.text import counted, listed
+from ais_prompt.utils import SECRETS, counted, decode_own, listed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,21 +12,16 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from ais_prompt.errors import AisPromptError, Interrupted, ModelError, Terminated, raise_all
-from ais_prompt.models.server.started import StartedServers
+from ais_prompt.models import StartedServers
 from ais_prompt.perf.counters import ServerCounters, spec_decode_json
 from ais_prompt.perf.load_result import LoadResult, read_result
 from ais_prompt.perf.measure import measure
 from ais_prompt.perf.prepare import PreparedLoad, prepare_load
-from ais_prompt.plan.plan import Plan, Task, record_of
-from ais_prompt.report.web import write_report
-from ais_prompt.report.web.load_page import write_load_pages
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.results import write_json_atomic
-from ais_prompt.store.run_record import RunStatus, recorded
-from ais_prompt.store.writer_lock import hold_writer_lock
+from ais_prompt.plan import Plan, Task, record_of
+from ais_prompt.report import write_load_pages, write_report
+from ais_prompt.store import RunFolder, RunStatus, hold_writer_lock, recorded, write_json_atomic
 from ais_prompt.types import PerfSpec
-from ais_prompt.utils.log import logging_to
-from ais_prompt.utils.signals import interruption
+from ais_prompt.utils import interruption, logging_to
 from ais_prompt.verbs.run import model_addresses, started_parts
 
 logger = logging.getLogger(__name__)

@@ -15,23 +15,26 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.checks.source import Source, checked_for_scoring
-from ais_prompt.engine.conversations import conversations
+from ais_prompt.checks import Source, checked_for_scoring
+from ais_prompt.engine import conversations_of
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.models.wires.openai.openai_models import OpenAIModel, OpenAIResponsesModel, batch_answer, batch_request
-from ais_prompt.plan.plan import Plan, Task, record_of
-from ais_prompt.scoring.foreign_answers import match, predictions, read_answers
-from ais_prompt.shards.merge import journals_of, merge_journals
-from ais_prompt.store.disk import reading, replacing
-from ais_prompt.store.journal import Journal, JournalView
-from ais_prompt.store.layout import RunFolder, create_run_folder
-from ais_prompt.store.predictions import write_predictions
-from ais_prompt.store.request_keys import RequestKeys
-from ais_prompt.store.writer_lock import hold_writer_lock
+from ais_prompt.models import OpenAIModel, OpenAIResponsesModel, batch_answer, batch_request
+from ais_prompt.plan import Plan, Task, record_of
+from ais_prompt.scoring import match, predictions, read_answers
+from ais_prompt.shards import journals_of, merge_journals
+from ais_prompt.store import (
+    Journal,
+    JournalView,
+    RequestKeys,
+    RunFolder,
+    create_run_folder,
+    hold_writer_lock,
+    reading,
+    replacing,
+    write_predictions,
+)
 from ais_prompt.types import Completion, Decoding, Prediction, Request, TaskFacts
-from ais_prompt.utils.files import open_regular
-from ais_prompt.utils.jsonl import encode_plain, read_objects
-from ais_prompt.utils.log import logging_to
+from ais_prompt.utils import encode_plain, logging_to, open_regular, read_objects
 
 MOST_REQUESTS: Final = 50_000
 MOST_BYTES: Final = 200_000_000
@@ -200,7 +203,7 @@ def _open_requests(task: Task, folder: RunFolder) -> Iterator[tuple[str, Request
     def recall(request: Request) -> Completion | None:
         return view.answer(key_of(request))
 
-    for conversation in conversations(task, recall, task.data.test):
+    for conversation in conversations_of(task, recall, task.data.test):
         for request in conversation.open_requests():
             if not isinstance(request.decoding, Decoding):
                 raise ConfigError(

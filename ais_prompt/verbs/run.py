@@ -19,36 +19,31 @@ from typing import Literal, TypeAlias
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ais_prompt.checks.prompt_warning import PromptWarning, TranslationNote
-from ais_prompt.comparison.differences import Difference, model_differences
-from ais_prompt.config.custom_imports import Surroundings
-from ais_prompt.config.render import hidden_again
-from ais_prompt.engine.infer import AskingOptions, ShardTask
-from ais_prompt.engine.meters import Spending
-from ais_prompt.engine.workers import ModelWorkers
+from ais_prompt.checks import PromptWarning, TranslationNote
+from ais_prompt.comparison import Difference, model_differences
+from ais_prompt.config import Surroundings, hidden_again
+from ais_prompt.engine import AskingOptions, ModelWorkers, ShardTask, Spending
 from ais_prompt.errors import AisPromptError, ConfigError, Paused
-from ais_prompt.models.api.api_model import ApiModel
-from ais_prompt.models.base import BatchModel, Model, address_of
-from ais_prompt.models.server.started import StartedServers, StartsServer
-from ais_prompt.plan.build import build_model
-from ais_prompt.plan.plan import Plan, PlannedModel, record_of
-from ais_prompt.report.summary import write_speed, write_summary
-from ais_prompt.report.web import forget_report, write_report
-from ais_prompt.report.web.run_prompts import write_prompts
-from ais_prompt.scoring.averages import select, with_averages
-from ais_prompt.scoring.rows import Row, TaskOutcome, summary_rows
-from ais_prompt.scoring.stored_answers import check_stored
-from ais_prompt.scoring.watches import Watches
-from ais_prompt.shards.merge import forget_partial, open_partial
-from ais_prompt.store.disk import reading
-from ais_prompt.store.layout import RunFolder, create_run_folder
-from ais_prompt.store.results import read_questions
-from ais_prompt.store.run_record import RunRecord, RunStatus, recorded, write_config
-from ais_prompt.store.runs import find_run_folder, is_made_here
-from ais_prompt.store.writer_lock import hold_writer_lock
+from ais_prompt.models import ApiModel, BatchModel, Model, StartedServers, StartsServer, address_of
+from ais_prompt.plan import Plan, PlannedModel, build_model, record_of
+from ais_prompt.report import forget_report, write_prompts, write_report, write_speed, write_summary
+from ais_prompt.scoring import Row, TaskOutcome, Watches, check_stored, select, summary_rows, with_averages
+from ais_prompt.shards import forget_partial, open_partial
+from ais_prompt.store import (
+    RunFolder,
+    RunRecord,
+    RunStatus,
+    create_run_folder,
+    find_run_folder,
+    hold_writer_lock,
+    is_made_here,
+    read_questions,
+    reading,
+    recorded,
+    write_config,
+)
 from ais_prompt.types import DatasetSpec, Gate, ModelSpec, Speed, TaskSpec, Used
-from ais_prompt.utils.log import NOTE, logging_to
-from ais_prompt.utils.temporary import remove_leftovers
+from ais_prompt.utils import NOTE, logging_to, remove_leftovers
 from ais_prompt.verbs.tasks import ask_and_score, stored_outcomes
 
 logger = logging.getLogger(__name__)
@@ -167,7 +162,7 @@ def asked(plan: Plan, mode: RunMode) -> Iterator[PlannedModel]:
         yield from plan.judges
 
 
-def run(
+def run_source(
     plan: Plan,
     folder: RunFolder,
     mode: RunMode = "all",

@@ -12,22 +12,27 @@ import socket
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from ais_prompt.checks.prompt_warning import PromptWarning
-from ais_prompt.config.render import render_config
-from ais_prompt.engine.infer import ShardTask
+from ais_prompt.checks import PromptWarning
+from ais_prompt.config import render_config
+from ais_prompt.engine import ShardTask
 from ais_prompt.errors import ConfigError, ModelError, StoreError
-from ais_prompt.models.server.instance import ServerInstance
-from ais_prompt.models.server.server_options import ServerToStart
-from ais_prompt.models.server.started import AnnouncedServer, StartedServers, StartsServer
-from ais_prompt.plan.plan import Plan
-from ais_prompt.shards.merge import agreement
-from ais_prompt.shards.partition import held_tasks, prepare_partition
-from ais_prompt.store.disk import writing
-from ais_prompt.store.layout import RunFolder, safe_name
-from ais_prompt.store.run_record import write_config
-from ais_prompt.store.shard_folders import BEAT, HeldTasks, latest_shards, open_shard, read_held, shard_folders
+from ais_prompt.models import AnnouncedServer, ServerInstance, ServerToStart, StartedServers, StartsServer
+from ais_prompt.plan import Plan
+from ais_prompt.shards import agreement, held_tasks, prepare_partition
+from ais_prompt.store import (
+    BEAT,
+    HeldTasks,
+    RunFolder,
+    latest_shards,
+    list_shard_folders,
+    open_shard,
+    read_held,
+    safe_name,
+    write_config,
+    writing,
+)
 from ais_prompt.types import Failure, Shard
-from ais_prompt.verbs.run import RunResult, run
+from ais_prompt.verbs.run import RunResult, run_source
 
 WATCH_SECONDS: Final = 1.0
 """Seconds between two looks at the processes of the servers."""
@@ -56,7 +61,7 @@ def run_shard(
 
     Raises:
         ConfigError: another shard of the run asks something else.
-        AisPromptError: as `ais_prompt.verbs.run.run`.
+        AisPromptError: as `ais_prompt.verbs.run.run_source`.
     """
     prepare_partition(plan, folder, shard.count)
     held = held_tasks(plan.spec, folder, shard)
@@ -67,7 +72,7 @@ def run_shard(
     tasks = shard_tasks([task.name for task in plan.tasks], folder, shard, held)
     with open_shard(folder, shard, agreement(plan, plan.tasks), held) as own:
         leave_config(plan, folder)
-        return run(
+        return run_source(
             plan, own, "infer", command, warnings, with_report=False, max_num_workers=max_num_workers, shard=tasks
         )
 
@@ -90,7 +95,7 @@ def shard_tasks(names: Iterable[str], folder: RunFolder, shard: Shard, held: Hel
         StoreError: what another shard asks cannot be read.
     """
     # A thousand shards that each read the journals of a thousand would be what breaks first on a shared disk.
-    sessions = [(one.folder, one.shard, read_held(one.folder)) for one in shard_folders(folder)]
+    sessions = [(one.folder, one.shard, read_held(one.folder)) for one in list_shard_folders(folder)]
     found: dict[str, ShardTask] = {}
     for name in names:
         own = held.of(name, shard)
@@ -205,4 +210,4 @@ async def _until_asked(folder: RunFolder, watching: Sequence[asyncio.Task[None]]
 
 def _ended_sessions(folder: RunFolder) -> int:
     """Return how many sessions of shards there were if all shards have ended; 0 if one has not."""
-    return len(shard_folders(folder)) if is_asked(folder) else 0
+    return len(list_shard_folders(folder)) if is_asked(folder) else 0

@@ -13,25 +13,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import AisPromptError, ConfigError, Interrupted, Terminated
-from ais_prompt.models.api.addresses import ask_root
-from ais_prompt.models.api.api_model import ApiModel
-from ais_prompt.models.transport import Reply
+from ais_prompt.models import ApiModel, Reply, ask_root
 from ais_prompt.perf.load_result import LoadResult
 from ais_prompt.perf.points import PointRun, Setting, ends_at_client, misses, runs_verdict, search_rate
 from ais_prompt.perf.prepare import served_model
-from ais_prompt.plan.plan import Plan, record_of
-from ais_prompt.report.summary import csv_lines
-from ais_prompt.report.web import write_report
-from ais_prompt.report.web.run_files import status_of
-from ais_prompt.scoring.rows import Row
-from ais_prompt.store.disk import replacing, writing
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.run_record import RunStatus, recorded
-from ais_prompt.store.runs import read_run_file
-from ais_prompt.store.writer_lock import hold_writer_lock
+from ais_prompt.plan import Plan, record_of
+from ais_prompt.report import csv_lines, status_of, write_report
+from ais_prompt.scoring import Row
+from ais_prompt.store import RunFolder, RunStatus, hold_writer_lock, read_run_file, recorded, replacing, writing
 from ais_prompt.types import ModelSpec, PerfSpec
-from ais_prompt.utils.signals import interruption
-from ais_prompt.utils.text import counted
+from ais_prompt.utils import counted, interruption
 from ais_prompt.verbs.perf import PerfRun, measure_run, prepare_run, report_again, show_run
 from ais_prompt.verbs.run import model_addresses
 

@@ -22,23 +22,24 @@ from functools import partial
 from typing import Literal
 from urllib.parse import urlsplit
 
-from ais_prompt.engine.engine import run_local
-from ais_prompt.engine.failures import error_of
-from ais_prompt.engine.infer import AskingOptions, TaskJob
-from ais_prompt.engine.workers import ModelWorkers
+from ais_prompt.engine import AskingOptions, ModelWorkers, TaskJob, error_of, run_local
 from ais_prompt.errors import AisPromptError
-from ais_prompt.inferencers.agent import AgentInferencer
-from ais_prompt.models.base import AsyncModel, Model, address_of, endpoint_of
-from ais_prompt.plan.plan import Plan, PlannedModel, Task
-from ais_prompt.report.progress_board import RunProgress, run_progress
-from ais_prompt.report.tally import MANY, EndpointView, RunTally
-from ais_prompt.scoring.background import BackgroundScoring
-from ais_prompt.scoring.judges.questions import AnsweredTask, JudgeJob, JudgeQuestions
-from ais_prompt.scoring.rows import TaskOutcome
-from ais_prompt.scoring.score import isolation_of, score, stored_scores
-from ais_prompt.scoring.score_worker import Scored
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.run_record import RunRecord
+from ais_prompt.inferencers import AgentInferencer
+from ais_prompt.models import AsyncModel, Model, address_of, endpoint_of
+from ais_prompt.plan import Plan, PlannedModel, Task
+from ais_prompt.report import MANY, EndpointView, RunProgress, RunTally, run_progress
+from ais_prompt.scoring import (
+    AnsweredTask,
+    BackgroundScoring,
+    JudgeJob,
+    JudgeQuestions,
+    Scored,
+    TaskOutcome,
+    isolation_of,
+    score_task,
+    stored_scores,
+)
+from ais_prompt.store import RunFolder, RunRecord
 from ais_prompt.types import Activity, TaskSpec, Used
 
 
@@ -249,7 +250,7 @@ def _reference_of(task: TaskSpec) -> str:
 
 def _score(answered: AnsweredTask, folder: RunFolder) -> Scored:
     try:
-        scores = score(answered.task, folder, answered.asked, answered.stopped_of)
+        scores = score_task(answered.task, folder, answered.asked, answered.stopped_of)
         return Scored(scores, isolation_of(answered.task.dataset))
     except Exception as error:
         return Scored(error=error_of(error))

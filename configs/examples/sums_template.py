@@ -1,7 +1,7 @@
 """The role template of own_role_template.py."""
 
-from ais_prompt.prompts.role_templates import Message
-from ais_prompt.prompts.role_templates import RoleTemplateInterface
+from ais_prompt.prompts import Message
+from ais_prompt.prompts import RoleTemplateInterface
 
 
 class SumsTemplate(RoleTemplateInterface):

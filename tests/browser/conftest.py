@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.report.web import write_report
-from ais_prompt.store.layout import RunFolder
+from ais_prompt.report import write_report
+from ais_prompt.store import RunFolder
 from tests.browser.sample_run import make_sample_run
 from tests.e2e.project import Project
 from tools.chromium import PROGRAM, Page, browser

@@ -8,13 +8,10 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from ais_prompt.metrics.aggregate import mean_scores
-from ais_prompt.report.summary import write_summary
-from ais_prompt.scoring.averages import with_averages
-from ais_prompt.scoring.rows import Row, TaskOutcome, summary_rows
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.predictions import write_predictions
-from ais_prompt.store.results import read_questions, write_json_atomic, write_results
+from ais_prompt.metrics import mean_scores
+from ais_prompt.report import write_summary
+from ais_prompt.scoring import Row, TaskOutcome, summary_rows, with_averages
+from ais_prompt.store import RunFolder, read_questions, write_json_atomic, write_predictions, write_results
 from ais_prompt.types import (
     ChatMessage,
     Completion,

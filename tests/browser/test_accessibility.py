@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.report.web.pages import comparison_page
-from ais_prompt.report.web.server import ReportServer
-from ais_prompt.store.layout import RunFolder
+from ais_prompt.report import ReportServer, comparison_page
+from ais_prompt.store import RunFolder
 from tests.browser.conftest import open_report
 from tests.e2e.project import Project
 from tests.support.cli import run_cli

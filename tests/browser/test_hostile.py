@@ -6,15 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.metrics.aggregate import mean_scores
-from ais_prompt.report.summary import write_summary
-from ais_prompt.report.web import write_report
-from ais_prompt.scoring.rows import TaskOutcome, summary_rows
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.predictions import write_predictions
-from ais_prompt.store.results import write_json_atomic, write_results
+from ais_prompt.metrics import mean_scores
+from ais_prompt.report import write_report, write_summary
+from ais_prompt.scoring import TaskOutcome, summary_rows
+from ais_prompt.store import RunFolder, write_json_atomic, write_predictions, write_results
 from ais_prompt.types import ChatMessage, Completion, Prediction, SampleScore, ToolCall
-from ais_prompt.utils.jsonl import encode
+from ais_prompt.utils import encode
 from tests.browser.conftest import open_report
 from tools.chromium import Page
 

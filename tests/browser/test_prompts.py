@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.store.layout import RunFolder
+from ais_prompt.store import RunFolder
 from tests.browser.conftest import HOSTILE_QUESTION as HOSTILE
 from tests.browser.conftest import open_report
 from tests.browser.test_runs import serving

@@ -13,8 +13,8 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from ais_prompt.scoring.rows import percent
-from ais_prompt.store.layout import RunFolder
+from ais_prompt.scoring import percent
+from ais_prompt.store import RunFolder
 from tests.browser.conftest import open_report
 from tools.chromium import Page
 

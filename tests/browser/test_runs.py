@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from ais_prompt.report import ReportServer
 from ais_prompt.report.web import index
-from ais_prompt.report.web.server import ReportServer
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.results import write_json_atomic
+from ais_prompt.store import RunFolder, write_json_atomic
 from tools.chromium import Page
 
 pytestmark = pytest.mark.browser

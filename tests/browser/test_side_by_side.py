@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from ais_prompt.report.web.served import ServedReport
-from ais_prompt.report.web.server import ReportServer
-from ais_prompt.store.layout import RunFolder
+from ais_prompt.report import ReportServer, ServedReport
+from ais_prompt.store import RunFolder
 from tests.browser.conftest import open_report
 from tools.chromium import Page
 

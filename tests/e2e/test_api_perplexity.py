@@ -11,8 +11,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.models.huggingface.local_model import HuggingFaceBaseModel, HuggingFaceChatModel
-from ais_prompt.models.wires.openai.openai_models import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
+from ais_prompt.models import (
+    HuggingFaceBaseModel,
+    HuggingFaceChatModel,
+    OpenAIChatModel,
+    OpenAICompletionModel,
+    OpenAIModel,
+)
 from ais_prompt.testing.scoring import LetterModel
 from ais_prompt.types import ChatMessage, Completion, LikelihoodQuery, Request, prompt_to_json
 from tests.e2e.project import Project, read_lines

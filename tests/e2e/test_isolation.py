@@ -13,16 +13,16 @@ from click.testing import CliRunner
 
 import ais_prompt
 from ais_prompt.catalog import PROTOCOLS
-from ais_prompt.checks.source import Source, checked
+from ais_prompt.checks import Source, checked
 from ais_prompt.cli import main
 from ais_prompt.errors import AisPromptError, InternalError
-from ais_prompt.plan.plan import Plan
+from ais_prompt.plan import Plan
 from ais_prompt.registry import import_dotted
 from ais_prompt.shards import Runner
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.utils.protocols import members
+from ais_prompt.store import RunFolder
+from ais_prompt.utils import members
+from ais_prompt.verbs import RunResult
 from ais_prompt.verbs import run as pipeline
-from ais_prompt.verbs.run import RunResult
 from tests.support import breakable
 from tests.support.breakable import PLAN
 from tests.support.parts import write_rows
@@ -217,7 +217,7 @@ def test_a_part_that_breaks_ends_no_more_than_itself(config: Path, part: str, me
             assert "breakable.py" in caught.value.where
         else:
             reused = pipeline.open_run_folder(plan)
-            look_at(pipeline.run(plan, reused), member)
+            look_at(pipeline.run_source(plan, reused), member)
         if reused is not None:
             run_command("compare", str(reused.root), str(reused.root))
         hits += PLAN.hits
@@ -271,7 +271,7 @@ def look_at(result: RunResult, member: str) -> None:
 def goes_on(plan: Plan, folder: RunFolder | None) -> None:
     """With the part repaired, `-r` brings the run to its end."""
     again = folder or pipeline.open_run_folder(plan)
-    result = pipeline.run(plan, again)
+    result = pipeline.run_source(plan, again)
     assert not [outcome.error for outcome in result.outcomes if outcome.error]
     assert result.failed == 0
     assert all(score.counts["failed"] == 0 for outcome in result.outcomes for score in outcome.scores)

@@ -15,9 +15,8 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.report.web.pages import runs_page
-from ais_prompt.report.web.run_files import LiveRun
-from ais_prompt.store.layout import RunFolder
+from ais_prompt.report import LiveRun, runs_page
+from ais_prompt.store import RunFolder
 from tests.e2e.project import DATASET, Project, read_lines
 from tests.support.servers import MockServer
 from tests.support.waiting import WATCHDOG_SECONDS

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import ais_prompt
-from ais_prompt.models.huggingface.local_model import HuggingFaceChatModel
+from ais_prompt.models import HuggingFaceChatModel
 from ais_prompt.types import Request
-from ais_prompt.utils.packages import installed
+from ais_prompt.utils import installed
 
 pytestmark = [
     pytest.mark.real,
@@ -41,7 +41,7 @@ def alone(network: Any, tokenizer: Any, messages: list[dict[str, str]]) -> str:
 def test_greedy_answers_are_those_of_transformers(model: HuggingFaceChatModel) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    from ais_prompt.models.huggingface.library import pretrained_source
+    from ais_prompt.models import pretrained_source
 
     lines = (CONFIGS / "data/everyday/sums/test.jsonl").read_text("utf-8").splitlines()[:8]
     conversations = [[{"role": "user", "content": json.loads(line)["question"]}] for line in lines]

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.models.server.server_options import read_server
-from ais_prompt.models.server.started import AnnouncedServer
-from ais_prompt.store.shard_folders import SILENCE
+from ais_prompt.models import AnnouncedServer, read_server
+from ais_prompt.store import SILENCE
 from tests.e2e.project import Project
 
 SERVER = read_server({"command": "serve {port}", "shared": True, "host": "node7"}, "org/model", None)

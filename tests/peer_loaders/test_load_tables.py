@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.perf.aisbench import AisbenchStage, aisbench_tables
 from ais_prompt.perf.exchange import Exchange, offsets_of
-from ais_prompt.utils.folders import PEER_FOLDERS
+from ais_prompt.utils import PEER_FOLDERS
 
 pytestmark = [
     pytest.mark.process,

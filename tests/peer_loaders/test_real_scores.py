@@ -14,10 +14,9 @@ from typing import Any, Final
 
 import pytest
 
-from ais_prompt.config.parse.section import Faults
+from ais_prompt.config import Faults
 from ais_prompt.errors import MissingExtra
-from ais_prompt.evaluators.base import AnswerBatch
-from ais_prompt.evaluators.own import make_evaluator
+from ais_prompt.evaluators import AnswerBatch, make_evaluator
 from ais_prompt.extensions.peers.code.calls import PostprocessCall
 from ais_prompt.extensions.peers.code.evaluators import PeerEvaluator
 from ais_prompt.extensions.peers.code.session import call_peer
@@ -27,7 +26,7 @@ from ais_prompt.extensions.peers.table.evaluators import EVALUATORS
 from ais_prompt.extensions.peers.table.parts import POSTPROCESSORS as FUNCTIONS
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import SampleScore
-from ais_prompt.utils.peers import peer_package
+from ais_prompt.utils import peer_package
 from tests.support.real_data import BBH, REAL_DATA, needs
 
 Pair = tuple[str, Any]

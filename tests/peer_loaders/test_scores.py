@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import MissingExtra
-from ais_prompt.evaluators.base import AnswerBatch
+from ais_prompt.evaluators import AnswerBatch
 from ais_prompt.extensions.peers.code.evaluators import PeerEvaluator
-from ais_prompt.utils.folders import PEER_FOLDERS
+from ais_prompt.utils import PEER_FOLDERS
 
 SCORES = json.loads((Path(__file__).parents[1] / "data/benchmarks/peer_scores.json").read_text(encoding="utf-8"))
 

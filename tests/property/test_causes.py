@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.comparison.compared_task import Comparison, compare
-from ais_prompt.comparison.scored_task import ScoredTask
-from ais_prompt.plan.plan import Task
-from ais_prompt.scoring.score import score
+from ais_prompt.comparison import Comparison, ScoredTask, compare
+from ais_prompt.plan import Task
+from ais_prompt.scoring import score_task
 from ais_prompt.store import RunFolder, write_predictions
 from ais_prompt.types import Completion, Failure, PartSpec, Prediction, TaskSpec
 from tests.support.parts import task_spec
@@ -101,7 +100,7 @@ def run(root: Path, of: World, causes: Set[str]) -> ScoredTask:
     path = folder.predictions(model.abbr, spec.dataset.abbr)
     path.parent.mkdir(parents=True)
     write_predictions(path, made)
-    score(Task.of(spec), folder, None)  # type: ignore[arg-type]  # no judge, so no progress
+    score_task(Task.of(spec), folder, None)  # type: ignore[arg-type]  # no judge, so no progress
     return ScoredTask(spec, folder)
 
 

@@ -13,12 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ais_prompt.config.load import LoadedConfig, load_config
-from ais_prompt.config.overrides import apply_overrides
-from ais_prompt.config.parse.run import parse_run
-from ais_prompt.config.redact import redacted
-from ais_prompt.config.render import render_config
-from ais_prompt.config.schema import DATASET
+from ais_prompt.config import DATASET, LoadedConfig, apply_overrides, load_config, parse_run, redacted, render_config
 from ais_prompt.errors import ConfigError, ConfigFaults
 
 SCALARS = (

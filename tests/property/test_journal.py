@@ -10,7 +10,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ais_prompt.store.journal import Journal
+from ais_prompt.store import Journal
 from ais_prompt.types import Completion, Decoding, Failure, Request
 
 REQUEST = Request("id", "prompt", Decoding(max_out_len=8))

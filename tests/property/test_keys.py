@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ais_prompt.models.base import address_of, cache_identity, full_identity
-from ais_prompt.models.wires.openai.openai_models import OpenAIChatModel, OpenAICompletionModel
+from ais_prompt.models import OpenAIChatModel, OpenAICompletionModel, address_of, cache_identity, full_identity
 from ais_prompt.store import RequestKeys
 from ais_prompt.types import ChatMessage, Decoding, LikelihoodQuery, Request
 

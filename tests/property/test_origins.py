@@ -11,14 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import AisPromptError
-from ais_prompt.preview.bubbles import bubbles_of
-from ais_prompt.preview.marks import Span
-from ais_prompt.preview.origins import Origins
-from ais_prompt.preview.preview import PromptView, preview
+from ais_prompt.preview import Origins, PromptView, Span, bubbles_of, preview_sample
 from ais_prompt.registry import INFERENCERS
-from ais_prompt.report.web.run_prompts import traced_origins
+from ais_prompt.report import traced_origins
 from ais_prompt.types import Prompt
-from ais_prompt.utils.folders import PEER_FOLDERS
+from ais_prompt.utils import PEER_FOLDERS
 from tests.support.lamp import write_programs
 from tests.support.prompt_tasks import prompt_task
 
@@ -167,7 +164,7 @@ def views_of(prompt: str, asking: str, form: str, *rows: tuple[str, Any]) -> lis
         **FORMATS[form],
     )
     try:
-        return list(preview(task, len(rows), origins=True))
+        return list(preview_sample(task, len(rows), origins=True))
     except AisPromptError:
         return []
 

@@ -10,14 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ais_prompt.engine.conversations import stored_predictions
-from ais_prompt.engine.in_memory import ask_alone
-from ais_prompt.engine.infer import TaskJob
-from ais_prompt.engine.task_session import silent_progress
+from ais_prompt.engine import TaskJob, ask_alone, silent_progress, stored_predictions
 from ais_prompt.models import ScriptedModel
-from ais_prompt.plan.plan import Task
-from ais_prompt.store import RunFolder, read_predictions
-from ais_prompt.store.journal import Journal, JournalView
+from ais_prompt.plan import Task
+from ais_prompt.store import Journal, JournalView, RunFolder, read_predictions
 from ais_prompt.types import Completion, Decoding, Failure, Request
 from tests.support.parts import task_spec, write_rows
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from ais_prompt.types import ChatMessage, Completion, Prediction
-from ais_prompt.utils.jsonl import encode
+from ais_prompt.utils import encode
 
 PARTS = st.lists(st.fixed_dictionaries({"type": st.just("text"), "text": st.text()}), max_size=2).map(tuple)
 MESSAGES = st.lists(st.builds(ChatMessage, st.text(), st.one_of(st.text(), PARTS)), min_size=1, max_size=3).map(tuple)

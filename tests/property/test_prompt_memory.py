@@ -8,9 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.prompts import PromptBuilder, PromptList, PromptTemplate
-from ais_prompt.prompts.chat_formats import ChatFormat, Mode, make_chat_format
-from ais_prompt.prompts.sections import SECTIONS_KEPT
+from ais_prompt.prompts import (
+    SECTIONS_KEPT,
+    ChatFormat,
+    Mode,
+    PromptBuilder,
+    PromptList,
+    PromptTemplate,
+    make_chat_format,
+)
 from ais_prompt.types import Prompt, Sample
 
 ROUND = [{"role": "HUMAN", "prompt": "{q}"}, {"role": "BOT", "prompt": "{a}"}]

@@ -13,13 +13,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.engine.meters import SpeedMeter
-from ais_prompt.models.api.wire import StreamReader, WireFormat, read_reply
-from ais_prompt.models.thoughts import THINK_TAGS, split_reasoning
-from ais_prompt.models.wires.anthropic import MESSAGES, MessageStream
-from ais_prompt.models.wires.openai.chat_wire import CHAT, COMPLETIONS, ChatStream
-from ais_prompt.models.wires.openai.responses import RESPONSES, ResponseStream
-from ais_prompt.models.wires.triton import Generate
+from ais_prompt.engine import SpeedMeter
+from ais_prompt.models import (
+    CHAT,
+    COMPLETIONS,
+    MESSAGES,
+    RESPONSES,
+    THINK_TAGS,
+    ChatStream,
+    Generate,
+    MessageStream,
+    ResponseStream,
+    StreamReader,
+    WireFormat,
+    read_reply,
+    split_reasoning,
+)
 from ais_prompt.testing.answers import MockReply
 from ais_prompt.testing.apis import message_body, message_events, response_body, response_events
 from ais_prompt.types import Completion, Usage

@@ -12,11 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ais_prompt.engine.in_memory import ask_alone
-from ais_prompt.engine.infer import TaskJob
-from ais_prompt.engine.task_session import Progress
+from ais_prompt.engine import Progress, TaskJob, ask_alone
 from ais_prompt.models import ScriptedModel
-from ais_prompt.plan.plan import Task
+from ais_prompt.plan import Task
 from ais_prompt.store import RunFolder
 from ais_prompt.types import Completion, Request
 from tests.support.parts import task_spec, write_rows

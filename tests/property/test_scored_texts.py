@@ -10,8 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ais_prompt.models.huggingface.local_likelihood import TokenRow, query_row
-from ais_prompt.models.wires.openai.likelihood_wire import EMPTY, TokenLogProbs, continuation, whole
+from ais_prompt.models import EMPTY, TokenLogProbs, TokenRow, continued, query_row, whole
 from ais_prompt.testing.scoring import LetterModel
 from ais_prompt.types import Completion, Failure, LikelihoodQuery
 
@@ -85,4 +84,4 @@ def test_a_continuation(prompt: str, text: str, by_id: bool) -> None:
     before = told(prompt, by_id) if prompt else EMPTY
     # An id that is not told cannot be seen to change.
     assume(not by_id or encode(prompt)[:1] == encode(prompt + text)[: min(len(encode(prompt)), 1)])
-    assert_same(continuation(text, before, told(prompt + text, by_id)), local(prompt, LikelihoodQuery(text)))
+    assert_same(continued(text, before, told(prompt + text, by_id)), local(prompt, LikelihoodQuery(text)))

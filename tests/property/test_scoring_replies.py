@@ -8,11 +8,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.models.wires.openai.chat_wire import COMPLETIONS
-from ais_prompt.models.wires.openai.likelihood_wire import (
+from ais_prompt.models import (
+    COMPLETIONS,
     EMPTY,
     TokenLogProbs,
-    continuation,
+    continued,
     read_log_probs,
     read_top,
     single_token,
@@ -53,7 +53,7 @@ def test_any_reply_is_read(reply: Any, way: Any) -> None:
 
 @given(scores, scores)
 def test_any_scores_are_judged(before: TokenLogProbs, together: TokenLogProbs) -> None:
-    judged(continuation("it", before, together))
+    judged(continued("it", before, together))
     judged(whole("it", together))
     assert isinstance(single_token("it", before, together), int | float | Failure)
     judged(whole("it", EMPTY))

@@ -13,17 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ais_prompt.engine.in_memory import ask_alone
-from ais_prompt.engine.infer import AskingOptions, TaskJob
-from ais_prompt.engine.task_session import silent_progress
+from ais_prompt.engine import AskingOptions, TaskJob, ask_alone, silent_progress
 from ais_prompt.errors import ModelError
 from ais_prompt.models import ScriptedModel
-from ais_prompt.plan.plan import Task
-from ais_prompt.shards.merge import collect
-from ais_prompt.store import RunFolder
-from ais_prompt.store.shard_folders import EVERYTHING, HeldTasks, open_shard, shard_folders
+from ais_prompt.plan import Task
+from ais_prompt.shards import collect
+from ais_prompt.store import EVERYTHING, HeldTasks, RunFolder, list_shard_folders, open_shard
 from ais_prompt.types import Partition, Shard
-from ais_prompt.verbs.shards import shard_tasks
+from ais_prompt.verbs import shard_tasks
 from tests.support.parts import task_spec, write_rows
 
 ANSWERS = {r"^0": "zero", r"^[1-4]": "some"}
@@ -53,11 +50,11 @@ def test_predictions_are_those_of_one_process(
         ask_alone(TaskJob(task_of(spec), whole, silent_progress))
         for shard, kept in [*sessions, *((Shard(index, count), None) for index in range(count))]:
             ask_shard(task_of(spec), run, shard, kept)
-        folders = [one.folder for one in shard_folders(run)]
+        folders = [one.folder for one in list_shard_folders(run)]
         facts = collect(task_of(spec), run, whole=run, part=None, shards=folders)
         assert (facts.samples, facts.of) == (len(kinds), None)
         assert run.predictions("fake", "sums").read_bytes() == whole.predictions("fake", "sums").read_bytes()
-        asked = Counter(key for one in shard_folders(run) for key in keys(one.folder))
+        asked = Counter(key for one in list_shard_folders(run) for key in keys(one.folder))
         assert asked.total() == len(kinds)
         assert set(asked.values()) == {1}
 
@@ -90,10 +87,10 @@ def test_any_division_of_a_dataset_between_sessions_loses_nothing(
         for held, kept in [one for session in sessions for one in session] + [(held, None) for held, _ in last]:
             own = (held, EVERYTHING) if isinstance(held, Shard) else (Shard(0, 4), held)
             ask_shard(task_of(spec), run, own[0], kept, own[1])
-        folders = [one.folder for one in shard_folders(run)]
+        folders = [one.folder for one in list_shard_folders(run)]
         collect(task_of(spec), run, whole=run, part=None, shards=folders)
         assert run.predictions("fake", "sums").read_bytes() == whole.predictions("fake", "sums").read_bytes()
-        asked = Counter(key for one in shard_folders(run) for key in keys(one.folder))
+        asked = Counter(key for one in list_shard_folders(run) for key in keys(one.folder))
         assert asked.total() == len(kinds)
         assert set(asked.values()) == {1}
 
@@ -127,7 +124,7 @@ def test_predictions_of_shards_are_joined_to_what_their_journals_say(
                 ask_shard(Task.of(spec, Unsteady(answers, default="some")), run, shard, kept)
         facts = [
             collect(Task.of(spec, Unsteady()), run, whole=target, part=target, shards=shards)
-            for target, shards in ((joined, [one.folder for one in shard_folders(run)]), (read, ()))
+            for target, shards in ((joined, [one.folder for one in list_shard_folders(run)]), (read, ()))
         ]
         assert facts[0] == facts[1]
         assert joined.predictions("fake", "sums").read_bytes() == read.predictions("fake", "sums").read_bytes()

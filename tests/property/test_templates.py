@@ -8,8 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.prompts import PromptBuilder, PromptList, PromptTemplate
-from ais_prompt.prompts.text_format import LanguageModelFormat
+from ais_prompt.prompts import LanguageModelFormat, PromptBuilder, PromptList, PromptTemplate
 from ais_prompt.types import Sample
 
 NO_BRACES = st.characters(exclude_characters="{}", exclude_categories=["Cs"])

@@ -7,14 +7,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.checks.prompt_warning import probe_prompts
-from ais_prompt.checks.warnings import prompt_warnings
-from ais_prompt.config.parse.model import parse_meta_template
-from ais_prompt.inferencers import InferenceContext
-from ais_prompt.inferencers.gen import GenInferencer
-from ais_prompt.models.scripted import ScriptedModel
-from ais_prompt.prompts import PromptBuilder, PromptTemplate
-from ais_prompt.prompts.chat_formats import make_chat_format
+from ais_prompt.checks import probe_prompts, prompt_warnings
+from ais_prompt.config import parse_meta_template
+from ais_prompt.inferencers import GenInferencer, InferenceContext
+from ais_prompt.models import ScriptedModel
+from ais_prompt.prompts import PromptBuilder, PromptTemplate, make_chat_format
 from ais_prompt.types import DatasetSpec, EvalSpec, InferSpec, ModelSpec, PartSpec, ReaderSpec, Sample, TaskSpec
 
 ODD = st.sampled_from(

@@ -7,14 +7,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from ais_prompt.engine.executions import execute
+from ais_prompt.engine import execute
 from ais_prompt.extensions.peers.agent import peer_step
 from ais_prompt.extensions.peers.translate import translate
-from ais_prompt.inferencers import InferenceContext, RunningConversation
-from ais_prompt.inferencers.agent import AgentInferencer
+from ais_prompt.inferencers import AgentInferencer, InferenceContext, RunningConversation
 from ais_prompt.models import ScriptedModel
-from ais_prompt.prompts import PromptBuilder, PromptTemplate
-from ais_prompt.prompts.chat_formats import make_chat_format
+from ais_prompt.prompts import PromptBuilder, PromptTemplate, make_chat_format
 from ais_prompt.types import Completion, Decoding, Execution, Prediction, ReaderSpec, Request, Sample, prompt_to_json
 from tests.support.agent_cases import QUESTION
 

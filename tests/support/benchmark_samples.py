@@ -26,7 +26,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ais_prompt.extensions.benchmarks.get import get
-from ais_prompt.utils.files import data_root
+from ais_prompt.utils import data_root
 from tests.support.media import MP4
 from tests.support.vision_model import image_bytes
 

@@ -16,21 +16,24 @@ from typing import Any
 import numpy as np
 
 from ais_prompt.catalog import PROTOCOLS
-from ais_prompt.evaluators.accuracy import AccEvaluator
-from ais_prompt.evaluators.base import AnswerBatch, BatchVerdict, JudgeQuestion
-from ais_prompt.evaluators.judge import GenericLLMEvaluator, PairwiseEvaluator
+from ais_prompt.evaluators import (
+    AccEvaluator,
+    AnswerBatch,
+    BatchVerdict,
+    GenericLLMEvaluator,
+    JudgeQuestion,
+    PairwiseEvaluator,
+)
 from ais_prompt.extensions.clusters.partitioners import SizePartitioner
 from ais_prompt.inferencers import GenInferencer, MultiTurnGenInferencer
-from ais_prompt.models import ScriptedModel
-from ais_prompt.models.transport import Reply, Server, Sink
+from ais_prompt.models import Reply, ScriptedModel, Server, Sink
 from ais_prompt.prompts import MultiTurnPromptTemplate, PromptTemplate
-from ais_prompt.readers.local import LocalDataset
+from ais_prompt.readers import LocalDataset
 from ais_prompt.registry import import_dotted
-from ais_prompt.retrievers.by_position import FixKRetriever
-from ais_prompt.retrievers.encoders import CharacterNgramEncoder
-from ais_prompt.shards.processes import LocalRunner
+from ais_prompt.retrievers import CharacterNgramEncoder, FixKRetriever
+from ais_prompt.shards import LocalRunner
 from ais_prompt.types import Completion, Likelihood, LikelihoodQuery, Request, SampleScore
-from ais_prompt.utils.protocols import members
+from ais_prompt.utils import members
 
 TEST_PROCESS = "BREAKABLE_IN_PROCESS"
 """The variable of the environment with the number of the test process."""

@@ -13,11 +13,11 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from ais_prompt.config.foreign import Note
+from ais_prompt.config import Note
 from ais_prompt.errors import AisPromptError, ConfigFaults
 from ais_prompt.extensions.peers.parts import REGISTRIES
 from ais_prompt.extensions.peers.translate import translate
-from ais_prompt.plan.bind import argument_faults
+from ais_prompt.plan import argument_faults
 
 Outcome: TypeAlias = Literal["translated", "refused", "note", "lost"]
 

@@ -7,9 +7,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from ais_prompt.models.asking import Attempt, Dispatcher, Replica, traffic_at
-from ais_prompt.models.model_options import Limits, Retry
-from ais_prompt.models.transport import Reply, Sink, Transport
+from ais_prompt.models import Attempt, Dispatcher, Limits, Replica, Reply, Retry, Sink, Transport, traffic_at
 from ais_prompt.types import Completion, Failure
 
 T = TypeVar("T")

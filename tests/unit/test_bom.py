@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.config.load import load_config
-from ais_prompt.readers.formats import read_file
-from ais_prompt.scoring.foreign_answers import read_answers
+from ais_prompt.config import load_config
+from ais_prompt.readers import read_file
+from ais_prompt.scoring import read_answers
 
 BOM = "\ufeff"
 DATA = {

@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.catalog import PARTS
-from ais_prompt.config import schema
-from ais_prompt.config.load import load_config
-from ais_prompt.config.parse.run import parse_run
+from ais_prompt.config import load_config, parse_run, schema
 from ais_prompt.errors import ConfigFaults
 from ais_prompt.types import RunSpec
 from tests.support.markdown import anchor, headings, links

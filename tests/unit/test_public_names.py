@@ -11,8 +11,8 @@ import pytest
 import ais_prompt
 from ais_prompt import registry
 from ais_prompt.catalog import PARTS, public_names
-from ais_prompt.prompts.chat_formats import READY_MADE
-from ais_prompt.utils.peers import OUR_NAMES
+from ais_prompt.prompts import READY_MADE
+from ais_prompt.utils import OUR_NAMES
 
 PACKAGES = {
     "encoders": "retrievers",

@@ -8,15 +8,11 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from ais_prompt.config.parse.dataset import parse_reader
-from ais_prompt.config.parse.section import ConfigSection, Faults
-from ais_prompt.readers.base import Dataset, load_dataset
-from ais_prompt.readers.batches import store_rows
-from ais_prompt.readers.ranges import select
-from ais_prompt.readers.table import Table
+from ais_prompt.config import ConfigSection, Faults, parse_reader
+from ais_prompt.readers import Dataset, Table, load_dataset, select, store_rows
 from ais_prompt.retrievers import Embeddings
 from ais_prompt.types import DatasetSpec, EvalSpec, InferSpec, PartSpec, ReaderSpec, Sample
-from ais_prompt.utils.digest import digest
+from ais_prompt.utils import digest
 from tools.conformance_runner.cases import Case
 
 NOT_SPLITS = ("embeddings", "messages")

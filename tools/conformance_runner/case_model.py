@@ -6,10 +6,16 @@ from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.prompts import Filled
-from ais_prompt.prompts.api_format import ApiFormat, ApiTurn, is_raw
-from ais_prompt.prompts.chat_formats import ChatFormat, Mode, make_chat_format
-from ais_prompt.prompts.text_format import TokenizerChatFormat
+from ais_prompt.prompts import (
+    ApiFormat,
+    ApiTurn,
+    ChatFormat,
+    Filled,
+    Mode,
+    TokenizerChatFormat,
+    is_raw,
+    make_chat_format,
+)
 from ais_prompt.types import prompt_to_json
 
 STYLES: Final = {"lm": "text", "api": "messages", "hf_chat": "chat_template"}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ais_prompt.errors import DataError
-from ais_prompt.utils.jsonl import decode
+from ais_prompt.utils import decode
 
 REQUIRED_KEYS = ("id", "category", "config", "data", "expect")
 

@@ -9,10 +9,8 @@ from msgspec.structs import replace
 
 from ais_prompt.inferencers import InferenceContext, Inferencer, RunningConversation
 from ais_prompt.models import ScriptedModel
-from ais_prompt.plan.build import build_inferencer, build_prompts, build_retriever
-from ais_prompt.prompts import Filled, PromptBuilder
-from ais_prompt.prompts.api_format import ApiFormat
-from ais_prompt.prompts.chat_formats import Mode
+from ais_prompt.plan import build_inferencer, build_prompts, build_retriever
+from ais_prompt.prompts import ApiFormat, Filled, Mode, PromptBuilder
 from ais_prompt.types import (
     DatasetSpec,
     Decoding,

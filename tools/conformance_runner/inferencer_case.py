@@ -6,12 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ais_prompt.inferencers import Conversation, InferenceContext, Inferencer
-from ais_prompt.inferencers.labels import lowest, normalized
-from ais_prompt.models import ScriptedModel
-from ais_prompt.models.wires.openai.likelihood_wire import prompt_log_probs, whole
-from ais_prompt.plan.build import build_part, build_prompts, build_retriever
-from ais_prompt.prompts.chat_formats import make_chat_format
+from ais_prompt.inferencers import Conversation, InferenceContext, Inferencer, lowest, normalized
+from ais_prompt.models import ScriptedModel, prompt_log_probs, whole
+from ais_prompt.plan import build_part, build_prompts, build_retriever
+from ais_prompt.prompts import make_chat_format
 from ais_prompt.registry import INFERENCERS
 from ais_prompt.types import Completion, Likelihood, LikelihoodQuery, PartSpec, Prediction, Request
 from tools.conformance_runner.case_data import dataset_spec, read_rows

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.plan.build import build_part
+from ais_prompt.plan import build_part
 from ais_prompt.prompts import Filled, PromptTemplate
 from ais_prompt.registry import TEMPLATES
 from ais_prompt.types import PartSpec

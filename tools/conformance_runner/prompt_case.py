@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from ais_prompt.plan.build import build_inferencer, build_part, build_prompts, build_retriever
+from ais_prompt.plan import build_inferencer, build_part, build_prompts, build_retriever
 from ais_prompt.prompts import Filled, PromptBuilder
 from ais_prompt.registry import TEMPLATES
 from ais_prompt.types import Sample

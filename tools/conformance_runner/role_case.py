@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ais_prompt.prompts.chat_formats import parse_role_template
-from ais_prompt.prompts.role_templates import Message
+from ais_prompt.prompts import Message, parse_role_template
 from tools.conformance_runner.cases import Case
 from tools.conformance_runner.outcome import Outcome, ending_in, stage
 

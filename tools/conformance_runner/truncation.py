@@ -6,11 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.inferencers import GenInferencer, InferenceContext, Inferencer
-from ais_prompt.inferencers.likelihoods import PPLInferencer
-from ais_prompt.models import ScriptedModel
-from ais_prompt.models.tokenizer import estimate_tokens
-from ais_prompt.plan.shots import fitting_shots
+from ais_prompt.inferencers import GenInferencer, InferenceContext, Inferencer, PPLInferencer
+from ais_prompt.models import ScriptedModel, estimate_tokens
+from ais_prompt.plan import fitting_shots
 from ais_prompt.prompts import PromptBuilder
 from ais_prompt.types import Prompt, Sample
 from tools.conformance_runner.case_model import make_chat

@@ -31,7 +31,7 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from transformers import AutoTokenizer
 
-from ais_prompt.models.huggingface.library import pretrained_source
+from ais_prompt.models import pretrained_source
 from tests.support.cli import run_cli
 from tools.real.cases import CASES, DEMO_MODEL, Case, Peer, write_files
 from tools.real.compare import Count, bodies, close, our_answers, our_scores, their_answers, their_scores

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.models.wires.openai.likelihood import PROBE
-from ais_prompt.store.results import read_scores
-from ais_prompt.utils.jsonl import decode
+from ais_prompt.models import PROBE
+from ais_prompt.store import read_scores
+from ais_prompt.utils import decode
 
 ROLES: Final = {"HUMAN": "user", "BOT": "assistant", "SYSTEM": "system"}
 TOLERANCE: Final = 1e-3

@@ -22,10 +22,9 @@ from typing import Any, Final
 
 import click
 
-from ais_prompt.models.huggingface.library import pretrained_source
-from ais_prompt.models.huggingface.local_model import HuggingFaceBaseModel
+from ais_prompt.models import HuggingFaceBaseModel, pretrained_source
 from ais_prompt.types import LikelihoodQuery, Request
-from ais_prompt.utils.digest import digest
+from ais_prompt.utils import digest
 from tests.support.real_data import BBH
 from tools.real.__main__ import CACHE, ROOT, SMOLLM2
 

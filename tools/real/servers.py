@@ -36,7 +36,7 @@ from ais_prompt import (
     OpenAICompletionModel,
     OpenAIResponsesModel,
 )
-from ais_prompt.models.api.api_model import ApiModel
+from ais_prompt.models import ApiModel
 from ais_prompt.types import ChatMessage, Completion, Decoding, LikelihoodQuery, Prompt, Request
 
 ROOT: Final = Path(__file__).parents[2]

@@ -31,8 +31,7 @@ from numpy.typing import NDArray
 from ais_prompt.checks.leaks.chance import value_text
 from ais_prompt.checks.leaks.words import words_and_signs_of
 from ais_prompt.types import Sample
-from ais_prompt.utils.nested import leaves
-from ais_prompt.utils.progress import tracked
+from ais_prompt.utils import leaves, tracked
 
 LEAST_OVERLAP: Final = 0.4
 """Weighted Jaccard index of near copies, at least."""

@@ -13,12 +13,10 @@ from ais_prompt.checks.prompt_warning import PromptWarning
 from ais_prompt.errors import DataError, PromptError
 from ais_prompt.inferencers import InferenceContext, Inferencer
 from ais_prompt.models import ScriptedModel
-from ais_prompt.prompts import Filled, PromptBuilder
-from ais_prompt.prompts.chat_formats import Mode
+from ais_prompt.prompts import Filled, Mode, PromptBuilder
 from ais_prompt.retrievers import Retriever
 from ais_prompt.types import Prompt, Sample
-from ais_prompt.utils.equal_rows import RowIndex, row_key
-from ais_prompt.utils.progress import tracked
+from ais_prompt.utils import RowIndex, row_key, tracked
 
 OTHER_GOLD: Final = "\ue000another gold\ue000"
 """Replaces a gold or another value. Private characters, which occur in no data."""

@@ -13,19 +13,16 @@ from typing import cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.checks.source import Source, checked
-from ais_prompt.checks.stored_run import stored_spec
+from ais_prompt.checks import Source, checked, stored_spec
 from ais_prompt.comparison.locks.drift import Drift, TaskDrift, compare_task
 from ais_prompt.comparison.locks.prompt_lock import count_tokens, render_tasks, task_prompts, template_parts
-from ais_prompt.config.locate import find_config
+from ais_prompt.config import find_config
 from ais_prompt.errors import ConfigError
-from ais_prompt.models.base import Model
-from ais_prompt.preview.prompt_differences import TaskPrompts, text_of_prompt
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.predictions import read_predictions
-from ais_prompt.store.runs import locate_run
+from ais_prompt.models import Model
+from ais_prompt.preview import TaskPrompts, text_of_prompt
+from ais_prompt.store import RunFolder, locate_run, read_predictions
 from ais_prompt.types import ChatMessage, Prediction, Prompt, RunSpec, prompt_from_json
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import listed
 
 
 class SideTask(Struct, frozen=True):

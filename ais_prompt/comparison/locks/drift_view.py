@@ -15,10 +15,9 @@ from rich.console import Console
 from rich.text import Text
 
 from ais_prompt.comparison.locks.drift import PACKAGES, ChangedPrompt, Drift, Group, PartChange, TaskDrift
-from ais_prompt.preview.prompt_differences import END, MARK, START, TURN, Hunk, changed_words, prompt_of_text
+from ais_prompt.preview import END, MARK, START, TURN, Hunk, changed_words, prompt_of_text
 from ais_prompt.types import prompt_to_json
-from ais_prompt.utils.tables import print_heading
-from ais_prompt.utils.text import counted, printable
+from ais_prompt.utils import counted, print_heading, printable
 
 _MOST_GROUPS: Final = 8
 _MOST_ROWS: Final = 10

@@ -8,17 +8,16 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ais_prompt.errors import ConfigError, StoreError
-from ais_prompt.preview.prompt_differences import (
+from ais_prompt.preview import (
     PromptLock,
     TaskPrompts,
     compact_digest,
     messages_of_text,
     text_of_prompt,
 )
-from ais_prompt.store.disk import reading, replacing
+from ais_prompt.store import reading, replacing
 from ais_prompt.types import ChatMessage
-from ais_prompt.utils.files import read_regular
-from ais_prompt.utils.jsonl import decode, encode
+from ais_prompt.utils import decode, encode, read_regular
 
 FORMAT: Final = 1
 """Version of the file's format; files of other versions are refused."""

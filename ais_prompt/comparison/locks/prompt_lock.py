@@ -14,12 +14,11 @@ from msgspec.structs import asdict, replace
 
 from ais_prompt.comparison.locks.drift import PACKAGES, Drift, TaskDrift, changed_parts, compare_task
 from ais_prompt.comparison.locks.file import read_prompt_lock
-from ais_prompt.config.redact import redacted
+from ais_prompt.config import redacted
 from ais_prompt.errors import AisPromptError, ConfigError
-from ais_prompt.models.base import HasTokenizerPath, Model
-from ais_prompt.models.tokenizer import tokenizer_digests
-from ais_prompt.plan.plan import Plan, Task
-from ais_prompt.preview.prompt_differences import (
+from ais_prompt.models import HasTokenizerPath, Model, tokenizer_digests
+from ais_prompt.plan import Plan, Task
+from ais_prompt.preview import (
     Parts,
     PromptLock,
     TaskPrompts,
@@ -28,12 +27,9 @@ from ais_prompt.preview.prompt_differences import (
     text_of_prompt,
 )
 from ais_prompt.registry import INFERENCERS, RETRIEVERS, TEMPLATES, PartRegistry
-from ais_prompt.store.layout import safe_name
+from ais_prompt.store import safe_name
 from ais_prompt.types import Decoding, PartSpec, RunSpec, Sample, TaskSpec
-from ais_prompt.utils.digest import digest, digest_of_list
-from ais_prompt.utils.packages import versions
-from ais_prompt.utils.progress import tracked
-from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.utils import SECRETS, digest, digest_of_list, tracked, versions
 
 _MADE_WITH: Final = ("ais-prompt", "transformers", "tokenizers")
 """The packages that can change the prompts of an unchanged config."""

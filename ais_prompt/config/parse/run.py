@@ -38,8 +38,7 @@ from ais_prompt.types import (
     SummaryGroup,
     SummarySpec,
 )
-from ais_prompt.utils.arithmetic import evaluate
-from ais_prompt.utils.text import advice, listed, near_miss
+from ais_prompt.utils import advice, evaluate, listed, near_miss
 
 DEFAULT_WORK_DIR = "outputs"
 KEPT_KEYS = (

@@ -13,9 +13,7 @@ from typing import Any, Final
 from ais_prompt.config.schema import KeyTable
 from ais_prompt.errors import ConfigError, ConfigFaults
 from ais_prompt.types import PartSpec
-from ais_prompt.utils.files import split_sheet
-from ais_prompt.utils.secrets import SECRETS
-from ais_prompt.utils.text import near_miss
+from ais_prompt.utils import SECRETS, near_miss, split_sheet
 
 REQUIRED: Final = object()
 """As a default: the key must be there."""

@@ -13,8 +13,8 @@ from typing import Any, Final, Literal, get_args
 
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.evaluators.base import is_missing
-from ais_prompt.metrics.aggregate import incident_shares, mean_scores
-from ais_prompt.postprocess.code import mbpp_postprocess
+from ais_prompt.metrics import incident_shares, mean_scores
+from ais_prompt.postprocess import mbpp_postprocess
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.sandbox import CheckedProgram, Outcome, end_spares, find_isolation, run_program
 from ais_prompt.types import SampleScore, Score

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
-    from ais_prompt.config.cards import cards
+    from ais_prompt.config import read_cards
 
-    return [CompletionItem(name, help=card.title) for name, card in cards().items() if name.startswith(incomplete)]
+    return [CompletionItem(name, help=card.title) for name, card in read_cards().items() if name.startswith(incomplete)]
 
 
 @click.command(cls=Verb)

@@ -22,7 +22,7 @@ from typing import IO, Any, Final, cast
 
 from msgspec import Struct
 
-from ais_prompt.config.cards import LOCK, Card, cards, find_card, get_command, how_to_get
+from ais_prompt.config import LOCK, Card, find_card, get_command, how_to_get, read_cards
 from ais_prompt.errors import DataError, StoreError
 from ais_prompt.extensions.benchmarks.cards.catalog_dataset import (
     DataLock,
@@ -117,7 +117,7 @@ def check(names: Sequence[str]) -> dict[str, list[str]]:
         ConfigError: there is no such benchmark.
         DataError: the data of one are not here, or cannot be read.
     """
-    names = names or [name for name, card in cards().items() if card.is_here and not card.made]
+    names = names or [name for name, card in read_cards().items() if card.is_here and not card.made]
     return {name: _changes(find_card(name)) for name in names}
 
 

@@ -9,11 +9,10 @@ from typing import Any, Final, Literal
 from unittest.mock import patch
 
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.metrics.aggregate import mean_scores
+from ais_prompt.metrics import mean_scores
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
-from ais_prompt.utils.packages import require, require_installed
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import listed, require, require_installed
 
 Benchmark = Literal["ifeval", "ifbench"]
 

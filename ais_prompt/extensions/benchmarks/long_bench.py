@@ -14,9 +14,9 @@ from itertools import chain
 from typing import Any, Final, Literal
 
 from ais_prompt.errors import DataError
-from ais_prompt.evaluators.base import MeanEvaluator, golds_of
+from ais_prompt.evaluators import MeanEvaluator, golds_of
 from ais_prompt.registry import EVALUATORS
-from ais_prompt.utils.packages import require
+from ais_prompt.utils import require
 
 _NEAR_ZERO: Final = 1e-8
 """Keeps the published F-measure from dividing by 0."""

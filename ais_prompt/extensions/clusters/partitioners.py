@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
-from ais_prompt.models.model_options import check_at_least
+from ais_prompt.models import check_at_least
 from ais_prompt.registry import PARTITIONERS
-from ais_prompt.types.shard import Chunk, Strategy, TaskSize, portions, split
+from ais_prompt.types import Chunk, Strategy, TaskSize, portions, split
 
 GEN_TASK_COEF: Final = 20
 """How much more a generated answer costs than a log-likelihood, as OpenCompass counts."""

@@ -15,15 +15,13 @@ from getpass import getuser
 from itertools import groupby
 from typing import Any, Final
 
-from ais_prompt.config.redact import redacted, redacted_override
+from ais_prompt.config import redacted, redacted_override
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models.model_options import check_at_least
+from ais_prompt.models import check_at_least
 from ais_prompt.registry import RUNNERS
-from ais_prompt.shards.runner import ShardWork
+from ais_prompt.shards import ShardWork
 from ais_prompt.types import Shard
-from ais_prompt.utils.digest import digest
-from ais_prompt.utils.packages import require, require_installed
-from ais_prompt.utils.watchdog import module_command
+from ais_prompt.utils import digest, module_command, require, require_installed
 
 logger = logging.getLogger(__name__)
 

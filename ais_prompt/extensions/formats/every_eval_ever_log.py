@@ -12,12 +12,10 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
 
-from ais_prompt.report.stored import StoredResults, StoredSample, StoredTask, text_of_content
-from ais_prompt.store.disk import replacing
-from ais_prompt.store.layout import safe_name
+from ais_prompt.report import StoredResults, StoredSample, StoredTask, text_of_content
+from ais_prompt.store import replacing, safe_name
 from ais_prompt.types import Completion, Score
-from ais_prompt.utils.digest import digest, file_digest
-from ais_prompt.utils.jsonl import encode_finite
+from ais_prompt.utils import digest, encode_finite, file_digest
 
 VERSION: Final = "0.3.0"
 _CONFIDENCE: Final = 0.95

@@ -11,10 +11,10 @@ import click
 
 from ais_prompt.cli.options import PEER_SCORES, shown_command
 from ais_prompt.cli.verb import PEER_PATH, Verb, echo, hanging, json_option, offer
-from ais_prompt.utils.text import one_line
+from ais_prompt.utils import one_line
 
 if TYPE_CHECKING:
-    from ais_prompt.store.layout import RunFolder
+    from ais_prompt.store import RunFolder
 
 
 @click.command("import", cls=Verb)
@@ -35,8 +35,7 @@ def import_command(log: Path, config: str | None, work_dir: str | None, peer_sco
 
     Answers, prompts, golds and scores come along. Then `view`, `score`, `compare`, `export` and `baseline` work on it.
     """
-    from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
-    from ais_prompt.config.paths import expand
+    from ais_prompt.config import DEFAULT_WORK_DIR, expand
     from ais_prompt.extensions.formats.logs.import_log import import_log, is_log
 
     if log.is_dir() and not is_log(log):
@@ -67,7 +66,7 @@ def import_command(log: Path, config: str | None, work_dir: str | None, peer_sco
 
 
 def _import_peer_run(folder: Path, config: str | None, work_dir: str | None, peer_scores: bool) -> None:
-    from ais_prompt.checks.source import Source
+    from ais_prompt.checks import Source
     from ais_prompt.extensions.peers.import_run import import_run
 
     imported = import_run(folder, Source(config, work_dir=work_dir, peer_scores=peer_scores), shown_command())

@@ -13,12 +13,10 @@ from typing import Any, BinaryIO, Final
 
 from msgspec.structs import replace
 
-from ais_prompt.report.stored import StoredResults, StoredSample, StoredTask
-from ais_prompt.store.disk import replacing
-from ais_prompt.store.layout import safe_name
+from ais_prompt.report import StoredResults, StoredSample, StoredTask
+from ais_prompt.store import replacing, safe_name
 from ais_prompt.types import Completion, SampleScore
-from ais_prompt.utils.digest import digest
-from ais_prompt.utils.jsonl import encode_finite
+from ais_prompt.utils import digest, encode_finite
 
 _LOG_VERSION: Final = 2
 _STOP_REASONS: Final = {"stop": "stop", "length": "max_tokens", "tool_calls": "tool_calls"}

@@ -11,12 +11,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from ais_prompt.report.stored import StoredResults, StoredSample, StoredTask
-from ais_prompt.store.disk import replacing
-from ais_prompt.store.layout import safe_name
-from ais_prompt.types.request import prompts_to_json
-from ais_prompt.utils.digest import text_digest
-from ais_prompt.utils.jsonl import encode, encode_finite
+from ais_prompt.report import StoredResults, StoredSample, StoredTask
+from ais_prompt.store import replacing, safe_name
+from ais_prompt.types import prompts_to_json
+from ais_prompt.utils import encode, encode_finite, text_digest
 
 FILTER: Final = "none"
 _HASH_LENGTH: Final = 64

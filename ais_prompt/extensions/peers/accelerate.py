@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from ais_prompt.config.foreign import Note
-from ais_prompt.config.paths import resolve_data_path
+from ais_prompt.config import Note, resolve_data_path
 from ais_prompt.errors import ConfigError
 from ais_prompt.extensions.peers.table.models import lmdeploy_engine, vllm_engine
-from ais_prompt.models.huggingface.generation import is_sampling, without_sampling
+from ais_prompt.models import is_sampling, without_sampling
 
 Accelerator = Literal["vllm", "lmdeploy"]
 _SERVED: Final = {"HuggingFaceChatModel": "OpenAIChatModel", "HuggingFaceBaseModel": "OpenAICompletionModel"}

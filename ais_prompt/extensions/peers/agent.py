@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from ais_prompt.extensions.peers.judge import last_name
 from ais_prompt.extensions.peers.parts import Translation, is_part
-from ais_prompt.inferencers.react import MARKS, program_in
+from ais_prompt.inferencers import MARKS, program_in
 from ais_prompt.types import AgentStep
 
 _AGENTS: Final = ("CodeAgent", "LagentAgent")

@@ -13,12 +13,11 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, Final
 
-from ais_prompt.config.load import load_config
-from ais_prompt.config.paths import resolve_data_path
+from ais_prompt.config import load_config, resolve_data_path
 from ais_prompt.errors import ConfigError
 from ais_prompt.extensions.peers.parts import NO_EFFECT, Translation
 from ais_prompt.perf.load_rows import LENGTH
-from ais_prompt.utils.peers import peer_package
+from ais_prompt.utils import peer_package
 
 ENDINGS: Final = (".jsonl", ".csv")
 ANSWER: Final = "answer"

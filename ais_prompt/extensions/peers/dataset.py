@@ -7,7 +7,7 @@ from functools import partial
 from itertools import takewhile
 from typing import Any, Final
 
-from ais_prompt.config.schema import DATASET, INFER, READER
+from ais_prompt.config import DATASET, INFER, READER
 from ais_prompt.extensions.peers.agent import as_agent, is_agent
 from ais_prompt.extensions.peers.code.calls import PROMPT
 from ais_prompt.extensions.peers.judge import JUDGE_KEY, keys_of_judge, last_name, with_judge

@@ -12,28 +12,20 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.checks.source import Source, checked_for_scoring
-from ais_prompt.checks.stored_run import is_code
-from ais_prompt.config.load import LoadedConfig
-from ais_prompt.config.stored_config import unusable_parts, without_permissions
+from ais_prompt.checks import Source, checked_for_scoring, is_code
+from ais_prompt.config import LoadedConfig, unusable_parts, without_permissions
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.extensions.peers.agent import steps_of
 from ais_prompt.extensions.peers.old_run import OldAnswer, OldRun, open_old_run
 from ais_prompt.extensions.peers.simulated_calls import SimulatedToolCallInferencer
 from ais_prompt.extensions.peers.translate import translate
-from ais_prompt.inferencers import DialogueInferencer, Inferencer, RepeatingInferencer
-from ais_prompt.inferencers.tool_calls import ToolCallInferencer
-from ais_prompt.plan.plan import Plan, Task, record_of
-from ais_prompt.postprocess.written_calls import calls_as_text
-from ais_prompt.scoring.foreign_answers import Answer, match, predictions
-from ais_prompt.store.layout import RunFolder, create_run_folder
-from ais_prompt.store.predictions import write_predictions
-from ais_prompt.store.run_record import RunRecord
-from ais_prompt.store.writer_lock import hold_writer_lock
-from ais_prompt.types import Sample, TaskFacts, ToolCall
-from ais_prompt.types.spec import ELSEWHERE
-from ais_prompt.utils.digest import digest
-from ais_prompt.utils.log import logging_to
+from ais_prompt.inferencers import DialogueInferencer, Inferencer, RepeatingInferencer, ToolCallInferencer
+from ais_prompt.plan import Plan, Task, record_of
+from ais_prompt.postprocess import calls_as_text
+from ais_prompt.scoring import Answer, match, predictions
+from ais_prompt.store import RunFolder, RunRecord, create_run_folder, hold_writer_lock, write_predictions
+from ais_prompt.types import ELSEWHERE, Sample, TaskFacts, ToolCall
+from ais_prompt.utils import digest, logging_to
 
 logger = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from ais_prompt.extensions.peers.model import translate_model
 from ais_prompt.extensions.peers.parts import Translation, is_part
 from ais_prompt.extensions.peers.table.evaluators import RIGHT_OR_WRONG, SUMMARIZERS
-from ais_prompt.utils.nested import with_texts
+from ais_prompt.utils import with_texts
 
 JUDGED: Final = "GenericLLMEvaluator"
 """Our evaluator with a judge; ``judge_cfg`` and ``prompt_template`` are its arguments in a config."""

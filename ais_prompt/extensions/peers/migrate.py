@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from ais_prompt.checks.prompt_warning import PromptWarning, TranslationNote
-from ais_prompt.checks.source import Source, read_spec
-from ais_prompt.config.render import render_config
-from ais_prompt.config.schema import CONFIG
-from ais_prompt.store.disk import replacing
-from ais_prompt.utils.secrets import HIDDEN
+from ais_prompt.checks import PromptWarning, Source, TranslationNote, read_spec
+from ais_prompt.config import CONFIG, render_config
+from ais_prompt.store import replacing
+from ais_prompt.utils import HIDDEN
 
 _SECRETS: Final = TranslationNote(
     f"a key of the config is not written, but {HIDDEN}",

@@ -18,13 +18,12 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.config.render import literal_values
+from ais_prompt.config import literal_values
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.extensions.formats.logs.budget import check_values
 from ais_prompt.extensions.peers.translate import judges_of
-from ais_prompt.store.disk import reading
-from ais_prompt.utils.files import open_regular, read_regular
-from ais_prompt.utils.jsonl import decode, read_objects
+from ais_prompt.store import reading
+from ais_prompt.utils import decode, open_regular, read_objects, read_regular
 
 LARGEST: Final = 1 << 30
 """Most bytes of a file that is read; the peers write whole datasets into one JSON object."""

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from ais_prompt.config.foreign import NoteList
-from ais_prompt.config.parse.section import Faults, shown
+from ais_prompt.config import Faults, NoteList, shown
 from ais_prompt.errors import AisPromptError
 from ais_prompt.extensions.peers.table import PEERS, PeerPart, find_row, peer_part
 from ais_prompt.extensions.peers.table.row import SAYS_NOTHING, PartRow

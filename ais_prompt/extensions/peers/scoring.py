@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ais_prompt.config.schema import EVAL
+from ais_prompt.config import EVAL
 from ais_prompt.extensions.peers.judge import (
     JUDGE_ARGUMENTS,
     JUDGED,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from ais_prompt.config.schema import GROUP, SUMMARIZER
+from ais_prompt.config import GROUP, SUMMARIZER
 from ais_prompt.extensions.peers.parts import NO_EFFECT, Translation
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import listed
 
 SHOWS_TABLE: Final = ("DefaultSummarizer", "CircularSummarizer", "MultiFacetedSummarizer", "DefaultPerfSummarizer")
 """Summarizers whose table is the one that every run has here."""

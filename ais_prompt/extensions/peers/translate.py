@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ais_prompt.catalog import PARTS
-from ais_prompt.config.foreign import Note
-from ais_prompt.config.parse.section import Faults
+from ais_prompt.config import Faults, Note
 from ais_prompt.errors import ConfigError
 from ais_prompt.extensions.peers.agent import without_agents
 from ais_prompt.extensions.peers.custom import chatml_dataset, custom_dataset, is_custom, with_paths

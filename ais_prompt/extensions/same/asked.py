@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
-from ais_prompt.plan.bind import accepts
+from ais_prompt.plan import accepts
 from ais_prompt.registry import MODELS
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import listed
 
 SIDES: Final = ("first", "second")
 ANSWERS: Final = "answers"

@@ -16,20 +16,21 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.metrics.equality import (
+from ais_prompt.metrics import (
+    LEVEL,
     Matrix,
     answer_kernel,
     blocks,
     detectable_share,
     detectable_shift,
+    holm,
     number_kernel,
     paired_test,
     same_test,
     shift_test,
 )
-from ais_prompt.metrics.paired import LEVEL, holm
 from ais_prompt.types import ChatMessage, Completion, Prediction, Usage
-from ais_prompt.utils.text import counted
+from ais_prompt.utils import counted
 
 RESOLUTION: Final = 1e-4
 """Differences of log-likelihoods, in nats per token, that count as rounding."""

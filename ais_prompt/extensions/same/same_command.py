@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ais_prompt.extensions.same.evidence import Answers, Evidence, Subject
-    from ais_prompt.store.layout import RunFolder
+    from ais_prompt.store import RunFolder
 
 _WORDS: Final = {True: "DIFFER", False: "equal", None: "not known"}
 
@@ -53,8 +53,7 @@ def same(
 
     Without a difference it says how large a difference would have been found.
     """
-    from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
-    from ais_prompt.config.paths import expand
+    from ais_prompt.config import DEFAULT_WORK_DIR, expand
     from ais_prompt.extensions.same.evidence import decide
 
     runs = expand(work_dir or DEFAULT_WORK_DIR)
@@ -89,7 +88,8 @@ def _of_models(
     work_dir: str,
 ) -> list[Evidence]:
     """Ask two models, and compare what they answer."""
-    from ais_prompt.checks.source import named_model
+    from ais_prompt import run
+    from ais_prompt.checks import named_model
     from ais_prompt.errors import AisPromptError
     from ais_prompt.extensions.same import evidence
     from ais_prompt.extensions.same.asked import (
@@ -102,7 +102,6 @@ def _of_models(
         probe,
         reports_calls,
     )
-    from ais_prompt.verbs.api import run
 
     models = [named_model(name) for name in names]
 
@@ -139,7 +138,7 @@ def _of_models(
 
 def _of_runs(first: RunFolder, second: RunFolder) -> list[Evidence]:
     """Compare the answers of two runs to the samples that they have in common."""
-    from ais_prompt.checks.stored_run import stored_spec
+    from ais_prompt.checks import stored_spec
     from ais_prompt.errors import ConfigError
     from ais_prompt.extensions.same import evidence
 
@@ -179,15 +178,14 @@ def _only(answers: Answers, *, likelihood: bool) -> Answers:
 
 def _answers(root: Path, model: str, dataset: str) -> Answers:
     from ais_prompt.extensions.same.evidence import by_sample
-    from ais_prompt.store.layout import RunFolder
-    from ais_prompt.store.predictions import read_predictions
+    from ais_prompt.store import RunFolder, read_predictions
 
     return by_sample(read_predictions(RunFolder(root).predictions(model, dataset)))
 
 
 def _run_or_none(work_dir: Path, name: str) -> RunFolder | None:
     from ais_prompt.errors import ConfigError
-    from ais_prompt.store.runs import locate_run
+    from ais_prompt.store import locate_run
 
     if name.startswith(("http://", "https://")) or name.endswith((".py", ".gguf")):
         return None
@@ -199,7 +197,7 @@ def _run_or_none(work_dir: Path, name: str) -> RunFolder | None:
 
 def _lines(path: Path) -> list[str]:
     from ais_prompt.errors import DataError
-    from ais_prompt.store.disk import reading
+    from ais_prompt.store import reading
 
     with reading(path, fix="name a text file with a prompt a line"):
         lines = list(dict.fromkeys(filter(None, map(str.strip, path.read_text("utf-8").splitlines()))))

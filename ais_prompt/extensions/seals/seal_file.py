@@ -23,13 +23,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import AisPromptError, ConfigError, DataError
-from ais_prompt.store.disk import reading, replacing
-from ais_prompt.store.layout import RunFolder, refuse_links
-from ais_prompt.store.runs import read_run_file
-from ais_prompt.utils.jsonl import most_values
-from ais_prompt.utils.packages import versions
-from ais_prompt.utils.temporary import temporary_folder
-from ais_prompt.utils.text import one_line
+from ais_prompt.store import RunFolder, read_run_file, reading, refuse_links, replacing
+from ais_prompt.utils import most_values, one_line, temporary_folder, versions
 
 SEAL: Final = "seal.json"
 SIGNATURE: Final = "seal.json.sig"

@@ -19,23 +19,18 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec import Struct
 
-from ais_prompt.checks.source import Source, checked
-from ais_prompt.checks.stored_run import open_stored
-from ais_prompt.comparison.locks.prompt_lock import find_drift
-from ais_prompt.engine.conversations import stored_predictions
+from ais_prompt.checks import Source, checked, open_stored
+from ais_prompt.comparison import find_drift
+from ais_prompt.engine import stored_predictions
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.extensions.seals.seal_file import LOCK, SEAL, SIGNATURE, Seal, root_of, signer_of
-from ais_prompt.models.base import identity_in_keys
-from ais_prompt.plan.plan import Plan, Task
-from ais_prompt.scoring.score import score
-from ais_prompt.shards.merge import journals_of
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.predictions import read_predictions
-from ais_prompt.store.results import read_results
-from ais_prompt.store.runs import read_run_file
-from ais_prompt.utils.packages import versions
-from ais_prompt.utils.text import counted, listed
-from ais_prompt.verbs.run import asked, run, with_found_models
+from ais_prompt.models import identity_in_keys
+from ais_prompt.plan import Plan, Task
+from ais_prompt.scoring import score_task
+from ais_prompt.shards import journals_of
+from ais_prompt.store import RunFolder, read_predictions, read_results, read_run_file
+from ais_prompt.utils import counted, listed, versions
+from ais_prompt.verbs import asked, run_source, with_found_models
 
 CONFIDENCE: Final = 0.95
 _PACKAGE: Final = "ais-prompt"
@@ -188,7 +183,7 @@ def ask_again(folder: RunFolder, source: Source, count: int, command: str) -> Fi
         model.preflight()
     for limit in limits:
         part = plan.only([name for name in tasks if ids[name]])
-        result = run(part, folder, command=command, with_report=False, retry_truncated=limit)
+        result = run_source(part, folder, command=command, with_report=False, retry_truncated=limit)
         for outcome in result.outcomes:
             if outcome.error is not None:
                 raise outcome.error
@@ -291,7 +286,7 @@ def _scores(task: Task, folder: RunFolder) -> int:
     if task.spec.dataset.keeps_scores:
         what = "the scores are of another tool, whose rule is not known"
         raise ConfigError(what, where=str(path), fix="score with that tool")
-    score(task, folder)
+    score_task(task, folder)
     again, made = read_results(path)
     different = [
         (old or new).sample_id

@@ -36,13 +36,11 @@ def seal(
     It has the config, prompts, answers, keys of requests, scores, versions, a lock of all prompts, and the digests of
     the data, but not the data. Publish the root that is printed: with the file and the data, anybody can verify it.
     """
-    from ais_prompt.checks.source import Source
-    from ais_prompt.checks.stored_run import open_stored
-    from ais_prompt.comparison.locks.file import write_prompt_lock
-    from ais_prompt.comparison.locks.prompt_lock import make_prompt_lock
+    from ais_prompt.checks import Source, open_stored
+    from ais_prompt.comparison import make_prompt_lock, write_prompt_lock
     from ais_prompt.errors import AisPromptError
     from ais_prompt.extensions.seals.seal_file import LOCK, write_seal
-    from ais_prompt.utils.temporary import temporary_folder
+    from ais_prompt.utils import temporary_folder
 
     plan, folder = open_stored(run, Source(work_dir=work_dir, allow_code_execution="unsafe"))  # nothing is executed
     target = output or Path(f"{plan.spec.name}-{folder.root.name}.seal")
@@ -91,11 +89,11 @@ def verify(
 
     Nothing of the sealed config is executed, and no server of it is asked.
     """
-    from ais_prompt.checks.source import Source
+    from ais_prompt.checks import Source
     from ais_prompt.extensions.seals.seal_file import unpack
     from ais_prompt.extensions.seals.verify import ask_again, verify_content, verify_run
-    from ais_prompt.store.layout import RunFolder
-    from ais_prompt.utils.temporary import temporary_folder
+    from ais_prompt.store import RunFolder
+    from ais_prompt.utils import temporary_folder
 
     if ask is not None and config is None:
         raise click.UsageError("--ask needs --config CONFIG: the model to ask, in a config that you trust.")

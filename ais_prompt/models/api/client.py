@@ -21,9 +21,7 @@ from ais_prompt.models.transport import Reply, Sink, Transport
 from ais_prompt.models.transport.moments import Moments
 from ais_prompt.models.transport.network import public_address
 from ais_prompt.types import Completion, Failure
-from ais_prompt.utils.jsonl import encode_plain
-from ais_prompt.utils.messages import SYSTEM_FIX, refuses_system
-from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.utils import SECRETS, SYSTEM_FIX, encode_plain, refuses_system
 
 T = TypeVar("T")
 

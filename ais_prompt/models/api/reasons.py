@@ -18,7 +18,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from ais_prompt.types import Completion, Failure
-from ais_prompt.utils.log import ONCE
+from ais_prompt.utils import ONCE
 
 logger = logging.getLogger(__name__)
 CONTENT_FILTER: Final = "content_filter"

@@ -16,9 +16,7 @@ from typing import Any, Final, TypeVar
 
 from ais_prompt.errors import AisPromptError, ModelError
 from ais_prompt.types import Failure
-from ais_prompt.utils.digest import file_digest
-from ais_prompt.utils.hub import lookup
-from ais_prompt.utils.packages import require, require_installed
+from ais_prompt.utils import file_digest, lookup, require, require_installed
 
 _WHY = "a local Hugging Face model"
 _TEXT_SUFFIXES: Final = {".json", ".jinja", ".model", ".py"}

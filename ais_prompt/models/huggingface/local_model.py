@@ -38,10 +38,7 @@ from ais_prompt.models.thoughts import THINK_TAGS, ThinkTags, check_think_tags, 
 from ais_prompt.models.tokenizer import encode, load_tokenizer, refuse_too_long
 from ais_prompt.registry import MODELS
 from ais_prompt.types import Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request
-from ais_prompt.utils.digest import digest
-from ais_prompt.utils.media import KINDS
-from ais_prompt.utils.packages import require_installed
-from ais_prompt.utils.text import counted
+from ais_prompt.utils import KINDS, counted, digest, require_installed
 
 _SECRETS: Final = {"token", "use_auth_token"}
 

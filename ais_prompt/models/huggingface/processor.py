@@ -11,8 +11,7 @@ from typing import Any, Final
 from ais_prompt.errors import ModelError
 from ais_prompt.models.huggingface.library import first_line, hub_options, loading, local_path, media_class, quiet
 from ais_prompt.types import ChatMessage, Prompt
-from ais_prompt.utils.media import KINDS, local_file, part_bytes
-from ais_prompt.utils.packages import require, require_installed
+from ais_prompt.utils import KINDS, local_file, part_bytes, require, require_installed
 
 _FILES: Final = ("processor_config.json", "preprocessor_config.json")
 """A model folder with media has one of them."""

@@ -30,13 +30,18 @@ from ais_prompt.errors import ModelError, StoreError
 from ais_prompt.models.server.clean_log import first_line
 from ais_prompt.models.server.server_options import HOST, ServerToStart
 from ais_prompt.models.transport import Reply, Server, Sink, Transport, read_client
-from ais_prompt.store.disk import replacing
+from ais_prompt.store import replacing
 from ais_prompt.types import Failure
-from ais_prompt.utils.files import last_lines
-from ais_prompt.utils.gpus import VARIABLE
-from ais_prompt.utils.progress import waiting
-from ais_prompt.utils.secrets import SECRETS
-from ais_prompt.utils.watchdog import GRACE_SECONDS, module_command, module_environment, watched
+from ais_prompt.utils import (
+    GPU_VARIABLE,
+    GRACE_SECONDS,
+    SECRETS,
+    last_lines,
+    module_command,
+    module_environment,
+    waiting,
+    watched,
+)
 
 logger = logging.getLogger(__name__)
 POLL_SECONDS: Final = 0.1
@@ -152,7 +157,7 @@ class ServerInstance:
         words[0] = server.program() or words[0]
         own = server.environment()
         if self._gpus is not None:
-            own = {VARIABLE: ",".join(self._gpus), **own}
+            own = {GPU_VARIABLE: ",".join(self._gpus), **own}
         logger.info("starting the server of %s: %s", self._name, server.shown)
         try:
             return GuardedProcess(words, own, self._log)

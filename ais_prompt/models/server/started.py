@@ -25,15 +25,9 @@ from ais_prompt.errors import ModelError
 from ais_prompt.models.server.instance import POLL_SECONDS, ServerInstance, Turn
 from ais_prompt.models.server.server_options import ServerToStart
 from ais_prompt.models.transport import Reply, Sink, Transport
-from ais_prompt.store.layout import safe_name
-from ais_prompt.store.results import write_json_atomic
-from ais_prompt.store.shard_folders import SILENCE
+from ais_prompt.store import SILENCE, safe_name, write_json_atomic
 from ais_prompt.types import Failure
-from ais_prompt.utils.digest import text_digest
-from ais_prompt.utils.gpus import GpuPool, visible_gpus
-from ais_prompt.utils.progress import waiting
-from ais_prompt.utils.protocols import KeptChecks
-from ais_prompt.utils.text import counted
+from ais_prompt.utils import GpuPool, KeptChecks, counted, text_digest, visible_gpus, waiting
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -15,8 +15,7 @@ from ais_prompt.models.transport.base import Server, Transport
 from ais_prompt.models.transport.credentials import DEFAULT_VARIABLE
 from ais_prompt.models.transport.network import public_address
 from ais_prompt.registry import TRANSPORTS, ChecksArguments, is_shipped
-from ais_prompt.utils.guard import guarded
-from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.utils import SECRETS, guarded
 
 _OPENAI: Final = "openai."
 _AZURE_VARIABLE: Final = "AZURE_OPENAI_API_KEY"

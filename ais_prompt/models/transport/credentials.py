@@ -21,15 +21,11 @@ from pydantic import AfterValidator
 
 from ais_prompt import __version__
 from ais_prompt.catalog import Api
-from ais_prompt.config.command_secrets import takes_secret
-from ais_prompt.config.redact import register_secrets
+from ais_prompt.config import register_secrets, takes_secret
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.transport.base import ENCODINGS
 from ais_prompt.models.transport.network import is_loopback, public_address
-from ais_prompt.utils.digest import digest
-from ais_prompt.utils.files import read_regular
-from ais_prompt.utils.nested import with_texts
-from ais_prompt.utils.secrets import HIDDEN, SECRETS, VARIABLE
+from ais_prompt.utils import HIDDEN, SECRETS, VARIABLE, digest, read_regular, with_texts
 
 DEFAULT_VARIABLE: Final = "OPENAI_API_KEY"
 _UNSET_IS_NONE: Final = (DEFAULT_VARIABLE, "ANTHROPIC_API_KEY")

@@ -35,7 +35,7 @@ from ais_prompt.models.flat_options import SamplingOption
 from ais_prompt.models.model_options import Sampling, Wire
 from ais_prompt.registry import MODELS
 from ais_prompt.types import ChatMessage, Completion, Decoding, Prompt, Request, ToolCall, Usage, prompt_to_json
-from ais_prompt.utils.messages import CALL, RESULT, arguments_of, parts_of
+from ais_prompt.utils import CALL, RESULT, arguments_of, parts_of
 
 _ROLES: Final = {"system", "user", "assistant"}
 _DATA_URL: Final = re.compile(r"data:([^;,]*);base64,(.*)", re.IGNORECASE | re.DOTALL)

@@ -18,11 +18,8 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, TypeAlias
 
-from ais_prompt.report.language import language
-from ais_prompt.utils import text
-from ais_prompt.utils.jsonl import encode_finite
-from ais_prompt.utils.nested import with_leaves
-from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.report.language import label_language
+from ais_prompt.utils import SECRETS, encode_finite, text, with_leaves
 
 Text: TypeAlias = list[int]
 """A text as the numbers of its lines in `Lines`; joined with newlines they are the text again."""
@@ -40,7 +37,7 @@ def source_hash(text: str) -> str:
 
 def labels() -> Mapping[str, str]:
     """Return English label → label in the reader's language; empty if that is English."""
-    return {} if language() == "en" else _table(language())
+    return {} if label_language() == "en" else _table(label_language())
 
 
 @cache

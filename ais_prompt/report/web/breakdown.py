@@ -14,8 +14,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from msgspec.structs import replace
 
-from ais_prompt.metrics.aggregate import mean_scores, spread_of_questions
-from ais_prompt.metrics.interval import Part, group_spread, mean_interval
+from ais_prompt.metrics import Part, group_spread, mean_interval, mean_scores, spread_of_questions
 from ais_prompt.types import Prediction, SampleScore
 
 MOST_GROUPS: Final = 50

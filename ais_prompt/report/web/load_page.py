@@ -9,8 +9,7 @@ from typing import Final
 
 from ais_prompt.report.web.loads import read_charts
 from ais_prompt.report.web.pages import page_pieces
-from ais_prompt.store.disk import replacing
-from ais_prompt.store.layout import RunFolder
+from ais_prompt.store import RunFolder, replacing
 from ais_prompt.types import TaskSpec
 
 SCRIPTS: Final = ("dom.js", "words.js", "text.js", "data.js", "plots.js", "charts.js", "load.js", "load_page.js")

@@ -13,9 +13,8 @@ from ais_prompt.perf.metrics import METRICS
 from ais_prompt.perf.points import PointRun, knee
 from ais_prompt.report.web.assets import finite_json
 from ais_prompt.report.web.run_files import is_load, load_files
-from ais_prompt.store.disk import reading
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.utils.jsonl import decode_own
+from ais_prompt.store import RunFolder, reading
+from ais_prompt.utils import decode_own
 
 FIX: Final = "write it again: the run's command with -m perf_viz -r"
 RATE: Final = "output_tokens_per_second"

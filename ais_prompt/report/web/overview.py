@@ -15,13 +15,10 @@ from ais_prompt.report.question_lines import prompts_of, snippet
 from ais_prompt.report.web.assets import finite, finite_json
 from ais_prompt.report.web.breakdown import Breakdowns, Context, context_samples, long_contexts
 from ais_prompt.report.web.run_files import ShownResults, ShownTask, groups_of, results_of
-from ais_prompt.scoring.rows import Row
-from ais_prompt.store.disk import reading
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.predictions import read_predictions
-from ais_prompt.store.runs import read_run_file
+from ais_prompt.scoring import Row
+from ais_prompt.store import RunFolder, read_predictions, read_run_file, reading
 from ais_prompt.types import Completion, Prediction, SampleScore, TaskFacts
-from ais_prompt.utils.progress import tracked
+from ais_prompt.utils import tracked
 
 UNITS: Final = ("tokens", "characters")
 """Units of the length of answers."""

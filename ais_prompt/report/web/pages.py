@@ -16,15 +16,14 @@ from string import Template
 from typing import Any, Final
 
 from ais_prompt.errors import StoreError
-from ais_prompt.report.language import language
+from ais_prompt.report.language import label_language
 from ais_prompt.report.web.assets import asset, finite_json, labels, packed_text, source_hash
 from ais_prompt.report.web.loads import numbers_of_points
 from ais_prompt.report.web.prompt_page import QUESTIONS_STYLE
 from ais_prompt.report.web.run_files import FAILED, has_scores, is_average, newest_scores, status_of, summary_of
-from ais_prompt.scoring.rows import Row, models_of
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.runs import read_run_file
-from ais_prompt.utils.text import printable
+from ais_prompt.scoring import Row, models_of
+from ais_prompt.store import RunFolder, read_run_file
+from ais_prompt.utils import printable
 
 REPORT_SCRIPTS: Final = (
     "dom.js",
@@ -109,7 +108,7 @@ def page_pieces(
         f"img-src data:; media-src data:{server}; base-uri 'none'; form-action 'none'"
     )
     values = {
-        "language": language(),
+        "language": label_language(),
         "policy": policy,
         "title": html.escape(printable(title)),
         "style": style,

@@ -18,23 +18,27 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.checks.prompt_warning import MisspeltPlaceholder, PromptWarning
-from ais_prompt.preview.bubbles import (
+from ais_prompt.checks import MisspeltPlaceholder, PromptWarning
+from ais_prompt.preview import (
+    BETWEEN_SHOTS,
     FORMAT_KINDS,
+    GOLD_TITLES,
     Bubble,
     ChangedSpan,
     Medium,
+    Origin,
     Piece,
+    PromptView,
+    Span,
+    Token,
     bubbles_of,
     is_in_example,
     mark_changes,
+    request_line,
 )
-from ais_prompt.preview.marks import BETWEEN_SHOTS, Origin, Span
-from ais_prompt.preview.preview import PromptView, Token, request_line
-from ais_prompt.preview.terminal import GOLD_TITLES
-from ais_prompt.report.language import language
+from ais_prompt.report.language import label_language
 from ais_prompt.report.web.assets import asset, counted, say, source_hash
-from ais_prompt.utils.text import printable
+from ais_prompt.utils import printable
 
 PROMPT_STYLE: Final = asset("prompt_view.css")
 QUESTIONS_STYLE: Final = asset("prompt_questions.css") + PROMPT_STYLE
@@ -120,7 +124,7 @@ def prompts_page(title: str, questions: Sequence[QuestionPrompts]) -> str:
     """Return the page. It makes no request, and its policy forbids everything but its own style."""
     style = asset("prompt_page.css") + QUESTIONS_STYLE
     return Template(asset("prompt_page.html")).substitute(
-        language=language(),
+        language=label_language(),
         title=_text(title),
         style_hash=source_hash(style),
         style=style,

@@ -13,18 +13,13 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.checks.stored_run import stored_spec
+from ais_prompt.checks import stored_spec
 from ais_prompt.errors import AisPromptError, ConfigError, StoreError
 from ais_prompt.perf.live import ENDING
-from ais_prompt.scoring.rows import Row
-from ais_prompt.store.disk import reading
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.results import check_shape, read_details, read_head
-from ais_prompt.store.runs import read_run_file
-from ais_prompt.store.writer_lock import try_file_lock
-from ais_prompt.types import SampleScore
-from ais_prompt.types.score import Sensitivity
-from ais_prompt.utils.jsonl import decode, decode_own
+from ais_prompt.scoring import Row
+from ais_prompt.store import RunFolder, check_shape, read_details, read_head, read_run_file, reading, try_file_lock
+from ais_prompt.types import SampleScore, Sensitivity
+from ais_prompt.utils import decode, decode_own
 
 FIX: Final = "make the summary again: give the run's command again with -m viz -r"
 SHORTEST_PAUSE: Final = 2.0

@@ -21,21 +21,16 @@ from typing import Any, Final
 
 from msgspec import Struct, convert, field
 
-from ais_prompt.checks.prompt_warning import MisspeltPlaceholder, PromptWarning
+from ais_prompt.checks import MisspeltPlaceholder, PromptWarning
 from ais_prompt.errors import AisPromptError
-from ais_prompt.plan.plan import Task
-from ais_prompt.preview.marks import Kind, Origin, Span
-from ais_prompt.preview.origins import Origins, prompt_texts, unmarked
-from ais_prompt.preview.preview import GoldSent, PromptView, preview
+from ais_prompt.plan import Task
+from ais_prompt.preview import GoldSent, Kind, Origin, Origins, PromptView, Span, preview_sample, prompt_texts, unmarked
 from ais_prompt.report.question_lines import prompts_of
 from ais_prompt.report.web.assets import say
 from ais_prompt.report.web.prompt_page import questions_html, side_by_side
-from ais_prompt.store.disk import replacing
-from ais_prompt.store.layout import RunFolder
+from ais_prompt.store import RunFolder, replacing
 from ais_prompt.types import Prediction, Prompt, prompt_from_json, prompt_to_json
-from ais_prompt.utils.files import read_regular
-from ais_prompt.utils.jsonl import decode_own, encode
-from ais_prompt.utils.text import printable
+from ais_prompt.utils import decode_own, encode, printable, read_regular
 
 MOST_TASKS: Final = 60
 """Tasks whose first prompts are kept: each takes some milliseconds before the first request."""
@@ -84,7 +79,7 @@ def write_prompts(tasks: Sequence[Task], folder: RunFolder) -> None:
 
 def _first_prompts(task: Task) -> list[dict[str, Any]]:
     try:
-        views = list(preview(task, 1, origins=True, hub=False))
+        views = list(preview_sample(task, 1, origins=True, hub=False))
         has_empty = any(any(map(_is_empty, sample.fields.values())) for sample in task.data.test[:1])
     except Exception:  # answers must not be lost because of the report
         logger.info("%s: its prompts are not in the report", task.name, exc_info=True)

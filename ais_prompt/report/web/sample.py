@@ -19,17 +19,20 @@ from ais_prompt.errors import AisPromptError, DataError, StoreError
 from ais_prompt.report.question_lines import prompts_of
 from ais_prompt.report.summary import text_or_json
 from ais_prompt.report.web.assets import Lines, Text, finite
-from ais_prompt.scoring.judges.verdicts import questions_about
-from ais_prompt.store.disk import reading
-from ais_prompt.store.layout import RunFolder, safe_name
-from ais_prompt.store.predictions import read_prediction
-from ais_prompt.types import Completion, Failure, Prediction, SampleScore
-from ais_prompt.types.score import Reading
-from ais_prompt.utils.files import open_regular
-from ais_prompt.utils.jsonl import decode_own
-from ais_prompt.utils.media import FILE_NOTE, KINDS, describe_part, local_file, source_of
-from ais_prompt.utils.messages import describe_call
-from ais_prompt.utils.text import counted
+from ais_prompt.scoring import questions_about
+from ais_prompt.store import RunFolder, read_prediction, reading, safe_name
+from ais_prompt.types import Completion, Failure, Prediction, Reading, SampleScore
+from ais_prompt.utils import (
+    FILE_NOTE,
+    KINDS,
+    counted,
+    decode_own,
+    describe_call,
+    describe_part,
+    local_file,
+    open_regular,
+    source_of,
+)
 
 logger = logging.getLogger(__name__)
 

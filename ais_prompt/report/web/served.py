@@ -9,7 +9,7 @@ from typing import Any, Final
 from urllib.parse import parse_qs
 
 from ais_prompt.errors import ConfigError, StoreError
-from ais_prompt.preview.preview import PromptView
+from ais_prompt.preview import PromptView
 from ais_prompt.report.web.assets import Lines
 from ais_prompt.report.web.index import Query, SampleIndex, find
 from ais_prompt.report.web.loads import loads_json
@@ -19,9 +19,7 @@ from ais_prompt.report.web.run_files import has_scores, newest_scores, time_of_l
 from ais_prompt.report.web.run_prompts import chosen_part, kept_prompts, prompts_part, sample_prompts_html, traced_views
 from ais_prompt.report.web.sample import read_judgements, sample_json
 from ais_prompt.report.web.side_by_side import find_questions
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.predictions import read_prediction
-from ais_prompt.store.results import read_detail
+from ais_prompt.store import RunFolder, read_detail, read_prediction
 from ais_prompt.types import Prediction, SampleScore
 
 MOST_ROWS: Final = 500

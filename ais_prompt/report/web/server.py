@@ -27,11 +27,8 @@ from ais_prompt.report.web import write_report
 from ais_prompt.report.web.pages import comparison_page, runs_page
 from ais_prompt.report.web.run_files import LiveRun, Rescore, newest_scores, state_json
 from ais_prompt.report.web.served import ServedReport
-from ais_prompt.store.disk import reading
-from ais_prompt.store.layout import RunFolder, refuse_links
-from ais_prompt.store.runs import all_runs
-from ais_prompt.utils.jsonl import encode_finite
-from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.store import RunFolder, all_runs, reading, refuse_links
+from ais_prompt.utils import SECRETS, encode_finite
 
 logger = logging.getLogger(__name__)
 
@@ -292,7 +289,7 @@ def _compared(runs: Mapping[str, RunFolder], query: str) -> bytes:
     Raises:
         AisPromptError: they cannot be compared.
     """
-    from ais_prompt.comparison.paired_runs import compare_runs, open_sides
+    from ais_prompt.comparison import compare_runs, open_sides
 
     values = parse_qs(query)
     chosen = [str(runs[address].root) for address in values.get("run", ()) if address in runs]

@@ -18,8 +18,7 @@ from ais_prompt.report.web.pages import REPORT_LIBRARIES, REPORT_SCRIPTS, page_p
 from ais_prompt.report.web.run_files import shown_tasks, summary_of, time_of_loads, time_of_summary
 from ais_prompt.report.web.run_prompts import prompts_part
 from ais_prompt.report.web.sample import judgement_places, read_judgements, sample_json
-from ais_prompt.store.disk import replacing, writing
-from ais_prompt.store.layout import RunFolder, refuse_links
+from ais_prompt.store import RunFolder, refuse_links, replacing, writing
 from ais_prompt.types import Prediction
 
 MOST_SAMPLES: Final = 100_000

@@ -14,25 +14,26 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.engine.infer import AskingOptions, TaskJob
-from ais_prompt.engine.task_session import OpenProgress
+from ais_prompt.engine import AskingOptions, OpenProgress, TaskJob
 from ais_prompt.errors import DataError, PartError
-from ais_prompt.evaluators.base import JudgedBatchEvaluator
-from ais_prompt.plan.judge_models import (
+from ais_prompt.evaluators import JudgedBatchEvaluator
+from ais_prompt.plan import (
     JudgedAnswer,
+    PlannedDataset,
+    PlannedModel,
+    Task,
+    built_once,
     judge_dataset,
     judge_fields,
     pair_fields,
     reference_answer_of,
     shown_answer,
 )
-from ais_prompt.plan.plan import PlannedDataset, PlannedModel, Task, built_once
-from ais_prompt.readers.base import Dataset
+from ais_prompt.readers import Dataset
 from ais_prompt.scoring.batch_scorer import batch_question_id
 from ais_prompt.scoring.judges.verdicts import ORDERS, Question, Replies, question_id
 from ais_prompt.scoring.score import answers_of, scorer_of
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.predictions import read_predictions
+from ais_prompt.store import RunFolder, read_predictions
 from ais_prompt.types import Prediction, Sample, SampleScore
 
 AnswersToJudge: TypeAlias = Callable[[Task], Sequence[Question]]
@@ -99,7 +100,7 @@ class AnsweredTask(Struct, frozen=True):
 
     Attributes:
         task: which one.
-        asked, stopped_of: as for `ais_prompt.scoring.score.score`.
+        asked, stopped_of: as for `ais_prompt.scoring.score.score_task`.
     """
 
     task: Task

@@ -15,17 +15,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import PartError
-from ais_prompt.evaluators.base import best_of, less_is_better, worst_of
-from ais_prompt.evaluators.judge import JudgeEvaluator, PanelEvaluator, decide
-from ais_prompt.metrics.aggregate import Estimate, estimated_means, exact_mean
-from ais_prompt.metrics.judges import ALPHA, agreement
-from ais_prompt.plan.plan import Task
+from ais_prompt.evaluators import JudgeEvaluator, PanelEvaluator, best_of, decide, less_is_better, worst_of
+from ais_prompt.metrics import ALPHA, Estimate, agreement, estimated_means, exact_mean
+from ais_prompt.plan import Task
 from ais_prompt.scoring.scorer import Scorer, failure_kind, place_of, scoring
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.predictions import read_predictions
+from ais_prompt.store import RunFolder, read_predictions
 from ais_prompt.types import Completion, Failure, JudgeSpec, JudgeVerdict, Prediction, SampleScore, Score
-from ais_prompt.utils.digest import digest
-from ais_prompt.utils.places import defined_at
+from ais_prompt.utils import defined_at, digest
 
 ORDERS: Final = (False, True)
 """Whether the reference answer comes first, for each question about a pair of answers."""

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.checks.check import Findings, check_plan
-from ais_prompt.config.parse.model import parse_meta_template
-from ais_prompt.plan.plan import Plan
+from ais_prompt.checks import Findings, check_plan
+from ais_prompt.config import parse_meta_template
+from ais_prompt.plan import Plan
 from ais_prompt.types import ModelSpec, PartSpec, RunSpec
 from tests.support.parts import dataset_spec, model_spec, write_rows
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from ais_prompt.checks.source import Source, checked
+from ais_prompt.checks import Source, checked
 from tests.support.parts import write_rows
 from tests.unit.plan.test_plan import CONFIG
 

@@ -8,14 +8,11 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.checks.data_file import DataFile, describe_file
-from ais_prompt.checks.data_shapes import SHAPES, Shape, find_shape
-from ais_prompt.checks.gold_kinds import KINDS as KINDS_OF_GOLDS
-from ais_prompt.checks.gold_kinds import GoldKind, Golds
-from ais_prompt.checks.source import Source, read_spec
+from ais_prompt.checks import KINDS as KINDS_OF_GOLDS
+from ais_prompt.checks import SHAPES, DataFile, GoldKind, Golds, Shape, Source, describe_file, find_shape, read_spec
 from ais_prompt.errors import DataError
-from ais_prompt.plan.plan import Plan, PlannedDataset
-from ais_prompt.verbs.api import load_config
+from ais_prompt.plan import Plan, PlannedDataset
+from ais_prompt.verbs import load_config
 from tests.unit.checks.data_rows import KINDS, FileKind, raw_text
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.checks.asked_rows import numbered
+from ais_prompt.checks import numbered
 from ais_prompt.inferencers import Conversation
 from ais_prompt.types import (
     ChatMessage,
@@ -19,8 +19,7 @@ from ais_prompt.types import (
     Request,
     prompt_to_json,
 )
-from ais_prompt.utils.digest import digest
-from ais_prompt.utils.equal_rows import Occurrences
+from ais_prompt.utils import Occurrences, digest
 
 texts = st.sampled_from(["a", "b"])
 parts = st.lists(st.fixed_dictionaries({"type": st.just("text"), "text": texts}), max_size=2).map(tuple)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.checks.warnings import is_one_edit
+from ais_prompt.checks import is_one_edit
 
 NAMES = st.text("abc", max_size=6)
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.checks.extraction import PHRASINGS, ExtractionTrial, try_extraction
-from ais_prompt.plan.plan import PlannedDataset
-from ais_prompt.report.answer_reading import describe
+from ais_prompt.checks import PHRASINGS, ExtractionTrial, try_extraction
+from ais_prompt.plan import PlannedDataset
+from ais_prompt.report import describe
 from ais_prompt.types import EvalSpec, PartSpec
 from tests.support.parts import dataset_spec, write_rows
 

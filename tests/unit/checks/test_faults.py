@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.checks.faults import FaultList
+from ais_prompt.checks import FaultList
 from ais_prompt.errors import ConfigError
 from ais_prompt.registry import READERS
 from ais_prompt.types import PartSpec

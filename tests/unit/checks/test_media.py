@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.checks.asked_rows import check_media
+from ais_prompt.checks import check_media
 from ais_prompt.errors import DataError
-from ais_prompt.prompts import PromptBuilder, PromptTemplate
-from ais_prompt.prompts.multimodal import MMPromptTemplate
+from ais_prompt.prompts import MMPromptTemplate, PromptBuilder, PromptTemplate
 from ais_prompt.types import Sample
 from tests.support.media import PNG
 

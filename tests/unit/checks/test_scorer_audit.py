@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from ais_prompt import check
-from ais_prompt.checks.scorer_audit import ScorerAudit
-from ais_prompt.report.audit import describe_audits
+from ais_prompt.checks import ScorerAudit
+from ais_prompt.report import describe_audits
 from tests.support.cli import run_cli
 from tests.support.parts import write_rows
 

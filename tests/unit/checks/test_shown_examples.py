@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.checks.check import check_plan
-from ais_prompt.plan.plan import Plan, Task
-from ais_prompt.preview.preview import preview
+from ais_prompt.checks import check_plan
+from ais_prompt.plan import Plan, Task
+from ais_prompt.preview import preview_sample
 from ais_prompt.types import DatasetSpec, PartSpec, RunSpec, TaskSpec
 from tests.support.parts import dataset_spec, model_spec, write_rows
 
@@ -91,7 +91,7 @@ def test_examples_are_in_the_prompt_or_refused(tmp_path: Path, prompt: str, infe
         found = check_plan(Plan(RunSpec("run", (model,), (data,), tmp_path, None, {})), str)
         assert all(fault.fix for fault in found.faults)
         if not found.faults:
-            views = list(preview(Task.of(TaskSpec(model, data)), 1))
+            views = list(preview_sample(Task.of(TaskSpec(model, data)), 1))
             assert views
             assert all("SHOWN" in str(view.prompt) and view.shots == (0,) for view in views), (ice, views)
             shown.add(ice)

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.config.parse.model import parse_meta_template
-from ais_prompt.plan.plan import Task
-from ais_prompt.preview.preview import preview
+from ais_prompt.config import parse_meta_template
+from ais_prompt.plan import Task
+from ais_prompt.preview import preview_sample
 from ais_prompt.types import PartSpec, TaskSpec
 from tests.support.parts import task_spec, write_rows
 
@@ -38,6 +38,6 @@ def test_they_are_sent_or_warned_of(tmp_path: Path, kind: str, args: dict[str, A
     task = TaskSpec(replace(plain.model, part=part, meta_template=meta), plain.dataset)
     planned = Task.of(task)
     assert planned.context.decoding(8, ()).stop_tokens == ((3, 4) if sent else ())
-    [view] = preview(planned, 1)
+    [view] = preview_sample(planned, 1)
     found = [(warning.what, warning.where) for warning in view.warnings]
     assert found == ([] if sent else [(WARNING, "models[0].meta_template.eos_token_id")])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ais_prompt.checks.prompt_warning import translation_notes
-from ais_prompt.config.foreign import Note
+from ais_prompt.checks import translation_notes
+from ais_prompt.config import Note
 
 
 def test_a_note_of_many_datasets_is_shown_once() -> None:

@@ -9,20 +9,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.checks.prompt_warning import MisspeltPlaceholder, probe_prompts
-from ais_prompt.checks.source import Source, checked
-from ais_prompt.checks.warnings import prompt_warnings
-from ais_prompt.config.load import load_config
-from ais_prompt.config.locate import list_shipped
-from ais_prompt.config.parse.model import parse_meta_template
-from ais_prompt.inferencers import InferenceContext, Preview
-from ais_prompt.inferencers.gen import GenInferencer
-from ais_prompt.plan.build import build_model
-from ais_prompt.plan.plan import Task
-from ais_prompt.preview.preview import preview
-from ais_prompt.prompts.api_format import DEFAULT_META_TEMPLATE
-from ais_prompt.prompts.chat_formats import Message
-from ais_prompt.prompts.role_templates import RoleTemplateInterface
+from ais_prompt.checks import MisspeltPlaceholder, Source, checked, probe_prompts, prompt_warnings
+from ais_prompt.config import list_shipped, load_config, parse_meta_template
+from ais_prompt.inferencers import GenInferencer, InferenceContext, Preview
+from ais_prompt.plan import Task, build_model
+from ais_prompt.preview import preview_sample
+from ais_prompt.prompts import DEFAULT_META_TEMPLATE, Message, RoleTemplateInterface
 from ais_prompt.types import ModelSpec, PartSpec, Sample, TaskSpec
 from tests.support.benchmark_samples import NAMES, bring
 from tests.support.parts import dataset_spec, write_rows
@@ -77,7 +69,7 @@ def task(
 def warnings(folder: Path, template: Any, **options: Any) -> list[tuple[str, str]]:
     """What and where, of the first prompt."""
     made = task(folder, template, **options)
-    [view] = preview(Task.of(made), 1)
+    [view] = preview_sample(Task.of(made), 1)
     assert all(warning.fix for warning in view.warnings)
     return [(warning.what, warning.where) for warning in view.warnings]
 
@@ -325,7 +317,7 @@ def test_a_default_prompt_is_filled_or_warned_of(tmp_path: Path) -> None:
 )
 def test_a_placeholder_that_stays(tmp_path: Path, template: Any) -> None:
     made = task(tmp_path, template)
-    [view] = preview(Task.of(made), 1)
+    [view] = preview_sample(Task.of(made), 1)
     [warning] = view.warnings
     assert warning.what.startswith("{quesion} is sent as it is")
     assert warning.where == TEMPLATE
@@ -353,7 +345,7 @@ def test_double_braces_are_no_escape(tmp_path: Path, template: str, is_warned: b
     ],
 )
 def test_a_placeholder_that_is_nearly_a_column(tmp_path: Path, written: str, is_misspelt: bool) -> None:
-    [view] = preview(Task.of(task(tmp_path, f"{written} {{question}}")), 1)
+    [view] = preview_sample(Task.of(task(tmp_path, f"{written} {{question}}")), 1)
     marks = [warning.mark for warning in view.warnings if isinstance(warning, MisspeltPlaceholder)]
     assert marks == ([written] if is_misspelt else [])
     assert (written in MisspeltPlaceholder.summary(view.warnings)) == is_misspelt
@@ -474,7 +466,7 @@ def test_a_round_with_somebody_who_says_nothing(tmp_path: Path, template: Any, i
 
 def test_a_warning_reads_in_three_lines(tmp_path: Path) -> None:
     made = task(tmp_path, "{quesion}")
-    [view] = preview(Task.of(made), 1)
+    [view] = preview_sample(Task.of(made), 1)
     first, *others = str(view.warnings[0]).splitlines()
     assert first == "{quesion} is sent as it is: nothing is filled in there"
     assert [line[:9] for line in others] == ["  where: ", "  fix:   "]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from ais_prompt.report.documents import DOCUMENTS
+from ais_prompt.report import DOCUMENTS
 from tests.support.cli import ROOT, run_cli
 from tools.schemas import FOLDER, schemas
 

@@ -10,10 +10,9 @@ from typing import Any, Final
 
 import pytest
 
-from ais_prompt.comparison.explained import explain_runs
-from ais_prompt.comparison.paired_runs import read_stored_run
+from ais_prompt.comparison import explain_runs, read_stored_run
 from ais_prompt.extensions.formats.logs.log_files import zip_file
-from ais_prompt.metrics.aggregate import exact_mean
+from ais_prompt.metrics import exact_mean
 from tests.support.real_data import ROOT
 
 LOG = ROOT / "tests/data/other_logs/inspect_match.eval"

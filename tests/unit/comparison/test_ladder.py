@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.comparison.explained import explain_runs
-from ais_prompt.comparison.ladder import Ladder
-from ais_prompt.comparison.paired_runs import read_stored_run
+from ais_prompt.comparison import Ladder, explain_runs, read_stored_run
 from tests.support.cli import run_cli
 from tests.support.logs import Asked, write_inspect, write_inspect_json, write_lm_eval
 from tests.support.real_data import REAL_DATA, ROOT, needs

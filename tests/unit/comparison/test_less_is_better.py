@@ -9,13 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from ais_prompt.comparison import Difference, HeldPair, check_baseline
 from ais_prompt.comparison.advice import _rounded
-from ais_prompt.comparison.baseline import HeldPair, check_baseline
 from ais_prompt.comparison.claim_verdicts import _of_drop
-from ais_prompt.comparison.differences import Difference
-from ais_prompt.config.parse.run import parse_gate
+from ais_prompt.config import parse_gate
 from ais_prompt.report.comparison import _style
-from ais_prompt.store.baseline_file import Baseline, BaselineTask, read_baseline, write_baseline
+from ais_prompt.store import Baseline, BaselineTask, read_baseline, write_baseline
 
 values = st.sampled_from((0.0, 0.25, 0.5, 1.0))
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.config.command_secrets import secrets_in_command
-from ais_prompt.config.redact import redacted
+from ais_prompt.config import redacted, secrets_in_command
 
 OPTIONS = (
     "--api-key",

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.config.compose import compose
-from ais_prompt.config.parse.run import parse_run
+from ais_prompt.config import compose_config, parse_run
 from ais_prompt.errors import ConfigError, ConfigFaults
-from ais_prompt.utils.folders import PEER_FOLDERS
+from ais_prompt.utils import PEER_FOLDERS
 
 Write = Callable[[str, str], Path]
 
@@ -34,7 +33,7 @@ def test_the_lists_of_named_configs_are_joined(write: Write) -> None:
     write("configs/models/two.py", "my_models = [dict(type='M', abbr='m3')]")
     write("configs/datasets/x/a.py", f"a_datasets = [{dataset('a1')}]\nb_datasets = [{dataset('a2')}]")
     write("configs/datasets/x/b.py", f"parts = []\nb_datasets = [{dataset('hidden')}]\ndatasets = [{dataset('b1')}]")
-    loaded = compose(["one", "two"], ["a", "b"])
+    loaded = compose_config(["one", "two"], ["a", "b"])
     assert abbrs(loaded.values["models"]) == ["m1", "m2", "m3"]
     assert abbrs(loaded.values["datasets"]) == ["a1", "a2", "b1"]
     assert (loaded.name, loaded.path) == ("one+1__a+1", None)
@@ -62,7 +61,7 @@ def test_a_dataset_of_both_peers_is_that_of_the_models(
     monkeypatch.setenv(PEER_FOLDERS.variable, str(Path("peers").absolute()))
     write("configs/models/m.py", f"models = {[{'type': name} for name in types]}")
     for name in ("math_gen", "math", "math_*"):
-        loaded = compose(["m"], [name])
+        loaded = compose_config(["m"], [name])
         assert abbrs(loaded.values["datasets"]) == [package]
         other = ({"opencompass", "ais_bench"} - {package}).pop()
         if name != "math":
@@ -74,16 +73,16 @@ def test_patterns_and_repetitions(write: Write) -> None:
     for name in ("a_zero", "a_few"):
         write(f"configs/datasets/{name}.py", f"datasets = [{dataset(name)}]")
     write("configs/models/m.py", "models = [dict(type='M')]")
-    loaded = compose(["m"], ["a_*", "a_few"])
+    loaded = compose_config(["m"], ["a_*", "a_few"])
     assert abbrs(loaded.values["datasets"]) == ["a_few", "a_zero"]
     assert loaded.name == "m__a_+1"
-    assert compose(["m"], ["*_few"]).name == "m___few"
+    assert compose_config(["m"], ["*_few"]).name == "m___few"
 
 
 def test_overrides(write: Write) -> None:
     write("configs/models/m.py", "models = [dict(type='M', abbr='m')]")
     write("configs/datasets/d.py", f"datasets = [{dataset('d')}]")
-    loaded = compose(["m"], ["d"], ["models.m.n=3", "work_dir=there"])
+    loaded = compose_config(["m"], ["d"], ["models.m.n=3", "work_dir=there"])
     assert loaded.values["models"] == [{"type": "M", "abbr": "m", "n": 3}]
     assert parse_run(loaded).work_dir == Path("there")
 
@@ -92,7 +91,7 @@ def test_files_beside_a_named_config_are_found(write: Write, folder: Path) -> No
     write("configs/datasets/d/d.jsonl", "{}")
     write("configs/datasets/d/d.py", f"datasets = [{dataset('d', 'd.jsonl')}]")
     write("configs/models/m.py", "models = [dict(type='M', path='org/hub')]")
-    spec = parse_run(compose(["m"], ["d"]))
+    spec = parse_run(compose_config(["m"], ["d"]))
     assert spec.datasets[0].source.args["path"] == str(folder / "configs/datasets/d/d.jsonl")
     assert spec.models[0].part.args["path"] == "org/hub"
 
@@ -101,7 +100,7 @@ def test_custom_imports_of_named_configs(write: Write) -> None:
     write("configs/models/composed_part.py", "models = []\nLOADED = True")
     write("configs/models/m.py", "custom_imports = dict(imports='composed_part')\nmodels = [dict(type='M')]")
     write("configs/datasets/d.py", f"custom_imports = None\ndatasets = [{dataset('d')}]")
-    assert compose(["m"], ["d"]).values["custom_imports"] == {"imports": ["composed_part"]}
+    assert compose_config(["m"], ["d"]).values["custom_imports"] == {"imports": ["composed_part"]}
     assert sys.modules["composed_part"].LOADED
 
 
@@ -110,7 +109,7 @@ def test_a_fault_has_the_line_in_the_named_config(write: Write) -> None:
     write("configs/datasets/a.py", f"a_datasets = [{dataset('a')}]")
     write("configs/datasets/b.py", "b_datasets = [\n    dict(abbr='x/y',\n         reader_cfg=3)]")
     with pytest.raises(ConfigFaults) as caught:
-        parse_run(compose(["m"], ["a", "b"]))
+        parse_run(compose_config(["m"], ["a", "b"]))
     assert [fault.where for fault in caught.value.faults] == [
         "datasets[1].abbr (configs/datasets/b.py:2)",
         "datasets[1].reader_cfg (configs/datasets/b.py:3)",
@@ -121,11 +120,11 @@ def test_a_fault_has_the_line_in_the_named_config(write: Write) -> None:
 def test_a_config_without_any_list(write: Write) -> None:
     write("configs/models/m.py", "model = dict(type='M')")
     with pytest.raises(ConfigError, match="no list of models") as caught:
-        compose(["m"], [])
+        compose_config(["m"], [])
     assert caught.value.where == "configs/models/m.py"
 
 
 @pytest.mark.parametrize("name", ["none_like_this", "none_*"])
 def test_an_unknown_name(write: Write, name: str) -> None:
     with pytest.raises(ConfigError, match="no model config named"):
-        compose([name], [])
+        compose_config([name], [])

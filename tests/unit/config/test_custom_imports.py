@@ -6,8 +6,8 @@ import pickle
 
 import pytest
 
-from ais_prompt.config.custom_imports import Surroundings
-from ais_prompt.utils.folders import CONFIG_FOLDERS, PEER_FOLDERS
+from ais_prompt.config import Surroundings
+from ais_prompt.utils import CONFIG_FOLDERS, PEER_FOLDERS
 
 
 def test_a_worker_looks_in_the_folders_that_options_name(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.catalog import HOOKS, PARTS, import_object
-from ais_prompt.config.foreign import is_native
+from ais_prompt.config import is_native
 from tests.support.servers import ROOT
 
 TRANSLATE = import_object(HOOKS["translate"])

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.config.load import load_config
-from ais_prompt.config.locate import list_shipped, shipped_root
+from ais_prompt.config import list_shipped, load_config, shipped_root
 from ais_prompt.errors import ConfigError
 
 Write = Callable[[str, str], Path]

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.config.cards import cards
-from ais_prompt.config.locate import (
+from ais_prompt.config import (
     find_config,
     find_shipped,
     list_shipped,
     match_shipped,
+    read_cards,
     search_configs,
     shipped_root,
 )
 from ais_prompt.errors import ConfigError
-from ais_prompt.utils.folders import CONFIG_FOLDERS, PEER_FOLDERS
+from ais_prompt.utils import CONFIG_FOLDERS, PEER_FOLDERS
 
 Write = Callable[[str, str], Path]
 
@@ -109,7 +109,7 @@ def test_a_folder_without_a_main_config(write: Write) -> None:
 def test_every_benchmark_is_found_by_its_name(folder: Path) -> None:
     """Those of several lengths or languages name their configs instead."""
     of_several = {"needle", "ruler"}
-    for card in set(cards()) - of_several:
+    for card in set(read_cards()) - of_several:
         assert find_shipped("datasets", card).parent.name == card
     for card in of_several:
         with pytest.raises(ConfigError, match="has several configs") as caught:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.config.overrides import apply_overrides
+from ais_prompt.config import apply_overrides
 from ais_prompt.errors import ConfigError
 
 CONFIG: dict[str, Any] = {

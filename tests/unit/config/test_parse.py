@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.config.load import LoadedConfig, load_config
-from ais_prompt.config.parse.run import parse_run
+from ais_prompt.config import LoadedConfig, load_config, parse_run
 from ais_prompt.errors import ConfigFaults
-from ais_prompt.plan.plan import Plan
+from ais_prompt.plan import Plan
 from ais_prompt.types import EvalSpec, InferSpec, MetaTemplateSpec, PartSpec, ReaderSpec, RunSpec
 
 Write = Callable[[str, str], Path]

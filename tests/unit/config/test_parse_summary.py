@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.config.parse.run import parse_summary
-from ais_prompt.config.parse.section import ConfigSection, Faults
+from ais_prompt.config import ConfigSection, Faults, parse_summary
 from ais_prompt.errors import ConfigFaults
 from ais_prompt.types import SummaryEntry, SummaryGroup, SummarySpec
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.config.locate import shipped_root
-from ais_prompt.config.paths import expand, replace_paths, resolve_data_path
+from ais_prompt.config import expand, replace_paths, resolve_data_path, shipped_root
 
 Write = Callable[[str, str], Path]
 

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.config.load import load_config
+from ais_prompt.config import load_config
 from ais_prompt.errors import AisPromptError, ConfigError
-from ais_prompt.prompts.chat_formats import parse_role_template
-from ais_prompt.prompts.role_templates import GrammarErrorCorrectionTemplate
+from ais_prompt.prompts import GrammarErrorCorrectionTemplate, parse_role_template
 from ais_prompt.registry import EVALUATORS, INFERENCERS, MODELS, RETRIEVERS, TEMPLATES, PartRegistry
 
 LINES = [

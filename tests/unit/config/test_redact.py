@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.config.literals import literals_of
-from ais_prompt.config.redact import redacted, redacted_override, register_secrets
-from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.config import literals_of, redacted, redacted_override, register_secrets
+from ais_prompt.utils import SECRETS
 
 KEY = "sk-abcdefghijklmnop1234"
 

@@ -10,9 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ais_prompt.config.load import load_config
-from ais_prompt.config.parse.run import parse_run
-from ais_prompt.config.render import hidden_again, literal_values, render_config
+from ais_prompt.config import hidden_again, literal_values, load_config, parse_run, render_config
 
 Write = Callable[[str, str], Path]
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.config.load import load_config
-from ais_prompt.config.where import locate
+from ais_prompt.config import find_spot, load_config
 
 Write = Callable[[str, str], Path]
 
@@ -88,23 +87,23 @@ def test_the_line_of_a_config_path(write: Write, path: str, place: str | None) -
     write("base.py", BASE)
     write("all.py", ALL)
     config = write("eval.py", CONFIG)
-    assert locate(path, config) == place
+    assert find_spot(path, config) == place
 
 
 def test_old_style_bases(write: Write) -> None:
     write("base.py", "models = [\n    dict(type='A')]\nwork_dir = 'a'")
     config = write("eval.py", "_base_ = './base.py'\nwork_dir = 'b'")
-    assert locate("models[0].type", config) == "base.py:2"
-    assert locate("work_dir", config) == "eval.py:2"
+    assert find_spot("models[0].type", config) == "base.py:2"
+    assert find_spot("work_dir", config) == "eval.py:2"
 
 
 @pytest.mark.parametrize("text", ["x = = 1", "_base_ = 3", "with read_base():\n    from .eval import *\n", "x = x\n"])
 def test_a_config_that_is_broken_has_no_places(write: Write, text: str) -> None:
-    assert locate("models", write("eval.py", text)) is None
+    assert find_spot("models", write("eval.py", text)) is None
 
 
 def test_names_that_mean_each_other(write: Write) -> None:
-    assert locate("a[0].b", write("eval.py", "a = b = [1]\na = a\na = [a]\n")) == "eval.py:1"
+    assert find_spot("a[0].b", write("eval.py", "a = b = [1]\na = a\na = [a]\n")) == "eval.py:1"
 
 
 def test_the_places_of_a_loaded_config_are_those_of_its_load(write: Write) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ais_prompt.engine.conversations import LONGEST_NAME, columns_of
+from ais_prompt.engine import LONGEST_NAME, columns_of
 from ais_prompt.types import Sample
 
 

@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.engine.endpoint import Endpoint
-from ais_prompt.engine.engine import Engine
-from ais_prompt.engine.job import Job
+from ais_prompt.engine import Endpoint, Engine, Job
 from ais_prompt.errors import AisPromptError, ModelError, StoreError
 from ais_prompt.inferencers import Conversation, RunningConversation
 from ais_prompt.models import ScriptedModel

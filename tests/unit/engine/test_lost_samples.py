@@ -12,12 +12,8 @@ from typing import Any, cast
 import pytest
 
 import ais_prompt
-from ais_prompt.engine import endpoint
-from ais_prompt.engine.infer import TaskJob
-from ais_prompt.engine.job import Job
-from ais_prompt.engine.standstill import Standstill
-from ais_prompt.models import ScriptedModel
-from ais_prompt.models.base import AsyncModel
+from ais_prompt.engine import Job, Standstill, TaskJob, endpoint
+from ais_prompt.models import AsyncModel, ScriptedModel
 from ais_prompt.types import Completion, Request
 
 CONFIG: dict[str, Any] = {

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.engine.signs import FEWEST, Signs
-from ais_prompt.plan.plan import Task
+from ais_prompt.engine import FEWEST, Signs
+from ais_prompt.plan import Task
 from ais_prompt.types import Completion, Decoding, Failure, PartSpec, Request, TaskSpec, ToolCall, Usage
 from tests.support.parts import task_spec, write_rows
 

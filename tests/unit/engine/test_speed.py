@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ais_prompt.engine.meters import SpeedMeter
+from ais_prompt.engine import SpeedMeter
 from ais_prompt.types import Completion, Failure, Speed, Times, Usage
 
 

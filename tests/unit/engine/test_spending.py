@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.engine.meters import QUOTA, Spending
+from ais_prompt.engine import QUOTA, Spending
 from ais_prompt.errors import Paused
-from ais_prompt.models.tokenizer import approximate_tokens
-from ais_prompt.report.tally import used_line
+from ais_prompt.models import approximate_tokens
+from ais_prompt.report import used_line
 from ais_prompt.types import Budget, Completion, Decoding, Failure, Price, Request, Usage, Used
 
 REQUEST = Request("id", "four letters make one", Decoding(max_out_len=8))

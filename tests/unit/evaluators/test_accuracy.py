@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import DataError
-from ais_prompt.evaluators.accuracy import AccEvaluator
-from ais_prompt.evaluators.base import Evaluator
+from ais_prompt.evaluators import AccEvaluator, Evaluator
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore
 

@@ -6,8 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from ais_prompt.errors import DataError
-from ais_prompt.evaluators.base import Evaluator
-from ais_prompt.evaluators.text_overlap import BleuEvaluator
+from ais_prompt.evaluators import BleuEvaluator, Evaluator
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
 from tests.unit.evaluators.random_text import pairs

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import DataError
-from ais_prompt.evaluators.base import Evaluator
-from ais_prompt.evaluators.choices import ChoicesAccEvaluator, ChoicesMassEvaluator
+from ais_prompt.evaluators import ChoicesAccEvaluator, ChoicesMassEvaluator, Evaluator
 from ais_prompt.types import SampleScore
 
 FOUND = {"a": math.log(0.2), "b": math.log(0.1), "c": math.log(0.4), "d": math.log(0.1)}

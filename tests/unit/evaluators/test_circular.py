@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import DataError
-from ais_prompt.evaluators.circular import CircularEvaluator
+from ais_prompt.evaluators import CircularEvaluator
 from ais_prompt.types import SampleScore, Score
 
 ORDERS = ("ABCD", "BCDA", "CDAB", "DABC")

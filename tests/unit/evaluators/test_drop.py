@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import DataError
-from ais_prompt.evaluators import Evaluator
-from ais_prompt.evaluators.squad import DropEvaluator
+from ais_prompt.evaluators import DropEvaluator, Evaluator
 from ais_prompt.extensions.benchmarks.cards.publisher_rows import drop
-from ais_prompt.metrics.spans import best_assignment, normalize_span, span_exact_match, span_f1
+from ais_prompt.metrics import best_assignment, normalize_span, span_exact_match, span_f1
 
 NO_DATE = {"day": "", "month": "", "year": ""}
 

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import DataError
-from ais_prompt.evaluators.accuracy import EMEvaluator
-from ais_prompt.evaluators.base import Evaluator
+from ais_prompt.evaluators import EMEvaluator, Evaluator
 from ais_prompt.registry import EVALUATORS
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ais_prompt.errors import DataError, MissingGoldError
-from ais_prompt.evaluators.base import golds_of
+from ais_prompt.evaluators import golds_of
 from ais_prompt.registry import EVALUATORS
 
 OF_TEXTS = {

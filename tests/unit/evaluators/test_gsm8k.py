@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import DataError
-from ais_prompt.evaluators.accuracy import Gsm8kEvaluator
-from ais_prompt.evaluators.base import Evaluator
+from ais_prompt.evaluators import Evaluator, Gsm8kEvaluator
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore
 

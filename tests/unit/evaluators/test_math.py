@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import DataError
-from ais_prompt.evaluators.base import Evaluator
-from ais_prompt.evaluators.math import MATHVerifyEvaluator
+from ais_prompt.evaluators import Evaluator, MATHVerifyEvaluator
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore
 from tests.support.waiting import WATCHDOG_SECONDS

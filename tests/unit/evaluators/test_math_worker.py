@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.evaluators.math_worker import is_equal
+from ais_prompt.evaluators import is_equal
 
 SAME = (
     (".5", "0.5"),

@@ -7,10 +7,8 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigError, PartError
-from ais_prompt.evaluators.base import ComparesAnswers, CorpusEvaluator
-from ais_prompt.evaluators.judge import JudgeEvaluator
-from ais_prompt.evaluators.own import make_evaluator
-from ais_prompt.scoring.scorer import Scorer
+from ais_prompt.evaluators import ComparesAnswers, CorpusEvaluator, JudgeEvaluator, make_evaluator
+from ais_prompt.scoring import Scorer
 from ais_prompt.types import STATUSES, Completion, Prediction, SampleScore, Score
 
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ais_prompt.errors import DataError
-from ais_prompt.evaluators.base import Evaluator
-from ais_prompt.evaluators.text_overlap import JiebaRougeEvaluator, RougeEvaluator
+from ais_prompt.evaluators import Evaluator, JiebaRougeEvaluator, RougeEvaluator
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore
 from tests.unit.evaluators.random_text import pairs

@@ -7,17 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import DataError
-from ais_prompt.evaluators.accuracy import EDAccEvaluator, edit_distance
-from ais_prompt.evaluators.choices import AveragePPLEvaluator
-from ais_prompt.evaluators.contained import (
+from ais_prompt.evaluators import (
+    AveragePPLEvaluator,
     BBHEvaluator,
     ContainedAnswerEvaluator,
     ContainsEvaluator,
+    EDAccEvaluator,
     FuzzyMatchEvaluator,
     LambadaEvaluator,
     OptionOrTextEvaluator,
+    SquadEvaluator,
+    edit_distance,
 )
-from ais_prompt.evaluators.squad import SquadEvaluator
 from ais_prompt.extensions.benchmarks.long_bench import (
     LongBenchClassificationEvaluator,
     LongBenchCodeSimEvaluator,

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import DataError
-from ais_prompt.evaluators.base import Evaluator
-from ais_prompt.evaluators.squad import SquadEvaluator
-from ais_prompt.metrics.spans import exact_match, token_f1
+from ais_prompt.evaluators import Evaluator, SquadEvaluator
+from ais_prompt.metrics import exact_match, token_f1
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore
 from tests.unit.evaluators.random_text import pairs

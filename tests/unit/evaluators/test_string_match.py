@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import DataError
-from ais_prompt.evaluators.contained import StringMatchEvaluator
+from ais_prompt.evaluators import StringMatchEvaluator
 
 
 @pytest.mark.parametrize(

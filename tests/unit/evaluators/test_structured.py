@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigError, DataError, MissingGoldError
-from ais_prompt.evaluators.structured import JsonEqualEvaluator, JsonSchemaEvaluator, RegexEvaluator
-from ais_prompt.postprocess.code import json_postprocess
+from ais_prompt.evaluators import JsonEqualEvaluator, JsonSchemaEvaluator, RegexEvaluator
+from ais_prompt.postprocess import json_postprocess
 
 SCHEMA = {
     "type": "object",

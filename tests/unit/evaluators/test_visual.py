@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ais_prompt.errors import DataError
-from ais_prompt.evaluators.visual import (
+from ais_prompt.evaluators import (
     AnlsEvaluator,
     MmmuOpenEvaluator,
     OcrBenchEvaluator,

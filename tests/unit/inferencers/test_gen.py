@@ -7,8 +7,7 @@ import pytest
 from ais_prompt.errors import ConfigError
 from ais_prompt.inferencers import GenInferencer, InferenceContext
 from ais_prompt.models import ScriptedModel
-from ais_prompt.prompts import PromptBuilder, PromptTemplate
-from ais_prompt.prompts.chat_formats import make_chat_format
+from ais_prompt.prompts import PromptBuilder, PromptTemplate, make_chat_format
 from ais_prompt.types import Completion, Decoding, Failure, Sample
 
 SAMPLE = Sample("s", 3, {"question": "1+1=?", "answer": "2"}, "2")

@@ -12,18 +12,19 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, ModelError, PromptError
-from ais_prompt.inferencers import InferenceContext, Inferencer, RunningConversation
-from ais_prompt.inferencers.labels import lowest
-from ais_prompt.inferencers.likelihoods import (
+from ais_prompt.inferencers import (
     ChoicesInferencer,
     CLPInferencer,
+    InferenceContext,
+    Inferencer,
     LLInferencer,
     PPLInferencer,
     PPLOnlyInferencer,
+    RunningConversation,
+    lowest,
 )
 from ais_prompt.models import ScriptedModel
-from ais_prompt.prompts import PromptBuilder, PromptTemplate
-from ais_prompt.prompts.chat_formats import make_chat_format
+from ais_prompt.prompts import PromptBuilder, PromptTemplate, make_chat_format
 from ais_prompt.types import ChatMessage, Completion, Likelihood, LikelihoodQuery, Prediction, Sample
 from tools.drive import drive
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.inferencers import ChatInferencer, InferenceContext, MultiTurnGenInferencer, RunningConversation
 from ais_prompt.models import ScriptedModel
-from ais_prompt.prompts import MultiTurnPromptTemplate, PromptBuilder, PromptTemplate
-from ais_prompt.prompts.chat_formats import make_chat_format
+from ais_prompt.prompts import MultiTurnPromptTemplate, PromptBuilder, PromptTemplate, make_chat_format
 from ais_prompt.types import Completion, Prediction, ReaderSpec, Request, Sample
 from tools.drive import drive
 

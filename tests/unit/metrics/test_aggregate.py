@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ais_prompt.metrics.aggregate import mean_scores
+from ais_prompt.metrics import mean_scores
 from ais_prompt.types import STATUSES, SampleScore, Score
 
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.metrics.claims import fewest_for, low_end, samples_for, samples_for_drop
-from ais_prompt.metrics.difference import mean_difference
+from ais_prompt.metrics import fewest_for, low_end, mean_difference, samples_for, samples_for_drop
 from tests.support.lazy import Lazy
 
 stats = Lazy("scipy.stats")

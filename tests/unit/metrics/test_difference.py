@@ -11,9 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ais_prompt.metrics.bootstrap import sums_difference
-from ais_prompt.metrics.difference import mean_difference, mean_of_differences, tango_interval
-from ais_prompt.metrics.paired import MOST_EXACT, sign_flips
+from ais_prompt.metrics import (
+    MOST_EXACT,
+    mean_difference,
+    mean_of_differences,
+    sign_flips,
+    sums_difference,
+    tango_interval,
+)
 from tests.support.lazy import Lazy
 
 optimize, stats = Lazy("scipy.optimize"), Lazy("scipy.stats")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ais_prompt.metrics.aggregate import spread_of_questions
-from ais_prompt.metrics.interval import Part, group_spread
+from ais_prompt.metrics import Part, group_spread, spread_of_questions
 
 
 def part(weight: float, questions: list[tuple[str, float]]) -> Part:

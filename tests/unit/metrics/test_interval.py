@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.metrics.aggregate import exact_mean
-from ais_prompt.metrics.interval import largest_variance, mean_interval, pooled, spread_of, wilson_interval
+from ais_prompt.metrics import exact_mean, largest_variance, mean_interval, pooled, spread_of, wilson_interval
 from ais_prompt.types import Spread
 from tests.support.lazy import Lazy
 

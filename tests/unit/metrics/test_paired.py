@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ais_prompt.metrics.difference import mean_difference
-from ais_prompt.metrics.paired import holm, matched_worse, mcnemar_worse
+from ais_prompt.metrics import holm, matched_worse, mcnemar_worse, mean_difference
 from tests.support.lazy import Lazy
 
 stats = Lazy("scipy.stats")

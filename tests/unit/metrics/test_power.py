@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ais_prompt.metrics.paired import (
+from ais_prompt.metrics import (
     NIGHTS,
     alarms_per_year,
     detectable_drop,

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.metrics.interval import Z
-from ais_prompt.metrics.repeated import Repeatability, repeatability, round_widths_below
+from ais_prompt.metrics import Repeatability, Z, repeatability, round_widths_below
 
 
 def apart(answers: Sequence[Sequence[float]]) -> list[tuple[str, Sequence[float]]]:

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.metrics.aggregate import Estimate, estimated_means
-from ais_prompt.metrics.repeated import (
+from ais_prompt.metrics import (
+    Estimate,
     avg_at_n,
     cons_at_k,
     cons_bounds,
     estimate_of_k,
+    estimated_means,
     noise_of_k,
     pass_at_k,
     pass_hat_k,

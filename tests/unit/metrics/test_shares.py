@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.metrics.aggregate import incident_shares, mean_scores
+from ais_prompt.metrics import incident_shares, mean_scores
 from ais_prompt.types import SampleScore, Score
 
 

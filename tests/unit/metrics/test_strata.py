@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ais_prompt.metrics.aggregate import mean_scores
-from ais_prompt.metrics.strata import of_whole_set, stratum_spread
+from ais_prompt.metrics import mean_scores, of_whole_set, stratum_spread
 from ais_prompt.types import SampleScore, Score, Stratum
 
 STRATA = st.dictionaries(

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import ais_prompt
-from ais_prompt.models.function import FunctionModel, source_digest
+from ais_prompt.models import FunctionModel, source_digest
 from ais_prompt.types import Completion, Usage
 from tests.support.cli import run_cli
 

@@ -7,12 +7,23 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.comparison.causes import DECODING
+from ais_prompt.comparison import DECODING
 from ais_prompt.errors import ConfigError
-from ais_prompt.models import HuggingFaceBaseModel, Limits, OpenAIChatModel, OpenAICompletionModel, Retry, Sampling
-from ais_prompt.models.flat_options import FLAT_NAMES, LocalNames, ServedNames
-from ais_prompt.models.model_options import Batching, Loading, Wire
-from ais_prompt.plan.bind import argument_faults
+from ais_prompt.models import (
+    FLAT_NAMES,
+    Batching,
+    HuggingFaceBaseModel,
+    Limits,
+    Loading,
+    LocalNames,
+    OpenAIChatModel,
+    OpenAICompletionModel,
+    Retry,
+    Sampling,
+    ServedNames,
+    Wire,
+)
+from ais_prompt.plan import argument_faults
 
 VALUES = {
     "sampling": Sampling,

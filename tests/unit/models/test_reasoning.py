@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.models.thoughts import (
+from ais_prompt.models import (
     THINK_TAGS,
     THOUGHT_FORMS,
     answer_start,

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.models.base import AsyncModel, BatchModel
-from ais_prompt.models.scripted import ScriptedModel
+from ais_prompt.models import AsyncModel, BatchModel, ScriptedModel
 from ais_prompt.registry import MODELS
 from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, LikelihoodQuery, Prompt, Request, Usage
 from tests.support.waiting import WATCHDOG_SECONDS

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.models.wires.openai.openai_models import OpenAIChatModel
+from ais_prompt.models import OpenAIChatModel
 from ais_prompt.perf.counters import (
     ServerCounters,
     cache_hit_rate,
@@ -19,9 +19,9 @@ from ais_prompt.perf.counters import (
     read_counters,
     spec_decode_json,
 )
-from ais_prompt.plan.plan import Plan
+from ais_prompt.plan import Plan
 from ais_prompt.types import ModelSpec, PartSpec, RunSpec
-from ais_prompt.verbs.sweep import reset_caches
+from ais_prompt.verbs import reset_caches
 
 TEXT = """\
 # HELP vllm:num_preemptions_total Cumulative number of preemptions.

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from ais_prompt.config.parse.run import parse_slo
+from ais_prompt.config import parse_slo
 from ais_prompt.errors import ConfigError
 from ais_prompt.perf.exchange import Exchange
 from ais_prompt.perf.goals import Goodput, goodput

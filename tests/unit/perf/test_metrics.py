@@ -13,7 +13,7 @@ from ais_prompt.perf import aisbench
 from ais_prompt.perf.aisbench import aisbench_tables
 from ais_prompt.perf.metrics import METRICS, distribution, firm_p99, load_table, window_table
 from ais_prompt.perf.schedule import Schedule
-from ais_prompt.types.limits import LOAD_VALUES
+from ais_prompt.types import LOAD_VALUES
 from tests.unit.perf.loads import at_20, exchange
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from rich.console import Console
 
-from ais_prompt.config.parse.run import parse_slo
+from ais_prompt.config import parse_slo
 from ais_prompt.errors import ConfigError
 from ais_prompt.perf.goals import goodput
 from ais_prompt.perf.load_result import LoadResult
@@ -30,12 +30,11 @@ from ais_prompt.perf.points import (
     runs_verdict,
     search_rate,
 )
-from ais_prompt.plan.plan import Plan
-from ais_prompt.report.load_tables import print_sweep
-from ais_prompt.store.layout import RunFolder
+from ais_prompt.plan import Plan
+from ais_prompt.report import print_sweep
+from ais_prompt.store import RunFolder
 from ais_prompt.types import DatasetSpec, EvalSpec, InferSpec, ModelSpec, PartSpec, ReaderSpec, RunSpec, TaskSpec
-from ais_prompt.verbs.perf import PerfRun
-from ais_prompt.verbs.sweep import Sweep, SweepLoad, plan_at
+from ais_prompt.verbs import PerfRun, Sweep, SweepLoad, plan_at
 from tests.unit.perf.loads import at_20, load
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.models.model_options import Limits
+from ais_prompt.models import Limits
 from ais_prompt.perf.schedule import Schedule, at_rate, closed, from_trace, pressure
 from tests.support.lazy import Lazy
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.models.tokenizer import load_tokenizer
+from ais_prompt.models import load_tokenizer
 from ais_prompt.perf.prepare import shared_prefix
 from ais_prompt.perf.synthetic import SyntheticDataset
 

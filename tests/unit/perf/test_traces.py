@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import DataError
-from ais_prompt.models.tokenizer import load_tokenizer
+from ais_prompt.models import load_tokenizer
 from ais_prompt.perf.traces import MooncakeTraceDataset
 
 TOKENIZER = str(Path(__file__).parents[3] / "configs/data/demo_model")

@@ -15,7 +15,7 @@ from ais_prompt.perf.load_files import StoredLoad
 from ais_prompt.perf.load_verdicts import LoadVerdict, load_verdicts
 from ais_prompt.perf.metrics import load_table
 from ais_prompt.perf.schedule import Schedule
-from ais_prompt.types.limits import LOAD_VERDICTS
+from ais_prompt.types import LOAD_VERDICTS
 from tests.unit.perf.loads import IDLE, at_20, exchange, load
 
 

@@ -9,7 +9,7 @@ import pytest
 from pydantic import AfterValidator
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.plan.bind import argument_faults
+from ais_prompt.plan import argument_faults
 from ais_prompt.prompts import PromptTemplate
 
 

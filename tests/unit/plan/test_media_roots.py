@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.plan.build import media_roots_of
-from ais_prompt.prompts.message_media import MediaRoots
+from ais_prompt.plan import media_roots_of
+from ais_prompt.prompts import MediaRoots
 from ais_prompt.types import PartSpec
 from tests.support.parts import dataset_spec
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from ais_prompt.checks.source import Source, checked
+from ais_prompt.checks import Source, checked
 from ais_prompt.cli import main
 from ais_prompt.plan import build
 from tests.support.parts import write_rows

@@ -5,13 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.inferencers import GenInferencer, InferenceContext
-from ais_prompt.inferencers.base import Preview
-from ais_prompt.inferencers.likelihoods import PPLInferencer, PPLOnlyInferencer
+from ais_prompt.inferencers import GenInferencer, InferenceContext, PPLInferencer, PPLOnlyInferencer, Preview
 from ais_prompt.models import ScriptedModel
-from ais_prompt.plan.shots import fitting_shots
-from ais_prompt.prompts import PromptBuilder, PromptTemplate
-from ais_prompt.prompts.chat_formats import make_chat_format
+from ais_prompt.plan import fitting_shots
+from ais_prompt.prompts import PromptBuilder, PromptTemplate, make_chat_format
 from ais_prompt.types import Sample
 
 ICE = PromptTemplate("{q} = {a}")

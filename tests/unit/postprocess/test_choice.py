@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.postprocess.phrases import first_capital_postprocess
+from ais_prompt.postprocess import first_capital_postprocess
 from ais_prompt.registry import POSTPROCESSORS
 
 

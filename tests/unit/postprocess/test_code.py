@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from ais_prompt.postprocess.code import humaneval_postprocess_v2, humaneval_postprocess_v3, mbpp_postprocess
-from ais_prompt.types.score import Extraction
+from ais_prompt.postprocess import humaneval_postprocess_v2, humaneval_postprocess_v3, mbpp_postprocess
+from ais_prompt.types import Extraction
 
 TWO = "Draft:\n```python\na = 1\n```\nBetter:\n```\na = 2\n```\n"
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ais_prompt.postprocess.math import math_postprocess_v2
-from ais_prompt.postprocess.numbers import gsm8k_postprocess
-from ais_prompt.postprocess.phrases import match_answer_pattern
+from ais_prompt.postprocess import gsm8k_postprocess, match_answer_pattern, math_postprocess_v2
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,13 @@ from itertools import product
 
 import pytest
 
-from ais_prompt.postprocess.chosen_option import (
+from ais_prompt.postprocess import (
     first_option_postprocess,
+    gsm8k_postprocess,
     last_option_postprocess,
+    math_postprocess_v2,
     multiple_select_postprocess,
 )
-from ais_prompt.postprocess.math import math_postprocess_v2
-from ais_prompt.postprocess.numbers import gsm8k_postprocess
 
 OPTIONS = (first_option_postprocess, last_option_postprocess)
 STATED = ("The answer is {0}.", "**Answer: {0}**", "So it's {0}.", "\\boxed{{{0}}}", "The final answer is {0}.")

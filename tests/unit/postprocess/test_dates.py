@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.postprocess.dates import date_postprocess, to_date
+from ais_prompt.postprocess import date_postprocess, to_date
 
 FORMS = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d %B %Y", "%B %d, %Y", "%b %d %Y", "%d %b. %Y", "%Y年%m月%d日")
 

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from ais_prompt.postprocess.general import first_number_postprocess, general_postprocess
-from ais_prompt.postprocess.phrases import (
+from ais_prompt.postprocess import (
     extract_non_reasoning_content,
     first_capital_postprocess_multi,
+    first_number_postprocess,
+    general_postprocess,
     last_capital_postprocess,
 )
 from ais_prompt.registry import POSTPROCESSORS

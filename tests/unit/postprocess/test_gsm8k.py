@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import DataError
-from ais_prompt.evaluators.accuracy import Gsm8kEvaluator
-from ais_prompt.postprocess.math import math_postprocess_v2
-from ais_prompt.postprocess.numbers import gsm8k_dataset_postprocess, gsm8k_postprocess, to_decimal
+from ais_prompt.evaluators import Gsm8kEvaluator
+from ais_prompt.postprocess import gsm8k_dataset_postprocess, gsm8k_postprocess, math_postprocess_v2, to_decimal
 from ais_prompt.registry import POSTPROCESSORS
 from tests.support.real_data import GSM8K, needs
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.postprocess.labels import label_postprocess
+from ais_prompt.postprocess import label_postprocess
 
 YES = ("yes", "no")
 MOOD = ("positive", "negative", "neutral")

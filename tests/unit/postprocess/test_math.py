@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ais_prompt.errors import DataError
-from ais_prompt.postprocess.math import math_dataset_postprocess, math_postprocess_v2
-from ais_prompt.postprocess.stated import last_boxed
+from ais_prompt.postprocess import last_boxed, math_dataset_postprocess, math_postprocess_v2
 from ais_prompt.registry import POSTPROCESSORS
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.postprocess.numbers import NUMBER, plain_number, to_decimal
+from ais_prompt.postprocess import NUMBER, plain_number, to_decimal
 
 
 def last_number(text: str) -> str | None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.postprocess.chosen_option import (
+from ais_prompt.postprocess import (
     first_option_postprocess,
     last_option_postprocess,
     multiple_select_postprocess,

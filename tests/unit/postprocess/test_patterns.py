@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ais_prompt import postprocess
-from ais_prompt.postprocess.chosen_option import option_patterns
+from ais_prompt.postprocess import option_patterns
 
 MODULES = [module.name for module in pkgutil.iter_modules(postprocess.__path__, f"{postprocess.__name__}.")]
 OF_ONE_CHARACTER = {_constants.LITERAL, _constants.NOT_LITERAL, _constants.IN, _constants.ANY}

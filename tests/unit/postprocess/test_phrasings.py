@@ -12,7 +12,7 @@ from unicodedata import normalize
 
 import pytest
 
-from ais_prompt.postprocess.chosen_option import first_option_postprocess, last_option_postprocess
+from ais_prompt.postprocess import first_option_postprocess, last_option_postprocess
 from ais_prompt.registry import POSTPROCESSORS
 from bench.extraction import CORPORA, CORPUS, SETS, SUBJECTS, UNSEEN, Subject, measure, subjects, texts
 from bench.extraction_real import answers

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.postprocess.numbers import to_decimal
+from ais_prompt.postprocess import to_decimal
 from ais_prompt.registry import POSTPROCESSORS
 from tests.support.real_data import BBH, needs
 

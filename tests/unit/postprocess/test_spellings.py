@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ais_prompt.evaluators.accuracy import Gsm8kEvaluator
-from ais_prompt.postprocess.numbers import gsm8k_dataset_postprocess, gsm8k_postprocess, to_decimal
+from ais_prompt.evaluators import Gsm8kEvaluator
+from ais_prompt.postprocess import gsm8k_dataset_postprocess, gsm8k_postprocess, to_decimal
 
 Spelling = Callable[[int, int], tuple[str, Decimal]]
 """Write a whole number and hundredths, from 0 to 99; not every spelling writes the second."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ais_prompt.postprocess.written_calls import ToolFormat, calls_as_text, tool_calls_postprocess, written_calls
+from ais_prompt.postprocess import ToolFormat, calls_as_text, read_calls, tool_calls_postprocess
 from ais_prompt.types import ToolCall
 
 ADD = '{"name": "add", "arguments": {"a": 1}}'
@@ -25,9 +25,9 @@ DEEP = '{"a": ' * 100_000 + "1" + "}" * 100_000
 def test_odd_arguments_are_no_calls(arguments: str) -> None:
     assert calls_as_text([ToolCall("add", arguments)]) is None
     assert tool_calls_postprocess(f'[{{"name": "add", "arguments": {arguments[:-1]}') is None
-    assert written_calls(f'<tool_call>{{"name": "add", "arguments": {arguments}}}</tool_call>', "hermes") is None
-    assert written_calls(f"[TOOL_CALLS]add[ARGS]{arguments}", "mistral") is None
-    assert written_calls(f'<|python_tag|>{{"name": "add", "parameters": {arguments}}}', "llama3") is None
+    assert read_calls(f'<tool_call>{{"name": "add", "arguments": {arguments}}}</tool_call>', "hermes") is None
+    assert read_calls(f"[TOOL_CALLS]add[ARGS]{arguments}", "mistral") is None
+    assert read_calls(f'<|python_tag|>{{"name": "add", "parameters": {arguments}}}', "llama3") is None
 
 
 def test_the_last_of_equal_arguments_counts() -> None:
@@ -55,7 +55,7 @@ def test_the_last_of_equal_arguments_counts() -> None:
     ],
 )
 def test_common_formats(form: ToolFormat, text: str, expected: list[tuple[str, object]] | None) -> None:
-    found = written_calls(text, form)
+    found = read_calls(text, form)
     assert (None if found is None else [(one.name, json.loads(one.arguments)) for one in found]) == expected
 
 
@@ -76,7 +76,7 @@ def test_whatever_is_written_is_read(calls: list[tuple[str, dict[str, object]]])
         "mistral": f"[TOOL_CALLS] [{', '.join(objects)}]",
     }
     for form, text in texts.items():
-        found = written_calls(text, form)
+        found = read_calls(text, form)
         assert found is not None
         assert [(one.name, json.loads(one.arguments)) for one in found] == calls
 

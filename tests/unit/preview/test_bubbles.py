@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ais_prompt.preview.bubbles import Bubble, ChangedSpan, Medium, bubbles_of, mark_changes
-from ais_prompt.preview.marks import Span
-from ais_prompt.preview.preview import PromptView, preview
+from ais_prompt.preview import Bubble, ChangedSpan, Medium, PromptView, Span, bubbles_of, mark_changes, preview_sample
 from tests.support.prompt_tasks import prompt_task
 
 META = {
@@ -22,7 +20,7 @@ SHOTS = [{"q": "1+1", "a": "2"}, {"q": "2+2", "a": "4"}]
 
 
 def view_of(prompt: Any, **more: Any) -> PromptView:
-    [view] = preview(prompt_task(prompt, **more), 1, origins=True)
+    [view] = preview_sample(prompt_task(prompt, **more), 1, origins=True)
     return view
 
 
@@ -111,7 +109,7 @@ def test_media_are_between_the_texts() -> None:
 
 
 def test_without_origins_a_message_is_one_piece() -> None:
-    [view] = preview(prompt_task({"round": TURNS}, style="messages"), 1)
+    [view] = preview_sample(prompt_task({"round": TURNS}, style="messages"), 1)
     [bubble] = bubbles_of(view)
     assert [(piece.text, piece.origin.kind) for piece in bubble.pieces] == [("3+3", "unknown")]
 

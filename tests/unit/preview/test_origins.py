@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.preview.marks import Origin
-from ais_prompt.preview.origins import Origins, find_origins
+from ais_prompt.preview import Origin, Origins, find_origins
 from tests.support.prompt_tasks import INFER, prompt_task
 
 META = {

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import ais_prompt
-from ais_prompt.preview.preview import request_line
+from ais_prompt.preview import request_line
 from tests.support.servers import MockServer
 
 TOOLS = [{"type": "function", "function": {"name": name, "parameters": {}}} for name in ("add", "divide")]

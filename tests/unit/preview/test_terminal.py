@@ -11,9 +11,8 @@ from msgspec.structs import replace
 from rich.cells import cell_len
 from rich.console import Console
 
-from ais_prompt.checks.prompt_warning import MisspeltPlaceholder, PromptWarning
-from ais_prompt.preview.preview import PromptView, preview
-from ais_prompt.preview.terminal import print_sample
+from ais_prompt.checks import MisspeltPlaceholder, PromptWarning
+from ais_prompt.preview import PromptView, preview_sample, print_sample
 from ais_prompt.prompts import PromptList
 from ais_prompt.types import ChatMessage
 from tests.support.prompt_tasks import prompt_task
@@ -78,7 +77,7 @@ def test_what_the_format_writes_is_dim_and_what_is_said_has_the_colour_of_its_ro
         "round": [{"role": "HUMAN", "begin": "H: ", "end": "\n"}, {"role": "BOT", "begin": "B: ", "generate": True}]
     }
     task = prompt_task({"round": [{"role": "HUMAN", "prompt": "{q}?"}, {"role": "BOT", "prompt": "{a}"}]}, meta=meta)
-    text = shown(*preview(task, 1, origins=True))
+    text = shown(*preview_sample(task, 1, origins=True))
     sent = text[text.index("As sent") :]
     assert "\x1b[2mH: \x1b[0m\x1b[36m3+3\x1b[0m\x1b[36m?\x1b[0m" in sent
     assert "\x1b[2mB: \x1b[0m\x1b[2m⟨end⟩" in sent

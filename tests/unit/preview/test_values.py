@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.preview.prompt_differences import prompt_of_text, text_of_prompt
+from ais_prompt.preview import prompt_of_text, text_of_prompt
 from ais_prompt.types import ChatMessage, Prompt
 
 TEXTS = st.text(st.characters(exclude_categories=["Co"]))  # no text of data has characters of private use

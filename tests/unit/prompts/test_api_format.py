@@ -4,13 +4,17 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.config.parse.model import parse_meta_template
+from ais_prompt.config import parse_meta_template
 from ais_prompt.errors import ConfigError, PromptError
-from ais_prompt.prompts import PromptBuilder, PromptTemplate
-from ais_prompt.prompts.api_format import ApiFormat
-from ais_prompt.prompts.base import Mode
-from ais_prompt.prompts.chat_formats import make_chat_format
-from ais_prompt.prompts.meta_template import MetaTemplate, resolve_tokens
+from ais_prompt.prompts import (
+    ApiFormat,
+    MetaTemplate,
+    Mode,
+    PromptBuilder,
+    PromptTemplate,
+    make_chat_format,
+    resolve_tokens,
+)
 from ais_prompt.types import Sample, prompt_to_json
 
 META: dict[str, Any] = {

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import PromptError
-from ais_prompt.prompts import PromptBuilder, PromptList, PromptTemplate
-from ais_prompt.prompts.builder import EXAMPLES_KEPT
+from ais_prompt.prompts import EXAMPLES_KEPT, PromptBuilder, PromptList, PromptTemplate
 from ais_prompt.types import Sample
 
 ROUND = [{"role": "HUMAN", "prompt": "{q}"}, {"role": "BOT", "prompt": "{a}"}]

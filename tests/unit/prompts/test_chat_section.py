@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import PromptError
-from ais_prompt.prompts import PromptList
-from ais_prompt.prompts.chat_formats import make_chat_format
+from ais_prompt.prompts import PromptList, make_chat_format
 from ais_prompt.types import ChatMessage, Prompt
 from tests.unit.prompts.test_text_format import META
 

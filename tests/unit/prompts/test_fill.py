@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ais_prompt.prompts.prompt_list import column_marks, compile_text, split_at_sentinels
+from ais_prompt.prompts import column_marks, compile_text, split_at_sentinels
 
 
 def filled(text: str, **fields: object) -> str:

@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import DataError
-from ais_prompt.prompts import MMPromptTemplate, PromptBuilder, RawPromptTemplate
-from ais_prompt.prompts.chat import ChatTemplate
-from ais_prompt.prompts.message_media import MediaRoots
+from ais_prompt.prompts import ChatTemplate, MediaRoots, MMPromptTemplate, PromptBuilder, RawPromptTemplate
 from ais_prompt.types import Sample
 from tests.support.media import PNG
 

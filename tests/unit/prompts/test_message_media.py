@@ -8,10 +8,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import DataError, PromptError
-from ais_prompt.prompts import PromptList
-from ais_prompt.prompts.api_format import ApiFormat
-from ais_prompt.prompts.chat_formats import make_chat_format
-from ais_prompt.prompts.message_media import LocalFilesFormat
+from ais_prompt.prompts import ApiFormat, LocalFilesFormat, PromptList, make_chat_format
 from ais_prompt.types import ChatMessage, prompt_to_json
 from tests.support.media import PNG
 

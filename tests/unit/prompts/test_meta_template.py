@@ -4,11 +4,9 @@ from typing import Any, ClassVar
 
 import pytest
 
-from ais_prompt.config.parse.model import parse_meta_template
+from ais_prompt.config import parse_meta_template
 from ais_prompt.errors import ConfigError, PromptError
-from ais_prompt.prompts import PromptTemplate
-from ais_prompt.prompts.chat_formats import make_chat_format
-from ais_prompt.prompts.meta_template import MetaTemplate, Slot, resolve_tokens
+from ais_prompt.prompts import MetaTemplate, PromptTemplate, Slot, make_chat_format, resolve_tokens
 from ais_prompt.types import ChatMessage
 
 HUMAN = {"role": "HUMAN", "begin": "[H]"}

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import PromptError
-from ais_prompt.prompts import PromptBuilder, PromptTemplate
-from ais_prompt.prompts.dialogue_template import MultiTurnPromptTemplate
+from ais_prompt.prompts import MultiTurnPromptTemplate, PromptBuilder, PromptTemplate
 from ais_prompt.types import Sample
 
 ROUND = [{"role": "HUMAN", "prompt": "{question}"}, {"role": "BOT", "prompt": "{answer}"}]

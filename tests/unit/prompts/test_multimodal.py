@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import PromptError
-from ais_prompt.prompts import PromptBuilder, PromptTemplate
-from ais_prompt.prompts.multimodal import END, STARTS, MMPromptTemplate
+from ais_prompt.prompts import END, STARTS, MMPromptTemplate, PromptBuilder, PromptTemplate
 from ais_prompt.types import Sample
 
 PARTS: dict[str, Any] = {

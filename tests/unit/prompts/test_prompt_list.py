@@ -5,8 +5,7 @@ import doctest
 import pytest
 
 from ais_prompt.errors import PromptError
-from ais_prompt.prompts import PromptList, prompt_list
-from ais_prompt.prompts.prompt_list import chain
+from ais_prompt.prompts import PromptList, chain, prompt_list
 
 HUMAN = {"role": "HUMAN", "prompt": "{q}"}
 BOT = {"role": "BOT", "prompt": "{a}"}

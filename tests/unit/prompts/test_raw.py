@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigError, PromptError
-from ais_prompt.prompts import PromptBuilder, PromptTemplate
-from ais_prompt.prompts.chat_formats import make_chat_format
-from ais_prompt.prompts.raw import RawPromptTemplate
+from ais_prompt.prompts import PromptBuilder, PromptTemplate, RawPromptTemplate, make_chat_format
 from ais_prompt.types import ChatMessage, Sample
 
 

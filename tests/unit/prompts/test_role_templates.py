@@ -11,15 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError, PartError, PromptError
-from ais_prompt.prompts import PromptList, PromptTemplate, role_templates
-from ais_prompt.prompts.chat_formats import READY_MADE, make_chat_format, parse_role_template
-from ais_prompt.prompts.role_templates import (
+from ais_prompt.prompts import (
+    READY_MADE,
     ChatMLTemplate,
     Llama2ChatTemplate,
     Message,
     MistralChatTemplate,
+    PromptList,
+    PromptTemplate,
     RoleTemplate,
     RoleTemplateInterface,
+    make_chat_format,
+    parse_role_template,
+    role_templates,
 )
 
 TAGS = {"system": ("S>", "<\n"), "user": ("U>", "<\n"), "assistant": ("B>", "<\n"), "ipython": ("T>", "<\n")}

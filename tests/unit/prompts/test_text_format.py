@@ -5,9 +5,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigError, PromptError
-from ais_prompt.prompts import PromptBuilder, PromptTemplate
-from ais_prompt.prompts.base import Mode
-from ais_prompt.prompts.chat_formats import make_chat_format
+from ais_prompt.prompts import Mode, PromptBuilder, PromptTemplate, make_chat_format
 from ais_prompt.types import Sample
 
 META = {

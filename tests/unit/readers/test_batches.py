@@ -8,8 +8,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.readers.batches import BATCH_BYTES, StoredBatches, store_rows
-from ais_prompt.readers.table import Table
+from ais_prompt.readers import BATCH_BYTES, StoredBatches, Table, store_rows
 
 ROWS = st.lists(st.fixed_dictionaries({"text": st.text(max_size=40), "number": st.integers(-9, 9) | st.floats(0, 1)}))
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.config.parse.sample_draw import parse_draw
-from ais_prompt.metrics.aggregate import mean_scores
-from ais_prompt.readers.draw import allot, drawn, number_drawn
+from ais_prompt.config import parse_draw
+from ais_prompt.metrics import mean_scores
+from ais_prompt.readers import allot, drawn, number_drawn
 from ais_prompt.types import DrawSpec, ReaderSpec, Sample, SampleScore, Stratum
 from tests.support.cli import run_cli
 

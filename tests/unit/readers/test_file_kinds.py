@@ -18,9 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ais_prompt.errors import DataError
-from ais_prompt.readers.formats import guessed_csv_form, read_file
-from ais_prompt.readers.local import LocalDataset
-from ais_prompt.readers.text_encoding import guess_encoding
+from ais_prompt.readers import LocalDataset, guess_encoding, guessed_csv_form, read_file
 from tests.support.sheets import write_zip
 
 Write: TypeAlias = Callable[[str, str | bytes], Path]

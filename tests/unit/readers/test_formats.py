@@ -19,10 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.readers.batches import BATCH_BYTES, store_rows
-from ais_prompt.readers.formats import read_file, split_name
-from ais_prompt.readers.local import LocalDataset
-from ais_prompt.readers.table import Table, join_tables
+from ais_prompt.readers import BATCH_BYTES, LocalDataset, Table, join_tables, read_file, split_name, store_rows
 
 WriteJsonl: TypeAlias = Callable[[str, Sequence[Mapping[str, Any]]], str]
 ROWS = [{"q": "1+1=?", "a": 2}, {"q": "问题 {a} \u2028 «", "a": 3}]

@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.readers.base import load_dataset
-from ais_prompt.readers.hugging_face import HuggingFaceDataset, to_table
-from ais_prompt.readers.local import LocalDataset
+from ais_prompt.readers import HuggingFaceDataset, LocalDataset, load_dataset, to_table
 from ais_prompt.registry import READERS
 from ais_prompt.types import ReaderSpec
 from tests.support.lazy import Lazy

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.errors import DataError
-from ais_prompt.readers.local import LocalDataset
+from ais_prompt.readers import LocalDataset
 from tests.support.parts import write_rows
 
 ROWS = [{"id": 1, "tests": ["a", "b"], "n": [1]}, {"id": 2, "tests": [], "n": []}, {"id": 3, "tests": None, "n": None}]

@@ -9,8 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.readers.base import load_dataset
-from ais_prompt.readers.local import LocalDataset
+from ais_prompt.readers import LocalDataset, load_dataset
 from ais_prompt.types import ReaderSpec, Sample
 
 WriteJsonl: TypeAlias = Callable[[str, Sequence[Mapping[str, Any]]], str]

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.readers.local import LocalDataset
+from ais_prompt.readers import LocalDataset
 from ais_prompt.registry import READERS
 
 WriteJsonl: TypeAlias = Callable[[str, Sequence[Mapping[str, Any]]], str]

@@ -5,8 +5,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.readers.table import RowIds
-from ais_prompt.utils.digest import digest
+from ais_prompt.readers import RowIds
+from ais_prompt.utils import digest
 
 
 @given(st.lists(st.sampled_from("abcdef")))

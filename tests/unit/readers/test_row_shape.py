@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.readers.local import LocalDataset
-from ais_prompt.readers.row_shape import GoldOfOptions, Option, parse_shape, right_places
+from ais_prompt.readers import GoldOfOptions, LocalDataset, Option, parse_shape, right_places
 
 LETTERS = "ABCDEFGH"
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.readers.ranges import select
+from ais_prompt.readers import select
 
 
 @pytest.mark.parametrize(

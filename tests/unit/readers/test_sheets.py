@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import DataError, MissingExtra
-from ais_prompt.readers.formats import read_file
-from ais_prompt.readers.local import LocalDataset
+from ais_prompt.readers import LocalDataset, read_file
 from tests.support.sheets import Cell, Sheets, write_ods, write_xlsx, write_zip, xlsx_sheet
 
 WRITERS: dict[str, Callable[..., Path]] = {"xlsx": write_xlsx, "ods": write_ods}

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import DataError
-from ais_prompt.readers.spoiled import spoiled
+from ais_prompt.readers import spoil
 from ais_prompt.types import ControlSpec, ReaderSpec, Sample
 from tests.support.cli import run_cli
 
@@ -22,7 +22,7 @@ def samples(rows: list[dict[str, Any]]) -> list[Sample]:
 
 def controlled(rows: list[dict[str, Any]], kind: Any, *columns: str, seed: int = 0) -> Any:
     spec = ReaderSpec(tuple(rows[0]), "gold", where="reader_cfg", control=ControlSpec(kind, columns, seed))
-    return spoiled(samples(rows), tuple(rows[0]), spec)
+    return spoil(samples(rows), tuple(rows[0]), spec)
 
 
 @given(st.lists(st.sampled_from("abcd"), min_size=2, max_size=30), st.integers(0, 9))

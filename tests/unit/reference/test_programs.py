@@ -11,7 +11,7 @@ import pytest
 from ais_prompt.cli import main
 from ais_prompt.cli.describe import command_entries
 from ais_prompt.reference.programs import llms_txt, skill
-from ais_prompt.report.documents import DOCUMENTS
+from ais_prompt.report import DOCUMENTS
 from tests.support.cli import run_cli
 
 WITHOUT_DOCUMENT = {

@@ -13,13 +13,20 @@ from msgspec.structs import replace
 from rich.cells import cell_len
 from rich.console import Console
 
-from ais_prompt.comparison.causes import Change, Share
-from ais_prompt.comparison.compared_task import Comparison, Flip
-from ais_prompt.comparison.differences import Difference, adjusted, mean_differences
-from ais_prompt.comparison.paired_runs import RunComparison, StoredRun
-from ais_prompt.metrics.difference import mean_difference
-from ais_prompt.report.comparison import print_comparison, print_model_difference
-from ais_prompt.store.layout import RunFolder
+from ais_prompt.comparison import (
+    Change,
+    Comparison,
+    Difference,
+    Flip,
+    RunComparison,
+    Share,
+    StoredRun,
+    adjusted,
+    mean_differences,
+)
+from ais_prompt.metrics import mean_difference
+from ais_prompt.report import print_comparison, print_model_difference
+from ais_prompt.store import RunFolder
 from ais_prompt.types import Prediction
 
 LONG = (

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.report.summary import csv_lines
+from ais_prompt.report import csv_lines
 
 CELLS = st.text(st.sampled_from("=+-@＝＋－＠\t\r\n '\",.|!0123456789eE%abc"), max_size=12) | st.text(max_size=12)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ais_prompt.comparison.compared_task import Flip
-from ais_prompt.report.explanation import flip_lines, questions_of
+from ais_prompt.comparison import Flip
+from ais_prompt.report import flip_lines, questions_of
 from ais_prompt.types import ChatMessage, Completion, Likelihood, Prediction
 
 

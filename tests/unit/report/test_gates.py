@@ -8,13 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.comparison.advice import Advice
-from ais_prompt.comparison.gates import Verdict, check_gates
-from ais_prompt.config.parse.run import parse_gate
+from ais_prompt.comparison import Advice, Verdict, check_gates
+from ais_prompt.config import parse_gate
 from ais_prompt.errors import ConfigError
-from ais_prompt.metrics.thresholds import Threshold
-from ais_prompt.report.gate_verdicts import advice_lines, gate_lines, to_junit, to_pull_request
-from ais_prompt.scoring.rows import Row
+from ais_prompt.metrics import Threshold
+from ais_prompt.report import advice_lines, gate_lines, to_junit, to_pull_request
+from ais_prompt.scoring import Row
 
 SUMS = Row("sums", "m", "accuracy", 0.8, n=10, scored=7, unparsed=1, truncated=1, failed=1)
 TALK = Row("talk", "m", "bleu", 27.3, fraction=False, n=10, scored=10, unparsed=0, truncated=0, failed=0)

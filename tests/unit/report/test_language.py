@@ -7,9 +7,8 @@ import io
 import pytest
 from rich.console import Console
 
-from ais_prompt.report.language import language, term
-from ais_prompt.report.summary import print_summary
-from ais_prompt.scoring.rows import Row
+from ais_prompt.report import label_language, print_summary, term
+from ais_prompt.scoring import Row
 
 NAMES = ("AISPROMPT_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
 
@@ -31,7 +30,7 @@ def test_the_variable_goes_before_the_locale(
         monkeypatch.delenv(name, raising=False)
     for name, value in values.items():
         monkeypatch.setenv(name, value)
-    assert language() == found
+    assert label_language() == found
     assert term("dataset") == ("数据集" if found == "zh" else "dataset")
 
 

@@ -10,12 +10,10 @@ from typing import TextIO
 
 import pytest
 
-from ais_prompt.engine.task_session import Progress
-from ais_prompt.report import progress_board
-from ais_prompt.report.progress_board import run_progress
-from ais_prompt.report.tally import EndpointView, RunTally, Tally, duration
+from ais_prompt.engine import Progress
+from ais_prompt.report import EndpointView, RunTally, Tally, duration, progress_board, run_progress
 from ais_prompt.types import Activity, Completion, Usage, Used
-from ais_prompt.utils.progress import tracked
+from ais_prompt.utils import tracked
 from tests.support.terminal import in_terminal, screen
 from tests.support.waiting import STALL_SECONDS, wait_until
 

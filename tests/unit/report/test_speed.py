@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
-from ais_prompt.report.summary import print_speed, write_speed
+from ais_prompt.report import print_speed, write_speed
 from ais_prompt.types import Speed, Times
 
 TIMES = Times(0.32, 0.3121, 0.4566, 123.4)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.errors import ModelError, StoreError
-from ais_prompt.report.summary import write_summary
-from ais_prompt.scoring.rows import TaskOutcome, summary_rows
+from ais_prompt.report import write_summary
+from ais_prompt.scoring import TaskOutcome, summary_rows
 from ais_prompt.types import Score
 
 SCORE = Score(

@@ -11,10 +11,8 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from ais_prompt.errors import MissingExtra, ModelError
-from ais_prompt.report.matrix import print_matrix
-from ais_prompt.report.notes import names_of_tasks
-from ais_prompt.report.summary import print_summary
-from ais_prompt.scoring.rows import Row, TaskOutcome, summary_rows
+from ais_prompt.report import names_of_tasks, print_matrix, print_summary
+from ais_prompt.scoring import Row, TaskOutcome, summary_rows
 from ais_prompt.types import STATUSES, Precision, Score
 
 COUNTS = {"scored": 1314, "unparsed": 3, "truncated": 1, "failed": 1}

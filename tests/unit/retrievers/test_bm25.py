@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.retrievers.bm25 import Bm25Index, BM25Retriever, word_tokenizer
+from ais_prompt.retrievers import Bm25Index, BM25Retriever, word_tokenizer
 from ais_prompt.types import Sample
 from tests.unit.retrievers.rows import samples
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.checks.check import check_plan
-from ais_prompt.plan.plan import Plan
+from ais_prompt.checks import check_plan
+from ais_prompt.plan import Plan
 from ais_prompt.types import PartSpec, RunSpec
 from tests.support.parts import dataset_spec, write_rows
 

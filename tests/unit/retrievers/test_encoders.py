@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.retrievers.encoders import CharacterNgramEncoder, HuggingFaceEncoder
+from ais_prompt.retrievers import CharacterNgramEncoder, HuggingFaceEncoder
 
 pytestmark = pytest.mark.torch
 

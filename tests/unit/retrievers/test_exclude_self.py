@@ -8,12 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.retrievers import Retriever
-from ais_prompt.retrievers.base import own_rows
-from ais_prompt.retrievers.bm25 import BM25Retriever
-from ais_prompt.retrievers.by_position import FixKRetriever, RandomRetriever, SlidingWindowRetriever
-from ais_prompt.retrievers.encoders import CharacterNgramEncoder
-from ais_prompt.retrievers.topk import TopkRetriever
+from ais_prompt.retrievers import (
+    BM25Retriever,
+    CharacterNgramEncoder,
+    FixKRetriever,
+    RandomRetriever,
+    Retriever,
+    SlidingWindowRetriever,
+    TopkRetriever,
+    own_rows,
+)
 from ais_prompt.types import Sample
 from tests.unit.retrievers.rows import samples
 

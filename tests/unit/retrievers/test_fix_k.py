@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.retrievers.by_position import FixKRetriever
+from ais_prompt.retrievers import FixKRetriever
 from ais_prompt.types import Sample
 
 TRAIN = [Sample(f"train-{number}", number, {"q": str(number)}) for number in range(3)]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.retrievers.by_position import RandomRetriever
+from ais_prompt.retrievers import RandomRetriever
 from tests.unit.retrievers.rows import samples
 
 TRAIN = samples(f"train {row}" for row in range(10))

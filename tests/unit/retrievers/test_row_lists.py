@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.retrievers.base import RowLists
+from ais_prompt.retrievers import RowLists
 
 LISTS = st.lists(st.lists(st.integers(0, 2**40), max_size=4).map(tuple))
 

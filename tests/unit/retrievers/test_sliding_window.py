@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.retrievers.by_position import SlidingWindowRetriever
+from ais_prompt.retrievers import SlidingWindowRetriever
 from tests.unit.retrievers.rows import samples
 
 

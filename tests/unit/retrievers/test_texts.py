@@ -8,12 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.config.load import LoadedConfig
-from ais_prompt.config.parse.run import parse_run
+from ais_prompt.config import LoadedConfig, parse_run
 from ais_prompt.errors import ConfigError, ConfigFaults
-from ais_prompt.plan.build import build_retriever
-from ais_prompt.retrievers.base import RetrievalText
-from ais_prompt.retrievers.bm25 import BM25Retriever
+from ais_prompt.plan import build_retriever
+from ais_prompt.retrievers import BM25Retriever, RetrievalText
 from ais_prompt.types import Sample
 
 

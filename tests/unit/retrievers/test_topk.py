@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError, PartError
-from ais_prompt.retrievers import Embeddings
-from ais_prompt.retrievers.topk import TopkRetriever
+from ais_prompt.retrievers import Embeddings, TopkRetriever
 from tests.unit.retrievers.rows import samples
 
 VECTORS = st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), min_size=1, max_size=300)

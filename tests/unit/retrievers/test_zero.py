@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from ais_prompt.prompts import PromptBuilder, PromptTemplate
-from ais_prompt.retrievers.by_position import ZeroRetriever
+from ais_prompt.retrievers import ZeroRetriever
 from ais_prompt.types import Sample
 
 ROWS = [Sample(str(number), number, {"q": str(number)}) for number in range(3)]

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from ais_prompt.errors import ModelError
-from ais_prompt.metrics.interval import wilson_interval
-from ais_prompt.scoring.averages import NAIVE, WEIGHTED, select, with_averages
-from ais_prompt.scoring.rows import Row, TaskOutcome, summary_rows
+from ais_prompt.metrics import wilson_interval
+from ais_prompt.scoring import NAIVE, WEIGHTED, Row, TaskOutcome, select, summary_rows, with_averages
 from ais_prompt.types import Score, SummaryEntry, SummaryGroup
 
 

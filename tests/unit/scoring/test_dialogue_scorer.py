@@ -9,11 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import DataError
-from ais_prompt.evaluators.accuracy import AccEvaluator, Gsm8kEvaluator
-from ais_prompt.evaluators.judge import LLMRatingEvaluator
-from ais_prompt.postprocess.numbers import gsm8k_postprocess
-from ais_prompt.scoring.composite_scorers import DialogueScorer
-from ais_prompt.scoring.scorer import Scorer
+from ais_prompt.evaluators import AccEvaluator, Gsm8kEvaluator, LLMRatingEvaluator
+from ais_prompt.postprocess import gsm8k_postprocess
+from ais_prompt.scoring import DialogueScorer, Scorer
 from ais_prompt.types import Completion, Failure, Prediction
 
 FAILED = Completion(failure=Failure("timeout", "no answer"))

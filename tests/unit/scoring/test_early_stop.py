@@ -9,13 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ais_prompt.comparison.gates import check_gates
-from ais_prompt.config.parse.run import parse_gate
+from ais_prompt.comparison import check_gates
+from ais_prompt.config import parse_gate
 from ais_prompt.errors import AisPromptError
-from ais_prompt.plan.plan import Task
-from ais_prompt.scoring.early_stop import GateWatch
-from ais_prompt.scoring.rows import Row, score_row
-from ais_prompt.scoring.score import sample_scores, scorer_of
+from ais_prompt.plan import Task
+from ais_prompt.scoring import GateWatch, Row, sample_scores, score_row, scorer_of
 from ais_prompt.types import (
     Completion,
     EvalSpec,

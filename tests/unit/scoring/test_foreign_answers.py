@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import DataError, StoreError
-from ais_prompt.scoring.foreign_answers import Answer, match, predictions, read_answers
+from ais_prompt.scoring import Answer, match, predictions, read_answers
 from ais_prompt.types import ChatMessage, Completion, Prediction, Sample
 
 SAMPLES = [Sample(f"id-{number}", number, {"question": "?"}, str(number)) for number in range(4)]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ais_prompt.scoring.lost_golds import lost_golds
-from ais_prompt.scoring.sensitivity import BestReading
+from ais_prompt.scoring import BestReading, find_lost_golds
 from ais_prompt.types import PartSpec, SampleScore
 
 
@@ -25,7 +24,9 @@ def scored(answer: str, gold: object, value: float = 0.0) -> SampleScore:
     ],
 )
 def test_the_advice_fits_the_gold(answer: str, gold: str, advice: str) -> None:
-    found = lost_golds([*[scored(answer, gold)] * 4, scored("no idea", gold), scored(answer, gold, 1.0)], "accuracy")
+    found = find_lost_golds(
+        [*[scored(answer, gold)] * 4, scored("no idea", gold), scored(answer, gold, 1.0)], "accuracy"
+    )
     assert found is not None
     assert (found.lost, found.wrong) == (4, 5)
     warning = found.warning(None, 0.0, fraction=True)
@@ -42,7 +43,7 @@ def test_the_advice_fits_the_gold(answer: str, gold: str, advice: str) -> None:
     ],
 )
 def test_the_best_postprocessor_is_named_with_its_score(score: float, samples: int, advice: str) -> None:
-    lost = lost_golds([scored("It is (E)", "E")] * 9, "accuracy")
+    lost = find_lost_golds([scored("It is (E)", "E")] * 9, "accuracy")
     assert lost is not None
     best = BestReading(PartSpec("last_option_postprocess", {"options": "ABCDE"}, ""), score, samples, 50)
     assert lost.warning(best, 0.1, fraction=True).endswith(advice)
@@ -53,9 +54,9 @@ def test_the_best_postprocessor_is_named_with_its_score(score: float, samples: i
     [("a bit of all", "A"), ("17", "7"), ("Parisian", "Paris"), ("x" * 200, "x" * 100), ("True", True), ("", "")],
 )
 def test_no_word_where_the_gold_is_only_a_part_of_another_one(answer: str, gold: object) -> None:
-    assert lost_golds([scored(answer, gold)] * 9, "accuracy") is None
+    assert find_lost_golds([scored(answer, gold)] * 9, "accuracy") is None
 
 
 def test_no_word_where_few_wrong_answers_have_the_gold() -> None:
-    assert lost_golds([scored("It is 7.", "7"), scored("It is 7.", "7"), scored("8", "7")], "accuracy") is None
-    assert lost_golds([*[scored("It is 7.", "7")] * 4, *[scored("8", "7")] * 5], "accuracy") is None
+    assert find_lost_golds([scored("It is 7.", "7"), scored("It is 7.", "7"), scored("8", "7")], "accuracy") is None
+    assert find_lost_golds([*[scored("It is 7.", "7")] * 4, *[scored("8", "7")] * 5], "accuracy") is None

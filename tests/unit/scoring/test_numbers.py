@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ais_prompt.scoring.rows import bare, span, value
+from ais_prompt.scoring import bare, span, value
 
 
 @pytest.mark.parametrize(

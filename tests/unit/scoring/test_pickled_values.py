@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.scoring.background import read_values
+from ais_prompt.scoring import read_values
 from ais_prompt.types import SampleScore
 
 VALUES = [

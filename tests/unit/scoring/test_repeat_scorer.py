@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ais_prompt.checks.faults import check_k
+from ais_prompt.checks import check_k
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.evaluators.accuracy import AccEvaluator, Gsm8kEvaluator
-from ais_prompt.scoring.composite_scorers import RepeatScorer
-from ais_prompt.scoring.scorer import Scorer
+from ais_prompt.evaluators import AccEvaluator, Gsm8kEvaluator
+from ais_prompt.scoring import RepeatScorer, Scorer
 from ais_prompt.types import Completion, EvalSpec, Failure, Prediction, SampleScore, Score
 
 FAILED = Completion(failure=Failure("timeout", "no answer"))
@@ -86,7 +85,7 @@ def test_metrics_without_right_and_wrong_have_only_a_mean() -> None:
             return {"length": float(len(extracted))}
 
         def aggregate(self, samples: Sequence[SampleScore]) -> list[Score]:
-            from ais_prompt.metrics.aggregate import mean_scores
+            from ais_prompt.metrics import mean_scores
 
             return mean_scores(self.metrics, samples, best=None)
 

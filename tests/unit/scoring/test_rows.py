@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ModelError
-from ais_prompt.scoring.rows import TaskOutcome, summary_rows
+from ais_prompt.scoring import TaskOutcome, summary_rows
 from ais_prompt.types import Score
 
 SCORE = Score(

@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.scoring.score import SampleScores
+from ais_prompt.scoring import SampleScores
 from ais_prompt.types import SampleScore
 
 

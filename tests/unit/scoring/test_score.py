@@ -9,12 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, DataError, GoldError, PartError
-from ais_prompt.evaluators.accuracy import AccEvaluator
-from ais_prompt.plan.plan import Task
-from ais_prompt.report.summary import notes
-from ais_prompt.scoring.rows import TaskOutcome, summary_rows
-from ais_prompt.scoring.score import score
-from ais_prompt.scoring.scorer import Scorer
+from ais_prompt.evaluators import AccEvaluator
+from ais_prompt.plan import Task
+from ais_prompt.report import summary_notes
+from ais_prompt.scoring import Scorer, TaskOutcome, score_task, summary_rows
 from ais_prompt.store import RunFolder, write_predictions
 from ais_prompt.types import Completion, Failure, PartSpec, Prediction, TaskSpec
 from tests.support.parts import dataset_spec, model_spec
@@ -56,11 +54,11 @@ def test_a_refusal_is_scored_and_counted(tmp_path: Path, text: str, status: str)
     refused = Completion(text, "stop", refused=True)
     sample = SCORER.score(prediction(0, text, completion=refused))
     assert (sample.status, sample.reason) == (status, "refusal")
-    [found] = score(*stored(tmp_path, prediction(0, text, completion=refused), prediction(1, "A")))
+    [found] = score_task(*stored(tmp_path, prediction(0, text, completion=refused), prediction(1, "A")))
     assert found.refused == 1
     [row] = summary_rows([TaskOutcome("m", "d", [found])])
     assert row.refused == 1
-    assert "m/d: 1 of 2 answers is a refusal" in notes([row], starred=False)
+    assert "m/d: 1 of 2 answers is a refusal" in summary_notes([row], starred=False)
 
 
 def test_an_error_in_a_users_postprocessor_names_the_sample() -> None:
@@ -78,7 +76,7 @@ def test_results_hold_scores_and_details(tmp_path: Path) -> None:
         folder.predictions("fake", "sums"),
         [prediction(0, "A"), prediction(1, "B"), prediction(2, "?"), prediction(3, None, completion=FAILED)],
     )
-    [result] = score(Task.of(task), folder)
+    [result] = score_task(Task.of(task), folder)
     assert result.value == pytest.approx(1 / 3)
     assert (result.n, dict(result.counts)) == (4, {"scored": 2, "unparsed": 1, "truncated": 0, "failed": 1})
     stored = json.loads(folder.results("fake", "sums").read_text())
@@ -98,7 +96,7 @@ def test_a_gold_that_cannot_be_used_is_named_and_its_sample_left_out(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     given = [prediction(0, "1", "1"), prediction(1, "2", "two"), prediction(2, "4", "3")]
-    [result] = score(*stored(tmp_path, *given, evaluator="Gsm8kEvaluator"))
+    [result] = score_task(*stored(tmp_path, *given, evaluator="Gsm8kEvaluator"))
     assert (result.value, result.counts["failed"]) == (0.5, 1)
     assert result.reasons == {"failed: unusable gold": 1}
     assert result.bounds == pytest.approx((1 / 3, 2 / 3))
@@ -110,7 +108,7 @@ def test_a_gold_that_cannot_be_used_is_named_and_its_sample_left_out(
 
 def test_of_many_golds_that_cannot_be_used_a_few_are_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     given = [prediction(0, "1", "1"), *(prediction(number, "1", "one") for number in range(1, 9))]
-    [result] = score(*stored(tmp_path, *given, evaluator="Gsm8kEvaluator"))
+    [result] = score_task(*stored(tmp_path, *given, evaluator="Gsm8kEvaluator"))
     assert (result.value, result.counts["failed"]) == (1.0, 8)
     assert "8 of 9 golds cannot be used" in caplog.text
     assert [f"sample {number}," in caplog.text for number in range(1, 9)] == [True] * 5 + [False] * 3
@@ -119,7 +117,7 @@ def test_of_many_golds_that_cannot_be_used_a_few_are_named(tmp_path: Path, caplo
 def test_if_no_gold_can_be_used_the_config_is_wrong(tmp_path: Path) -> None:
     task, folder = stored(tmp_path, *(prediction(n, "1", "one") for n in range(3)), evaluator="Gsm8kEvaluator")
     with pytest.raises(GoldError, match="is not a number") as caught:
-        score(task, folder)
+        score_task(task, folder)
     assert "dataset_postprocessor" in caught.value.fix
 
 
@@ -133,14 +131,14 @@ def test_a_gold_postprocessor_that_raises_says_for_which_sample() -> None:
 def test_a_sample_counts_once(tmp_path: Path) -> None:
     task, folder = stored(tmp_path, *(prediction(n % 7, "A") for n in range(14)))
     with pytest.raises(DataError, match=r"7 ids given more than once: 0, 1, 2, 3, 4, …") as caught:
-        score(task, folder)
+        score_task(task, folder)
     assert "journal" in caught.value.fix
     assert not folder.results("fake", "sums").exists()
 
 
 def test_an_empty_file_has_no_score(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="not one prediction"):
-        score(*stored(tmp_path))
+        score_task(*stored(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -165,7 +163,7 @@ def test_why_a_sample_is_not_plainly_scored(completion: Completion, reason: str)
 @pytest.mark.parametrize("text", ["\ud800 A", "\x00\x1b[31mA", "B" * 1_000_000 + "A", "\u202eA"])
 def test_odd_answers_are_scored_and_kept(tmp_path: Path, text: str) -> None:
     task, folder = stored(tmp_path, prediction(0, text, text))
-    [result] = score(task, folder)
+    [result] = score_task(task, folder)
     assert result.value == 1.0
     [detail] = json.loads(folder.results("fake", "sums").read_text())["details"]
     assert detail["extracted"] == text
@@ -174,5 +172,5 @@ def test_odd_answers_are_scored_and_kept(tmp_path: Path, text: str) -> None:
 def test_scoring_without_predictions_says_what_to_do(tmp_path: Path) -> None:
     task = TaskSpec(model_spec(), dataset_spec(tmp_path / "x.jsonl"))
     with pytest.raises(ConfigError) as caught:
-        score(Task.of(task), RunFolder(tmp_path))
+        score_task(Task.of(task), RunFolder(tmp_path))
     assert "-m infer" in caught.value.fix

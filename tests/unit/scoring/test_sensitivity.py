@@ -6,13 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from ais_prompt.evaluators.accuracy import AccEvaluator
-from ais_prompt.plan.build import build_postprocessor
+from ais_prompt.evaluators import AccEvaluator
+from ais_prompt.plan import build_postprocessor
+from ais_prompt.scoring import Scorer, best_extractor, find_sensitivity, others_than, warning_of
 from ais_prompt.scoring import sensitivity as module
-from ais_prompt.scoring.scorer import Scorer
-from ais_prompt.scoring.sensitivity import best_extractor, others_than, sensitivity, warning_of
-from ais_prompt.types import Completion, PartSpec, Prediction, SampleScore
-from ais_prompt.types.score import Sensitivity
+from ais_prompt.types import Completion, PartSpec, Prediction, SampleScore, Sensitivity
 
 FIRST = PartSpec("first_option_postprocess", {"options": "ABC"}, "eval_cfg.pred_postprocessor")
 
@@ -26,7 +24,7 @@ def predictions(texts: list[str], gold: str = "C") -> list[Prediction]:
 
 
 def found_in(texts: list[str]) -> Sensitivity:
-    found = sensitivity(FIRST, iter(predictions(texts)), len(texts), scorer_of, "accuracy")
+    found = find_sensitivity(FIRST, iter(predictions(texts)), len(texts), scorer_of, "accuracy")
     assert found is not None
     return found
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.scoring.score_worker import has_own_parts
+from ais_prompt.scoring import has_own_parts
 from ais_prompt.types import EvalSpec, PartSpec
 from tests.support.parts import task_spec
 

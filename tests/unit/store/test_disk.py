@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.errors import StoreError
-from ais_prompt.store.disk import reading, replacing, writing
-from ais_prompt.store.journal import Journal
+from ais_prompt.store import Journal, reading, replacing, writing
 from ais_prompt.types import Completion
 
 APPENDS_UNTIL_FULL = """

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.store.layout import RunFolder, create_run_folder
-from ais_prompt.store.runs import find_run_folder, locate_run
+from ais_prompt.store import RunFolder, create_run_folder, find_run_folder, locate_run
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.store.layout import RunFolder, create_run_folder, safe_name
+from ais_prompt.store import RunFolder, create_run_folder, safe_name
 
 few = settings(max_examples=60)
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.errors import StoreError
-from ais_prompt.store.layout import RunFolder, refuse_links
+from ais_prompt.store import RunFolder, refuse_links
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ais_prompt.store.request_keys import RequestKeys
+from ais_prompt.store import RequestKeys
 from ais_prompt.types import ChatMessage, Decoding, LikelihoodQuery, Request
-from ais_prompt.utils.digest import digest
+from ais_prompt.utils import digest
 
 MESSAGES = (ChatMessage("user", "1+1="),)
 REQUEST = Request("a1b2", "1+1=", Decoding(max_out_len=8), turn=1, repeat=2)

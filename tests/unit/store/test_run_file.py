@@ -11,9 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import Interrupted, StoreError
-from ais_prompt.store.layout import RunFolder, create_run_folder
-from ais_prompt.store.run_record import RunRecord, recorded
-from ais_prompt.store.runs import SCHEMA_VERSION, find_run_folder, in_order, read_run_file
+from ais_prompt.store import (
+    SCHEMA_VERSION,
+    RunFolder,
+    RunRecord,
+    create_run_folder,
+    find_run_folder,
+    in_order,
+    read_run_file,
+    recorded,
+)
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 

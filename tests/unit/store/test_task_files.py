@@ -14,9 +14,17 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, DataError, StoreError
-from ais_prompt.metrics.aggregate import mean_scores
-from ais_prompt.store import read_json, read_predictions, write_json_atomic, write_predictions
-from ais_prompt.store.results import read_details, read_results, read_scores, write_results
+from ais_prompt.metrics import mean_scores
+from ais_prompt.store import (
+    read_details,
+    read_json,
+    read_predictions,
+    read_results,
+    read_scores,
+    write_json_atomic,
+    write_predictions,
+    write_results,
+)
 from ais_prompt.types import STATUSES, ChatMessage, Completion, Failure, Prediction, SampleScore, Usage
 
 TEXTS = st.text(st.characters(exclude_categories=[]), max_size=20)

@@ -12,8 +12,7 @@ import pytest
 
 import ais_prompt
 from ais_prompt.errors import ConfigError, StoreError
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.writer_lock import hold_writer_lock
+from ais_prompt.store import RunFolder, hold_writer_lock
 
 HOLDS = """
 import sys

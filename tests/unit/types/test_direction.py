@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ais_prompt.types import STATUSES, Score
-from ais_prompt.types.direction import lower_is_better
+from ais_prompt.types import STATUSES, Score, lower_is_better
 
 LESS = (
     *("average_ppl", "perplexity", "word_perplexity", "val_loss", "nll", "bits_per_byte", "avgPPL"),

@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.scoring.rows import Row
-from ais_prompt.types import SampleScore, TaskFacts
-from ais_prompt.types.result import Speed, Times
-from ais_prompt.types.score import Reading
+from ais_prompt.scoring import Row
+from ais_prompt.types import Reading, SampleScore, Speed, TaskFacts, Times
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 COUNTS = st.integers(0, 10**9)

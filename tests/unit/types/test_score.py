@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.metrics.aggregate import mean_scores
+from ais_prompt.metrics import mean_scores
 from ais_prompt.types import STATUSES, SampleScore, Score
 
 values = st.fixed_dictionaries({"accuracy": st.floats(0, 1)})

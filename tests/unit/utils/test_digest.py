@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.utils.digest import canonical, digest, digest_of_list, file_digest
+from ais_prompt.utils import canonical, digest, digest_of_list, file_digest
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

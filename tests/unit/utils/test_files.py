@@ -9,17 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.comparison.locks.file import read_prompt_lock
-from ais_prompt.config.load import load_config
-from ais_prompt.config.locate import find_config
+from ais_prompt.comparison import read_prompt_lock
+from ais_prompt.config import find_config, load_config
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, StoreError
-from ais_prompt.readers.formats import read_file
-from ais_prompt.readers.local import LocalDataset
-from ais_prompt.scoring.foreign_answers import read_answers
-from ais_prompt.store.baseline_file import read_baseline
-from ais_prompt.store.predictions import read_predictions
-from ais_prompt.store.results import read_json, read_scores
-from ais_prompt.utils.media import local_file
+from ais_prompt.readers import LocalDataset, read_file
+from ais_prompt.scoring import read_answers
+from ais_prompt.store import read_baseline, read_json, read_predictions, read_scores
+from ais_prompt.utils import local_file
 
 KINDS = {
     "pipe": "a pipe",

@@ -12,7 +12,7 @@ import pytest
 from ais_prompt.errors import ConfigError, DataError, PartError
 from ais_prompt.models import ScriptedModel
 from ais_prompt.types import Activity
-from ais_prompt.utils.guard import guarded
+from ais_prompt.utils import guarded
 from ais_prompt.verbs.tasks import _activity
 
 

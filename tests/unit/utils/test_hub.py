@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ais_prompt.utils import REMEMBERED_SECONDS, SLOW_SECONDS, lookup
 from ais_prompt.utils import hub as lookups
-from ais_prompt.utils.hub import REMEMBERED_SECONDS, SLOW_SECONDS, lookup
 
 
 class Clock:

@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ais_prompt.errors import DataError
-from ais_prompt.utils.jsonl import decode, decode_own, encode, encode_plain, read_objects
+from ais_prompt.utils import decode, decode_own, encode, encode_plain, read_objects
 
 # Code points one by one: `st.text` leaves out lone surrogates unless told so.
 TEXTS = st.text(st.characters(exclude_categories=[]))

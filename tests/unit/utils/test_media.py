@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import DataError
-from ais_prompt.utils.media import FILE_NOTE, check_part, describe_part, has_scheme, local_file, source_of
+from ais_prompt.utils import FILE_NOTE, check_part, describe_part, has_scheme, local_file, source_of
 from tests.support.media import JPEG, MP4, PDF, PNG, wav
 
 

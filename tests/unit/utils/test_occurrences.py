@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.utils.equal_rows import Occurrences
+from ais_prompt.utils import Occurrences
 
 
 @given(st.lists(st.text("abc", max_size=2) | st.tuples(st.text("ab", max_size=1)), max_size=40))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.errors import MissingExtra
-from ais_prompt.utils.packages import install_command, require, require_installed
+from ais_prompt.utils import install_command, require, require_installed
 
 
 def test_a_package_that_is_there_is_imported() -> None:

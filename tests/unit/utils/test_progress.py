@@ -16,9 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.utils import progress
-from ais_prompt.utils.log import logging_to
-from ais_prompt.utils.progress import Advance, Facts, close_bars, shown_on, tracked, tracking
+from ais_prompt.utils import Advance, Facts, close_bars, logging_to, progress, shown_on, tracked, tracking
 from tests.support.terminal import in_terminal, screen
 
 INTERRUPTED = """

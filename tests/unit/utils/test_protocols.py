@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from ais_prompt.evaluators.accuracy import AccEvaluator
-from ais_prompt.evaluators.base import Evaluator
-from ais_prompt.evaluators.judge import JudgeEvaluator
-from ais_prompt.models import ScriptedModel
-from ais_prompt.models.base import AsyncModel, BatchModel
-from ais_prompt.utils.protocols import KeptChecks
+from ais_prompt.evaluators import AccEvaluator, Evaluator, JudgeEvaluator
+from ais_prompt.models import AsyncModel, BatchModel, ScriptedModel
+from ais_prompt.utils import KeptChecks
 
 
 @runtime_checkable

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.utils.equal_rows import RowIndex, row_key
+from ais_prompt.utils import RowIndex, row_key
 
 VALUES = st.sampled_from([1, "1", None, "a", ["a"], {"a": 1}, {"b": [1.5]}, 2**70])
 

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.utils import spill
-from ais_prompt.utils.spill import Spill
+from ais_prompt.utils import Spill, spill
 
 
 @given(pieces=st.lists(st.binary(max_size=30)), in_memory=st.integers(1, 200))

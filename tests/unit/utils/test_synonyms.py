@@ -9,7 +9,7 @@ import pytest
 
 from ais_prompt import registry
 from ais_prompt.catalog import PARTS
-from ais_prompt.config.schema import TABLES
+from ais_prompt.config import TABLES
 from ais_prompt.errors import AisPromptError
 from ais_prompt.utils.synonyms import _PARTS, KEYS, key_advice, part_meant
 

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.utils import temporary
-from ais_prompt.utils.temporary import remove_leftovers, temporary_file, temporary_folder
+from ais_prompt.utils import remove_leftovers, temporary, temporary_file, temporary_folder
 
 HOLDER = """
 import sys, time

@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.utils.jsonl import encode
-from ais_prompt.utils.text import VARIES, counted, kind_of, listed, printable
-from ais_prompt.utils.whole_words import contains
+from ais_prompt.utils import VARIES, contains, counted, encode, kind_of, listed, printable
 
 INVISIBLE = [
     *map(chr, range(0x80, 0xA0)),

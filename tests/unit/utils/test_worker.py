@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.utils.worker import Worker, WorkerDied
+from ais_prompt.utils import Worker, WorkerDied
 from tests.support.waiting import WATCHDOG_SECONDS
 
 pytestmark = pytest.mark.process

@@ -17,8 +17,8 @@ import pyarrow as pa
 import pytest
 
 import ais_prompt
-from ais_prompt.scoring.rows import Row
-from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.scoring import Row
+from ais_prompt.utils import SECRETS
 from tests.support.cli import run_cli
 from tests.support.waiting import wait_until
 

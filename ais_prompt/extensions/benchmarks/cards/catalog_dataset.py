@@ -11,14 +11,11 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec import Struct
 
-from ais_prompt.config.cards import LOCK, Card, find_card, get_command, how_to_get
+from ais_prompt.config import LOCK, Card, find_card, get_command, how_to_get
 from ais_prompt.errors import DataError
-from ais_prompt.readers.batches import ArrowBatches
-from ais_prompt.readers.formats import read_file
-from ais_prompt.readers.table import Table
+from ais_prompt.readers import ArrowBatches, Table, read_file
 from ais_prompt.registry import READERS
-from ais_prompt.utils.digest import file_digest
-from ais_prompt.utils.text import counted, listed
+from ais_prompt.utils import counted, file_digest, listed
 
 
 @READERS.register_module()

@@ -15,18 +15,11 @@ from typing import Any, Final, TypeVar
 
 from msgspec import Struct
 
-from ais_prompt.config.cards import Card, Files, Hub
+from ais_prompt.config import Card, Files, Hub
 from ais_prompt.errors import DataError
 from ais_prompt.extensions.benchmarks.layouts.file_layout import csv_records, json_whole, jsonl, tabbed_lines
-from ais_prompt.readers.formats import read_file
-from ais_prompt.readers.ranges import select
-from ais_prompt.readers.table import Row
-from ais_prompt.utils.digest import file_digest
-from ais_prompt.utils.files import data_root
-from ais_prompt.utils.hub import HUB, guard_hub
-from ais_prompt.utils.packages import require
-from ais_prompt.utils.progress import is_quiet
-from ais_prompt.utils.text import counted, listed
+from ais_prompt.readers import Row, read_file, select
+from ais_prompt.utils import HUB, counted, data_root, file_digest, guard_hub, is_quiet, listed, require
 
 SUBSET: Final = "{subset}"
 _PARQUET: Final = ("{config}/{split}/*.parquet", "{config}/{split}-*.parquet", "data/{split}-*.parquet")

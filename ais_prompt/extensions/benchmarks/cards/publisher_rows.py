@@ -10,10 +10,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from ais_prompt.readers.row_shape import LETTERS, Option, option_columns
-from ais_prompt.readers.row_shape import shuffled as shuffled_options
-from ais_prompt.readers.table import Row
-from ais_prompt.utils.digest import canonical
+from ais_prompt.readers import LETTERS, Option, Row, option_columns
+from ais_prompt.readers import shuffled as shuffled_options
+from ais_prompt.utils import canonical
 
 MakeRow: TypeAlias = Callable[[Row], Row]
 

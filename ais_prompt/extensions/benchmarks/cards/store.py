@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from ais_prompt.config.cards import LOCK, Card
+from ais_prompt.config import LOCK, Card
 from ais_prompt.errors import AisPromptError, DataError
 from ais_prompt.extensions.benchmarks.cards.catalog_dataset import (
     DataLock,
@@ -25,13 +25,8 @@ from ais_prompt.extensions.benchmarks.cards.catalog_dataset import (
 from ais_prompt.extensions.benchmarks.cards.publisher_files import FoundFile, raw_rows
 from ais_prompt.extensions.benchmarks.cards.publisher_rows import ROWS
 from ais_prompt.extensions.benchmarks.cards.visual_rows import FOLDER, MEDIA_ROWS, marked
-from ais_prompt.readers.batches import rows_of
-from ais_prompt.readers.row_shape import parse_shape
-from ais_prompt.readers.table import Row, Table
-from ais_prompt.utils.digest import file_digest
-from ais_prompt.utils.guard import exception_line
-from ais_prompt.utils.jsonl import encode
-from ais_prompt.utils.text import listed
+from ais_prompt.readers import Row, Table, parse_shape, rows_of
+from ais_prompt.utils import encode, exception_line, file_digest, listed
 
 
 def built(

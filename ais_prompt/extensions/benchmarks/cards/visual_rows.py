@@ -17,10 +17,9 @@ from typing import Any, Final, TypeAlias
 import filetype
 
 from ais_prompt.extensions.benchmarks.cards.publisher_rows import MakeRow, with_choices
-from ais_prompt.prompts.multimodal import END, STARTS
-from ais_prompt.readers.row_shape import LETTERS
-from ais_prompt.readers.table import Row
-from ais_prompt.utils.digest import file_digest
+from ais_prompt.prompts import END, STARTS
+from ais_prompt.readers import LETTERS, Row
+from ais_prompt.utils import file_digest
 
 Pieces: TypeAlias = Sequence[tuple[str, Any]]
 

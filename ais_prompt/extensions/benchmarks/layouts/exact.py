@@ -23,7 +23,7 @@ from ais_prompt.extensions.benchmarks.layouts.file_layout import (
     renamed,
     tabbed_lines,
 )
-from ais_prompt.readers.table import Row
+from ais_prompt.readers import Row
 
 _CIRCLE: Final = ("ABCD", "BCDA", "CDAB", "DABC")
 _BOTH: Final = ("train", "test")

@@ -13,11 +13,8 @@ from typing import Any, Final, TypeAlias
 from msgspec import Struct
 
 from ais_prompt.errors import DataError
-from ais_prompt.readers.formats import reading
-from ais_prompt.readers.table import Row
-from ais_prompt.utils.files import check_regular
-from ais_prompt.utils.jsonl import read_objects
-from ais_prompt.utils.text import counted
+from ais_prompt.readers import Row, reading
+from ais_prompt.utils import check_regular, counted, read_objects
 
 Numbered: TypeAlias = tuple[int, Any]
 """The number of a line or item, and its raw value."""

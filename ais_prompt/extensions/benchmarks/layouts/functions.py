@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from ais_prompt.errors import DataError
 from ais_prompt.extensions.benchmarks.layouts.file_layout import Call, Layout, Numbered, jsonl
-from ais_prompt.readers.table import Row
-from ais_prompt.utils.text import counted
+from ais_prompt.readers import Row
+from ais_prompt.utils import counted
 
 _DOCUMENTS: Final = {
     "GorillaFileSystem": "gorilla_file_system",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ais_prompt.extensions.benchmarks.layouts.file_layout import Layout, each, file, hub, letters
-from ais_prompt.readers.table import Row
+from ais_prompt.readers import Row
 
 _TRUE: Final = {"true": "A", "false": "B"}
 _MOOD: Final = {"Positive": "A", "Negative": "B"}

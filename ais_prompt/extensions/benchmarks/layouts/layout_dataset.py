@@ -11,14 +11,18 @@ from typing import Any
 from ais_prompt.errors import AisPromptError, ConfigError, DataError
 from ais_prompt.extensions.benchmarks.layouts.all_layouts import LAYOUTS
 from ais_prompt.extensions.benchmarks.layouts.file_layout import Call, Layout, Numbered, unchanged
-from ais_prompt.readers.batches import NumberedRow, store_rows
-from ais_prompt.readers.data_path import find_data, missing_data, require_data
-from ais_prompt.readers.formats import missing_file
-from ais_prompt.readers.hugging_face import HuggingFaceDataset
-from ais_prompt.readers.table import Table
+from ais_prompt.readers import (
+    HuggingFaceDataset,
+    NumberedRow,
+    Table,
+    find_data,
+    missing_data,
+    missing_file,
+    require_data,
+    store_rows,
+)
 from ais_prompt.registry import READERS
-from ais_prompt.utils.guard import exception_line
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import exception_line, listed
 
 
 @READERS.register_module()

@@ -22,7 +22,7 @@ from ais_prompt.extensions.benchmarks.layouts.file_layout import (
     letters,
     renamed,
 )
-from ais_prompt.readers.table import Row
+from ais_prompt.readers import Row
 
 
 def _hellaswag(value: Any, *, cuts: int, lettered: bool) -> Row:

@@ -21,7 +21,7 @@ from ais_prompt.extensions.benchmarks.layouts.file_layout import (
     source_and_target,
     tsv_records,
 )
-from ais_prompt.readers.table import Row
+from ais_prompt.readers import Row
 
 _QASPER: Final = {"dev": "qasper-dev-v0.3.json"}
 _TRUE: Final = {"true": "A", "false": "B"}

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ais_prompt.errors import ConfigError, DataError, PromptError
 from ais_prompt.extensions.benchmarks.ruler.grammar import REFRAIN, Dice, Language
-from ais_prompt.utils.hub import lookup
+from ais_prompt.utils import lookup
 
 TRIES: Final = 12
 """How often a prompt is made until it has its length; nearly always the first or second has it."""

@@ -20,9 +20,9 @@ from ais_prompt.extensions.benchmarks.ruler.fit import (
 from ais_prompt.extensions.benchmarks.ruler.grammar import Dice, Language
 from ais_prompt.extensions.benchmarks.ruler.haystack import NEEDLES, DocumentTask, NeedleTask, VariableTask
 from ais_prompt.extensions.benchmarks.ruler.lists import CommonWordsTask, FrequentWordsTask
-from ais_prompt.readers.table import Row, Table
+from ais_prompt.readers import Row, Table
 from ais_prompt.registry import READERS
-from ais_prompt.utils.progress import tracked
+from ais_prompt.utils import tracked
 
 Task: TypeAlias = Literal[
     "niah_single_1",

@@ -12,7 +12,7 @@ import time
 from typing import Final
 
 from ais_prompt.errors import DataError
-from ais_prompt.utils.jsonl import most_values
+from ais_prompt.utils import most_values
 
 TIMES_ITS_SIZE: Final = 300
 """Most bytes that are made of each byte of a log: logs are text, which is compressed to a twentieth."""

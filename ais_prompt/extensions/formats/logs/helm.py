@@ -23,7 +23,7 @@ from ais_prompt.extensions.formats.logs.record import (
     gold_of,
     number_of,
 )
-from ais_prompt.utils.text import counted
+from ais_prompt.utils import counted
 
 _METRICS: Final = ("exact_match", "quasi_exact_match", "f1_score")
 """Names of metrics, where the specification of the run is missing."""

@@ -20,26 +20,21 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.catalog import LOG_FORMATS, import_object
-from ais_prompt.checks.source import Source, read_spec
-from ais_prompt.config.load import LoadedConfig
+from ais_prompt.checks import Source, read_spec
+from ais_prompt.config import LoadedConfig
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.extensions.formats.logs.log_files import LogReading
 from ais_prompt.extensions.formats.logs.record import LogFormat, LoggedTask, LogRule, Reducer, as_written_by
 from ais_prompt.extensions.formats.logs.rules import RuleSearch
 from ais_prompt.extensions.formats.logs.samples import SeenAnswers, read_samples
 from ais_prompt.extensions.peers.import_run import import_run
-from ais_prompt.metrics.aggregate import Estimate, estimated_means, mean_scores
-from ais_prompt.plan.plan import Plan, record_of
-from ais_prompt.report.summary import write_summary
-from ais_prompt.scoring.rows import TaskOutcome, summary_rows
-from ais_prompt.scoring.score import SampleScores, score
-from ais_prompt.store.layout import RunFolder, create_run_folder
-from ais_prompt.store.predictions import prediction_sorter
-from ais_prompt.store.results import write_results
-from ais_prompt.store.writer_lock import hold_writer_lock
-from ais_prompt.types import SampleScore, Score, TaskFacts
-from ais_prompt.types.spec import ELSEWHERE, LOG
-from ais_prompt.utils.text import counted, listed
+from ais_prompt.metrics import Estimate, estimated_means, mean_scores
+from ais_prompt.plan import Plan, record_of
+from ais_prompt.report import write_summary
+from ais_prompt.scoring import SampleScores, TaskOutcome, score_task, summary_rows
+from ais_prompt.store import RunFolder, create_run_folder, hold_writer_lock, prediction_sorter, write_results
+from ais_prompt.types import ELSEWHERE, LOG, SampleScore, Score, TaskFacts
+from ais_prompt.utils import counted, listed
 
 _DEEPEST: Final = 50
 """Most dicts and lists around a value of a config: the parser of Python refuses 200."""
@@ -144,7 +139,7 @@ def open_log(path: Path) -> RunFolder | None:
     names = {one.name for one in imported.tasks}
     for task in imported.plan.tasks:
         if task.name in names:
-            score(task, imported.folder)
+            score_task(task, imported.folder)
     return imported.folder
 
 

@@ -29,7 +29,7 @@ from ais_prompt.extensions.formats.logs.record import (
     text_and_reasoning,
     texts_of,
 )
-from ais_prompt.metrics.repeated import pass_at_k
+from ais_prompt.metrics import pass_at_k
 
 _GRADES: Final = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """Correct, partially correct, incorrect, no answer (``inspect_ai.scorer.value_to_float``)."""

@@ -28,7 +28,7 @@ from ais_prompt.extensions.formats.logs.record import (
     number_of,
 )
 from ais_prompt.types import ChatMessage
-from ais_prompt.utils.jsonl import decode
+from ais_prompt.utils import decode
 
 _NAME: Final = re.compile(r"samples_(.*?)(?:_(\d{4}-\d\d-\d\dT[\d.-]+))?")
 _QUESTIONS: Final = ("question", "problem", "query", "prompt", "input", "text", "ctx")

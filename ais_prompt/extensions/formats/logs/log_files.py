@@ -18,9 +18,8 @@ from msgspec import Struct
 
 from ais_prompt.errors import DataError
 from ais_prompt.extensions.formats.logs.budget import OTHER_FILE, TIMES_ITS_SIZE, LogBudget, check_values
-from ais_prompt.store.disk import reading
-from ais_prompt.utils.files import open_regular
-from ais_prompt.utils.jsonl import decode
+from ais_prompt.store import reading
+from ais_prompt.utils import decode, open_regular
 
 LARGEST: Final = 1 << 28
 """Most bytes of a JSON file that is read at once."""

@@ -20,15 +20,14 @@ from typing import Any, Final, Literal, TypeAlias
 import regex
 
 from ais_prompt.errors import AisPromptError, PartError
-from ais_prompt.evaluators.base import Evaluator, MeanEvaluator, golds_of, letters_of
-from ais_prompt.evaluators.math import MathProcess
+from ais_prompt.evaluators import Evaluator, MathProcess, MeanEvaluator, golds_of, letters_of
 from ais_prompt.extensions.formats.logs.patterns import apply_pattern, compiled
 from ais_prompt.extensions.formats.logs.record import LoggedAnswer, LogRule, PartConfig, columns_of
-from ais_prompt.metrics.spans import exact_match, token_f1
-from ais_prompt.plan.build import build_evaluator, build_postprocessor, read_answer
+from ais_prompt.metrics import exact_match, token_f1
+from ais_prompt.plan import build_evaluator, build_postprocessor, read_answer
 from ais_prompt.registry import EVALUATORS, POSTPROCESSORS
 from ais_prompt.types import EvalSpec, Extraction, PartSpec
-from ais_prompt.utils.packages import require_installed
+from ais_prompt.utils import require_installed
 
 AGREEMENT: Final = 0.99
 """Share of a log's verdicts that a rule must give."""

@@ -13,10 +13,10 @@ from msgspec import Struct, field
 from ais_prompt.extensions.formats.logs.budget import MOST_METRICS
 from ais_prompt.extensions.formats.logs.record import LoggedAnswer, LoggedTask, Reducer, as_written_by, columns_of
 from ais_prompt.extensions.formats.logs.rules import RuleSearch
-from ais_prompt.scoring.scorer import NOT_SCORED
-from ais_prompt.store.predictions import PredictionSorter
+from ais_prompt.scoring import NOT_SCORED
+from ais_prompt.store import PredictionSorter
 from ais_prompt.types import Prediction, SampleScore, Status
-from ais_prompt.utils.text import counted
+from ais_prompt.utils import counted
 
 _UNKNOWN: Final = object()
 

@@ -11,10 +11,9 @@ from typing import Any, Final
 from ais_prompt.errors import DataError, PartError
 from ais_prompt.extensions.peers.code.calls import CheckCall, LoadCall, PostprocessCall, RetrieveCall, write_rows
 from ais_prompt.extensions.peers.code.session import CHECK_SECONDS, LOAD_SECONDS, TEXT_SECONDS, call_peer
-from ais_prompt.readers.batches import ArrowBatches
-from ais_prompt.readers.table import Table
+from ais_prompt.readers import ArrowBatches, Table
 from ais_prompt.registry import POSTPROCESSORS, READERS, RETRIEVERS
-from ais_prompt.retrievers.base import RowLists, ShotIds
+from ais_prompt.retrievers import RowLists, ShotIds
 from ais_prompt.types import Sample
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
 
-from ais_prompt.evaluators.base import BatchVerdict
+from ais_prompt.evaluators import BatchVerdict
 from ais_prompt.extensions.peers.code.calls import (
     PROMPT,
     CheckCall,

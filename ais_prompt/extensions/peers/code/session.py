@@ -27,10 +27,8 @@ from ais_prompt.extensions.peers.code.calls import (
     StartCall,
 )
 from ais_prompt.extensions.peers.code.sources import DISTRIBUTIONS, is_complete
-from ais_prompt.readers.data_path import CACHES, PACKAGES
-from ais_prompt.utils.folders import PEER_FOLDERS
-from ais_prompt.utils.peers import peer_of, peer_package
-from ais_prompt.utils.worker import Worker, WorkerDied
+from ais_prompt.readers import CACHES, PACKAGES
+from ais_prompt.utils import PEER_FOLDERS, Worker, WorkerDied, peer_of, peer_package
 
 PEER_NETWORK: Final = "AISPROMPT_PEER_NETWORK"
 """Environment variable that lets code of the peers use the network if it is ``1``."""

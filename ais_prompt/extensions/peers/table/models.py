@@ -10,9 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from ais_prompt.errors import ModelError
 from ais_prompt.extensions.peers.table.row import PartRow
-from ais_prompt.models.huggingface.library import local_path
-from ais_prompt.models.server.server_options import HOST
-from ais_prompt.models.transport.credentials import DEFAULT_VARIABLE, is_variable
+from ais_prompt.models import DEFAULT_VARIABLE, HOST, is_variable, local_path
 
 _ENDPOINT: Final = re.compile(r"/(?:chat/)?completions/?$")
 LENGTHS: Final = ("max_tokens", "max_completion_tokens", "max_new_tokens")

@@ -19,7 +19,7 @@ from ais_prompt.models.api.reasons import ended
 from ais_prompt.models.api.wire import BadBody, PieceKind, StreamReader, embed_files, fields_of, text_of, token_count
 from ais_prompt.models.model_options import MaxTokensField, Wire
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Prompt, Request, ToolCall, Usage
-from ais_prompt.utils.messages import openai_json
+from ais_prompt.utils import openai_json
 
 STREAMED: Final[Mapping[str, Any]] = MappingProxyType({"stream": True, "stream_options": {"include_usage": True}})
 """Further fields of a request whose answer is streamed with its token counts."""

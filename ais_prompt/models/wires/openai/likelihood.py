@@ -22,7 +22,7 @@ from ais_prompt.models.wires.openai.likelihood_wire import (
     TOP,
     LogProbsFormat,
     TokenLogProbs,
-    continuation,
+    continued,
     read_log_probs,
     read_top,
     single_token,
@@ -142,7 +142,7 @@ class LikelihoodClient:
         if not query.continuation:
             return NO_TOKENS
         before = await self._before(asking, prompt)
-        return continuation(query.continuation, before, await self._log_probs(asking, prompt + query.continuation))
+        return continued(query.continuation, before, await self._log_probs(asking, prompt + query.continuation))
 
     async def _messages(self, asking: _Asking, prompt: tuple[ChatMessage, ...], query: LikelihoodQuery) -> Completion:
         contents = [message.content for message in prompt]

@@ -234,7 +234,7 @@ def whole(text: str, probs: TokenLogProbs) -> Completion:
     return _likelihood(_bytes_after_first(text, probs), probs, start=1, all_tokens=len(probs.tokens))
 
 
-def continuation(text: str, before: TokenLogProbs, probs: TokenLogProbs) -> Completion:
+def continued(text: str, before: TokenLogProbs, probs: TokenLogProbs) -> Completion:
     """Return the log-likelihood of the tokens that a continuation adds.
 
     Args:

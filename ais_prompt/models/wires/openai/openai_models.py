@@ -26,8 +26,7 @@ from ais_prompt.models.wires.openai.likelihood_wire import ways_of
 from ais_prompt.models.wires.openai.responses import RESPONSES
 from ais_prompt.registry import MODELS
 from ais_prompt.types import Completion, Failure, LikelihoodQuery, Request
-from ais_prompt.utils.jsonl import encode
-from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.utils import SECRETS, encode
 
 
 class OpenAIModel(ApiModel):

@@ -26,7 +26,7 @@ from ais_prompt.models.api.wire import (
 from ais_prompt.models.model_options import Wire
 from ais_prompt.models.wires.openai.chat_wire import chat_messages, usage_of
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Prompt, Request, ToolCall, Usage
-from ais_prompt.utils.messages import CALL, RESULT, parts_of, text_of_calls
+from ais_prompt.utils import CALL, RESULT, parts_of, text_of_calls
 
 _ROLES: Final = {"system", "developer", "user", "assistant"}
 _CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input"}

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.checks.leaks.near_copies import (
+from ais_prompt.checks import (
     LEAST_OVERLAP,
     LEAST_WORDS,
     MAX_COMPARED,

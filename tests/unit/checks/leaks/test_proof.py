@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.checks.leaks.proof import (
+from ais_prompt.checks import (
     ShownQuestions,
     check_gold_is_hidden,
     find_shown_questions,
@@ -17,11 +17,9 @@ from ais_prompt.checks.leaks.proof import (
     shown_questions_warning,
 )
 from ais_prompt.errors import DataError
-from ais_prompt.inferencers import ChatInferencer, GenInferencer, MultiTurnGenInferencer
-from ais_prompt.inferencers.likelihoods import PPLInferencer
+from ais_prompt.inferencers import ChatInferencer, GenInferencer, MultiTurnGenInferencer, PPLInferencer
 from ais_prompt.prompts import ChatTemplate, MultiTurnPromptTemplate, PromptBuilder, PromptTemplate, RawPromptTemplate
-from ais_prompt.retrievers.bm25 import BM25Retriever
-from ais_prompt.retrievers.by_position import FixKRetriever, SlidingWindowRetriever, ZeroRetriever
+from ais_prompt.retrievers import BM25Retriever, FixKRetriever, SlidingWindowRetriever, ZeroRetriever
 from ais_prompt.types import Sample
 
 

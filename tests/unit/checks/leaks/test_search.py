@@ -10,10 +10,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.checks.check import Findings, check_plan
-from ais_prompt.checks.leaks.chance import drawn
-from ais_prompt.checks.source import Source, checked
-from ais_prompt.plan.plan import Plan
+from ais_prompt.checks import Findings, Source, check_plan, checked, drawn
+from ais_prompt.plan import Plan
 from ais_prompt.types import PartSpec, RunSpec, Sample
 from tests.support.parts import dataset_spec, write_rows
 

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.comparison.locks.drift import compare_task
-from ais_prompt.comparison.locks.drift_view import group_title
-from ais_prompt.preview.prompt_differences import TaskPrompts, compact_digest
+from ais_prompt.comparison import compare_task, group_title
+from ais_prompt.preview import TaskPrompts, compact_digest
 
 QUESTIONS = [f"{n} + {n}?" for n in range(20)]
 

@@ -6,9 +6,8 @@ import io
 
 from rich.console import Console
 
-from ais_prompt.comparison.locks.drift import Drift, compare_task
-from ais_prompt.comparison.locks.drift_view import print_drift
-from ais_prompt.preview.prompt_differences import Parts, TaskPrompts, compact_digest, text_of_prompt
+from ais_prompt.comparison import Drift, compare_task, print_drift
+from ais_prompt.preview import Parts, TaskPrompts, compact_digest, text_of_prompt
 from ais_prompt.types import ChatMessage
 
 

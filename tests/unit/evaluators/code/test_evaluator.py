@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.evaluators.base import Evaluator
-from ais_prompt.evaluators.code.evaluator import HumanEvalEvaluator, MBPPEvaluator, humaneval_program
+from ais_prompt.evaluators import Evaluator, HumanEvalEvaluator, MBPPEvaluator, humaneval_program
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore
 from tests.support.real_data import HUMANEVAL, needs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ais_prompt.evaluators.code.evaluator import humaneval_program
+from ais_prompt.evaluators import humaneval_program
 
 PROMPT = 'def double(x: int) -> int:\n    """Double a number.\n\n    >>> double(2)\n    4\n    """\n'
 

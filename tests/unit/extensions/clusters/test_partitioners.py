@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError, PartError
 from ais_prompt.extensions.clusters.partitioners import NumWorkerPartitioner, SizePartitioner
-from ais_prompt.shards import Chunk, Partitioner, TaskSize
-from ais_prompt.shards.partition import distribute
-from ais_prompt.types import Partition, Portion
+from ais_prompt.shards import distribute
+from ais_prompt.types import Chunk, Partition, Partitioner, Portion, TaskSize
 
 
 def size(name: str, samples: int, answer_tokens: int = 0, requests: int | None = None) -> TaskSize:

@@ -17,7 +17,7 @@ import pytest
 from jsonschema import Draft7Validator, Draft202012Validator
 
 from ais_prompt.catalog import EXPORTERS, import_object
-from ais_prompt.report.frames import SAMPLE_COLUMNS
+from ais_prompt.report import SAMPLE_COLUMNS
 from tests.support.cli import run_cli
 from tests.support.servers import ROOT
 

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.checks.stored_run import stored_spec
+from ais_prompt.checks import stored_spec
 from ais_prompt.extensions.formats.logs import log_files
 from ais_prompt.extensions.formats.logs.import_log import ImportedLog, import_log
 from ais_prompt.extensions.formats.logs.rules import logged_choice, logged_letters, logged_marked_letter
-from ais_prompt.report.stored import StoredTask, read_stored_results
-from ais_prompt.store.layout import RunFolder
+from ais_prompt.report import StoredTask, read_stored_results
+from ais_prompt.store import RunFolder
 from tests.support.cli import run_cli
 from tests.support.logs import (
     ASKED,

@@ -17,8 +17,8 @@ from msgspec import Struct
 
 from ais_prompt.errors import AisPromptError
 from ais_prompt.extensions.formats.logs.import_log import import_log
-from ais_prompt.report.stored import read_stored_results
-from ais_prompt.store.layout import RunFolder
+from ais_prompt.report import read_stored_results
+from ais_prompt.store import RunFolder
 from tests.support.logs import WRITERS
 
 REMOVED = object()

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ais_prompt.extensions.formats.logs.import_log import import_log
-from ais_prompt.report.stored import StoredSample, StoredTask, read_stored_results
-from ais_prompt.store.layout import RunFolder
+from ais_prompt.report import StoredSample, StoredTask, read_stored_results
+from ais_prompt.store import RunFolder
 from tests.support.cli import run_cli
 
 CONFIG = r"""

@@ -7,16 +7,11 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.config.load import LoadedConfig
-from ais_prompt.config.parse.run import parse_run
+from ais_prompt.config import LoadedConfig, parse_run
 from ais_prompt.extensions.peers.translate import translate
-from ais_prompt.models.huggingface.local_model import HuggingFaceBaseModel
-from ais_prompt.models.wires.openai.openai_models import OpenAIChatModel, OpenAICompletionModel
-from ais_prompt.plan.build import build_model
-from ais_prompt.prompts import PromptBuilder, PromptTemplate
-from ais_prompt.prompts.api_format import ApiFormat
-from ais_prompt.prompts.meta_template import resolve_tokens
-from ais_prompt.prompts.text_format import merge_neighbours
+from ais_prompt.models import HuggingFaceBaseModel, OpenAIChatModel, OpenAICompletionModel
+from ais_prompt.plan import build_model
+from ais_prompt.prompts import ApiFormat, PromptBuilder, PromptTemplate, merge_neighbours, resolve_tokens
 from ais_prompt.types import Sample
 
 DATASET: dict[str, Any] = {

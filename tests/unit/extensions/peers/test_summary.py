@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.config.load import LoadedConfig
-from ais_prompt.config.parse.run import parse_run
+from ais_prompt.config import LoadedConfig, parse_run
 from ais_prompt.extensions.peers.translate import translate
-from ais_prompt.scoring.averages import select, with_averages
-from ais_prompt.scoring.rows import Row
+from ais_prompt.scoring import Row, select, with_averages
 from ais_prompt.types import SummarySpec
 
 SCORES = {"a": 0.2, "b": 0.4, "c": 0.9}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.config.parse.section import Faults
+from ais_prompt.config import Faults
 from ais_prompt.errors import ConfigFaults
 from ais_prompt.extensions.peers.parts import REGISTRIES, SCORING, Translation
 from ais_prompt.extensions.peers.table import PEERS, ROWS, peer_part

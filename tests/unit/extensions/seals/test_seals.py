@@ -17,10 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ais_prompt.checks.source import Source
+from ais_prompt.checks import Source
 from ais_prompt.extensions.seals.seal_file import LOCK, SEAL, SIGNATURE, Seal, merkle_root, statement_leaf, unpack
 from ais_prompt.extensions.seals.verify import ask_again
-from ais_prompt.store.layout import RunFolder
+from ais_prompt.store import RunFolder
 from tests.support.cli import run_cli
 from tests.support.logs import write_lm_eval
 from tests.support.servers import MockServer

@@ -7,12 +7,7 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.models.api.wire import WireFormat, read_reply
-from ais_prompt.models.asking import is_temporary
-from ais_prompt.models.wires.anthropic import MESSAGES
-from ais_prompt.models.wires.openai.chat_wire import CHAT, COMPLETIONS
-from ais_prompt.models.wires.openai.responses import RESPONSES
-from ais_prompt.models.wires.triton import Generate
+from ais_prompt.models import CHAT, COMPLETIONS, MESSAGES, RESPONSES, Generate, WireFormat, is_temporary, read_reply
 
 TOO_LONG = {
     "OpenAI": "This model's maximum context length is 100 tokens. However, your messages resulted in 999 tokens.",

@@ -10,10 +10,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import PromptError
-from ais_prompt.models.api.api_model import ApiModel
-from ais_prompt.models.base import ChecksRequests
-from ais_prompt.models.wires.anthropic import AnthropicModel
-from ais_prompt.models.wires.openai.openai_models import OpenAIChatModel, OpenAIResponsesModel
+from ais_prompt.models import AnthropicModel, ApiModel, ChecksRequests, OpenAIChatModel, OpenAIResponsesModel
 from ais_prompt.types import ChatMessage, Decoding, LikelihoodQuery, Request
 from tests.support.cli import run_cli
 

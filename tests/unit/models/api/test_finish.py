@@ -7,8 +7,7 @@ import logging
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.models.api.reasons import BROKEN, ended
-from ais_prompt.models.asking import is_temporary
+from ais_prompt.models import BROKEN, ended, is_temporary
 from ais_prompt.types import Completion, ToolCall, Usage
 
 SAID = Completion("4", usage=Usage(3, 1))

@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from ais_prompt.models.api.client import option_hint
-from ais_prompt.models.api.wire import server_words
+from ais_prompt.models import option_hint, server_words
 
 COMPLETION_TOKENS = "max_tokens_field='max_completion_tokens'"
 NAMED = {

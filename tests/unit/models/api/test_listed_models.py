@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from ais_prompt.errors import ModelError
-from ais_prompt.models.api.addresses import served_models
+from ais_prompt.models import served_models
 
 
 @contextmanager

@@ -8,17 +8,24 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.checks.source import served_model
+from ais_prompt.checks import served_model
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models.api.api_model import ApiModel
-from ais_prompt.models.base import AsyncModel, BatchModel
-from ais_prompt.models.model_options import Limits, Retry, Sampling
-from ais_prompt.models.wires.anthropic import AnthropicModel
-from ais_prompt.models.wires.openai.openai_models import OpenAIChatModel, OpenAICompletionModel, OpenAIResponsesModel
+from ais_prompt.models import (
+    AnthropicModel,
+    ApiModel,
+    AsyncModel,
+    BatchModel,
+    Limits,
+    OpenAIChatModel,
+    OpenAICompletionModel,
+    OpenAIResponsesModel,
+    Retry,
+    Sampling,
+)
 from ais_prompt.testing.answers import MockReply
 from ais_prompt.testing.apis import error_of_messages
 from ais_prompt.types import ChatMessage, Completion, Decoding, LikelihoodQuery, Prompt, Request, Usage
-from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.utils import SECRETS
 from tests.support.servers import MockServer
 
 pytestmark = pytest.mark.process
@@ -321,7 +328,7 @@ def test_token_providers_and_azure_work_for_responses(server: MockServer, monkey
 
 
 def test_files_of_a_batch_service_hold_responses() -> None:
-    from ais_prompt.models.wires.openai.openai_models import batch_answer, batch_request
+    from ais_prompt.models import batch_answer, batch_request
     from ais_prompt.testing.apis import response_body
 
     model = OpenAIResponsesModel("m", stop_words=["\n"])

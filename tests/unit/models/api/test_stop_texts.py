@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ais_prompt import AnthropicModel, OpenAIChatModel, OpenAICompletionModel, OpenAIResponsesModel, TritonModel
-from ais_prompt.models.api.api_model import ApiModel
+from ais_prompt.models import ApiModel
 from ais_prompt.types import Completion, Decoding, Request
 
 STOPS = ("\n", "Q:", "A:", "###", "END")

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.models.asking import OUTAGE_FAILURES, OUTAGE_LIMIT_SECONDS, Outage
-from ais_prompt.models.pace import AdaptiveLimit, Ramp, RequestRate, TokenRate
+from ais_prompt.models import OUTAGE_FAILURES, OUTAGE_LIMIT_SECONDS, AdaptiveLimit, Outage, Ramp, RequestRate, TokenRate
 from ais_prompt.types import Failure
 
 AWAY = Failure("unreachable", "connection refused")

@@ -10,11 +10,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.models import asking
-from ais_prompt.models.asking import Attempt, Dispatcher
-from ais_prompt.models.model_options import Limits, Retry
-from ais_prompt.models.transport import Transport
-from ais_prompt.models.wires.openai.openai_models import OpenAIChatModel
+from ais_prompt.models import Attempt, Dispatcher, Limits, OpenAIChatModel, Retry, Transport, asking
 from ais_prompt.types import Activity, Completion, Failure, Request, Usage
 from tests.support.servers import MockServer, mock_server
 from tests.support.simulated import SimulatedServer, VirtualLoop, dispatcher_of

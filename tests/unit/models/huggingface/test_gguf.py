@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.errors import MissingExtra, ModelError
-from ais_prompt.models.huggingface.local_model import HuggingFaceBaseModel, HuggingFaceChatModel
-from ais_prompt.models.tokenizer import tokenizer_digests
+from ais_prompt.models import HuggingFaceBaseModel, HuggingFaceChatModel, tokenizer_digests
 from ais_prompt.types import LikelihoodQuery, Request
 from tests.support.gguf_files import DEMO_MODEL, write_gguf
 

@@ -14,15 +14,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ais_prompt.models.huggingface.local_likelihood as hf_prefixes
-from ais_prompt.models.base import LikelihoodModel
-from ais_prompt.models.huggingface.local_likelihood import (
+from ais_prompt.models import (
+    HuggingFaceBaseModel,
+    HuggingFaceChatModel,
     LikelihoodComputer,
+    LikelihoodModel,
     TokenRow,
+    decode,
     log_probs_of_batch,
     log_probs_of_tree,
 )
-from ais_prompt.models.huggingface.local_model import HuggingFaceBaseModel, HuggingFaceChatModel
-from ais_prompt.models.tokenizer import decode
 from ais_prompt.types import Completion, Likelihood, LikelihoodQuery, Request
 
 pytestmark = pytest.mark.torch

@@ -14,10 +14,8 @@ import pytest
 from msgspec.structs import replace
 
 from ais_prompt.errors import MissingExtra, ModelError, PromptError
-from ais_prompt.models.base import MediaModel
-from ais_prompt.models.huggingface.local_model import HuggingFaceChatModel
-from ais_prompt.models.huggingface.processor import MediaProcessor, video_decoder
-from ais_prompt.prompts.message_media import note_files
+from ais_prompt.models import HuggingFaceChatModel, MediaModel, MediaProcessor, video_decoder
+from ais_prompt.prompts import note_files
 from ais_prompt.types import ChatMessage, Completion, LikelihoodQuery, Prompt, Request
 from tests.support.media import wav
 from tests.support.vision_model import (

@@ -16,14 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError, ModelError, PromptError
-from ais_prompt.models.base import BatchModel
-from ais_prompt.models.huggingface.local_model import HuggingFaceBaseModel, HuggingFaceChatModel
-from ais_prompt.models.tokenizer import continuation, decode
-from ais_prompt.plan.bind import argument_faults
-from ais_prompt.prompts.chat_formats import make_chat_format
+from ais_prompt.models import BatchModel, HuggingFaceBaseModel, HuggingFaceChatModel, continuation, decode
+from ais_prompt.plan import argument_faults
+from ais_prompt.prompts import make_chat_format
 from ais_prompt.registry import MODELS
 from ais_prompt.types import ChatMessage, Completion, Decoding, Request
-from ais_prompt.utils.packages import install_command
+from ais_prompt.utils import install_command
 
 pytestmark = pytest.mark.torch
 

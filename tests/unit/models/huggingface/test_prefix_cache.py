@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.models.completions import common_length
-from ais_prompt.models.huggingface.reuse import Block, PrefixCache, Tokens
+from ais_prompt.models import Block, PrefixCache, Tokens, common_length
 
 pytestmark = pytest.mark.torch
 

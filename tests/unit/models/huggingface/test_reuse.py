@@ -13,11 +13,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ais_prompt.models.huggingface.generation import Generator
-from ais_prompt.models.huggingface.growing import ROOM, growing_cache
-from ais_prompt.models.huggingface.library import cache_for_generate
-from ais_prompt.models.huggingface.local_model import HuggingFaceBaseModel, HuggingFaceChatModel
-from ais_prompt.models.huggingface.reuse import Reuse, reuse_of
+from ais_prompt.models import (
+    ROOM,
+    Generator,
+    HuggingFaceBaseModel,
+    HuggingFaceChatModel,
+    Reuse,
+    cache_for_generate,
+    growing_cache,
+    reuse_of,
+)
 from ais_prompt.types import Completion, Decoding, Request
 
 pytestmark = pytest.mark.torch

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.models.huggingface.generation import Stops, completion_of
-from ais_prompt.models.thoughts import THINK_TAGS
+from ais_prompt.models import THINK_TAGS, Stops, completion_of
 
 END = 0
 

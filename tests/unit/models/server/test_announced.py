@@ -6,9 +6,8 @@ import os
 import time
 from pathlib import Path
 
-from ais_prompt.models.server.server_options import read_server
-from ais_prompt.models.server.started import AnnouncedServer, SharedServers, announced, list_of
-from ais_prompt.store.shard_folders import SILENCE
+from ais_prompt.models import AnnouncedServer, SharedServers, announced, list_of, read_server
+from ais_prompt.store import SILENCE
 
 SERVER = read_server({"command": "serve {port}", "shared": True, "host": "node7"}, "org/model", None)
 OTHER = read_server({"command": "serve {port}", "shared": True}, "org/other", None)

@@ -9,9 +9,8 @@ import pytest
 
 from ais_prompt import OpenAIChatModel
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models.base import address_of, cache_identity
-from ais_prompt.models.server.server_options import PRESETS, ServerToStart, read_server
-from ais_prompt.utils.gpus import GpuPool, visible_gpus
+from ais_prompt.models import PRESETS, ServerToStart, address_of, cache_identity, read_server
+from ais_prompt.utils import GpuPool, visible_gpus
 
 COMMAND = "serve {model} --port {port}"
 

@@ -13,9 +13,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ModelError
-from ais_prompt.models.server.instance import ServerInstance
-from ais_prompt.models.server.server_options import ServerToStart, read_server
-from ais_prompt.models.server.started import StartedServers
+from ais_prompt.models import ServerInstance, ServerToStart, StartedServers, read_server
 from tests.support.cli import ROOT
 from tests.support.waiting import WATCHDOG_SECONDS
 

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from ais_prompt.models import AnnouncedServer, SharedServers, StartedServers, read_server
 from ais_prompt.models.server import started as announced
-from ais_prompt.models.server.server_options import read_server
-from ais_prompt.models.server.started import AnnouncedServer, SharedServers, StartedServers
-from ais_prompt.utils.progress import Advance, Facts, shown_on
+from ais_prompt.utils import Advance, Facts, shown_on
 from tests.support.waiting import WATCHDOG_SECONDS
 
 SERVER = read_server({"command": "serve {port}", "shared": True, "host": "node7"}, "org/model", None)

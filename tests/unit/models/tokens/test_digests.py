@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.errors import ModelError
-from ais_prompt.models.tokenizer import tokenizer_digests
+from ais_prompt.models import tokenizer_digests
 
 
 @pytest.fixture

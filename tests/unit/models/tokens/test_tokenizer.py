@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.errors import ModelError
-from ais_prompt.models import OpenAIChatModel
-from ais_prompt.models.tokenizer import estimate_tokens, is_at_hand, refuse_too_long
+from ais_prompt.models import OpenAIChatModel, estimate_tokens, is_at_hand, refuse_too_long
 from ais_prompt.types import ChatMessage
 
 

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models.model_options import Retry
-from ais_prompt.models.wires.openai.openai_models import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
+from ais_prompt.models import OpenAIChatModel, OpenAICompletionModel, OpenAIModel, Retry
 from ais_prompt.types import Completion, LikelihoodQuery, Request
 from tests.support.servers import MockServer
 

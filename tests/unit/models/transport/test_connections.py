@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ais_prompt.models.transport import Reply, Server, read_client
+from ais_prompt.models import Reply, Server, read_client
 from ais_prompt.types import Failure
 from tests.support.waiting import WATCHDOG_SECONDS
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ais_prompt.errors import ModelError
-from ais_prompt.models.transport.credentials import resolve_address, resolve_headers
-from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.models import resolve_address, resolve_headers
+from ais_prompt.utils import SECRETS
 
 SECRET = "tenant/0123456789"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models.transport.credentials import (
+from ais_prompt.models import (
     check_variable_name,
     is_named_somewhere,
     named_variable,
@@ -16,7 +16,7 @@ from ais_prompt.models.transport.credentials import (
     resolve_address,
     resolve_headers,
 )
-from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.utils import SECRETS
 
 URL = "http://127.0.0.1:8000/v1"
 

@@ -17,16 +17,18 @@ import pytest
 
 from ais_prompt import __version__
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models.transport import (
+from ais_prompt.models import (
     Reply,
     Server,
     Transport,
     allow_connections,
+    check_environment,
     forget_connections,
+    proxy_for,
     read_client,
     request_headers,
+    without_login,
 )
-from ais_prompt.models.transport.network import check_environment, proxy_for, without_login
 from ais_prompt.types import Failure
 from tests.support.waiting import WATCHDOG_SECONDS
 

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigError, PromptError
-from ais_prompt.models.model_options import Retry
-from ais_prompt.models.wires.triton import TritonModel
+from ais_prompt.models import Retry, TritonModel
 from ais_prompt.types import ChatMessage, Completion, Prompt, Request
 from tests.support.servers import MockServer
 

@@ -6,13 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ais_prompt.metrics.aggregate import mean_scores
-from ais_prompt.report.summary import write_summary
-from ais_prompt.scoring.rows import TaskOutcome, summary_rows
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.predictions import write_predictions
-from ais_prompt.store.results import write_json_atomic, write_results
-from ais_prompt.store.run_record import write_config
+from ais_prompt.metrics import mean_scores
+from ais_prompt.report import write_summary
+from ais_prompt.scoring import TaskOutcome, summary_rows
+from ais_prompt.store import RunFolder, write_config, write_json_atomic, write_predictions, write_results
 from ais_prompt.types import Completion, Prediction, Prompts, SampleScore
 
 

@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError, StoreError
+from ais_prompt.report import ORDERS, STATES, FoundSamples, Query, SampleIndex, ServedReport, find, json_text
 from ais_prompt.report.web import index as index_module
-from ais_prompt.report.web.index import ORDERS, STATES, FoundSamples, Query, SampleIndex, find, json_text
-from ais_prompt.report.web.served import ServedReport
-from ais_prompt.store.layout import RunFolder
+from ais_prompt.store import RunFolder
 from ais_prompt.types import Completion, Prediction, SampleScore
 from tests.support.waiting import WATCHDOG_SECONDS
 from tests.unit.report.web.making import make_run

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ais_prompt.report.web.assets import Lines
-from ais_prompt.report.web.sample import Judgement, judgement_places, read_judgements, sample_json
-from ais_prompt.report.web.served import ServedReport
-from ais_prompt.scoring.judges.verdicts import question_id
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.predictions import write_predictions
+from ais_prompt.report import Judgement, Lines, ServedReport, judgement_places, read_judgements, sample_json
+from ais_prompt.scoring import question_id
+from ais_prompt.store import RunFolder, write_predictions
 from ais_prompt.types import Completion, JudgeVerdict, Prediction, SampleScore
-from ais_prompt.utils.jsonl import encode
+from ais_prompt.utils import encode
 from tests.unit.report.web.making import make_run
 
 

@@ -14,13 +14,10 @@ import pytest
 from msgspec.structs import replace
 
 import ais_prompt
-from ais_prompt.checks.prompt_warning import MisspeltPlaceholder, PromptWarning
-from ais_prompt.preview.preview import PromptView, Token, preview
-from ais_prompt.report.web.assets import counted, say
-from ais_prompt.report.web.pages import runs_page
-from ais_prompt.report.web.prompt_page import prompts_page, side_by_side
-from ais_prompt.report.web.run_prompts import prompts_part, write_prompts
-from ais_prompt.store.layout import RunFolder
+from ais_prompt.checks import MisspeltPlaceholder, PromptWarning
+from ais_prompt.preview import PromptView, Token, preview_sample
+from ais_prompt.report import counted, prompts_page, prompts_part, runs_page, say, side_by_side, write_prompts
+from ais_prompt.store import RunFolder
 from tests.support.prompt_tasks import prompt_task
 
 ASSETS = files("ais_prompt.report.web") / "assets"
@@ -66,7 +63,7 @@ def english(page: str) -> set[str]:
 
 def views(prompt: Any, **more: Any) -> list[PromptView]:
     """Prompts without the texts of their warnings: these are messages, as those of `check`."""
-    return [replace(view, warnings=()) for view in preview(prompt_task(prompt, **more), 1, origins=True)]
+    return [replace(view, warnings=()) for view in preview_sample(prompt_task(prompt, **more), 1, origins=True)]
 
 
 def with_shots(prompt: Any, **more: Any) -> list[PromptView]:

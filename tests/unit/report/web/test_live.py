@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.report.web.run_files import LiveRun
-from ais_prompt.store.run_record import write_config
-from ais_prompt.store.writer_lock import hold_writer_lock
+from ais_prompt.report import LiveRun
+from ais_prompt.store import hold_writer_lock, write_config
 from tests.unit.report.web.making import make_run, prediction
 
 CONFIG = """

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.metrics.aggregate import mean_scores
-from ais_prompt.report.web.breakdown import MOST_GROUPS, Breakdowns, context_samples, long_contexts
-from ais_prompt.scoring.averages import with_averages
-from ais_prompt.scoring.rows import score_row
+from ais_prompt.metrics import mean_scores
+from ais_prompt.report import MOST_GROUPS, Breakdowns, context_samples, long_contexts
+from ais_prompt.scoring import score_row, with_averages
 from ais_prompt.types import Completion, Prediction, SampleScore, SummaryEntry, SummaryGroup
 
 ROWS = st.lists(

@@ -12,11 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ais_prompt.checks.prompt_warning import MisspeltPlaceholder
-from ais_prompt.preview.preview import PromptView, preview
-from ais_prompt.report.web.assets import asset
-from ais_prompt.report.web.prompt_page import prompt_html, prompts_page, side_by_side
-from ais_prompt.utils.text import printable
+from ais_prompt.checks import MisspeltPlaceholder
+from ais_prompt.preview import PromptView, preview_sample
+from ais_prompt.report import asset, prompt_html, prompts_page, side_by_side
+from ais_prompt.utils import printable
 from tests.support.prompt_tasks import prompt_task
 
 HOSTILE = (
@@ -69,7 +68,7 @@ class Reader(HTMLParser):
 
 
 def view_of(prompt: Any, **more: Any) -> PromptView:
-    [view] = preview(prompt_task(prompt, **more), 1, origins=True, place=lambda where: f"{where} (eval.py:7)")
+    [view] = preview_sample(prompt_task(prompt, **more), 1, origins=True, place=lambda where: f"{where} (eval.py:7)")
     return view
 
 

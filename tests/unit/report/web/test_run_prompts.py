@@ -10,12 +10,11 @@ import pytest
 from msgspec.structs import replace
 
 from ais_prompt.models import ScriptedModel
-from ais_prompt.plan.plan import PlannedModel, Task
-from ais_prompt.preview.preview import preview
+from ais_prompt.plan import PlannedModel, Task
+from ais_prompt.preview import preview_sample
+from ais_prompt.report import prompts_part, questions_html, side_by_side, write_prompts
 from ais_prompt.report.web import run_prompts
-from ais_prompt.report.web.prompt_page import questions_html, side_by_side
-from ais_prompt.report.web.run_prompts import prompts_part, write_prompts
-from ais_prompt.store.layout import RunFolder
+from ais_prompt.store import RunFolder
 from ais_prompt.types import Prompt
 from tests.support.prompt_tasks import prompt_task
 
@@ -36,7 +35,7 @@ def kept(folder: RunFolder, **more: Any) -> str:
 @pytest.mark.parametrize("question", ["1+1=?", HOSTILE])
 def test_what_is_kept_is_shown_as_view_prompt_shows_it(tmp_path: Path, style: str, question: str) -> None:
     rows = [{"q": question, "a": "2"}]
-    views = list(preview(prompt_task(TEMPLATE, ice=ICE, train=SHOTS, rows=rows, style=style), 1, origins=True))
+    views = list(preview_sample(prompt_task(TEMPLATE, ice=ICE, train=SHOTS, rows=rows, style=style), 1, origins=True))
     assert kept(RunFolder(tmp_path), rows=rows, style=style).endswith(questions_html(side_by_side([("", views)])))
 
 

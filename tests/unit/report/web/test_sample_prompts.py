@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.preview.marks import Origin, Span
-from ais_prompt.preview.preview import PromptView, preview
-from ais_prompt.report.web.run_prompts import align, kept_prompts, sample_prompts_html, traced_views, write_prompts
-from ais_prompt.store.layout import RunFolder
+from ais_prompt.preview import Origin, PromptView, Span, preview_sample
+from ais_prompt.report import align, kept_prompts, sample_prompts_html, traced_views, write_prompts
+from ais_prompt.store import RunFolder
 from ais_prompt.types import Completion, Prediction
 from tests.support.prompt_tasks import prompt_task
 
@@ -63,7 +62,7 @@ def predicted(views: Sequence[PromptView], **more: Any) -> Prediction:
 
 def two(prompt: Any, **more: Any) -> tuple[list[PromptView], list[PromptView]]:
     """The prompts of two rows."""
-    views = list(preview(prompt_task(prompt, **more), 2, origins=True))
+    views = list(preview_sample(prompt_task(prompt, **more), 2, origins=True))
     return views[: len(views) // 2], views[len(views) // 2 :]
 
 

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.errors import ConfigError
+from ais_prompt.report import LOOPBACK, ReportServer, report_of
 from ais_prompt.report.web import server as report_server
-from ais_prompt.report.web.server import LOOPBACK, ReportServer, report_of
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.results import write_json_atomic
+from ais_prompt.store import RunFolder, write_json_atomic
 from tests.support.waiting import WATCHDOG_SECONDS
 from tests.unit.report.web.making import make_run, prediction, scored
 from tests.unit.report.web.reading import read_report

@@ -10,9 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.report.web.index import STATES, Query, SampleIndex
-from ais_prompt.report.web.served import ServedReport
-from ais_prompt.report.web.side_by_side import find_questions, verdict_of
+from ais_prompt.report import STATES, Query, SampleIndex, ServedReport, find_questions, verdict_of
 from tests.browser.sample_run import make_sample_run
 
 MISSES = {"partial", "wrong", "unparsed", "truncated", "failed"}

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ais_prompt.report.summary import write_summary
-from ais_prompt.report.web.overview import overview
-from ais_prompt.report.web.pages import runs_page
-from ais_prompt.report.web.run_files import summary_of
-from ais_prompt.scoring.averages import with_averages
-from ais_prompt.scoring.rows import Row
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.predictions import write_predictions
-from ais_prompt.store.run_record import write_config
+from ais_prompt.report import overview, runs_page, summary_of, write_summary
+from ais_prompt.scoring import Row, with_averages
+from ais_prompt.store import RunFolder, write_config, write_predictions
 from ais_prompt.types import SummaryEntry, SummaryGroup
 from tests.unit.report.web.making import make_run, prediction, scored
 from tests.unit.report.web.reading import read_report

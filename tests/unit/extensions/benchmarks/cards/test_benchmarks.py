@@ -11,10 +11,8 @@ from typing import Any
 import pytest
 
 from ais_prompt import run
-from ais_prompt.checks.source import Source, read_spec
-from ais_prompt.config.cards import cards, find_card
-from ais_prompt.config.compose import compose
-from ais_prompt.config.locate import list_shipped
+from ais_prompt.checks import Source, read_spec
+from ais_prompt.config import compose_config, find_card, list_shipped, read_cards
 from ais_prompt.extensions.benchmarks.cards.catalog_dataset import CatalogDataset
 from ais_prompt.extensions.benchmarks.cards.publisher_rows import LETTERS
 from ais_prompt.registry import READERS
@@ -75,7 +73,7 @@ def test_a_config_scores_what_its_sample_says(
     name: str, config: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     case = sample(name)["configs"][config]
-    values = compose((), (config,)).values
+    values = compose_config((), (config,)).values
     datasets = some_datasets(name, values["datasets"])
     for dataset in datasets:
         if "judge" in case:
@@ -118,21 +116,21 @@ def test_each_card_has_a_config_and_each_config_a_sample() -> None:
     shipped = {found.path.parent.name: set[str]() for found in list_shipped("datasets")}
     for found in list_shipped("datasets"):
         shipped[found.path.parent.name].add(found.name)
-    for name in cards():
+    for name in read_cards():
         assert shipped.get(name), f"{name} has a card and no config"
         assert shipped[name] == set(sample(name)["configs"]), name
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", [name for name, card in cards().items() if card.made])
+@pytest.mark.parametrize("name", [name for name, card in read_cards().items() if card.made])
 def test_configs_of_made_rows_keep_room_for_the_answer(name: str) -> None:
     configs = [config for folder, config in CONFIGS if folder == name]
     sizes = {}
     for config in configs:
-        for dataset in compose((), (config,)).values["datasets"]:
+        for dataset in compose_config((), (config,)).values["datasets"]:
             assert dataset["max_out_len"] == dataset["infer_cfg"]["inferencer"]["max_out_len"]
             sizes[dataset["abbr"]] = (dataset["length"], dataset["num_samples"])
-    assert len(sizes) == sum(len(compose((), (config,)).values["datasets"]) for config in configs)
+    assert len(sizes) == sum(len(compose_config((), (config,)).values["datasets"]) for config in configs)
     shortest = min(length for length, _ in sizes.values())
     assert all(length.bit_count() == 1 for length, _ in sizes.values()), "lengths are powers of two"
     questions = sum(number for length, number in sizes.values() if name == "needle" or length == shortest)
@@ -147,7 +145,7 @@ def test_data_of_made_rows_cannot_be_got() -> None:
 
 
 def test_there_are_enough_benchmarks() -> None:
-    assert len(cards()) >= 25
+    assert len(read_cards()) >= 25
 
 
 @pytest.mark.thorough
@@ -188,7 +186,7 @@ def test_averages_by_field(name: str, subjects: int, fields: dict[str, int], acr
 @pytest.mark.thorough
 def test_list_and_describe_show_the_cards(data: Path) -> None:
     shown = run_cli("list", "datasets").stdout
-    for name, card in cards().items():
+    for name, card in read_cards().items():
         assert any(line.split()[:1] == [name] and card.tests in line and "here" in line for line in shown.splitlines())
     described = run_cli("describe", "mmlu_ppl", environment={"COLUMNS": "100"}).stdout
     for text in (
@@ -204,6 +202,6 @@ def test_list_and_describe_show_the_cards(data: Path) -> None:
 
 
 def test_one_screen_each() -> None:
-    for name, card in cards().items():
+    for name, card in read_cards().items():
         for file in [card.folder / "card.toml", *card.folder.glob(f"{name}*.py")]:
             assert len(file.read_text("utf-8").splitlines()) <= 60, file

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ais_prompt import run
-from ais_prompt.config.compose import compose
+from ais_prompt.config import compose_config
 from ais_prompt.errors import DataError
 from ais_prompt.extensions.benchmarks.cards.catalog_dataset import CatalogDataset
 from ais_prompt.extensions.benchmarks.get import check, get
@@ -81,7 +81,7 @@ def test_data_of_another_machine_bring_their_images(
 @pytest.mark.thorough
 def test_the_prompt_names_the_image_and_its_digest(tmp_path: Path, data: Path) -> None:
     get("mmstar", write_tsv(tmp_path / "brought", [encoded("red")]))
-    datasets = compose((), ("mmstar",)).values["datasets"]
+    datasets = compose_config((), ("mmstar",)).values["datasets"]
     models = [{"type": "ScriptedModel", "abbr": "m", "default": "B"}]
     done = run({"models": models, "datasets": datasets, "work_dir": str(tmp_path / "out")}, report=False, quiet=True)
     assert [row.score for row in done.rows] == [1]

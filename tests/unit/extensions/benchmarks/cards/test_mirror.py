@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ais_prompt.utils.hub import MAX_PAGES
+from ais_prompt.utils import MAX_PAGES
 from tests.support.cli import run_cli
 from tests.support.hub import FakeHub, fake_hub
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.config.compose import compose
+from ais_prompt.config import compose_config
 from ais_prompt.extensions.benchmarks.cards.catalog_dataset import CatalogDataset
 from ais_prompt.extensions.benchmarks.get import get
 from ais_prompt.registry import EVALUATORS, POSTPROCESSORS
@@ -23,7 +23,7 @@ pytestmark = needs(REAL_DATA)
 @cache
 def scorer(config: str) -> Callable[[str, object], float]:
     """What gives the main metric of an answer and its gold, with the parts of a config."""
-    scoring = compose((), (config,)).values["datasets"][0]["eval_cfg"]
+    scoring = compose_config((), (config,)).values["datasets"][0]["eval_cfg"]
     extract, gold_of = (part(scoring.get(key)) for key in ("pred_postprocessor", "dataset_postprocessor"))
     arguments = dict(scoring["evaluator"])
     evaluator = EVALUATORS.get(arguments.pop("type"))(**arguments)

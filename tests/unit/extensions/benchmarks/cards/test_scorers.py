@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ais_prompt import check
-from ais_prompt.config.compose import compose
+from ais_prompt.config import compose_config
 from ais_prompt.extensions.benchmarks.cards.catalog_dataset import CatalogDataset
 from tests.support.benchmark_samples import CONFIGS, bring, sample
 
@@ -47,7 +47,7 @@ def test_answers_that_know_nothing(name: str, config: str, tmp_path: Path, monke
     rows = [row for split in reader.splits() for row in reader.read(split)]
     found = next(
         (dataset, fitting)
-        for dataset in compose((), (config,)).values["datasets"]
+        for dataset in compose_config((), (config,)).values["datasets"]
         if (fitting := [row for row in rows if dataset.get("only", {}).items() <= row.items()])
     )
     dataset, column = dict(found[0]), found[0]["reader_cfg"]["output_column"]

@@ -7,8 +7,7 @@ import pytest
 
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.extensions.benchmarks.layouts.layout_dataset import BenchmarkDataset
-from ais_prompt.readers.base import load_dataset
-from ais_prompt.readers.data_path import data_places, find_data
+from ais_prompt.readers import data_places, find_data, load_dataset
 from ais_prompt.types import ReaderSpec
 from tests.unit.extensions.benchmarks.layouts.samples import CASES
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import DataError
-from ais_prompt.evaluators.base import AnswerBatch
+from ais_prompt.evaluators import AnswerBatch
 from ais_prompt.extensions.peers.code.judged import PeerJudgeEvaluator, ShownAnswer, columns, orders, reference, rounds
 from ais_prompt.extensions.peers.code.running import NoVerdict, judged_verdict
 

@@ -9,14 +9,11 @@ import pytest
 from pydantic import ValidationError
 
 from ais_prompt.errors import PromptError
-from ais_prompt.models.api.wire import http_failure, read_reply
-from ais_prompt.models.asking import THROTTLED, is_temporary
-from ais_prompt.models.model_options import Wire
-from ais_prompt.models.wires.anthropic import MESSAGES, MessageStream
+from ais_prompt.models import MESSAGES, THROTTLED, MessageStream, Wire, http_failure, is_temporary, read_reply
 from ais_prompt.testing.answers import MockReply
 from ais_prompt.testing.apis import error_of_messages, message_body, message_events, message_fault
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Request, ToolCall, Usage
-from ais_prompt.utils.messages import call_messages
+from ais_prompt.utils import call_messages
 from tests.unit.models.package_types import PackageTypes
 
 pytestmark = pytest.mark.thorough

@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigError, ModelError, PromptError
-from ais_prompt.models.model_options import Retry
-from ais_prompt.models.wires.openai.likelihood import PROBE, REMEMBERED
-from ais_prompt.models.wires.openai.openai_models import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
+from ais_prompt.models import PROBE, REMEMBERED, OpenAIChatModel, OpenAICompletionModel, OpenAIModel, Retry
 from ais_prompt.testing.scoring import LetterModel
 from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, LikelihoodQuery, Prompt, Request
 from tests.support.servers import ROOT, MockServer, mock_server

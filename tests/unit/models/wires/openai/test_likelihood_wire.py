@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.models.wires.openai.chat_wire import CHAT, COMPLETIONS
-from ais_prompt.models.wires.openai.likelihood_wire import TOP, TokenLogProbs, read_log_probs, read_top, ways_of
+from ais_prompt.models import CHAT, COMPLETIONS, TOP, TokenLogProbs, read_log_probs, read_top, ways_of
 from ais_prompt.types import Failure
 
 PROMPT = "So it"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import DataError
-from ais_prompt.models.api.wire import embed_files
+from ais_prompt.models import embed_files
 from ais_prompt.types import ChatMessage, prompt_to_json
 from tests.support.media import PNG, wav
 

@@ -18,9 +18,7 @@ import numpy as np
 import pytest
 
 from ais_prompt.errors import ConfigError, ModelError, PromptError
-from ais_prompt.models.base import AsyncModel, BatchModel
-from ais_prompt.models.model_options import Retry
-from ais_prompt.models.wires.openai.openai_models import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
+from ais_prompt.models import AsyncModel, BatchModel, OpenAIChatModel, OpenAICompletionModel, OpenAIModel, Retry
 from ais_prompt.registry import MODELS
 from ais_prompt.types import ChatMessage, Completion, Failure, Prompt, Request, Usage
 from tests.support.servers import MockServer, mock_server

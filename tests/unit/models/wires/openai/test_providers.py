@@ -6,12 +6,10 @@ import pytest
 
 from ais_prompt import OpenAIChatModel, OpenAICompletionModel
 from ais_prompt.catalog import PROVIDERS
-from ais_prompt.checks.source import served_model
+from ais_prompt.checks import served_model
 from ais_prompt.errors import ConfigError
-from ais_prompt.models.api.addresses import find_provider
-from ais_prompt.models.transport.credentials import check_variable_name
-from ais_prompt.models.transport.network import check_address
-from ais_prompt.plan.bind import argument_faults
+from ais_prompt.models import check_address, check_variable_name, find_provider
+from ais_prompt.plan import argument_faults
 
 
 @pytest.mark.parametrize("name", PROVIDERS)

@@ -9,13 +9,11 @@ import pytest
 from pydantic import ValidationError
 
 from ais_prompt.errors import PromptError
-from ais_prompt.models.api.wire import read_reply
-from ais_prompt.models.model_options import Wire
-from ais_prompt.models.wires.openai.responses import RESPONSES, ResponseStream
+from ais_prompt.models import RESPONSES, ResponseStream, Wire, read_reply
 from ais_prompt.testing.answers import MockReply
 from ais_prompt.testing.apis import response_body, response_events, response_fault
 from ais_prompt.types import ChatMessage, Completion, Decoding, Request, ToolCall, Usage
-from ais_prompt.utils.messages import call_messages
+from ais_prompt.utils import call_messages
 from tests.unit.models.package_types import PackageTypes
 
 pytestmark = pytest.mark.thorough

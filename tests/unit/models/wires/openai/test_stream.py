@@ -11,9 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.models.model_options import Retry
-from ais_prompt.models.wires.openai.chat_wire import CHAT, ChatStream
-from ais_prompt.models.wires.openai.openai_models import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
+from ais_prompt.models import CHAT, ChatStream, OpenAIChatModel, OpenAICompletionModel, OpenAIModel, Retry
 from ais_prompt.types import Completion, Request, Usage
 from tests.support.servers import MockServer
 from tests.support.waiting import STALL_SECONDS, WATCHDOG_SECONDS

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.models.wires.openai.likelihood_wire import (
+from ais_prompt.models import (
     EMPTY,
     TokenLogProbs,
-    continuation,
+    continued,
     is_log_prob,
     single_token,
     whole,
@@ -44,22 +44,20 @@ def test_the_first_token_of_a_text_has_no_log_likelihood() -> None:
 
 
 def test_a_continuation_is_what_it_adds() -> None:
-    found = likelihood_of(
-        continuation(" is", token_log_probs("So| it", -1.0), token_log_probs("So| it| is", -1.01, -2.0))
-    )
+    found = likelihood_of(continued(" is", token_log_probs("So| it", -1.0), token_log_probs("So| it| is", -1.01, -2.0)))
     assert found == Likelihood(nll=2.0, tokens=1, all_tokens=1, bytes=3)
 
 
 def test_tokens_of_the_prompt_that_a_continuation_changes_count_with_it() -> None:
     found = likelihood_of(
-        continuation("it", token_log_probs("So|is| ", -1.0, -3.0), token_log_probs("So|is| it", -1.0, -2.0))
+        continued("it", token_log_probs("So|is| ", -1.0, -3.0), token_log_probs("So|is| it", -1.0, -2.0))
     )
     assert (found.nll, found.tokens, found.merged) == (2.0, 1, True)
 
 
 @pytest.mark.parametrize("before", [EMPTY, token_log_probs("<s>")])
 def test_after_an_empty_prompt_all_tokens_but_the_first_count(before: TokenLogProbs) -> None:
-    found = likelihood_of(continuation("So it", before, token_log_probs("<s>|So| it", -1.0, -2.0)))
+    found = likelihood_of(continued("So it", before, token_log_probs("<s>|So| it", -1.0, -2.0)))
     assert (found.nll, found.tokens, found.all_tokens, found.merged) == (3.0, 2, 2, False)
 
 
@@ -69,7 +67,7 @@ def test_a_prompt_and_its_continuation_make_the_whole(values: list[float], data:
     cut = data.draw(st.integers(1, len(values)))
     tokens = tuple(map(str, range(len(values) + 1)))
     text, start = TokenLogProbs(tokens, (None, *values)), TokenLogProbs(tokens[:cut], (None, *values)[:cut])
-    end = likelihood_of(continuation("x", start, text))
+    end = likelihood_of(continued("x", start, text))
     first = likelihood_of(whole("x", start)).nll if cut > 1 else 0.0
     assert first + end.nll == pytest.approx(likelihood_of(whole("x", text)).nll)
     assert end.tokens == len(tokens) - cut
@@ -79,7 +77,7 @@ def test_a_prompt_and_its_continuation_make_the_whole(values: list[float], data:
 def test_parts_of_a_character_are_compared_by_their_log_probability(value: float, merged: bool) -> None:
     """Both parts are shown as a replacement character, whatever their bytes are."""
     before, text = token_log_probs("a|\ufffd", -3.0), token_log_probs("a|\ufffd|b", value, -1.0)
-    found = likelihood_of(continuation("b", before, text))
+    found = likelihood_of(continued("b", before, text))
     assert found.merged is merged
     assert found.nll == (1.0 if not merged else 7.0)
 
@@ -89,8 +87,7 @@ def test_an_invalid_log_probability_is_a_failure(value: Any) -> None:
     assert not is_log_prob(value)
     assert kind_of(whole("ab", token_log_probs("a|b|c", -1.0, value))) == "not_a_number"
     assert (
-        kind_of(continuation("c", token_log_probs("a|b", -1.0), token_log_probs("a|b|c", -1.0, value)))
-        == "not_a_number"
+        kind_of(continued("c", token_log_probs("a|b", -1.0), token_log_probs("a|b|c", -1.0, value))) == "not_a_number"
     )
     failure = single_token("c", token_log_probs("a|b", -1.0), token_log_probs("a|b|c", -1.0, value))
     assert isinstance(failure, Failure)
@@ -98,9 +95,7 @@ def test_an_invalid_log_probability_is_a_failure(value: Any) -> None:
 
 
 def test_a_missing_value_in_the_prompt_does_not_affect_its_continuation() -> None:
-    assert (
-        likelihood_of(continuation("c", token_log_probs("a|b", None), token_log_probs("a|b|c", None, -1.0))).nll == 1.0
-    )
+    assert likelihood_of(continued("c", token_log_probs("a|b", None), token_log_probs("a|b|c", None, -1.0))).nll == 1.0
 
 
 @pytest.mark.parametrize("value", [0, 0.0, -1, -700.5, 1e-7])
@@ -110,7 +105,7 @@ def test_log_probabilities(value: float) -> None:
 
 def test_a_text_of_one_token_has_no_likelihood() -> None:
     assert kind_of(whole("a", token_log_probs("a"))) == "no_tokens"
-    assert kind_of(continuation("b", token_log_probs("a|b", -1.0), token_log_probs("a|b", -1.0))) == "no_tokens"
+    assert kind_of(continued("b", token_log_probs("a|b", -1.0), token_log_probs("a|b", -1.0))) == "no_tokens"
 
 
 def test_a_choice_is_one_token_more() -> None:

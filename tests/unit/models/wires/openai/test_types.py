@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from ais_prompt.models.api.wire import read_reply
-from ais_prompt.models.wires.openai.chat_wire import CHAT, COMPLETIONS, STREAMED, ChatStream, request_body
+from ais_prompt.models import CHAT, COMPLETIONS, STREAMED, ChatStream, read_reply, request_body
 from ais_prompt.testing.answers import MockReply, answer_body
 from ais_prompt.types import ChatMessage, Decoding, Request, ToolCall
-from ais_prompt.utils.messages import call_messages
+from ais_prompt.utils import call_messages
 from tests.unit.models.package_types import PackageTypes
 
 pytestmark = pytest.mark.thorough

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import PromptError
-from ais_prompt.models.api.wire import read_reply
-from ais_prompt.models.wires.openai.chat_wire import CHAT, COMPLETIONS, request_body
+from ais_prompt.models import CHAT, COMPLETIONS, read_reply, request_body
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Request, Usage
 
 IMAGE = {"type": "image_url", "image_url": {"url": "data:,"}}
