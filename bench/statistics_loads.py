@@ -23,9 +23,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ais_prompt.perf.compared_loads import COMPARED, percentile_ratio_interval
-from ais_prompt.perf.intervals import Z, percentile_interval
-from ais_prompt.perf.metrics import distribution
+from ais_prompt.extensions.perf.compared_loads import COMPARED, percentile_ratio_interval
+from ais_prompt.extensions.perf.intervals import Z, percentile_interval
+from ais_prompt.extensions.perf.metrics import distribution
 
 Values = NDArray[np.float64]
 

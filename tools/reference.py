@@ -17,7 +17,7 @@ from ais_prompt.reference.file_entries import FILES, schema_of
 from ais_prompt.reference.lookup import entries
 from ais_prompt.reference.programs import LLMS, SKILL, llms_txt, skill
 from tools import benchmarks, counterparts, differences
-from tools.stub import STUB, stub
+from tools.stub import NAMES, STUB, names_of_extensions, stub
 
 ROOT: Final = Path(__file__).parents[1]
 INDEX: Final = Path("docs/reference.md")
@@ -89,6 +89,7 @@ def pages() -> dict[Path, str]:
     made[Path("docs") / LLMS] = llms_txt(groups["commands"], _site_pages())
     made[Path("docs") / f"{SKILL}.txt"] = skill(groups["commands"])  # with .md it would become a page
     made[STUB.relative_to(ROOT)] = stub()
+    made[NAMES.relative_to(ROOT)] = names_of_extensions()
     made[FOLDER / "benchmarks.md"] = benchmarks.page()
     made[FOLDER / "counterparts.md"] = counterparts.page()
     made[FOLDER / "differences.md"] = differences.render(differences.load_cases(), differences.load_entries())

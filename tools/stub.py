@@ -1,4 +1,4 @@
-"""Write ais_prompt/__init__.pyi: the public names with their types, for type checkers and editors.
+"""Write ais_prompt/__init__.pyi: the public names with their types, for type checkers and editors; and names.json.
 
 Names are imported when they are first used, which no type checker can follow. ``python -m tools.reference`` writes it.
 """
@@ -6,17 +6,26 @@ Names are imported when they are first used, which no type checker can follow. `
 from __future__ import annotations
 
 import importlib
+import json
 from pathlib import Path
 from typing import Final
 
 import ais_prompt
 from ais_prompt.catalog import PARTS, public_names
+from ais_prompt.extension import names_of, shipped
 from ais_prompt.names import HOMES, MODULES
 
 STUB: Final = Path(ais_prompt.__file__).with_suffix(".pyi")
+NAMES: Final = STUB.parent / "extensions/names.json"
 HEAD: Final = '''\
 """The public names with their types. `python -m tools.reference` writes this file."""
 '''
+
+
+def names_of_extensions() -> str:
+    """Return ``ais_prompt/extensions/names.json``: what names a missing extension has brought, for messages."""
+    owners = {name: owner for owner, one in shipped().items() for name in names_of(one)}
+    return json.dumps(dict(sorted(owners.items())), indent=1) + "\n"
 
 
 def stub() -> str:

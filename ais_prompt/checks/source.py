@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.catalog import HOOKS, PROVIDERS, import_object
+from ais_prompt.catalog import PROVIDERS
 from ais_prompt.checks.check import check_plan
 from ais_prompt.checks.control_option import with_control
 from ais_prompt.checks.data_file import DataFile, describe_file
@@ -33,6 +33,7 @@ from ais_prompt.config import (
 from ais_prompt.errors import ConfigError, ConfigFaults, ModelError
 from ais_prompt.models import served_models
 from ais_prompt.plan import Plan
+from ais_prompt.steps import needed_step, step
 from ais_prompt.types import Budget, RunSpec, SummarySpec
 from ais_prompt.utils import advice, listed, place
 
@@ -192,8 +193,9 @@ def read_spec(source: Source) -> ReadConfig:
     loaded = _with_named_values(_load(source), source)
     values, notes = loaded.values, tuple(Note(text, "") for text in loaded.notes)
     folder = loaded.path.resolve().parent if loaded.path else None
-    if source.summarizer is not None or not is_native(values):
-        values, translated = import_object(HOOKS["translate"])(
+    translate = step("translate")
+    if translate is not None and (source.summarizer is not None or not is_native(values)):
+        values, translated = translate(
             values,
             peer_scores=source.peer_scores,
             in_process=source.hf,
@@ -203,7 +205,7 @@ def read_spec(source: Source) -> ReadConfig:
         )
         notes = (*notes, *translated)
     if source.accelerator is not None and isinstance(models := values.get("models"), list | tuple):
-        served, dropped = import_object(HOOKS["accelerate"])(models, source.accelerator, folder)
+        served, dropped = needed_step("accelerate")(models, source.accelerator, folder)
         values, notes = {**values, "models": served}, (*notes, *dropped)
     if source.control is not None:
         values = with_control(values, source.control, loaded.name)

@@ -30,6 +30,7 @@ from ais_prompt.config import (
 )
 from ais_prompt.errors import ConfigError, raise_all
 from ais_prompt.plan import Plan
+from ais_prompt.registry import runs_code
 from ais_prompt.store import RunFolder, is_made_here, locate_run, reading
 from ais_prompt.types import LOG, RunSpec
 from ais_prompt.utils import read_regular
@@ -41,10 +42,9 @@ logger = logging.getLogger(__name__)
 def is_code(name: str) -> bool:
     """Return whether a type names code that does not come with this program, or that runs such code."""
     package, _, last = name.rpartition(".")
-    homes = [parts[last] for parts in PARTS.values() if last in parts]
-    if package and not (package.startswith("ais_prompt.") and homes):
+    if package and not (package.startswith("ais_prompt.") and any(last in parts for parts in PARTS.values())):
         return True
-    return any(home.startswith("ais_prompt.extensions.peers.code.") for home in homes)
+    return runs_code(last)
 
 
 def stored_spec(folder: RunFolder, *, as_of_others: bool = False) -> RunSpec:

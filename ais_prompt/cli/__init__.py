@@ -10,8 +10,8 @@ from typing import Any, Final
 import click
 
 from ais_prompt import __version__
-from ais_prompt.catalog import import_object
 from ais_prompt.cli.streams import safe_output
+from ais_prompt.extension import REINSTALL, Extension, VerbEntry, all_of, import_object, missing_extension
 
 EPILOG = """\b
 Exit codes: 0 done · 1 a gate failed (too many failures, other prompts) ·
@@ -21,56 +21,43 @@ Exit codes: 0 done · 1 a gate failed (too many failures, other prompts) ·
 130 interrupted · 143 terminated. After 4, 130 and 143, -r resumes the run."""
 
 
-VERBS: Final[dict[str, dict[str, tuple[str, str]]]] = {
-    "Ask": {
-        "init": ("ais_prompt.cli.init.init", "Write a config from the answers to four questions."),
-        "run": ("ais_prompt.cli.run.run", "Ask the models, score the answers, report."),
-        "score": ("ais_prompt.cli.score.score", "Score stored answers."),
-        "merge": ("ais_prompt.cli.shards.merge", "Put the answers of shards together."),
-        "serve": ("ais_prompt.cli.shards.serve", "Start servers that all shards share."),
-        "status": ("ais_prompt.cli.shards.status", "Show how far the shards of a run are."),
-        "requests": ("ais_prompt.cli.request_files.requests", "Write what is still to be asked into a file."),
-        "answers": ("ais_prompt.cli.request_files.answers", "Read answers from files of a batch service."),
-    },
-    "Look": {
-        "check": ("ais_prompt.cli.check.check", "Find every fault of a config."),
-        "view-prompt": ("ais_prompt.cli.view_prompt.view_prompt", "Show prompts exactly as they are sent."),
-        "list": ("ais_prompt.cli.list.list_parts", "List configs, parts and providers."),
-        "describe": ("ais_prompt.cli.describe.describe", "Describe a part, key, error, file or option."),
-        "view": ("ais_prompt.cli.view.view", "Show the report of a run in the browser."),
-    },
-    "Compare": {
-        "lock": ("ais_prompt.cli.lock.lock", "Write the prompts of a config into a lock."),
-        "diff": ("ais_prompt.cli.lock.diff", "Compare prompts."),
-        "compare": ("ais_prompt.cli.compare.compare", "Compare two runs: what changed, and why."),
-        "explain": ("ais_prompt.cli.explain.explain", "Explain why two scores differ, of any tools."),
-        "same": ("ais_prompt.extensions.same.same_command.same", "Find out whether two models are the same."),
-        "judge-check": ("ais_prompt.cli.compare.judge_check", "Measure a judge against labels of people."),
-        "baseline": ("ais_prompt.cli.compare.baseline", "Write what later runs are held against."),
-    },
-    "Others": {
-        "data": (
-            "ais_prompt.extensions.benchmarks.data_command.data",
-            "Bring benchmarks to this machine, or check them.",
-        ),
-        "export": ("ais_prompt.cli.view.export", "Write results in the form of another program."),
-        "import": ("ais_prompt.extensions.formats.import_command.import_command", "Import a log of another tool."),
-        "migrate": ("ais_prompt.extensions.peers.migrate_command.migrate", "Write their config as one of ours."),
-        "seal": ("ais_prompt.extensions.seals.verify_command.seal", "Put a finished run into one file, as evidence."),
-        "verify": ("ais_prompt.extensions.seals.verify_command.verify", "Verify a sealed run: bytes, prompts, scores."),
-        "completion": ("ais_prompt.cli.completion.completion", "Print the completion script of a shell."),
-    },
-}
-"""Purpose → verb → its function, and one line. Only the verb that runs is imported."""
+_CORE: Final = Extension(
+    verbs={
+        "init": VerbEntry("Ask", "init:init", "Write a config from the answers to four questions."),
+        "run": VerbEntry("Ask", "run:run", "Ask the models, score the answers, report."),
+        "score": VerbEntry("Ask", "score:score", "Score stored answers."),
+        "merge": VerbEntry("Ask", "shards:merge", "Put the answers of shards together."),
+        "serve": VerbEntry("Ask", "shards:serve", "Start servers that all shards share."),
+        "status": VerbEntry("Ask", "shards:status", "Show how far the shards of a run are."),
+        "requests": VerbEntry("Ask", "request_files:requests", "Write what is still to be asked into a file."),
+        "answers": VerbEntry("Ask", "request_files:answers", "Read answers from files of a batch service."),
+        "check": VerbEntry("Look", "check:check", "Find every fault of a config."),
+        "view-prompt": VerbEntry("Look", "view_prompt:view_prompt", "Show prompts exactly as they are sent."),
+        "list": VerbEntry("Look", "listing:list_parts", "List configs, parts and providers."),
+        "describe": VerbEntry("Look", "describe:describe", "Describe a part, key, error, file or option."),
+        "view": VerbEntry("Look", "view:view", "Show the report of a run in the browser."),
+        "lock": VerbEntry("Compare", "lock:lock", "Write the prompts of a config into a lock."),
+        "diff": VerbEntry("Compare", "lock:diff", "Compare prompts."),
+        "compare": VerbEntry("Compare", "compare:compare", "Compare two runs: what changed, and why."),
+        "explain": VerbEntry("Compare", "explain:explain", "Explain why two scores differ, of any tools."),
+        "judge-check": VerbEntry("Compare", "compare:judge_check", "Measure a judge against labels of people."),
+        "baseline": VerbEntry("Compare", "compare:baseline", "Write what later runs are held against."),
+        "export": VerbEntry("Others", "view:export", "Write results in the form of another program."),
+        "completion": VerbEntry("Others", "completion:completion", "Print the completion script of a shell."),
+    }
+).at(__name__)
+PURPOSES: Final = ("Ask", "Look", "Compare", "Others")
+VERBS: Final[dict[str, VerbEntry]] = {**_CORE.verbs, **all_of("verbs")}
+"""Name → verb. Only the verb that runs is imported."""
 
-MEANT: Final = {
+MEANT: Final[dict[str, str]] = {
     **dict.fromkeys(("evaluate", "test", "infer", "ask", "start", "benchmark", "bench"), "run"),
     **dict.fromkeys(("validate", "lint"), "check"),
     **dict.fromkeys(("report", "show", "open", "ui", "results"), "view"),
     **dict.fromkeys(("prompt", "prompts", "preview"), "view-prompt"),
     **dict.fromkeys(("new", "create", "setup"), "init"),
-    **dict.fromkeys(("download", "get", "fetch"), "data get"),
     "resume": "run CONFIG -r",
+    **all_of("meant"),
 }
 """A command as others call it → the verb."""
 
@@ -100,15 +87,15 @@ class CommandLine(click.Group):
 
     def verbs(self) -> dict[str, click.Command]:
         """Import all verbs, by name."""
-        return {name: _verb(home) for verbs in VERBS.values() for name, (home, _) in verbs.items()}
+        return {name: _verb(verb) for name, verb in VERBS.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names of all verbs."""
-        return [name for verbs in VERBS.values() for name in verbs]
+        return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Import a verb; None if there is none of this name."""
-        return next((_verb(verbs[cmd_name][0]) for verbs in VERBS.values() if cmd_name in verbs), None)
+        return _verb(VERBS[cmd_name]) if cmd_name in VERBS else None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take a command line without a verb, as the peers have it, as one of ``run``; ``help VERB`` is an option."""
@@ -125,16 +112,20 @@ class CommandLine(click.Group):
         word, verbs = args[0], self.list_commands(ctx)
         if word in verbs or word.startswith("-"):
             return super().resolve_command(ctx, args)
+        if verb := _of_stranger(word):
+            return word, _verb(verb), args[1:]
         from ais_prompt.cli.peer_flags import tool_answer
         from ais_prompt.utils import advice
 
+        if owner := missing_extension(word):
+            raise click.UsageError(f"The extension {owner!r} has {word!r}, and is not here: {REINSTALL}", ctx)
         meant = MEANT.get(word)
         fix = f"did you mean {meant!r}?" if meant else tool_answer(word) or advice(word, verbs)
         raise click.UsageError(f"There is no command {word!r}: {fix}", ctx)
 
     def _runs(self, ctx: click.Context, word: str) -> bool:
         """Return whether a command line that begins so is one of ``run``: with a config, or an option of it."""
-        if any(word in verbs for verbs in VERBS.values()):
+        if word in VERBS:
             return False
         if not word.startswith("-"):
             from ais_prompt.cli.peer_flags import tool_answer
@@ -146,19 +137,27 @@ class CommandLine(click.Group):
         from ais_prompt.cli.peer_flags import is_peer_option
 
         name = word.partition("=")[0]
-        return is_peer_option(word) or any(name in option.opts for option in _verb(VERBS["Ask"]["run"][0]).params)
+        return is_peer_option(word) or any(name in option.opts for option in _verb(VERBS["run"]).params)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Show the verbs by what they are for."""
         width = max(map(len, self.list_commands(ctx)))
-        for purpose, verbs in VERBS.items():
+        for purpose in PURPOSES:
+            verbs = [(f"{name:<{width}}", verb.line) for name, verb in VERBS.items() if verb.purpose == purpose]
             with formatter.section(purpose):
-                formatter.write_dl([(f"{name:<{width}}", line) for name, (_, line) in verbs.items()])
+                formatter.write_dl(verbs)
 
 
-def _verb(home: str) -> click.Command:
-    verb: click.Command = import_object(home)
-    return verb
+def _verb(verb: VerbEntry) -> click.Command:
+    command: click.Command = import_object(verb.home)
+    return command
+
+
+def _of_stranger(word: str) -> VerbEntry | None:
+    """Return a verb that the extension of another package brings."""
+    from ais_prompt.utils import installed_extensions
+
+    return next((one.verbs[word] for one in installed_extensions() if word in one.verbs), None)
 
 
 @click.group(

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from ais_prompt.cli.gate_options import GateKeeper
     from ais_prompt.errors import AisPromptError, Interrupted
-    from ais_prompt.perf.load_result import LoadResult
-    from ais_prompt.perf.tools import ToolName
+    from ais_prompt.extensions.perf.load_result import LoadResult
+    from ais_prompt.extensions.perf.tools import ToolName
     from ais_prompt.plan import Plan
     from ais_prompt.types import PerfSpec
     from ais_prompt.verbs import PerfRun, Sweep
@@ -223,7 +223,7 @@ def _several(ctx: click.Context, plan: Plan, perf: PerfSpec) -> Sweep | None:
         ConfigError: the options exclude each other, or a value makes no sense.
     """
     from ais_prompt.errors import ConfigError
-    from ais_prompt.perf.points import read_sweep
+    from ais_prompt.extensions.perf.points import read_sweep
     from ais_prompt.verbs import (
         find_or_make,
         find_rate,
@@ -303,8 +303,8 @@ def preview_perf(plan: Plan, values: dict[str, Any]) -> None:
     Raises:
         ConfigError: a task cannot be measured.
     """
-    from ais_prompt.perf.points import read_sweep
-    from ais_prompt.perf.prepare import served_model
+    from ais_prompt.extensions.perf.points import read_sweep
+    from ais_prompt.extensions.perf.prepare import served_model
     from ais_prompt.report import plan_words
     from ais_prompt.verbs import plan_at, prepare_run
 
@@ -412,7 +412,7 @@ def _print_as_aisbench(run: PerfRun) -> None:
 def _print_as(tool: ToolName, run: PerfRun, console: Console) -> None:
     """Print the tables of another tool; ``--json`` has them too, without rounding."""
     from ais_prompt.errors import DataError
-    from ais_prompt.perf.tool_tables import tool_sections
+    from ais_prompt.extensions.perf.tool_tables import tool_sections
     from ais_prompt.report import print_sections
 
     tables = {}

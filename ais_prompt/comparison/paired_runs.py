@@ -13,7 +13,6 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.catalog import HOOKS, import_object
 from ais_prompt.checks import stored_spec
 from ais_prompt.comparison.compared_task import Comparison, compare
 from ais_prompt.comparison.differences import Difference, adjusted, mean_differences, members_of
@@ -21,6 +20,7 @@ from ais_prompt.comparison.locks.diff import with_model
 from ais_prompt.comparison.scored_task import ScoredTask
 from ais_prompt.config import DEFAULT_WORK_DIR, expand
 from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.steps import step
 from ais_prompt.store import RunFolder, check_scored, locate_run, read_run_file
 from ais_prompt.types import SummaryGroup, TaskFacts
 from ais_prompt.utils import counted, listed
@@ -128,7 +128,8 @@ def _located(run: str, work_dir: str | None) -> RunFolder:
     try:
         return locate_run(expand(work_dir or DEFAULT_WORK_DIR), run)
     except ConfigError:
-        if not Path(run).exists() or (log := import_object(HOOKS["open_log"])(Path(run))) is None:
+        open_log = step("open_log") if Path(run).exists() else None
+        if open_log is None or (log := open_log(Path(run))) is None:
             raise
         opened: RunFolder = log
         return opened

@@ -14,8 +14,8 @@ from ais_prompt.checks import PHRASINGS, ExtractionTrial, PromptWarning, ScorerA
 from ais_prompt.comparison import Verdict
 from ais_prompt.engine import RequestEstimate
 from ais_prompt.errors import AisPromptError, Paused, faults_of
-from ais_prompt.perf.compared_loads import LoadComparison
-from ais_prompt.perf.tool_tables import ToolSection
+from ais_prompt.extensions.perf.compared_loads import LoadComparison
+from ais_prompt.extensions.perf.tool_tables import ToolSection
 from ais_prompt.scoring import Row, TaskOutcome
 from ais_prompt.types import Used
 from ais_prompt.utils import SECRETS

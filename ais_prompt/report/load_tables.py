@@ -11,10 +11,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ais_prompt.perf.load_result import LoadResult
-from ais_prompt.perf.metrics import METRICS, PERCENTILES, Distribution, LoadTable
-from ais_prompt.perf.points import PointRun, Setting, knee, misses
-from ais_prompt.perf.schedule import Schedule
+from ais_prompt.extensions.perf.load_result import LoadResult
+from ais_prompt.extensions.perf.metrics import METRICS, PERCENTILES, Distribution, LoadTable
+from ais_prompt.extensions.perf.points import PointRun, Setting, knee, misses
+from ais_prompt.extensions.perf.schedule import Schedule
 from ais_prompt.types import LOAD_VERDICTS
 from ais_prompt.utils import Cell, Column, counted, fits, print_heading, print_table, printable
 

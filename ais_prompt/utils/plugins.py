@@ -1,5 +1,7 @@
 """Installed packages that bring parts and configs, by the entry points of the group ``ais_prompt.parts``.
 
+Packages with a manifest have one of the group ``ais_prompt.extensions`` in its place, see `ais_prompt.extension`.
+
 A package declares the module that registers its parts, in its ``pyproject.toml``::
 
     [project.entry-points."ais_prompt.parts"]
@@ -20,40 +22,59 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ais_prompt.extension import Extension
+
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 GROUP: Final = "ais_prompt.parts"
+EXTENSIONS: Final = "ais_prompt.extensions"
 
 _told: set[str] = set()
 """Messages that were logged already."""
 
 
-def find_plugins() -> tuple[EntryPoint, ...]:
-    """Return the entry points of all installed packages, in alphabetical order."""
-    return _found(tuple(sys.path))
+def find_plugins(group: str = GROUP) -> tuple[EntryPoint, ...]:
+    """Return the entry points of a group of all installed packages, in alphabetical order."""
+    return _found(tuple(sys.path), group)
 
 
 @cache
-def _found(path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+def _found(path: tuple[str, ...], group: str) -> tuple[EntryPoint, ...]:
     # The import of importlib.metadata takes a third of the time of `aisprompt list`, and most people have no plugin.
-    if not any(GROUP in text for folder in path for text in _entry_points(Path(folder))):
+    if not any(group in text for folder in path for text in _entry_points(Path(folder), group)):
         return ()
     from importlib.metadata import entry_points
 
-    return tuple(sorted(entry_points(group=GROUP), key=lambda one: (one.name, one.value)))
+    return tuple(sorted(entry_points(group=group), key=lambda one: (one.name, one.value)))
 
 
-def _entry_points(folder: Path) -> Iterator[str]:
+def _entry_points(folder: Path, group: str) -> Iterator[str]:
     """Yield the entry points of packages in a folder of `sys.path`; an archive is not opened, and may have any."""
     if not folder.is_dir():
-        yield GROUP if folder.exists() else ""
+        yield group if folder.exists() else ""
         return
     with suppress(OSError):  # a folder that this user may not read
         for entry in folder.iterdir():
             declared = entry / "entry_points.txt"
             if entry.suffix in (".dist-info", ".egg-info") and declared.is_file():
                 yield declared.read_text("utf-8", "replace")
+
+
+def installed_extensions() -> list[Extension]:
+    """Return the extensions of installed packages, the full names of their modules in them. A broken one is logged."""
+    return [one for plugin in find_plugins(EXTENSIONS) if (one := _manifest(plugin)) is not None]
+
+
+@cache
+def _manifest(plugin: EntryPoint) -> Extension | None:
+    if _load(plugin):
+        return None
+    found = getattr(sys.modules[plugin.module], plugin.attr or "EXTENSION", None)
+    if not isinstance(found, Extension):
+        _tell(f"{_shown(plugin)} names no Extension")
+        return None
+    return found.at(plugin.module)
 
 
 def load_plugins() -> list[str]:
@@ -67,8 +88,6 @@ def load_plugins() -> list[str]:
 
 def _load(plugin: EntryPoint) -> str:
     """Return the fault of a plugin; empty if its module is imported."""
-    import logging
-
     from ais_prompt.utils.guard import ends_program, exception_line  # `aisprompt list` does without msgspec
 
     try:
@@ -77,17 +96,25 @@ def _load(plugin: EntryPoint) -> str:
         if ends_program(error):
             raise
         wrong = f"{_shown(plugin)} cannot be loaded: {exception_line(error)}"
-        if wrong not in _told:
-            _told.add(wrong)
-            logging.getLogger(__name__).warning("%s", wrong)
+        _tell(wrong)
         return wrong
     return ""
+
+
+def _tell(wrong: str) -> None:
+    import logging
+
+    if wrong not in _told:
+        _told.add(wrong)
+        logging.getLogger(__name__).warning("%s", wrong)
 
 
 def plugin_configs() -> list[Path]:
     """Return the ``configs`` folders of all plugins that have one."""
     folders = []
-    for package in dict.fromkeys(plugin.module.partition(".")[0] for plugin in find_plugins()):
+    for package in dict.fromkeys(
+        plugin.module.partition(".")[0] for plugin in (*find_plugins(), *find_plugins(EXTENSIONS))
+    ):
         try:
             spec = importlib.util.find_spec(package)
         except (ImportError, ValueError):

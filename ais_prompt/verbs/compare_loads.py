@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from ais_prompt.comparison import ScoredTask, StoredRun, pair_tasks
 from ais_prompt.errors import DataError
-from ais_prompt.perf.compared_loads import LoadComparison, compare_loads
-from ais_prompt.perf.load_files import read_load
+from ais_prompt.extensions.perf.compared_loads import LoadComparison, compare_loads
+from ais_prompt.extensions.perf.load_files import read_load
 
 
 class ComparedLoads(Struct, frozen=True):

@@ -12,11 +12,11 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from ais_prompt.errors import AisPromptError, Interrupted, ModelError, Terminated, raise_all
+from ais_prompt.extensions.perf.counters import ServerCounters, spec_decode_json
+from ais_prompt.extensions.perf.load_result import LoadResult, read_result
+from ais_prompt.extensions.perf.measure import measure
+from ais_prompt.extensions.perf.prepare import PreparedLoad, prepare_load
 from ais_prompt.models import StartedServers
-from ais_prompt.perf.counters import ServerCounters, spec_decode_json
-from ais_prompt.perf.load_result import LoadResult, read_result
-from ais_prompt.perf.measure import measure
-from ais_prompt.perf.prepare import PreparedLoad, prepare_load
 from ais_prompt.plan import Plan, Task, record_of
 from ais_prompt.report import write_load_pages, write_report
 from ais_prompt.store import RunFolder, RunStatus, hold_writer_lock, recorded, write_json_atomic

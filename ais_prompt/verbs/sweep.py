@@ -1,6 +1,6 @@
 """Measure several loads one after the other: points of a sweep, repeated runs, or the search for the largest rate.
 
-Each load is a run folder of its own below ``loads/`` of the run (`ais_prompt.perf.points`). ``summary/perf.csv`` has
+Each load is a run folder of its own below ``loads/`` of the run (`perf.points`). ``summary/perf.csv`` has
 one row for each of them. Before each load the prefix caches of the servers are reset, where a server can do that.
 """
 
@@ -13,10 +13,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import AisPromptError, ConfigError, Interrupted, Terminated
+from ais_prompt.extensions.perf.load_result import LoadResult
+from ais_prompt.extensions.perf.points import PointRun, Setting, ends_at_client, misses, runs_verdict, search_rate
+from ais_prompt.extensions.perf.prepare import served_model
 from ais_prompt.models import ApiModel, Reply, ask_root
-from ais_prompt.perf.load_result import LoadResult
-from ais_prompt.perf.points import PointRun, Setting, ends_at_client, misses, runs_verdict, search_rate
-from ais_prompt.perf.prepare import served_model
 from ais_prompt.plan import Plan, record_of
 from ais_prompt.report import csv_lines, status_of, write_report
 from ais_prompt.scoring import Row

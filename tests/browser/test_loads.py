@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from msgspec import to_builtins
 
-from ais_prompt.perf.charts import charts_json
-from ais_prompt.perf.load_verdicts import load_verdicts
-from ais_prompt.perf.metrics import load_table
+from ais_prompt.extensions.perf.charts import charts_json
+from ais_prompt.extensions.perf.load_verdicts import load_verdicts
+from ais_prompt.extensions.perf.metrics import load_table
 from ais_prompt.report import PAGES, write_load_pages, write_report
 from ais_prompt.store import RunFolder, write_json_atomic
-from tests.unit.perf.loads import at_20, load
+from tests.extensions.perf.loads import at_20, load
 from tools.chromium import Page
 
 pytestmark = pytest.mark.browser

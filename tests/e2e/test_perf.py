@@ -1,6 +1,6 @@
 """`run -m perf` against the mock server: what is written, what can be computed again, and what is refused.
 
-No number depends on the machine here: those are in `tests/unit/perf`.
+No number depends on the machine here: those are in `tests/extensions/perf`.
 """
 
 from __future__ import annotations
@@ -481,7 +481,7 @@ def test_goals_have_verdicts_goodput_and_gates(project: Project, server: MockSer
 def test_probes_are_timed_beside_the_load_and_are_no_part_of_it(
     project: Project, server: MockServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ais_prompt.perf.probe.INTERVAL", 0.05)
+    monkeypatch.setattr("ais_prompt.extensions.perf.probe.INTERVAL", 0.05)
     more = ", generation_kwargs=dict(min_tokens=3, top_k=1)"
     perf_project(project, server, more, "perf = dict(probe=True)")
     server.follow({"text": "probe 2", "status": 500, "body": {"error": "no"}}, {"text": "probe"}, {"latency": 0.2})

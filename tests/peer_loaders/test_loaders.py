@@ -22,8 +22,8 @@ from ais_prompt.errors import MissingExtra
 from ais_prompt.extensions.peers.code import session
 from ais_prompt.extensions.peers.code.parts import PeerDataset
 from ais_prompt.utils import peer_package
+from tests.extensions.benchmarks.layouts.samples import CASES
 from tests.peer_loaders.samples import AISBENCH, OPENCOMPASS, SAMPLES
-from tests.unit.extensions.benchmarks.layouts.samples import CASES
 from tools.peer_configs import CONFIGS
 
 LIBRARIES = Path(__file__).parents[1] / "data" / "peer_libraries"

@@ -91,7 +91,7 @@ def write_inspect(
     prompt: str = PROMPT,
     **body: Any,
 ) -> Path:
-    from ais_prompt.extensions.formats.logs.log_files import zip_file
+    from ais_prompt.extensions.logs.log_files import zip_file
 
     path = folder / "log.eval"
     with zip_file()(path, "w", compression) as archive:

@@ -27,7 +27,7 @@ LAYERS = (
     {"cli"},
     {"verbs", "reference"},
     {"report", "shards"},
-    {"comparison", "perf"},
+    {"comparison"},
     {"preview", "scoring"},
     {"engine"},
     {"checks"},
@@ -37,12 +37,13 @@ LAYERS = (
     {"readers", "retrievers", "prompts", "models", "postprocess", "metrics"},
     {"sandbox"},
     {"registry", "config", "store"},
-    {"names"},
+    {"names", "steps"},
     {"utils"},
     {"types"},
     {"errors"},
     {"rooms"},
     {"catalog"},
+    {"extension"},
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -83,7 +84,11 @@ def imported(file: Path) -> Iterator[str]:
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif node.level == 0 and node.module:
-            names = [node.module] if node.module != "ais_prompt" else [HOMES.get(a.name, f"ais_prompt.{a.name}") for a in node.names]
+            names = (
+                [node.module]
+                if node.module != "ais_prompt"
+                else [HOMES.get(a.name, f"ais_prompt.{a.name}") for a in node.names]
+            )
         for name in names:
             if name.startswith("ais_prompt."):
                 yield name.split(".")[1]
@@ -101,13 +106,31 @@ def points_down(folder: str, name: str) -> bool:
     return LEVEL[folder] < LEVEL[name]
 
 
+TO_MOVE = {
+    (file, "extensions")
+    for file in (
+        "cli/perf.py",
+        "report/documents.py",
+        "report/load_comparison.py",
+        "report/load_tables.py",
+        "report/tool_load.py",
+        "report/web/loads.py",
+        "report/web/run_files.py",
+        "verbs/compare_loads.py",
+        "verbs/perf.py",
+        "verbs/sweep.py",
+    )
+}
+"""Files of the performance of servers that are not in its extension yet."""
+
+
 def test_imports_point_down() -> None:
     wrong = [
         f"{shown(file)} imports {name}"
         for file in FILES
         if owner(file) != "__init__"
         for name in sorted(set(imported(file)) - {owner(file), "__version__"})
-        if not points_down(owner(file), name)
+        if not points_down(owner(file), name) and (shown(file), name) not in TO_MOVE
     ]
     assert not wrong
 

@@ -29,10 +29,10 @@ from rich.console import Console
 from rich.table import Table
 
 from ais_prompt import OpenAICompletionModel
-from ais_prompt.perf.counters import ServerCounters, differences, read_counters
-from ais_prompt.perf.load_files import read_load
-from ais_prompt.perf.metrics import LoadTable, load_table
-from ais_prompt.perf.tool_tables import tool_sections
+from ais_prompt.extensions.perf.counters import ServerCounters, differences, read_counters
+from ais_prompt.extensions.perf.load_files import read_load
+from ais_prompt.extensions.perf.metrics import LoadTable, load_table
+from ais_prompt.extensions.perf.tool_tables import tool_sections
 from tools.real.servers import (
     CACHE,
     NAME,

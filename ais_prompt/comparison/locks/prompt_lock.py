@@ -40,7 +40,6 @@ _DIGITS: Final = 16
 _FIRST_HOMES: Final = {
     f"ais_prompt.{now}.{name}": f"ais_prompt.{first}.{name}"
     for now, first, name in (
-        ("extensions.peers.code.parts", "peers.code.retriever", "PeerRetriever"),
         ("inferencers.likelihoods", "inferencers.choices", "ChoicesInferencer"),
         ("inferencers.likelihoods", "inferencers.clp", "CLPInferencer"),
         ("inferencers.likelihoods", "inferencers.ll", "LLInferencer"),
@@ -189,13 +188,16 @@ def template_parts(task: TaskSpec) -> dict[str, str]:
 
 
 def part_digest(registry: PartRegistry, spec: PartSpec | None) -> str | None:
-    """Return the digest of a part: the same for its registered name, its class and its dotted path."""
+    """Return the digest of a part: the same for its registered name, its class and its dotted path.
+
+    A part that has moved says its first path as ``named_in_locks``, which is not inherited, or it stands above.
+    """
     if spec is None:
         return None
     try:
         part = registry.get(spec.type)
         name = f"{part.__module__}.{part.__qualname__}"
-        name = _FIRST_HOMES.get(name, name)
+        name = getattr(part, "__dict__", {}).get("named_in_locks") or _FIRST_HOMES.get(name, name)
     except AisPromptError:  # the part of a stored run may no longer exist
         name = spec.type
     return digest({"type": name, "args": spec.args}, _DIGITS)

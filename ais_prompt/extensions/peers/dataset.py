@@ -15,7 +15,7 @@ from ais_prompt.extensions.peers.parts import NO_EFFECT, Translation, is_part
 from ais_prompt.extensions.peers.scoring import translate_eval
 from ais_prompt.extensions.peers.table import PEERS, peer_part
 from ais_prompt.extensions.peers.table.parts import CONVERSATION
-from ais_prompt.perf.load_rows import LENGTH
+from ais_prompt.extensions.perf.load_rows import LENGTH
 
 INFER_PARTS: Final = {
     "ice_template": "templates",

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from ais_prompt.config import literal_values
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.extensions.formats.logs.budget import check_values
+from ais_prompt.extensions.logs.budget import check_values
 from ais_prompt.extensions.peers.translate import judges_of
 from ais_prompt.store import reading
 from ais_prompt.utils import decode, open_regular, read_objects, read_regular

@@ -9,8 +9,8 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, Final
 
-from ais_prompt.perf.metrics import METRICS
-from ais_prompt.perf.points import PointRun, knee
+from ais_prompt.extensions.perf.metrics import METRICS
+from ais_prompt.extensions.perf.points import PointRun, knee
 from ais_prompt.report.web.assets import finite_json
 from ais_prompt.report.web.run_files import is_load, load_files
 from ais_prompt.store import RunFolder, reading

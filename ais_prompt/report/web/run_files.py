@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from ais_prompt.checks import stored_spec
 from ais_prompt.errors import AisPromptError, ConfigError, StoreError
-from ais_prompt.perf.live import ENDING
+from ais_prompt.extensions.perf.live import ENDING
 from ais_prompt.scoring import Row
 from ais_prompt.store import RunFolder, check_shape, read_details, read_head, read_run_file, reading, try_file_lock
 from ais_prompt.types import SampleScore, Sensitivity
@@ -230,7 +230,7 @@ class RunState(Struct, frozen=True):
         pending: why a run that is running is not scored; else empty.
         is_due: whether a run that is running has answers to score; the page asks for that. A load has none before its
             end: scoring would slow it down.
-        load: what the load that is running has done so far (`ais_prompt.perf.live.LoadProgress`); None if none runs.
+        load: what the load that is running has done so far (`perf.live.LoadProgress`); None if none runs.
     """
 
     status: str

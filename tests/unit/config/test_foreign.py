@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.catalog import HOOKS, PARTS, import_object
+from ais_prompt.catalog import PARTS
 from ais_prompt.config import is_native
+from ais_prompt.extension import import_object
+from ais_prompt.steps import step
 from tests.support.servers import ROOT
 
-TRANSLATE = import_object(HOOKS["translate"])
+TRANSLATE = step("translate")
 MODEL: dict[str, Any] = {"type": "ScriptedModel", "abbr": "m", "answers": "a"}
 DATASET: dict[str, Any] = {
     "type": "LocalDataset",
@@ -48,7 +50,7 @@ def test_whatever_may_be_of_another_program_is_translated(change: dict[str, Any]
 
 def test_no_part_of_another_program_has_one_of_our_names() -> None:
     names = [(kind, name) for kind in ("evaluators", "postprocessors", "templates") for name in PARTS[kind]]
-    table = import_object("ais_prompt.extensions.peers.table.peer_part")
+    table = import_object("ais_prompt.extensions.peers.table:peer_part")
     assert not [name for kind, name in names if table(kind, name) is not None]
 
 

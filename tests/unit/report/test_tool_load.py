@@ -7,9 +7,9 @@ import json
 
 import pytest
 
-from ais_prompt.perf.aisbench import aisbench_tables
+from ais_prompt.extensions.perf.aisbench import aisbench_tables
 from ais_prompt.report import aisbench_screen, fancy_grid
-from tests.unit.perf.loads import at_20
+from tests.extensions.perf.loads import at_20
 
 
 def test_numbers_are_centred_and_texts_to_the_left() -> None:

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from msgspec.structs import replace
 
@@ -33,6 +33,8 @@ class PeerEvaluator:
         cls: dotted name of the class: ``opencompass.datasets.gsm8k.Gsm8kEvaluator``.
         kwargs: its arguments.
     """
+
+    runs_code: ClassVar = True
 
     metrics: tuple[str, ...] = ("accuracy",)
 
@@ -114,6 +116,8 @@ class PeerCascadeEvaluator:
         llm_evaluator: ``dict(type='GenericLLMEvaluator', ...)`` with its ``judge_cfg`` and ``prompt_template``.
         rule_postprocessor: takes the answer for the rule out of the text; the judge sees the text.
     """
+
+    runs_code: ClassVar = True
 
     metrics: tuple[str, ...] = ("accuracy", "rule_accuracy")
 

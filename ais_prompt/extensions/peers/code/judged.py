@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -62,6 +62,8 @@ class PeerJudgeEvaluator:
         keep_predictions: pass the answers to the function.
         prompt_list: the gold has prompts of its own as ``judge_prompt_list``; each is asked.
     """
+
+    runs_code: ClassVar = True
 
     metrics: tuple[str, ...] = (JUDGED,)
 

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from ais_prompt.errors import DataError, PartError
 from ais_prompt.extensions.peers.code.calls import CheckCall, LoadCall, PostprocessCall, RetrieveCall, write_rows
@@ -26,6 +26,8 @@ class PeerDataset:
         kwargs: the arguments of its ``load``.
         prompt: dotted name of a template class; what it writes for each row becomes the column `calls.PROMPT`.
     """
+
+    runs_code: ClassVar = True
 
     def __init__(self, cls: str, kwargs: Mapping[str, Any] | None = None, prompt: str | None = None) -> None:
         self._cls = cls
@@ -88,6 +90,9 @@ def peer_postprocessor(text: Any, *, function: str, kwargs: Mapping[str, Any] | 
     return call_peer(PostprocessCall(function, kwargs or {}, [text]), function, TEXT_SECONDS)[0]
 
 
+peer_postprocessor.runs_code = True  # type: ignore[attr-defined]
+
+
 def _check_arguments(function: str, kwargs: Mapping[str, Any] | None = None) -> None:
     """Import the function, and compare the arguments with its signature.
 
@@ -114,6 +119,9 @@ class PeerRetriever:
         kwargs: its arguments but for ``dataset``.
         input_columns: the columns by which it may compare rows; those of ``reader_cfg`` if left out.
     """
+
+    runs_code: ClassVar = True
+    named_in_locks: ClassVar = "ais_prompt.peers.code.retriever.PeerRetriever"
 
     gives_shots = True
     exclude_self = False

@@ -1,0 +1,66 @@
+"""Read ``results.jsonl`` of NeMo Evaluator, a line for each problem and repeat.
+
+Source: the documentation of https://github.com/NVIDIA-NeMo/Evaluator, page on the format of results, 2026. No log of a
+real run was at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+from ais_prompt.extensions.logs.log_files import LogFile, mapping
+from ais_prompt.extensions.logs.record import (
+    LogFormat,
+    LoggedAnswer,
+    LoggedTask,
+    LogRule,
+    completion_of,
+    gold_of,
+    number_of,
+)
+
+
+def _recognizes(file: LogFile) -> bool:
+    return file.has("problem_idx", "reward")
+
+
+def _read(files: Sequence[LogFile]) -> Iterator[LoggedTask]:
+    for file in files:
+        yield LoggedTask(
+            tool="NeMo Evaluator",
+            model="unknown",
+            dataset=file.path.parent.name,
+            answers=partial(_answers, file),
+            where=str(file.path),
+            scorer="reward",
+            rules=[LogRule(None, {"type": "LoggedMatchEvaluator"})],
+            extracts=True,
+            notes=("the log does not name the model, the prompts and the decoding",),
+        )
+
+
+def _answers(file: LogFile) -> Iterator[LoggedAnswer]:
+    """Yield the answers in the order of the problems; the repeats of a problem follow each other."""
+    places = [((line.get("problem_idx"), line.get("repeat") or 0), start) for start, line in file.lines()]
+    order: dict[Any, int] = {}
+    for (problem, _), _ in places:
+        order.setdefault(problem, len(order))
+    ordered = sorted(places, key=lambda place: (order[place[0][0]], place[0][1]))
+    yield from map(_answer, file.lines_at(start for _, start in ordered))
+
+
+def _answer(line: Mapping[str, Any]) -> LoggedAnswer:
+    text, reward = line.get("model_response"), number_of(line.get("reward"))
+    return LoggedAnswer(
+        id=str(line.get("problem_idx")),
+        completion=completion_of(text if isinstance(text, str) else None),
+        gold=gold_of(line.get("expected_answer")),
+        question=str(mapping(line, "metadata").get("question") or ""),
+        extracted=line.get("extracted_answer"),
+        values={} if reward is None else {"reward": reward},
+    )
+
+
+FORMAT: Final = LogFormat("NeMo Evaluator", _recognizes, _read)

@@ -1,0 +1,302 @@
+"""The tables that other tools print of a load, with their names, units and percentiles (`perf.tools`).
+
+Sources, of August and September 2026: `vllm/benchmarks/serve.py`; `sglang/benchmark/metrics.py`;
+`evalscope/perf/utils/db_util.py` and `perf_constants.py`; `guidellm/benchmark/outputs/console.py` and
+`schemas/statistics.py`; `aiperf/exporters/console_metrics_exporter.py`. A metric without values is left out; some of
+them print 0 there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from msgspec import Struct
+
+from ais_prompt.errors import DataError
+from ais_prompt.extensions.perf.exchange import Exchange, Seconds
+from ais_prompt.extensions.perf.load_files import StoredLoad
+from ais_prompt.extensions.perf.metrics import in_flight_steps
+from ais_prompt.extensions.perf.tools import TOOLS, ToolName, ToolValues, token_times, tool_values
+
+Value: TypeAlias = float | int | str | None
+EVALSCOPE_PERCENTS: Final = (1, 5, 10, 25, 50, 75, 90, 95, 99)
+STEP: Final = 1e-6
+"""Seconds: the step of times in the journal, so no stage is shorter."""
+
+
+class ToolSection(Struct, frozen=True):
+    """One table.
+
+    Attributes:
+        title: of the table.
+        rows: name → its values; None where a column means nothing for it.
+        columns: titles of the values; empty for tables of names and one value each.
+    """
+
+    title: str
+    rows: Mapping[str, Sequence[Value]]
+    columns: Sequence[str] = ()
+
+
+def tool_sections(load: StoredLoad, name: ToolName) -> list[ToolSection]:
+    """Return the tables of a load as a tool prints them.
+
+    Args:
+        load: as it is stored.
+        name: of the tool.
+
+    Raises:
+        DataError: no request was answered.
+    """
+    values = tool_values(load.exchanges, TOOLS[name])
+    if not len(values.start):
+        raise DataError("no request was answered", fix="see the failures in the journal")
+    return _SECTIONS[name](load, values)
+
+
+def _vllm(load: StoredLoad, values: ToolValues) -> list[ToolSection]:
+    answered, sent, received = len(values.start), _sum(values.input_tokens), _sum(values.output_tokens)
+    schedule, seconds = load.plan.schedule, _loop_seconds(load)
+    waits = np.array([one.taken - one.due for one in load.exchanges if one.failure is None])
+    limited = schedule.places is not None and schedule.rate is not None
+    head: dict[str, Value] = {
+        "Successful requests:": answered,
+        "Failed requests:": len(load.exchanges) - answered,
+        "Maximum request concurrency:": schedule.places,
+        "Request rate configured (RPS):": schedule.rate,
+        "Benchmark duration (s):": seconds,
+        "Total input tokens:": sent,
+        "Total generated tokens:": received,
+        "Request throughput (req/s):": answered / seconds,
+        "Output token throughput (tok/s):": received / seconds,
+        "Peak output token throughput (tok/s):": _peak_events(load.exchanges, values),
+        "Peak concurrent requests:": float(_peak(values.start, values.start + values.latency)),
+        "Total token throughput (tok/s):": (sent + received) / seconds,
+    }
+    metrics: dict[str, tuple[str, Any]] = {
+        "Time to First Token": ("TTFT", _known(values.ttft)),
+        "Time per Output Token (excl. 1st token)": ("TPOT", _known(values.tpot[values.output_tokens > 1])),
+        "Inter-token Latency": ("ITL", values.gaps),
+        "End-to-end Latency": ("E2EL", values.latency),
+        "Client-side Queueing": ("Client Queue Time", waits if limited else ()),
+        "Queue-inclusive End-to-end Latency": ("E2EL incl. Client Queue", values.latency + waits if limited else ()),
+    }
+    return [_listed("Serving Benchmark Result", head), *_sections_in_ms(metrics, {"P99": 99})]
+
+
+def _sglang(load: StoredLoad, values: ToolValues) -> list[ToolSection]:
+    answered, sent, received = len(values.start), _sum(values.input_tokens), _sum(values.output_tokens)
+    schedule, seconds = load.plan.schedule, _loop_seconds(load)
+    head: dict[str, Value] = {
+        "Traffic request rate:": "trace" if schedule.kind == "trace" else (schedule.rate or "inf"),
+        "Max request concurrency:": schedule.places or "not set",
+        "Successful requests:": answered,
+        "Benchmark duration (s):": seconds,
+        "Total input tokens:": sent,
+        "Total generated tokens:": received,
+        "Request throughput (req/s):": answered / seconds,
+        "Input token throughput (tok/s):": sent / seconds,
+        "Output token throughput (tok/s):": received / seconds,
+        "Total token throughput (tok/s):": (sent + received) / seconds,
+        "Concurrency:": float(values.latency.sum()) / seconds,
+    }
+    first: dict[str, tuple[str, Any]] = {
+        "End-to-End Latency": ("E2E Latency", values.latency),
+        "Time to First Token": ("TTFT", _known(values.ttft)),
+        "Time per Output Token (excl. 1st token)": ("TPOT", _known(values.tpot[values.output_tokens > 1])),
+    }
+    gaps = {"Inter-Token Latency": ("ITL", values.gaps)}
+    return [
+        _listed("Serving Benchmark Result", head),
+        *_sections_in_ms(first, {"P99": 99}),
+        *_sections_in_ms(gaps, {"P95": 95, "P99": 99, "Max": 100}),
+    ]
+
+
+def _evalscope(load: StoredLoad, values: ToolValues) -> list[ToolSection]:
+    answered, sent, received = len(values.start), _sum(values.input_tokens), _sum(values.output_tokens)
+    seconds = _span(load.exchanges)
+    tpot, schedule = _known(values.tpot), load.plan.schedule
+    summary: dict[str, Value] = {
+        "Test Duration (s)": seconds,
+        "Concurrency": load.plan.max_concurrency,
+        "Request Rate (req/s)": -1.0 if schedule.rate is None else schedule.rate,
+        "Total / Success / Failed": f"{len(load.exchanges)} / {answered} / {len(load.exchanges) - answered}",
+        "Req Throughput (req/s)": answered / seconds,
+        "Avg Latency (s)": float(values.latency.mean()),
+        "Avg TTFT (ms)": _mean(1000 * _known(values.ttft)),
+        "Avg TPOT (ms)": _mean(1000 * tpot),
+        "Avg ITL (ms)": _mean(values.gaps, 1000),
+        "Avg Input Tokens": sent / answered,
+        "Avg Output Tokens": received / answered,
+        "Output Throughput (tok/s)": received / seconds,
+        "Total Throughput (tok/s)": (sent + received) / seconds,
+    }
+    took = values.latency > 0
+    metrics = {
+        "Latency (s)": values.latency,
+        "TTFT (ms)": 1000 * _known(values.ttft),
+        "ITL (ms)": values.gaps,
+        "TPOT (ms)": 1000 * tpot[tpot > 0],
+        "Input tokens": values.input_tokens,
+        "Output tokens": values.output_tokens,
+        "Output (tok/s)": values.output_tokens[took] / values.latency[took],
+        "Total (tok/s)": (values.input_tokens + values.output_tokens)[took] / values.latency[took],
+        "Decode (tok/s)": 1 / tpot[tpot > 0],
+    }
+    shares = np.array([0, *EVALSCOPE_PERCENTS, 100]) / 100
+    rows = {
+        name: (_nearest(found, shares) * (1000 if name == "ITL (ms)" else 1)).tolist()
+        for name, found in metrics.items()
+        if len(found)
+    }
+    columns = ("min", *(f"{percent}%" for percent in EVALSCOPE_PERCENTS), "max")
+    return [_listed("Benchmarking summary", summary), ToolSection("Percentile results", rows, columns)]
+
+
+def _guidellm(load: StoredLoad, values: ToolValues) -> list[ToolSection]:
+    requests, seconds = load.exchanges, _span(load.exchanges)
+    tokens, streamed = values.output_tokens, ~np.isnan(values.decoding)
+    last = values.start + values.ttft + values.decoding
+    several = streamed & (tokens > 1)
+    decoded = streamed & (tokens > 0)
+    metrics: dict[str, tuple[Seconds, Seconds | None]] = {  # the weight of each value; None for 1
+        "Request Latency (Sec)": (values.latency, None),
+        "TTFT (ms)": (1000 * _known(values.ttft), None),
+        "ITL (ms)": (1000 * values.decoding[several] / (tokens[several] - 1), tokens[several] - 1),
+        "TPOT (ms)": (1000 * (last - values.start)[decoded] / tokens[decoded], tokens[decoded]),
+        "Input Tok (Per Req)": (values.input_tokens, None),
+        "Output Tok (Per Req)": (tokens, None),
+        "Total Tok (Per Req)": (values.input_tokens + tokens, None),
+    }
+    latency = {
+        name: _nearest(found, np.array([0.5, 0.95]), weights).tolist()
+        for name, (found, weights) in metrics.items()
+        if len(found)
+    }
+    times, in_flight = in_flight_steps(requests)
+    lengths = np.diff(times)
+    first = values.start + values.ttft
+
+    def rate(amount: Seconds, begun: Seconds, ended: Seconds) -> float | None:
+        """Return tokens a second: there they count from the first of their events to the last, not from the start."""
+        took = float(np.nanmax(ended) - np.nanmin(begun)) if np.any(streamed) else 0.0
+        return float(amount.sum()) / took if took else None
+
+    throughput: dict[str, Sequence[Value]] = {
+        "Requests Concurrency": (
+            float(_nearest(in_flight[:-1].astype(float), np.array([0.5]), lengths)[0]),
+            float(np.sum(in_flight[:-1] * lengths)) / seconds,
+        ),
+        "Requests Per Sec": (None, len(requests) / seconds),
+        "Input Tokens Per Sec": (None, rate(values.input_tokens, first, first)),
+        "Output Tokens Per Sec": (None, rate(tokens, first, last)),
+    }
+    return [
+        ToolSection("Request Latency and Token Statistics (Completed Requests)", latency, ("Mdn", "p95")),
+        ToolSection("Server Throughput Statistics (All Requests)", throughput, ("Mdn", "Mean")),
+    ]
+
+
+def _aiperf(load: StoredLoad, values: ToolValues) -> list[ToolSection]:  # noqa: ARG001
+    seconds = max(STEP, float((values.start + values.latency).max() - values.start.min()))
+    several = values.output_tokens > 1
+    itl = _known(values.tpot[several])
+    metrics = {
+        "Time to First Token (ms)": 1000 * _known(values.ttft),
+        "Request Latency (ms)": 1000 * values.latency,
+        "Inter Token Latency (ms)": 1000 * itl,
+        "Output Token Throughput Per User (tokens/sec/user)": 1 / itl[itl > 0],
+        "Inter Chunk Latency (ms)": values.gaps,
+        "Output Sequence Length (tokens)": values.output_tokens,
+        "Input Sequence Length (tokens)": values.input_tokens,
+    }
+    rows: dict[str, Sequence[Value]] = {}
+    for name, found in metrics.items():
+        if len(found):
+            scale = 1000 if name == "Inter Chunk Latency (ms)" else 1
+            p99, p90, p50 = np.percentile(found, [99, 90, 50])
+            stats = (found.mean(), found.min(), found.max(), p99, p90, p50, found.std())
+            rows[name] = [scale * float(one) for one in stats]
+    alone = (None,) * 6
+    rows["Output Token Throughput (tokens/sec)"] = (_sum(values.output_tokens) / seconds, *alone)
+    rows["Request Throughput (requests/sec)"] = (len(values.start) / seconds, *alone)
+    rows["Request Count (requests)"] = (float(len(values.start)), *alone)
+    return [ToolSection("LLM Metrics", rows, ("avg", "min", "max", "p99", "p90", "p50", "std"))]
+
+
+_SECTIONS: Final[Mapping[ToolName, Callable[[StoredLoad, ToolValues], list[ToolSection]]]] = {
+    "vllm": _vllm,
+    "sglang": _sglang,
+    "evalscope": _evalscope,
+    "guidellm": _guidellm,
+    "aiperf": _aiperf,
+}
+
+
+def _listed(title: str, values: Mapping[str, Value]) -> ToolSection:
+    """Return a table of one value each, without what is not known."""
+    return ToolSection(title, {name: (value,) for name, value in values.items() if value is not None})
+
+
+def _sections_in_ms(metrics: Mapping[str, tuple[str, Any]], percents: Mapping[str, int]) -> list[ToolSection]:
+    """Return a table for each metric that has values: mean, median and percentiles with linear interpolation."""
+    sections = []
+    for title, (name, values) in metrics.items():
+        if len(values):
+            found = np.percentile(values, [50, *percents.values()])
+            stats = dict(zip(("Mean", "Median", *percents), [np.mean(values), *found], strict=True))
+            sections.append(_listed(title, {f"{stat} {name} (ms):": 1000 * float(one) for stat, one in stats.items()}))
+    return sections
+
+
+def _nearest(values: Seconds, shares: Any, weights: Seconds | None = None) -> Seconds:
+    """Return quantiles by nearest rank: the first value that has at least the share of the weight at or below it."""
+    order = np.argsort(values)
+    weight = np.ones(len(values)) if weights is None else weights[order]
+    reached = np.cumsum(weight) / weight.sum() if weight.sum() else np.linspace(1 / len(values), 1, len(values))
+    places = np.searchsorted(reached, np.asarray(shares) - 1e-12)
+    return np.asarray(values[order][np.minimum(places, len(values) - 1)])
+
+
+def _peak(starts: Seconds, ends: Seconds) -> int:
+    """Return the most requests in flight at a time; a request that ends as another one begins does not meet it."""
+    times = np.concatenate((ends, starts))
+    steps = np.concatenate((np.full(len(ends), -1), np.full(len(starts), 1)))
+    return int(np.cumsum(steps[np.argsort(times, kind="stable")]).max())
+
+
+def _peak_events(exchanges: Sequence[Exchange], values: ToolValues) -> float:
+    """Return the most events of tokens in a second, counted from the first start."""
+    start = float(values.start.min())
+    counts = np.zeros(math.ceil(float((values.start + values.latency).max()) - start) + 1)
+    for one in exchanges:
+        if one.failure is None and len(times := token_times(one, TOOLS["vllm"])):
+            second, number = np.unique((times - start).astype(int), return_counts=True)
+            counts[second] += number
+    return float(counts.max())
+
+
+def _loop_seconds(load: StoredLoad) -> float:
+    """Return the length of the loop that sends: from its beginning, not the first request, to the end of the last."""
+    return max(STEP, *(one.end for one in load.exchanges))
+
+
+def _span(exchanges: Sequence[Exchange]) -> float:
+    """Return the seconds from the first start to the last end of any request."""
+    return max(STEP, max(one.end for one in exchanges) - min(one.taken for one in exchanges))
+
+
+def _known(values: Seconds) -> Seconds:
+    return values[~np.isnan(values)]
+
+
+def _mean(values: Seconds, scale: float = 1) -> float | None:
+    return scale * float(values.mean()) if len(values) else None
+
+
+def _sum(values: Seconds) -> int:
+    return int(values.sum())

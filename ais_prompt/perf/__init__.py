@@ -1,1 +1,0 @@
-"""Serving performance: when requests are sent, what came back when, and what follows from it."""
