@@ -58,20 +58,19 @@ def gate_options(command: Command) -> Command:
     return command
 
 
-def refuse_undecided_gates(mode: str, values: dict[str, Any], *, stop_early: bool) -> None:
-    """Refuse gates for a run that only asks, unless they say when to stop asking.
+def refuse_undecided_gates(mode: str, values: dict[str, Any]) -> None:
+    """Refuse gates for a run that only asks.
 
     Args:
         mode: of the run; only ``infer`` decides no gate.
         values: the options of gates.
-        stop_early: whether the gates end a dataset early.
 
     Raises:
         ConfigError: there are gates, and nothing decides them.
     """
     from ais_prompt.errors import ConfigError
 
-    if mode == "infer" and (values["baseline"] or (values["gates"] and not stop_early)):
+    if mode == "infer" and (values["baseline"] or values["gates"]):
         raise ConfigError("-m infer scores nothing, so no gate can be decided", fix="give the gates to -m eval -r")
 
 

@@ -336,7 +336,6 @@ def _refuse(values: dict[str, Any], gate_values: dict[str, Any]) -> None:
     from ais_prompt.errors import ConfigError
 
     others = (
-        "stop_early",
         "retry_truncated",
         "shard",
         "runner",

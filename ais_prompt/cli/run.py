@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from ais_prompt.checks import PromptWarning, Source
     from ais_prompt.cli.gate_options import GateKeeper
     from ais_prompt.plan import Plan, Task
-    from ais_prompt.types import Gate
     from ais_prompt.verbs import RunResult
 
 _SESSION = {"cache", "max_num_workers", *BUDGET_OPTIONS}
@@ -116,7 +115,6 @@ _SESSION = {"cache", "max_num_workers", *BUDGET_OPTIONS}
 @quiet_option
 @speed_option
 @verbose_option
-@click.option("--stop-early", is_flag=True, help="Ask of each dataset only until its gates are decided.")
 @click.pass_context
 def run(
     ctx: click.Context,
@@ -131,7 +129,6 @@ def run(
     dry_run: bool,
     max_num_workers: int | None,
     max_failures: FailureLimit,
-    stop_early: bool,
     shard: str | None,
     runner: str | None,
     **options: Any,
@@ -150,14 +147,13 @@ def run(
 
     gate_values, budget = _taken(options, GATE_OPTIONS), _taken(options, BUDGET_OPTIONS)
     options = with_load(options, _taken(options, PERF_OPTIONS), mode)
-    refuse_undecided_gates(mode, gate_values, stop_early=stop_early)
+    refuse_undecided_gates(mode, gate_values)
     asked_for = replace(source(**options, cache=cache), budget=read_budget(**budget))
     _refuse_run_without_config(reuse, asked_for)
     _refuse_retry(retry_truncated, mode, reuse, shard)
     tasks_of = partial(tasks_of_shard, shard, reuse)
     plan, warnings = checked(with_runner(asked_for, runner, is_shard=shard is not None), tasks_of=tasks_of)
     keeper = read_gates(plan, **gate_values, measures_load=mode in PERF_MODES)
-    decisive = keeper.gates.to_stop_early() if stop_early else ()
     if (locked or lock_file) and not _is_locked(ctx, plan, lock_file):
         ctx.exit(1)
     if save_config:
@@ -175,13 +171,13 @@ def run(
     if mode in PERF_MODES:
         ctx.exit(run_perf(ctx, plan, keeper, gate_values))
     if shard is not None:
-        refuse_scores_of_shard(mode, stop_early=stop_early, gate_values=gate_values)
+        refuse_scores_of_shard(mode, gate_values)
         debug, scores = options["debug"], mode == "all"
         ctx.exit(run_shard(plan, warnings, shard, reuse, max_failures, max_num_workers, scores=scores, debug=debug))
     if plan.spec.runner is not None and mode in ("all", "infer"):
         _refuse_retry(retry_truncated, mode, reuse, plan.spec.runner)
         ctx.exit(run_by_runner(ctx, plan, warnings, keeper))
-    ctx.exit(_run_here(ctx, plan, warnings, keeper, decisive))
+    ctx.exit(_run_here(ctx, plan, warnings, keeper))
 
 
 def _refuse_run_without_config(reuse: str | None, asked_for: Source) -> None:
@@ -224,7 +220,6 @@ def _run_here(
     plan: Plan,
     warnings: Sequence[PromptWarning],
     keeper: GateKeeper,
-    decisive: Sequence[Gate],
 ) -> int:
     """Ask in this process, score, show the scores and what to do next, and return the exit code.
 
@@ -233,7 +228,6 @@ def _run_here(
         plan: of a checked config.
         warnings: of its prompts.
         keeper: the gates.
-        decisive: those that may end a dataset early.
     """
     from ais_prompt.verbs import open_run_folder, run_source, with_found_models
 
@@ -248,7 +242,6 @@ def _run_here(
         mode,
         shown_command(),
         warnings,
-        decisive,
         max_num_workers=values["max_num_workers"],
         retry_truncated=values["retry_truncated"],
     )

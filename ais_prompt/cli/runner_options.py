@@ -39,7 +39,6 @@ NOT_FOR_SHARDS = (
         "max_failures",
         "locked",
         "lock_file",
-        "stop_early",
     ),
     *BUDGET_OPTIONS,
     *GATE_OPTIONS,
@@ -141,12 +140,8 @@ def _prepared(ctx: click.Context, plan: Plan) -> tuple[Runner, ShardWork, int]:
     """Return the runner, what it starts in a run folder that is still to be made, and the number of shards."""
     from msgspec.structs import replace
 
-    from ais_prompt.errors import ConfigError
     from ais_prompt.shards import open_runner, share_of, work_of
 
-    if ctx.params["stop_early"]:
-        what = "a shard has no scores, so it cannot stop when a gate is decided"
-        raise ConfigError(what, where="--stop-early", fix="leave out --stop-early, or the runner")
     runner = open_runner(plan, ctx.params["max_num_workers"])
     names = {parameter.name or "" for parameter in ctx.command.get_params(ctx)} - set(NOT_FOR_SHARDS)
     work = work_of(plan, [str(ctx.info_name), *given_words(ctx, names, without=_RUNNER)])

@@ -166,7 +166,7 @@ def status(run: str, work_dir: str | None, debug: bool) -> None:  # noqa: ARG001
     offer(folder=str(folder.root), shards=shards, lines=[line for line in lines if line])
 
 
-def refuse_scores_of_shard(mode: str, *, stop_early: bool, gate_values: dict[str, Any]) -> None:
+def refuse_scores_of_shard(mode: str, gate_values: dict[str, Any]) -> None:
     """Refuse what is decided by scores, which no single shard has.
 
     Raises:
@@ -175,7 +175,7 @@ def refuse_scores_of_shard(mode: str, *, stop_early: bool, gate_values: dict[str
     from ais_prompt.errors import ConfigError
 
     given = [name for name in NOT_IN_SHARDS if gate_values.get(name)]
-    if mode in ("eval", "viz") or stop_early or given:
+    if mode in ("eval", "viz") or given:
         what = "a shard has no scores, so nothing about them can be decided in it"
         raise ConfigError(what, where="--shard", fix="give gates to `aisprompt score` when all shards are done")
 

@@ -65,6 +65,11 @@ _LEAST_BESIDE: Final = 24
 _BELOW: Final = 6
 """Indent of such a text."""
 
+GONE: Final = {
+    "--stop-early": "--sample ±2 draws as many questions as that precision needs, see docs/samples.md",
+}
+"""An option of earlier versions → what to use in its place."""
+
 
 class Verb(click.Command):
     """A command that ends with three lines instead of a traceback, unless it has ``--debug``.
@@ -106,7 +111,7 @@ class Verb(click.Command):
             ctx.meta[GIVEN] = _spread(args if names_run else _with_latest(args))
             return super().parse_args(ctx, list(ctx.meta[GIVEN]))
         except click.NoSuchOption as error:
-            if (advice := answer_to(error.option_name)) is None:
+            if (advice := GONE.get(error.option_name) or answer_to(error.option_name)) is None:
                 raise
             raise click.UsageError(f"{error.option_name} is not an option here: {advice}", ctx) from error
 

@@ -65,7 +65,7 @@ def make_baseline(run: StoredRun, *, by_row: bool = False) -> Baseline:
         name, metric = task.name, task.metric
         if metric.of is not None:
             what = f"{name} is no baseline: only {metric.n} of {metric.of} samples were asked"
-            raise ConfigError(what, where=run.name, fix="ask the rest with -r, without --stop-early")
+            raise ConfigError(what, where=run.name, fix="ask the rest with -r")
         if len(task.values) < ENOUGH * task.size:
             what = f"only {len(task.values)} of {task.size} samples of {name} were answered, too few for a baseline"
             raise ConfigError(what, where=run.name, fix="ask the failed ones again with -r")

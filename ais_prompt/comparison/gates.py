@@ -78,7 +78,7 @@ def _possible_scores(row: Row) -> Sequence[Fraction]:
         return ()
     if row.questions is None or row.metric in AVERAGES:
         return exact(row.bound_low), exact(row.bound_high)
-    # As `ais_prompt.scoring.early_stop` decides: samples that failed have no part in the mean.
+    # Samples that failed have no part in the mean.
     left = (row.of - row.n) // row.repeats
     total = exact(row.score) * row.questions
     return total / (row.questions + left), (total + left) / (row.questions + left)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 from msgspec import Struct, field
@@ -29,12 +29,12 @@ from ais_prompt.inferencers import RunningConversation
 from ais_prompt.models import AsyncModel, Model, ScriptedModel, SendsBodies, cache_identity, full_identity
 from ais_prompt.plan import PlannedDataset, Task, check_cluster
 from ais_prompt.store import FormerKeys, Journal, JournalView, RequestKeys, RunFolder, open_cache, prediction_sorter
-from ais_prompt.types import Completion, Decoding, Execution, Portion, Prediction, Request, Sample, TaskFacts
+from ais_prompt.types import Completion, Decoding, Execution, Portion, Request, Sample, TaskFacts
 from ais_prompt.utils import Occurrences, listed
 
 logger = logging.getLogger(__name__)
 ORDER_SEED: Final = 0
-"""Seed of the order in which samples are asked if asking may stop early, or the first ones are refused."""
+"""Seed of the order in which samples are asked once the model refused the first ones."""
 
 ROWS_NAMED: Final = 5
 """Most rows that an error or a warning names."""
@@ -45,9 +45,6 @@ class AskingOptions(Struct, frozen=True):
 
     Attributes:
         cache_folder: answers of other runs; None to go without them.
-        watch_of: makes the watch of a task, which says when enough was asked, from the task and the number of its
-            samples; None to ask every sample. With a watch, samples are asked in a random order, the same in every
-            session: those that were asked are a fair sample.
         addresses: where earlier sessions asked; version 1 had the address in its keys.
         spending: counts what is asked, and pauses the tasks when the budget is used up.
         shard: the part of each task, by its name, that a shard asks; None to ask all samples.
@@ -56,7 +53,6 @@ class AskingOptions(Struct, frozen=True):
     """
 
     cache_folder: Path | None = None
-    watch_of: Callable[[Task, int], Watch] | None = None
     addresses: Sequence[str] = ()
     spending: Spending = field(default_factory=Spending)
     shard: Mapping[str, ShardTask] | None = None
@@ -73,17 +69,6 @@ class ShardTask(Struct, frozen=True):
 
     portion: Portion
     others: Sequence[RunFolder] = ()
-
-
-class Watch(Protocol):
-    """Looks at the predictions of a task as they come, and says when enough was asked."""
-
-    @property
-    def decided(self) -> bool:
-        """Whether enough was asked."""
-
-    def see(self, prediction: Prediction) -> None:
-        """Take the next prediction into account."""
 
 
 class TaskJob:
@@ -181,18 +166,15 @@ class TaskJob:
         progress = self._shown.enter_context(show(task.name, total, self._known))
         if memory.has_answers:
             progress.note(_reuse_note(task, self._known, total, self._unused, memory))
-        watch_of = self._asking.watch_of
-        self._watch = watch_of(task, total) if watch_of else None
         self._progress, self._meter = progress, SpeedMeter()
         self._session = TaskSession(task, progress)
         self._failures = FailureWatch(has_answered=self._known > 0)
-        samples = _in_random_order(task.data.test) if watch_of else self._samples()
         cluster = task.spec.dataset.eval.cluster
-        self._conversations = conversations_of(task, memory.recall, samples, cluster, self._portion)
+        self._conversations = conversations_of(task, memory.recall, self._samples(), cluster, self._portion)
 
     def next(self) -> RunningConversation | None:
-        """Start the next conversation; None after the last one, or if enough was asked."""
-        conversation = None if self._is_decided() else next(self._conversations, None)
+        """Start the next conversation; None after the last one."""
+        conversation = next(self._conversations, None)
         if conversation is not None:
             if not self._under_way:  # it may have waited for room
                 self.last_change = time.monotonic()
@@ -253,8 +235,6 @@ class TaskJob:
         self.last_change = time.monotonic()
         del self._under_way[conversation]
         self._predictions.add(prediction)
-        if self._watch is not None:
-            self._watch.see(prediction)
         self._session.add(prediction)
         if not is_known(conversation):
             self._progress.advance(failed=prediction.failed)
@@ -267,14 +247,13 @@ class TaskJob:
             AisPromptError: the model never answered, a part failed for every sample, or the disk is full.
         """
         self._failures.conclude()
-        decided = self._is_decided()
-        if self._session.samples != self._total and not decided:
+        if self._session.samples != self._total:
             raise InternalError(
                 f"{self._total} samples were to be asked, and {self._session.samples} were answered or failed",
                 where=f"rows {listed(self.waits_for(), ROWS_NAMED)}" if self._under_way else "",
                 fix="this is a bug of aisprompt; -r asks the missing samples",
             )
-        self._session.tell_end(self._total, decided=decided)
+        self._session.tell_end()
         self._predictions.write(self._folder.predictions(*self._names))
         self._shown.close()
 
@@ -285,7 +264,7 @@ class TaskJob:
             StoreError: the disk does not take the journal.
         """
         self._files.close()
-        session, data, total = self._session, self.task.data, self._total
+        session, data = self._session, self.task.data
         # Speed means something for a served model only, and nothing for answers from a script.
         is_served = isinstance(self.model, AsyncModel) and not isinstance(self.model, ScriptedModel)
         self.facts = TaskFacts(
@@ -297,7 +276,6 @@ class TaskJob:
             session.shortened,
             self._meter.speed() if is_served else None,
             session.redacted,
-            of=total if session.samples < total else None,
             first_body=self._first_body,
         )
         self._release()
@@ -331,9 +309,6 @@ class TaskJob:
                 return
             yield sample
 
-    def _is_decided(self) -> bool:
-        return self._watch is not None and self._watch.decided
-
     def _release(self) -> None:
         """Let go of the data: a job may be kept until the end of the run."""
         self.task.release()
@@ -346,7 +321,6 @@ class TaskJob:
             "_session",
             "_failures",
             "_conversations",
-            "_watch",
             "_answered",
         )
         for name in kept:

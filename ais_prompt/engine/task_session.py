@@ -98,20 +98,14 @@ class TaskSession:
                 "again after the run: -r --retry-truncated max_out_len=N"
             )
 
-    def tell_end(self, total: int, *, decided: bool) -> None:
+    def tell_end(self) -> None:
         """Tell the user about a task whose last conversation is over.
-
-        Args:
-            total: samples that were to be asked.
-            decided: whether its gates were decided before all of them were asked.
 
         Raises:
             PartError: a part raised for every sample.
             DataError: no row can be asked.
         """
         name = self._task.name
-        if decided:
-            self._progress.note(f"[{name}] its gates are decided after {self.samples} of {total} samples")
         if self.redacted:
             self._progress.note(
                 f"[{name}] the answers to {self.redacted} samples repeat a secret; it is stored and scored as ***, and "
@@ -124,7 +118,7 @@ class TaskSession:
             raise DataError(self.first_unusable.message, where=self.first_unusable.where, fix=RETRY_HINT)
         if self.shortened:
             self._progress.note(
-                f"[{name}] {self.shortened} of {total} prompts show fewer examples than retrieved, to keep to "
+                f"[{name}] {self.shortened} of {self.samples} prompts show fewer examples than retrieved, to keep to "
                 f"max_seq_len={self._task.model.max_seq_len}; shots_used in the predictions says how many"
             )
 

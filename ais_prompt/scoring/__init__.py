@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from ais_prompt.scoring.averages import NAIVE, WEIGHTED, select, with_averages
     from ais_prompt.scoring.background import BackgroundScoring, read_values
     from ais_prompt.scoring.composite_scorers import DialogueScorer, RepeatScorer
-    from ais_prompt.scoring.early_stop import GateWatch
     from ais_prompt.scoring.foreign_answers import Answer, match, predictions, read_answers
     from ais_prompt.scoring.judges.questions import AnsweredTask, JudgeJob, JudgeQuestions
     from ais_prompt.scoring.judges.verdicts import question_id, questions_about
@@ -35,6 +34,5 @@ if TYPE_CHECKING:
     from ais_prompt.scoring.scorer import NOT_SCORED, UNUSABLE_GOLD, Scorer
     from ais_prompt.scoring.sensitivity import BestReading, best_extractor, find_sensitivity, others_than, warning_of
     from ais_prompt.scoring.stored_answers import check_answers, check_stored
-    from ais_prompt.scoring.watches import Watches
 else:
     __getattr__, __dir__ = offered(__name__)

@@ -208,7 +208,7 @@ def isolation_of(dataset: PlannedDataset) -> str | None:
 def _stopped(score: Score, questions: int) -> Score:
     """Return the score of a task of which not every sample was asked, with the bounds that the rest can lead to.
 
-    It has no interval: which samples were asked depends on the answers (an early stop, or the shortest first), so the
+    It has no interval: which samples were asked depends on the answers (the shortest come first), so the
     usual ones would not hold.
     """
     of = questions * score.repeats

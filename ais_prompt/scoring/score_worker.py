@@ -6,7 +6,7 @@ import logging
 import pickle
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, Final
+from typing import Any
 
 from msgspec import Struct
 
@@ -15,12 +15,11 @@ from ais_prompt.engine import error_of
 from ais_prompt.errors import AisPromptError
 from ais_prompt.plan import Task
 from ais_prompt.registry import EVALUATORS, INFERENCERS, POSTPROCESSORS, is_shipped
-from ais_prompt.scoring.early_stop import SampleWise, Seen
 from ais_prompt.scoring.judges.questions import answers_to_judge
 from ais_prompt.scoring.judges.verdicts import Question
 from ais_prompt.scoring.score import isolation_of, score_task
 from ais_prompt.store import RunFolder
-from ais_prompt.types import Prediction, Score, TaskSpec
+from ais_prompt.types import Score, TaskSpec
 from ais_prompt.utils import ROOT, Advance, Facts, OnceFilter, part_types, serve, shown_on
 
 logger = logging.getLogger(__name__)
@@ -57,14 +56,6 @@ class Scored(Struct, frozen=True):
     error: AisPromptError | None = None
     log: Sequence[tuple[int, str, str]] = ()
     unresolved: str = ""
-
-
-class WatchCall(Struct, frozen=True):
-    """Predictions of a task that may stop early; the other attributes are those of `ScoreCall`."""
-
-    task: TaskSpec
-    parts: Sequence[str]
-    predictions: Sequence[Prediction]
 
 
 class ToJudgeCall(Struct, frozen=True):
@@ -129,13 +120,13 @@ def is_risky(task: Task) -> bool:
 
 
 def answer(message: bytes) -> bytes:
-    """Answer one call: `Surroundings` first, then a task to score or to watch, or one whose answers are to be read."""
+    """Answer one call: `Surroundings` first, then a task to score, or one whose answers are to be read."""
     return pickle.dumps(_answer(message))
 
 
-def _answer(message: bytes) -> Scored | list[Seen] | ToJudge | None:
+def _answer(message: bytes) -> Scored | ToJudge | None:
     try:
-        call: Surroundings | ScoreCall | WatchCall | ToJudgeCall = pickle.loads(message)
+        call: Surroundings | ScoreCall | ToJudgeCall = pickle.loads(message)
     except Exception as error:  # a value of a class that is not found here
         return Scored(unresolved=f"{type(error).__name__}: {error}")
     if isinstance(call, Surroundings):
@@ -144,8 +135,6 @@ def _answer(message: bytes) -> Scored | list[Seen] | ToJudge | None:
         except Exception as error:
             return Scored(unresolved=f"{type(error).__name__}: {error}")
         return None
-    if isinstance(call, WatchCall):
-        return _watched(call)
     return _to_judge(call) if isinstance(call, ToJudgeCall) else _score(call)
 
 
@@ -156,23 +145,6 @@ def _built(spec: TaskSpec, parts: Sequence[str]) -> Task:
     task = Task.of(spec)
     _ = (task.dataset.evaluator, task.dataset.answer_of, task.dataset.gold_of, task.dataset.has_turns)
     return task
-
-
-_watching: Final[dict[str, SampleWise]] = {}
-"""Name of a task that is watched → what scores its samples."""
-
-
-def _watched(call: WatchCall) -> Scored | list[Seen]:
-    name = call.task.name
-    try:
-        if name not in _watching:
-            _watching[name] = SampleWise(_built(call.task, call.parts))
-    except Exception as error:
-        return Scored(unresolved=f"{type(error).__name__}: {error}")
-    try:
-        return list(map(_watching[name].score, call.predictions))
-    except Exception as error:
-        return Scored(error=error_of(error))
 
 
 def _to_judge(call: ToJudgeCall) -> Scored | ToJudge:

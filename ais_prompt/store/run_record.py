@@ -175,7 +175,7 @@ class RunRecord:
         return samples
 
     def stopped_of(self, task: TaskSpec) -> int | None:
-        """Return the number of questions in the dataset of a task that stopped early; None for other tasks."""
+        """Return the number of questions in the dataset of a task of which not all were asked; None for other tasks."""
         of: int | None = self._values["tasks"].get(task.name, {}).get("of")
         return of
 
@@ -191,7 +191,7 @@ class RunRecord:
     def _write_at_times(self, *, at_once: bool = False) -> None:
         """Write the record, but not so often that a run of many tasks spends its time on it; `finish` writes the rest.
 
-        A kill can lose facts that the next session finds again. ``at_once`` is for others, such as an early stop.
+        A kill can lose facts that the next session finds again. ``at_once`` is for others.
         """
         if at_once or time.monotonic() >= self._next_write:
             started = time.monotonic()

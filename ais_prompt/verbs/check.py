@@ -98,21 +98,6 @@ class RunGates(Struct, frozen=True):
     min_drop: float
     level: float
 
-    def to_stop_early(self) -> Sequence[Gate]:
-        """Return the gates that can be decided before every sample is asked.
-
-        Raises:
-            ConfigError: there are none, or one of them needs every answer.
-        """
-        if self.baseline is not None:
-            raise ConfigError("a drop against a baseline is known only at the end", fix="leave out --stop-early")
-        if not self.gates:
-            raise ConfigError("--stop-early needs a gate to decide", fix="add --gate 'accuracy >= 80%'")
-        if any(gate.needs_samples for gate in self.gates):
-            what = "a claim (@95%), or a gate on each sample, needs every answer"
-            raise ConfigError(what, fix="leave out --stop-early, or that gate")
-        return self.gates
-
     def verdicts(self, rows: Sequence[Row], root: Path) -> list[Verdict]:
         """Return the verdict of each gate.
 

@@ -27,7 +27,7 @@ from ais_prompt.errors import AisPromptError, ConfigError, Paused
 from ais_prompt.models import ApiModel, BatchModel, Model, StartedServers, StartsServer, address_of
 from ais_prompt.plan import Plan, PlannedModel, build_model, record_of
 from ais_prompt.report import forget_report, write_prompts, write_report, write_speed, write_summary
-from ais_prompt.scoring import Row, TaskOutcome, Watches, check_stored, select, summary_rows, with_averages
+from ais_prompt.scoring import Row, TaskOutcome, check_stored, select, summary_rows, with_averages
 from ais_prompt.shards import forget_partial, open_partial
 from ais_prompt.store import (
     RunFolder,
@@ -42,7 +42,7 @@ from ais_prompt.store import (
     recorded,
     write_config,
 )
-from ais_prompt.types import DatasetSpec, Gate, ModelSpec, Speed, TaskSpec, Used
+from ais_prompt.types import DatasetSpec, ModelSpec, Speed, TaskSpec, Used
 from ais_prompt.utils import NOTE, logging_to, remove_leftovers
 from ais_prompt.verbs.tasks import ask_and_score, stored_outcomes
 
@@ -168,7 +168,6 @@ def run_source(
     mode: RunMode = "all",
     command: str = "",
     warnings: Sequence[PromptWarning] = (),
-    stop_early: Sequence[Gate] = (),
     *,
     with_report: bool = True,
     max_num_workers: int | None = None,
@@ -183,7 +182,6 @@ def run_source(
         mode: everything, only inference, only scoring, or only the summary.
         command: the command line without secrets, for the record.
         warnings: of the prompts, to be said before anything is asked.
-        stop_early: ask of each dataset only until all of these gates that concern it are decided.
         with_report: write ``report.html``, which takes longer than the scores; else remove an earlier report.
         max_num_workers: compute local models in so many worker processes; None computes in this process.
         shard: ask only this part of each task of the plan, in a folder that no other process knows of.
@@ -204,10 +202,8 @@ def run_source(
         record = _begin_session(plan, folder, mode, command, warnings)
         with recorded(record, folder):
             spec, tasks = plan.spec, [task.spec for task in plan.tasks]
-            watches = Watches(stop_early, spec.summary.groups, spec.resolved)
             spending = Spending(spec.budget)
-            watch_of = watches.of if stop_early else None
-            asking = AskingOptions(spec.cache, watch_of, record.addresses, spending, shard, retry_truncated)
+            asking = AskingOptions(spec.cache, record.addresses, spending, shard, retry_truncated)
             if mode == "viz":
                 outcomes = stored_outcomes(plan.tasks, folder)
             else:
@@ -215,7 +211,7 @@ def run_source(
                     write_prompts(plan.tasks, folder)
                 announced = None if shard is None else folder.run_of_shard.servers
                 servers = StartedServers(folder.logs / "servers", announced)
-                with started_parts(plan, mode, servers, max_num_workers) as (started, workers), watches:
+                with started_parts(plan, mode, servers, max_num_workers) as (started, workers):
                     outcomes = ask_and_score(started, mode, folder, record, asking, workers)
             record.note_used(spending.used)
             rows = with_averages(summary_rows(outcomes), spec.summary.groups, partial(_questions, folder))

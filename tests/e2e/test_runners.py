@@ -157,7 +157,6 @@ def test_shards_that_end_at_once_are_not_started_again(project: Project) -> None
         (("--runner", "my_parts.Runner"), ("no module 'my_parts'",)),
         ((*THREE, "--set", "runner.num_shard=2"), ("LocalRunner has no argument 'num_shard'", "'num_shards'")),
         ((*THREE, "--set", "runner.num_shards=0"), ("num_shards must be at least 1",)),
-        ((*THREE, "--stop-early", "--gate", "accuracy >= 1%"), ("--stop-early",)),
         ((*THREE, "--max-requests", "2"), ("max_requests is smaller than the number of shards, 3",)),
     ],
 )

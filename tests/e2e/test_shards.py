@@ -309,7 +309,6 @@ def test_shards_that_cannot_be(text: str, environment: dict[str, str]) -> None:
         ("--shard", "0/2"),
         ("-r", "a/b", "--shard", "0/2"),
         ("-r", "latest", "--shard", "0/2"),
-        ("-r", "4711", "--shard", "0/2", "--stop-early"),
         ("-r", "4711", "--shard", "0/2", "--gate", "accuracy >= 80%"),
         ("-r", "4711", "--shard", "0/2", "-m", "viz"),
     ],

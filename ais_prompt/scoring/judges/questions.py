@@ -138,8 +138,7 @@ class JudgeJob(TaskJob):
             folder: of the run.
             open_progress, asking: as for `TaskJob`.
         """
-        # A judge answers all questions, whatever decides the gates of the models.
-        own = replace(asking, watch_of=None, retry_truncated=None)
+        own = replace(asking, retry_truncated=None)
         super().__init__(Task(judge, questions), folder.judge(answered.task.spec.model.abbr), open_progress, own)
         self.answered = answered
 

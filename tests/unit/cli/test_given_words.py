@@ -16,7 +16,7 @@ GIVEN = [
     ["--hf-path", "folder", "--hf-type", "base", "--datasets", "d", "--allow-code-execution"],
     ["eval.py", "--allow-code-execution=unsafe", "--cache", "kept", "--max-requests", "7", "--max-failures", "5%"],
     ["eval.py", "-r", "--dry-run", "-m", "eval", "--peer-scores", "--accelerator", "vllm"],
-    ["eval.py", "--limit", "4", "--runner", "slurm", "--set", "runner.num_shards=8", "--stop-early"],
+    ["eval.py", "--limit", "4", "--runner", "slurm", "--set", "runner.num_shards=8", "--debug"],
 ]
 
 

@@ -73,7 +73,6 @@ def invoke(*command: str) -> None:
         ("view-prompt", "eval.py", "--all"),
         ("lock", "eval.py"),
         ("run", "eval.py"),
-        ("run", "eval.py", "--stop-early", "--gate", "accuracy >= 1%"),
     ],
     ids=" ".join,
 )
