@@ -11,21 +11,21 @@ from ais_prompt.cli.options import MODEL_AND_DATA, sample_options, source, sourc
 from ais_prompt.cli.verb import Verb, hint, json_option, offer, quiet_option, repeat_mistakes
 
 
-@click.command(cls=Verb, first={**MODEL_AND_DATA, "Check": ("--gate", "--audit-scorers", "--json", "-q", "-h")})
+@click.command(cls=Verb, first={**MODEL_AND_DATA, "Check": ("--gate", "--audit", "--json", "-q", "-h")})
 @source_options
 @sample_options
 @json_option
 @quiet_option
 @click.option("--gate", "gates", multiple=True, metavar="CONDITION", help="Say how many samples its claim needs.")
-@click.option("--audit-scorers", is_flag=True, help="Put answers that know nothing through each scorer.")
-def check(gates: tuple[str, ...], audit_scorers: bool, **options: Any) -> None:
+@click.option("--audit", is_flag=True, help="Put answers that know nothing through each scorer.")
+def check(gates: tuple[str, ...], audit: bool, **options: Any) -> None:
     """Find every fault of a config without building or asking anything.
 
     Types, arguments, templates, data files and columns are checked, and one prompt is made for each model and
     dataset. All prompts are made again with other gold answers: where one changes, it tells the answer. The data is
     searched for golds in other columns, choices that look right, and questions that are copied (docs/leaks.md).
     Golds are put into ordinary phrasings to see whether the postprocessor finds them again.
-    --audit-scorers shows what an evaluator or a postprocessor gives to answers such as a list of all golds.
+    --audit shows what an evaluator or a postprocessor gives to answers such as a list of all golds.
     Of gates with a claim, such as 'accuracy >= 70% @95%', it says how many samples they need.
     It ends with the number of requests to servers, about how many tokens they have, and their cost if models have
     a price.
@@ -39,7 +39,7 @@ def check(gates: tuple[str, ...], audit_scorers: bool, **options: Any) -> None:
     from ais_prompt.verbs import check_source as check_config
 
     named = replace(source(**options), stand_in=STAND_IN)
-    found = check_config(named, gates, audit_scorers=audit_scorers)
+    found = check_config(named, gates, audit_scorers=audit)
     claims = [line for claim in found.claims for line in describe_claim(claim.gate, claim.dataset, claim.samples)]
     models, datasets = len(found.plan.models), len(found.plan.datasets)
     shown = remarks(found.warnings), trials(found.extractions)

@@ -296,6 +296,12 @@ def _limits(task: Task) -> Sequence[int]:
     return [given] if isinstance(given, int) else given
 
 
+def _reads_few(result: RunResult) -> bool:
+    """Return whether a dataset has so many unread answers, or so few right ones, that its reader may be the reason."""
+    scores = [outcome.scores[0] for outcome in result.outcomes if outcome.scores]
+    return any(one.counts["unparsed"] > one.n / 10 or one.value == 0 for one in scores if one.n)
+
+
 def _show_next(ctx: click.Context, result: RunResult, root: Path, larger_limit: int | None) -> None:
     """Print the commands that are useful next.
 
@@ -329,6 +335,7 @@ def _show_next(ctx: click.Context, result: RunResult, root: Path, larger_limit: 
         (has_scores, "look at every sample", shown_command(["view", str(result.folder.root)])),
         (has_scores and paused, "score the answers so far", score),
         (has_scores and not paused, "score again without asking", score),
+        (not paused and _reads_few(result), "read the answers in other ways", f"{score} --audit"),
         (True, "see what was sent", shown_command(["view-prompt", *given_words(ctx, SOURCE_NAMES), "-a"])),
     ):
         if helps:

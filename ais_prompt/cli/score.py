@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 @CODE_EXECUTION
 @PEER_PATH
 @PEER_SCORES
+@click.option("--audit", is_flag=True, help="Find out whether scores depend on how answers are read.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @gate_options
 @json_option
@@ -72,6 +73,7 @@ def score(
     max_failures: FailureLimit,
     allow_code_execution: bool | Literal["unsafe"],
     peer_scores: bool,
+    audit: bool,
     debug: bool,
     **gate_values: Any,
 ) -> None:
@@ -97,7 +99,7 @@ def score(
     plan, folder = _opened(run, predictions, source, dataset, model)
     plan = with_found_models(plan, "eval")
     keeper = read_gates(plan, **gate_values)
-    result = run_source(plan, folder, "eval", shown_command(), with_report=folder.report.exists())
+    result = run_source(plan, folder, "eval", shown_command(), with_report=folder.report.exists(), audits=audit)
     show(result)
     hint("Next:")
     view = f"aisprompt view {shlex.quote(str(result.folder.root))}"

@@ -66,6 +66,7 @@ _BELOW: Final = 6
 """Indent of such a text."""
 
 GONE: Final = {
+    "--audit-scorers": "--audit does this",
     "--stop-early": "--sample ±2 draws as many questions as that precision needs, see docs/samples.md",
 }
 """An option of earlier versions → what to use in its place."""

@@ -178,7 +178,7 @@ class CheckDocument(Document, kw_only=True):
         extractions: how well each postprocessor finds golds.
         claims: what gates with a confidence need, in words.
         estimates: what each task of a served model would ask.
-        audits: what scorers give to answers that know nothing, with ``--audit-scorers``.
+        audits: what scorers give to answers that know nothing, with ``--audit``.
     """
 
     kind: Literal["check"]

@@ -56,10 +56,14 @@ class BackgroundScoring:
         folder: of the run.
         config: of the run, resolved.
         tasks: those that will be scored.
+        audits: as for `score_task`.
     """
 
-    def __init__(self, folder: RunFolder, config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
+    def __init__(
+        self, folder: RunFolder, config: Mapping[str, Any], tasks: Sequence[Task], *, audits: bool = False
+    ) -> None:
         self._folder = folder
+        self._audits = audits
         self._risky = {task.name for task in tasks if is_risky(task)}
         # A task moves from `_waiting` to `_now`, and from there to `_scored`, or to `_left` if the worker does not find
         # its parts: `finish` scores the tasks that are left.
@@ -190,7 +194,7 @@ class BackgroundScoring:
     def _score_in_worker(self, answered: AnsweredTask) -> Scored:
         spec = answered.task.spec
         try:
-            call = ScoreCall(spec, self._folder, answered.asked, answered.stopped_of, parts_of(spec))
+            call = ScoreCall(spec, self._folder, answered.asked, answered.stopped_of, parts_of(spec), self._audits)
             found: Scored = self._process.call(call)
         except WorkerDied as error:
             if self._stopping:

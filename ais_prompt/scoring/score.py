@@ -8,7 +8,6 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -45,11 +44,9 @@ from ais_prompt.scoring.judges.verdicts import (
     agreement_of_judges,
     scores_of_judges,
 )
-from ais_prompt.scoring.lost_golds import find_lost_golds
 from ais_prompt.scoring.scorer import NOT_SCORED, UNUSABLE_GOLD, Scorer
-from ais_prompt.scoring.sensitivity import ScorerOf, best_extractor, find_sensitivity, others_than, warning_of
 from ais_prompt.store import RunFolder, read_predictions, read_scores, write_results
-from ais_prompt.types import STATUSES, PartSpec, Prediction, SampleScore, Score, Sensitivity, TaskSpec
+from ais_prompt.types import STATUSES, PartSpec, Prediction, SampleScore, Score, TaskSpec
 from ais_prompt.utils import NOTE, Spilled, counted, tracked
 
 AnyScorer: TypeAlias = Scorer | JudgedScorer | BatchScorer | DialogueScorer | RepeatScorer
@@ -61,7 +58,14 @@ _NAMED = 5
 _AGAIN = "remove the file and go on with `aisprompt run -r`: answers are in the journal, nothing is asked again"
 
 
-def score_task(task: Task, folder: RunFolder, asked: int | None = None, stopped_of: int | None = None) -> list[Score]:
+def score_task(
+    task: Task,
+    folder: RunFolder,
+    asked: int | None = None,
+    stopped_of: int | None = None,
+    *,
+    audits: bool = False,
+) -> list[Score]:
     """Score the predictions of a task and write its results; no scores if the dataset has no evaluator.
 
     Args:
@@ -70,6 +74,7 @@ def score_task(task: Task, folder: RunFolder, asked: int | None = None, stopped_
         asked: how many questions were asked, as far as that is known; a warning tells if there are not so many
             predictions.
         stopped_of: how many questions there are, if not all were asked.
+        audits: whether to find out if the scores depend on how answers are read, see `ais_prompt.scoring.audit`.
 
     Raises:
         AisPromptError: predictions are missing, doubled or broken, or cannot be scored.
@@ -97,14 +102,10 @@ def score_task(task: Task, folder: RunFolder, asked: int | None = None, stopped_
     head = _head(task, evaluator, scores)
     if isinstance(scorer, RepeatScorer) and repeated:
         head["repeatability"] = scorer.described(repeated, samples)
-    if found := _read_otherwise(task, evaluator, first, read_predictions(path, with_prompts=False), len(samples)):
-        head["extraction"] = found.to_json()
-        less = bool(scores[0].lower_is_better)
-        if warning := warning_of(found, fraction=scores[0].fraction, lower_is_better=less):
-            logger.warning("[%s] %s", task.name, warning)
-    if doubt := _doubt(task, evaluator, samples, scores[0], path):
-        head["doubt"] = doubt
-        logger.warning("[%s] %s", task.name, doubt)
+    if audits:
+        from ais_prompt.scoring.audit import audit_reading  # it scores several times, so few runs ask for it
+
+        head |= audit_reading(task, samples, scores[0], path, _scorer_with(task, evaluator, first))
     if control := task.spec.dataset.reader.control:
         shown, is_answered = control_finding(control, scores[0], samples)
         if is_answered:
@@ -282,40 +283,9 @@ def _reader(dataset: PlannedDataset, evaluator: Evaluator) -> Scorer:
     return Scorer(evaluator, dataset.answer_of, dataset.gold_of)
 
 
-def _read_otherwise(
-    task: Task, evaluator: Evaluator, first: Prediction, predictions: Iterator[Prediction], count: int
-) -> Sensitivity | None:
-    """Score with other postprocessors; None if a judge compares, or the postprocessor has no alternative."""
-    configured = task.spec.dataset.eval.pred_postprocessor
-    if configured is None or isinstance(evaluator, JudgeEvaluator | BatchEvaluator) or not others_than(configured):
-        return None
-    return find_sensitivity(configured, predictions, count, _scorer_with(task, evaluator, first), evaluator.metrics[0])
-
-
-def _doubt(task: Task, evaluator: Evaluator, samples: SampleScores, score: Score, path: Path) -> str:
-    """Return how many wrong answers contain the gold answer, and what extracts it; empty if they are few.
-
-    Args:
-        task, evaluator, samples: as for `score`. Answers that a postprocessor or a judge reads are left out.
-        score: in the main metric.
-        path: of the predictions.
-    """
-    if task.spec.dataset.eval.pred_postprocessor is not None or isinstance(evaluator, JudgeEvaluator):
-        return ""
-    if score.lower_is_better:  # an answer with the value 0 is right
-        return ""
-    if (lost := find_lost_golds(samples, score.metric)) is None:
-        return ""
-    best = None
-    if lost.extractors and not isinstance(evaluator, BatchEvaluator):
-        first = next(read_predictions(path, with_prompts=False))
-        scorer_of = _scorer_with(task, evaluator, first)
-        predictions = read_predictions(path, with_prompts=False)
-        best = best_extractor(lost.extractors, predictions, len(samples), scorer_of, score.metric)
-    return lost.warning(best, score.value or 0.0, fraction=score.fraction)
-
-
-def _scorer_with(task: Task, evaluator: Evaluator, first: Prediction) -> ScorerOf:
+def _scorer_with(
+    task: Task, evaluator: Evaluator, first: Prediction
+) -> Callable[[PartSpec], Callable[[Prediction], SampleScore]]:
     """Return what makes the scorer of a sample with another postprocessor."""
     reader = _reader(task.dataset, evaluator)
 

@@ -29,7 +29,7 @@ class ScoreCall(Struct, frozen=True):
     """A task to be scored.
 
     Attributes:
-        task, folder, asked, stopped_of: as for `ais_prompt.scoring.score.score_task`.
+        task, folder, asked, stopped_of, audits: as for `ais_prompt.scoring.score.score_task`.
         parts: where the caller finds the parts of its own, see `parts_of`.
     """
 
@@ -38,6 +38,7 @@ class ScoreCall(Struct, frozen=True):
     asked: int | None
     stopped_of: int | None
     parts: Sequence[str]
+    audits: bool = False
 
 
 class Scored(Struct, frozen=True):
@@ -165,7 +166,7 @@ def _score(call: ScoreCall) -> Scored:
         return Scored(unresolved=f"{type(error).__name__}: {error}")
     with _collected() as log, shown_on(_hidden):
         try:
-            scores = score_task(task, call.folder, call.asked, call.stopped_of)
+            scores = score_task(task, call.folder, call.asked, call.stopped_of, audits=call.audits)
             return Scored(scores, isolation_of(task.dataset), log=log)
         except Exception as error:
             return Scored(error=error_of(error), log=log)

@@ -173,6 +173,7 @@ def run_source(
     max_num_workers: int | None = None,
     shard: Mapping[str, ShardTask] | None = None,
     retry_truncated: int | None = None,
+    audits: bool = False,
 ) -> RunResult:
     """Run every model on every dataset, and leave predictions, scores and a summary in the run folder.
 
@@ -186,6 +187,7 @@ def run_source(
         max_num_workers: compute local models in so many worker processes; None computes in this process.
         shard: ask only this part of each task of the plan, in a folder that no other process knows of.
         retry_truncated: ask truncated answers of earlier sessions again with this ``max_out_len``.
+        audits: find out whether scores depend on how answers are read.
 
     Raises:
         ConfigError: a run that is only to be scored or shown lacks answers or scores (`check_stored`).
@@ -212,7 +214,7 @@ def run_source(
                 announced = None if shard is None else folder.run_of_shard.servers
                 servers = StartedServers(folder.logs / "servers", announced)
                 with started_parts(plan, mode, servers, max_num_workers) as (started, workers):
-                    outcomes = ask_and_score(started, mode, folder, record, asking, workers)
+                    outcomes = ask_and_score(started, mode, folder, record, asking, workers, audits=audits)
             record.note_used(spending.used)
             rows = with_averages(summary_rows(outcomes), spec.summary.groups, partial(_questions, folder))
             groups = {group.name for group in spec.summary.groups}

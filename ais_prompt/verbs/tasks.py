@@ -50,6 +50,8 @@ def ask_and_score(
     record: RunRecord,
     asking: AskingOptions,
     workers: ModelWorkers | None = None,
+    *,
+    audits: bool = False,
 ) -> list[TaskOutcome]:
     """Ask models and judges, score each task when its last answer is there, and return how each ended, in order.
 
@@ -59,12 +61,13 @@ def ask_and_score(
         folder, record: of the run.
         asking: what the tasks have in common.
         workers: compute local models; None to compute in this process.
+        audits: as for `score_task`.
 
     Raises:
         StoreError: nothing more can be written.
     """
     to_score = [] if mode == "infer" else plan.tasks
-    with BackgroundScoring(folder, plan.spec.resolved, to_score) as scoring, ExitStack() as shown:
+    with BackgroundScoring(folder, plan.spec.resolved, to_score, audits=audits) as scoring, ExitStack() as shown:
         tally = run_tally(
             plan,
             asks_models=mode != "eval",
@@ -75,7 +78,7 @@ def ask_and_score(
         progress = shown.enter_context(run_progress(tally))
         steps = _Steps(plan, folder, record, asking, progress, scoring, scores=mode != "infer")
         run_local(steps.begin_with_stored() if mode == "eval" else steps.begin(), steps.next_of, workers)
-        found = scoring.finish(lambda answered: _score(answered, folder))
+        found = scoring.finish(lambda answered: _score(answered, folder, audits=audits))
     for task in plan.tasks:
         if scored := found.get(task.name):
             if scored.isolation:
@@ -248,9 +251,9 @@ def _reference_of(task: TaskSpec) -> str:
     return f"{model}/{task.dataset.abbr}" if model else ""
 
 
-def _score(answered: AnsweredTask, folder: RunFolder) -> Scored:
+def _score(answered: AnsweredTask, folder: RunFolder, *, audits: bool) -> Scored:
     try:
-        scores = score_task(answered.task, folder, answered.asked, answered.stopped_of)
+        scores = score_task(answered.task, folder, answered.asked, answered.stopped_of, audits=audits)
         return Scored(scores, isolation_of(answered.task.dataset))
     except Exception as error:
         return Scored(error=error_of(error))

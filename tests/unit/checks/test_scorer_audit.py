@@ -145,9 +145,9 @@ def test_the_command_line_shows_it(tmp_path: Path) -> None:
     file = tmp_path / "eval.py"
     values = config(tmp_path, CITIES, "OcrBenchEvaluator", None)
     file.write_text("".join(f"{name} = {value!r}\n" for name, value in values.items()), "utf-8")
-    done = run_cli("check", str(file), "--audit-scorers")
+    done = run_cli("check", str(file), "--audit")
     assert done.returncode == 0
     assert "a list of all golds: 100%" in done.stderr + done.stdout
-    document = run_cli("check", str(file), "--audit-scorers", "--json").stdout
+    document = run_cli("check", str(file), "--audit", "--json").stdout
     assert '"audits"' in document
     assert "a denial of the gold" in document
