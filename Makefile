@@ -47,9 +47,10 @@ test-lowest: .venv-lowest/installed
 		tests/unit/evaluators tests/unit/models tests/unit/prompts tests/unit/readers tests/unit/report tests/unit/retrievers \
 		tests/unit/store tests/unit/utils tests/e2e/test_run.py tests/e2e/test_api.py
 
-# New counterexamples for the properties, in every call others; how to repeat it is printed with what is found.
+# New counterexamples for the properties, in every call others, and all combinations of the grids; how to repeat it is
+# printed with what is found.
 search: .venv/installed-dev
-	$(BIN)/python -m pytest --numprocesses 2 -m hypothesis --hypothesis-profile search
+	$(BIN)/python -m pytest --numprocesses 2 -m 'hypothesis or grid' --grids --hypothesis-profile search
 
 # OpenCompass, AISBench and this program on the same configs and rows. Their wheels are installed below ~/.cache once.
 real: .venv/installed-peers .venv/installed-real

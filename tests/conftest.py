@@ -15,6 +15,7 @@ import re
 import signal
 import sys
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -44,8 +45,9 @@ settings.load_profile("steady")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add ``--quick``."""
+    """Add ``--quick`` and ``--grids``."""
     parser.addoption("--quick", action="store_true", help="only tests that need nothing but the test process")
+    parser.addoption("--grids", action="store_true", help="every combination of tests with the marker grid")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -86,7 +88,11 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out, with ``--quick``, every test with one of the markers, and limit the examples of the others."""
+    """Keep some combinations of each grid; with ``--quick`` leave out tests by their markers, and limit examples."""
+    if not config.getoption("grids"):
+        kept = {id(item) for item in of_grids(items)}
+        config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept])
+        items[:] = [item for item in items if id(item) in kept]
     if config.getoption("quick"):
         quick = [item for item in items if NOT_QUICK.isdisjoint(mark.name for mark in item.iter_markers())]
         names = {item.nodeid for item in quick}
@@ -94,6 +100,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = quick
         for item in quick:
             limit_examples(item)
+
+
+def of_grids(items: list[pytest.Item]) -> Iterator[pytest.Item]:
+    """Yield all tests, but of each function with ``grid(N)`` only N combinations, evenly from the first to the last."""
+    functions = defaultdict(list)
+    for item in items:
+        functions[item.nodeid.partition("[")[0]].append(item)
+    for tests in functions.values():
+        grid = tests[0].get_closest_marker("grid")
+        count = len(tests) if grid is None else min(grid.args[0], len(tests))
+        yield from (tests[place * (len(tests) - 1) // max(count - 1, 1)] for place in range(count))
 
 
 def pytest_collection_finish() -> None:

@@ -272,6 +272,7 @@ ODD_ANSWERS: Final = (
 
 
 @pytest.mark.slow
+@pytest.mark.grid(12)
 @pytest.mark.parametrize("name", EVALUATED)
 def test_an_odd_answer_ends_its_row(name: str, tmp_path: Path) -> None:
     case = EVALUATED[name]
@@ -314,6 +315,7 @@ def run_broken(folder: Path, case: Case, ways: Sequence[tuple[str, str]]) -> dic
 
 
 @pytest.mark.slow
+@pytest.mark.grid(12)
 @pytest.mark.parametrize("name", EVALUATED)
 def test_a_broken_gold_ends_its_row(name: str, tmp_path: Path) -> None:
     case = EVALUATED[name]

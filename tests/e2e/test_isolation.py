@@ -198,6 +198,7 @@ def scenarios(part: str) -> list[bool]:
 
 
 @pytest.mark.slow
+@pytest.mark.grid(31)
 @pytest.mark.parametrize("wrong_type", [False, True], ids=["raises", "wrong-type"])
 @pytest.mark.parametrize(("part", "member"), CASES)
 def test_a_part_that_breaks_ends_no_more_than_itself(config: Path, part: str, member: str, wrong_type: bool) -> None:

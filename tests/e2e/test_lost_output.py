@@ -80,6 +80,7 @@ def test_a_run_is_asked_and_scored(project: Project, lost: Callable[..., object]
 @pytest.mark.parametrize("lost", [None, *LOST])
 @pytest.mark.parametrize("args", [("list",), ("--help",), ("check", "absent.py"), ("list", "--json")])
 @pytest.mark.slow
+@pytest.mark.grid(7)
 def test_no_verb_ends_with_a_bug(project: Project, lost: Callable[..., object] | None, args: tuple[str, ...]) -> None:
     for which in ("stdout", "stderr", "both"):
         assert started(project, lost, which, *args) in (0, 2, 3)
