@@ -7,7 +7,7 @@ A mutant is killed by a test that fails or hangs with it. The tests that reach i
 first, until one fails. A run of all tests with every mutant switched off finds them once; ``--cache`` keeps the result.
 
 All tests judge but those with a marker ``browser``, ``real``, ``slow`` or ``torch``, those that take longer than
-``--longest`` seconds, and those that fail without mutants. Programs that tests start, rather than fork, have no mutants.
+``--longest`` seconds, and those that fail without mutants. What happens in other processes is not seen.
 
 The sample depends on the names and the code of functions, not on their files: after a function or a test has moved, the
 same mutants are drawn; only `TARGETS` must name the new file. Nothing is written to the package: an import hook
@@ -84,7 +84,7 @@ class Mutants(MetaPathFinder):
         """Find a module that has mutants."""
         spec = PathFinder.find_spec(fullname, path) if fullname in self._code else None
         if spec is not None and spec.origin is not None:
-            spec.loader = _Loader(self._code[fullname], self.is_active, spec.origin)
+            spec.loader = _Loader(fullname, spec.origin, self._code[fullname], self.is_active)
         return spec
 
     def is_active(self, number: int) -> bool:
@@ -103,8 +103,8 @@ class Mutants(MetaPathFinder):
 
 
 class _Loader(SourceFileLoader):
-    def __init__(self, code: CodeType, is_active: Callable[[int], bool], path: str) -> None:
-        super().__init__(code.co_name, path)
+    def __init__(self, name: str, path: str, code: CodeType, is_active: Callable[[int], bool]) -> None:
+        super().__init__(name, path)
         self._code = code
         self._is_active = is_active
 
@@ -230,7 +230,8 @@ class Judge:
                 again.append(number)
                 continue
             self.verdicts.append(Verdict(number, len(judges[number]), killer))
-            self._tell(f"{len(self.verdicts)}/{len(self._numbers)} {'killed' if killer else 'SURVIVED'} {status}")
+            outcome = "hangs" if status == signal.SIGALRM else "killed" if killer else "survived"
+            self._tell(f"{len(self.verdicts)} of {len(self._numbers)}: {outcome}")
         return again
 
     def _judges(self, number: int, usable: Collection[str]) -> list[str]:
@@ -262,7 +263,7 @@ def _module(test: str) -> str:
 
 
 def _forked(task: Callable[[T], None], values: Iterable[T], jobs: int) -> Iterator[tuple[T, int]]:
-    """Call a task for each value in a fork of this process; yield each value with the exit status of its fork."""
+    """Call a task for each value in a fork of this process; yield each value, in turn, with the status of its fork."""
     waiting, running = deque(values), dict[int, T]()
     while waiting or running:
         while waiting and len(running) < jobs:
@@ -270,7 +271,8 @@ def _forked(task: Callable[[T], None], values: Iterable[T], jobs: int) -> Iterat
             if (process := os.fork()) == 0:
                 _end_after(task, value)
             running[process] = value
-        process, status = os.wait()
+        process = next(iter(running))
+        _, status = os.waitpid(process, 0)
         with suppress(ProcessLookupError):  # what the tests have left
             os.killpg(process, signal.SIGKILL)
         yield running.pop(process), status
