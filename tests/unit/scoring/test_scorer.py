@@ -1,0 +1,93 @@
+"""One answer becomes one score: its status, its reason, and the errors of its parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ais_prompt.errors import AisPromptError, DataError, GoldError, PartError
+from ais_prompt.evaluators import AccEvaluator
+from ais_prompt.evaluators.squad import SquadEvaluator
+from ais_prompt.scoring.scorer import CUT, NO_TEXT, NOTHING_FOUND, UNCLOSED, Scorer, composed
+from ais_prompt.types import REFUSAL, Completion, Extraction, Prediction, Score
+
+TRUNCATED = {"finish_reason": "length"}
+
+
+def prediction(text: str, gold: Any = "18", **completion: Any) -> Prediction:
+    return Prediction("a", 3, (), text, gold, (Completion(text, **completion),))
+
+
+def digits(text: str) -> str | None:
+    """The first digits of a text, with the place where they were found."""
+    found = "".join(filter(str.isdigit, text))
+    return Extraction(found, "digits", 0, len(found)) if found else None
+
+
+def same(value: Any) -> Any:
+    return value
+
+
+@pytest.mark.parametrize(
+    ("text", "completion", "status", "reason", "value"),
+    [
+        ("18", {}, "scored", "", 1.0),
+        ("18", {"refused": True}, "scored", REFUSAL, 1.0),
+        ("18", TRUNCATED, "truncated", CUT, 1.0),
+        ("none", {}, "unparsed", NOTHING_FOUND, 0.0),
+        ("none", {"refused": True}, "unparsed", REFUSAL, 0.0),
+        ("none", TRUNCATED, "truncated", CUT, 0.0),
+        (" ", {}, "unparsed", NO_TEXT, 0.0),
+        ("", {"refused": True}, "unparsed", REFUSAL, 0.0),
+        ("", {"unclosed": True}, "unparsed", UNCLOSED, 0.0),
+        ("", TRUNCATED, "truncated", CUT, 0.0),
+        ("", {"unclosed": True, **TRUNCATED}, "truncated", UNCLOSED, 0.0),
+    ],
+)
+def test_status_and_reason(text: str, completion: dict[str, Any], status: str, reason: str, value: float) -> None:
+    scored = Scorer(AccEvaluator(), digits, same).score(prediction(text, **completion))
+    assert (scored.status, scored.reason, scored.values) == (status, reason, {"accuracy": value})
+    assert [reading.rule for reading in scored.readings] == ["digits"] * (text == "18")
+
+
+@pytest.mark.parametrize("interrupted", [{"refused": True}, {"unclosed": True}, TRUNCATED])
+def test_silence_is_right_only_if_the_model_meant_it(interrupted: dict[str, Any]) -> None:
+    scorer = Scorer(SquadEvaluator(), same, same)
+    assert scorer.score(prediction("", [])).values["exact_match"] == 1.0
+    assert scorer.score(prediction("", [], **interrupted)).values["exact_match"] == 0.0
+    assert scorer.score(prediction("", ["18"])).values["exact_match"] == 0.0
+
+
+class Raises:
+    metrics = ("accuracy",)
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def score(self, extracted: Any, gold: Any) -> dict[str, float]:
+        raise self.error
+
+    def aggregate(self, scores: Any) -> list[Score]:
+        return []
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "where"),
+    [
+        (DataError("odd"), GoldError, "sample a, row 3"),
+        (DataError("odd", where="a.py:7"), GoldError, "a.py:7"),
+        (GoldError("odd", where="a.py:7"), GoldError, "a.py:7"),
+        (PartError("odd"), PartError, "sample a, row 3"),
+        (PartError("odd", where="a.py:7"), PartError, "a.py:7"),
+        (OverflowError("odd"), PartError, "sample a, row 3"),
+    ],
+)
+def test_an_error_keeps_its_place_or_gets_that_of_the_sample(error: Exception, kind: type, where: str) -> None:
+    with pytest.raises(AisPromptError, match="odd") as raised:
+        Scorer(Raises(error), same, same).score(prediction("18"))
+    assert (type(raised.value), raised.value.where) == (kind, where)
+
+
+def test_texts_are_compared_in_one_form_of_unicode_without_marks_of_the_byte_order() -> None:
+    assert composed({"\ufeffe\u0301": ("e\u0301\ufeff", 1)}) == {"é": ["é", 1]}
