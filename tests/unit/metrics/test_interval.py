@@ -88,6 +88,22 @@ def test_few_outliers_leave_few_degrees_of_freedom() -> None:
     assert outliers.freedom < 10
 
 
+def test_clusters_have_the_degrees_of_freedom_of_satterthwaite() -> None:
+    values = [-4, 4, *[-1, 1] * 14]
+    spread = spread_of([value / 30 for value in values], clustered=True)
+    assert spread is not None
+    assert spread.freedom == pytest.approx(2 * 30 / (stats.kurtosis(values, fisher=False) - 1))
+
+
+def test_values_that_are_nearly_all_right_or_wrong_have_hardly_a_wider_interval() -> None:
+    mean = 48.1 / 50
+    spread = spread_of(
+        [(value - mean) / 50 for value in [1.0] * 48 + [0.0, 0.1]], largest=largest_variance(mean, 1.0, [1 / 50] * 50)
+    )
+    assert spread is not None
+    assert mean_interval(mean, spread, 1.0) == pytest.approx(wilson_interval(48.1, 50), abs=0.001)
+
+
 def test_values_near_both_ends_have_the_interval_of_right_and_wrong_answers() -> None:
     values = [0.0, 1.0] * 9 + [0.1, 0.9]
     largest = largest_variance(0.5, 1.0, [0.05] * 20)
