@@ -212,6 +212,8 @@ def test_no_turns_is_an_empty_dialogue() -> None:
         ({"round": ROUND, "A": "label"}, "only begin, round and end"),
         ({"round": [human("{question}")]}, "no turn of the round has the role 'BOT'"),
         ({"round": [*ROUND, 7]}, "must be a string or a mapping"),
+        ({"round": [*ROUND, {"prompt": "{question}"}]}, "a turn needs the text 'role'"),
+        ({"begin": {"role": "SYSTEM", "promt": "x"}, "round": ROUND}, "a turn has no key 'promt'"),
     ],
 )
 def test_a_template_of_the_wrong_shape_is_refused(shape: Any, words: str) -> None:
