@@ -14,6 +14,8 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import StoreError
 from ais_prompt.store import Journal
+from ais_prompt.store.journal import Journal, JournalView
+from ais_prompt.store.request_keys import RequestKeys
 from ais_prompt.types import Completion, Decoding, Failure, Likelihood, Request, Usage
 
 REQUEST = Request("a1b2", "1+1=", Decoding(max_out_len=8), turn=1, repeat=2)
@@ -111,6 +113,18 @@ def test_unreadable_lines_are_counted_and_kept(tmp_path: Path, caplog: pytest.Lo
         assert (journal.skipped, journal.get("key")) == (3, COMPLETION)
     assert "3 unreadable line(s)" in caplog.text
     assert path.read_bytes().startswith(broken)
+
+
+@pytest.mark.parametrize(("keys", "has_former_keys"), [([], False), (["now"], False), (["former", "now"], True)])
+def test_a_journal_says_whether_an_earlier_version_wrote_some_of_it(
+    tmp_path: Path, keys: list[str], has_former_keys: bool
+) -> None:
+    path = tmp_path / "journal.jsonl"
+    with Journal.open(path) as journal:
+        for key in keys:
+            journal.append(RequestKeys({})(REQUEST) if key == "now" else key, REQUEST, COMPLETION)
+    with Journal.open(path) as journal:
+        assert (journal.has_former_keys, JournalView(path).has_former_keys) == (has_former_keys, has_former_keys)
 
 
 def test_closing_twice_is_no_fault(tmp_path: Path) -> None:
