@@ -33,7 +33,7 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Final, NamedTuple, NoReturn, TypeVar
+from typing import Any, Final, NamedTuple, NoReturn, TypeVar
 
 import pytest
 
@@ -48,7 +48,7 @@ TARGETS: Final = {
     "metrics/interval": ("ais_prompt.metrics.interval",),
     "store/journal": ("ais_prompt.store.journal",),
 }
-"""Row of the table → the modules that hold its functions. Rows keep their names, so that they can be compared."""
+"""File of the table → the modules with its functions now. The names stay, so that tables can be compared."""
 
 PYTEST: Final = ("-q", "-p", "no:cacheprovider", "-p", "no:benchmark", "-m", "not (browser or real or slow or torch)")
 PATIENCE: Final = 10
@@ -63,7 +63,7 @@ class Mutants(MetaPathFinder):
     """The mutants of all targets, and the import hook that compiles them into their modules.
 
     Attributes:
-        all: row of the table, file and mutant, at the place of its number.
+        all: file of the table, path and mutant, at the place of its number.
         active: the number of the active mutant; None if the code is as it is.
         reached: numbers of the mutants whose places were reached, while none is active.
     """
@@ -73,12 +73,12 @@ class Mutants(MetaPathFinder):
         self.active: int | None = None
         self.reached: set[int] = set()
         self._code: dict[str, CodeType] = {}
-        for row, modules in TARGETS.items():
+        for file, modules in TARGETS.items():
             for module in modules:
                 path = f"{module.replace('.', '/')}.py"
                 tree, mutants = mutated((ROOT / path).read_text("utf-8"), len(self.all))
                 self._code[module] = compile(tree, str(ROOT / path), "exec")
-                self.all += [(row, path, mutant) for mutant in mutants]
+                self.all += [(file, path, mutant) for mutant in mutants]
 
     def find_spec(self, fullname: str, path: Sequence[str] | None, _: ModuleType | None = None) -> ModuleSpec | None:
         """Find a module that has mutants."""
@@ -93,13 +93,13 @@ class Mutants(MetaPathFinder):
             self.reached.add(number)
         return number == self.active
 
-    def sample(self, row: str, count: int | None, seed: int) -> list[int]:
-        """Draw numbers of mutants of a row, or return all of them; in the order of the code."""
+    def sample(self, file: str, count: int | None, seed: int) -> list[int]:
+        """Draw numbers of mutants of a file, all of them without a count; in the order of the code."""
 
         def draw(number: int) -> bytes:
             return hashlib.sha256(f"{seed} {self.all[number][2].key}".encode()).digest()
 
-        return sorted(sorted((number for number, (of, *_) in enumerate(self.all) if of == row), key=draw)[:count])
+        return sorted(sorted((number for number, (of, *_) in enumerate(self.all) if of == file), key=draw)[:count])
 
 
 class _Loader(SourceFileLoader):
@@ -117,12 +117,16 @@ class Verdict(NamedTuple):
     """What happened to a mutant.
 
     Attributes:
-        number: of the mutant.
-        tests: how many tests reach its place.
+        file: as in `TARGETS`.
+        place: path and line.
+        change: its function, and what changes there; with the file, the name of the mutant.
+        tests: how many tests reach the place.
         killer: the test that failed; empty if all passed.
     """
 
-    number: int
+    file: str
+    place: str
+    change: str
     tests: int
     killer: str
 
@@ -198,10 +202,10 @@ class Judge:
 
     def _read_baseline(self) -> Baseline:
         """Return what the tests reach, from the cache if neither mutants nor names of tests have changed since."""
-        names = [(row, mutant.key) for row, _, mutant in self._mutants.all], list(self._items)
+        names = [(file, mutant.key) for file, _, mutant in self._mutants.all], list(self._items)
         digest = hashlib.sha256(repr(names).encode()).hexdigest()[:16]
         path = self._options.cache / f"{digest}.json"
-        if not path.exists() or self._options.fresh:
+        if not path.exists():
             self._tell(f"running {len(self._items)} tests without mutants")
             path.parent.mkdir(parents=True, exist_ok=True)
             for _, status in _forked(self._measure, [path], 1):
@@ -229,7 +233,9 @@ class Judge:
                 usable.discard(killer)
                 again.append(number)
                 continue
-            self.verdicts.append(Verdict(number, len(judges[number]), killer))
+            file, path, mutant = self._mutants.all[number]
+            place = f"{path}:{mutant.line}"
+            self.verdicts.append(Verdict(file, place, mutant.key, len(judges[number]), killer))
             outcome = "hangs" if status == signal.SIGALRM else "killed" if killer else "survived"
             self._tell(f"{len(self.verdicts)} of {len(self._numbers)}: {outcome}")
         return again
@@ -290,33 +296,49 @@ def _end_after(task: Callable[[T], None], value: T) -> NoReturn:
         os._exit(1)
 
 
+def table_of(verdicts: Sequence[Verdict]) -> list[dict[str, Any]]:
+    """Return a row for each file: its mutants, those that were killed, and their share with its Wilson interval."""
+    from ais_prompt.metrics.interval import wilson_interval  # only now: the import hook must see it first
+
+    rows = []
+    for file in dict.fromkeys(verdict.file for verdict in verdicts):
+        killers = [verdict.killer for verdict in verdicts if verdict.file == file]
+        killed, mutants = sum(map(bool, killers)), len(killers)
+        low, high = wilson_interval(killed, mutants)
+        rows.append(
+            {"file": file, "mutants": mutants, "killed": killed, "score": killed / mutants, "95 %": [low, high]}
+        )
+    return rows
+
+
 def main() -> None:
     """Judge the mutants of each file, and print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("pytest", nargs="*", help="options and paths for pytest, after --")
-    parser.add_argument("--only", nargs="+", choices=TARGETS, default=list(TARGETS), help="rows of the table")
+    parser.add_argument("--only", nargs="+", choices=TARGETS, default=list(TARGETS), help="files of the table")
     parser.add_argument("--samples", type=int, default=25, help="mutants of each file")
     parser.add_argument("--all", action="store_true", help="all mutants")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--against", type=Path, help="the --json of an earlier run: lists mutants that it killed")
     parser.add_argument("--longest", type=float, default=2.0, help="most seconds of a test that judges")
     parser.add_argument("-j", "--jobs", type=int, default=1)
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir(), f"aisprompt-mutation-{os.getuid()}"))
-    parser.add_argument("--fresh", action="store_true", help="do not use the cache")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
 
     os.chdir(ROOT)
     mutants = Mutants()
-    drawn = {row: mutants.sample(row, None if options.all else options.samples, options.seed) for row in options.only}
     sys.meta_path.insert(0, mutants)
+    count = None if options.all else options.samples
+    numbers = [number for file in options.only for number in mutants.sample(file, count, options.seed)]
     output, errors, started = os.dup(1), os.dup(2), time.monotonic()
 
     def tell(text: str) -> None:
         os.write(errors, f"{time.monotonic() - started:6.0f} s  {text}\n".encode())
 
-    judge = Judge(mutants, [number for numbers in drawn.values() for number in numbers], options, tell)
+    judge = Judge(mutants, numbers, options, tell)
     with tempfile.TemporaryFile() as shown:
-        for descriptor in (1, 2):  # of all forks
+        for descriptor in (1, 2):  # those of all forks too
             os.dup2(shown.fileno(), descriptor)
         status = pytest.main([*PYTEST, *options.pytest], plugins=[judge])
         os.dup2(output, 1)
@@ -324,56 +346,20 @@ def main() -> None:
         if status:
             shown.seek(0)
             sys.exit(shown.read().decode("utf-8", "replace"))
-    rows = [Row.of_verdicts(row, judge.verdicts, mutants) for row in drawn]
+    table, verdicts = table_of(judge.verdicts), [verdict._asdict() for verdict in judge.verdicts]
     if options.json:
-        print(json.dumps([row._asdict() for row in rows], indent=1, ensure_ascii=False))
+        print(json.dumps({"table": table, "verdicts": verdicts}, indent=1, ensure_ascii=False))
         return
-    print(f"{'file':20}{'mutants':>8}{'of':>6}{'killed':>8}{'survived':>10}{'score':>8}   95 %")
-    for row in rows:
-        print(
-            f"{row.file:20}{row.mutants:8}{row.of:6}{row.killed:8}{len(row.survivors):10}{row.score:8.0%}"
-            f"   {row.low:.0%} to {row.high:.0%}"
-        )
-    for row in rows:
-        print(f"\n{row.file}", *row.survivors, sep="\n    ")
-
-
-class Row(NamedTuple):
-    """The result of a file.
-
-    Attributes:
-        file: the row of the table.
-        mutants: how many were judged.
-        of: how many there are.
-        killed: how many were noticed.
-        score: the share of killed mutants, with its 95 % interval from ``low`` to ``high`` (Wilson 1927).
-        survivors: place and change of the others, and how many tests reach them.
-    """
-
-    file: str
-    mutants: int
-    of: int
-    killed: int
-    score: float
-    low: float
-    high: float
-    survivors: list[str]
-
-    @classmethod
-    def of_verdicts(cls, file: str, verdicts: Iterable[Verdict], mutants: Mutants) -> Row:
-        """Count the verdicts about the mutants of a file."""
-        from ais_prompt.metrics.interval import wilson_interval  # only now: the import hook must see it first
-
-        own = sorted(verdict for verdict in verdicts if mutants.all[verdict.number][0] == file)
-        survivors = []
-        for number, tests, killer in own:
-            _, path, mutant = mutants.all[number]
-            if not killer:
-                survivors.append(f"{path}:{mutant.line} {mutant.function}: {mutant.change} ({tests} tests)")
-        killed = len(own) - len(survivors)
-        of = sum(row == file for row, *_ in mutants.all)
-        low, high = wilson_interval(killed, len(own))
-        return cls(file, len(own), of, killed, killed / len(own), low, high, survivors)
+    print(f"{'file':20}{'mutants':>8}{'killed':>8}{'survived':>10}{'score':>8}   95 %")
+    for file, of, killed, score, (low, high) in map(dict.values, table):
+        print(f"{file:20}{of:8}{killed:8}{of - killed:10}{score:8.0%}   {low:.0%} to {high:.0%}")
+    earlier = json.loads(options.against.read_text("utf-8"))["verdicts"] if options.against else ()
+    killers = {(verdict["file"], verdict["change"]): verdict["killer"] for verdict in earlier}
+    for verdict in judge.verdicts:
+        if not verdict.killer:
+            before = killers.get((verdict.file, verdict.change))
+            lost = f"; killed before by {before}" if before else ""
+            print(f"\n{verdict.place} ({verdict.tests} tests{lost})\n    {verdict.change}")
 
 
 if __name__ == "__main__":
