@@ -7,7 +7,8 @@ A mutant is killed by a test that fails or hangs with it. The tests that reach i
 first, until one fails. A run of all tests with every mutant switched off finds them once; ``--cache`` keeps the result.
 
 All tests judge but those with a marker ``browser``, ``real``, ``slow`` or ``torch``, those that take longer than
-``--longest`` seconds, and those that fail without mutants. What happens in other processes is not seen.
+``--longest`` seconds, and those that fail without mutants; each mutant is judged for at most ``--most`` seconds. What
+happens in other processes is not seen.
 
 The sample depends on the names and the code of functions, not on their files: after a function or a test has moved, the
 same mutants are drawn; only `TARGETS` must name the new file. Nothing is written to the package: an import hook
@@ -31,6 +32,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from itertools import accumulate
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, Final, NamedTuple, NoReturn, TypeVar
@@ -241,13 +243,21 @@ class Judge:
         return again
 
     def _judges(self, number: int, usable: Collection[str]) -> list[str]:
-        """Return the tests that reach a mutant: module by module, the fastest module first."""
+        """Return the tests that reach a mutant, module by module, the fastest first, until the time is used up."""
         reached = set(self._baseline.reached.get(str(number), ()))
-        tests = [test for test in self._items if test in usable and (test in reached or _module(test) in reached)]
-        seconds = defaultdict[str, float](float)
-        for test in tests:
-            seconds[_module(test)] += self._baseline.seconds[test]
-        return sorted(tests, key=lambda test: (seconds[_module(test)], _module(test)))
+        modules = defaultdict(list)
+        for test in self._items:
+            if test in usable and (test in reached or _module(test) in reached):
+                modules[_module(test)].append(test)
+        times = {module: sum(self._baseline.seconds[test] for test in tests) for module, tests in modules.items()}
+        fastest = sorted(times, key=times.__getitem__)
+        ends = accumulate(times[module] for module in fastest)
+        return [
+            test
+            for module, end in zip(fastest, ends, strict=True)
+            if end <= self._options.most
+            for test in modules[module]
+        ]
 
     def _fails_alone(self, test: str, folder: Path) -> bool:
         """Return whether a test fails without mutants, in a fork of its own."""
@@ -321,6 +331,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--against", type=Path, help="the --json of an earlier run: lists mutants that it killed")
     parser.add_argument("--longest", type=float, default=2.0, help="most seconds of a test that judges")
+    parser.add_argument("--most", type=float, default=60.0, help="most seconds of all tests that judge a mutant")
     parser.add_argument("-j", "--jobs", type=int, default=1)
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir(), f"aisprompt-mutation-{os.getuid()}"))
     parser.add_argument("--json", action="store_true")
