@@ -44,9 +44,24 @@ def test_the_least_loaded_replica_is_asked_next() -> None:
     assert answers["0"][0].replica == "http://a.test/v1"
 
 
-def test_one_server_needs_no_name() -> None:
+def test_one_server_needs_no_name(caplog: pytest.LogCaptureFixture) -> None:
     answers, _ = hold([SimulatedServer("a")], singles(3))
     assert {answer.replica for [answer] in answers.values()} == {""}
+    assert not caplog.records
+
+
+@pytest.mark.parametrize(
+    ("kind", "attempts", "seconds"),
+    [
+        ("http_500", 3, 10),
+        ("timeout", 3, 10),
+        ("http_503", 181, 900),  # throttled: waits that the server asks for use up no retry, for fifteen minutes
+    ],
+)
+def test_a_retry_waits_as_long_as_the_server_says(kind: str, attempts: int, seconds: float) -> None:
+    server = SimulatedServer("a", fault=Attempt(Completion(failure=Failure(kind, "later")), retry_after=5.0))
+    answers, waited = hold([server], singles(1), retry=Retry(retries=2, first_wait=0.0))
+    assert (server.asked, answers["0"][0].attempts, waited) == (attempts, attempts, pytest.approx(seconds))
 
 
 def test_a_replica_that_is_down_costs_time_and_no_answers(caplog: pytest.LogCaptureFixture) -> None:

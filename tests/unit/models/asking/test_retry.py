@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -10,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.models import Attempt, Retry, is_temporary, read_retry_after, wait_before_retry
+from ais_prompt.models.asking import Attempt, attempts_sent, is_temporary, read_retry_after, wait_before_retry
+from ais_prompt.models.model_options import Retry
 from ais_prompt.types import Completion, Failure
 
 
@@ -92,3 +95,8 @@ def test_retry_after_as_a_date_counts_from_now_if_the_server_has_no_clock(date: 
 def test_any_header_can_be_parsed(header: str, date: str) -> None:
     seconds = read_retry_after(header, date)
     assert seconds is None or 0 <= seconds < float("inf")
+
+
+@pytest.mark.parametrize(("arguments", "attempts"), [((), 1), (("stopped",), 1), ((0,), 0), ((3,), 3)])
+def test_a_cancelled_request_says_how_often_it_was_sent(arguments: tuple[object, ...], attempts: int) -> None:
+    assert attempts_sent(asyncio.CancelledError(*arguments)) == attempts
