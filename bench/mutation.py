@@ -38,6 +38,7 @@ from types import CodeType, ModuleType
 from typing import Any, Final, NamedTuple, NoReturn, TypeVar
 
 import pytest
+from hypothesis import Phase, settings
 
 from bench.mutants import SWITCH, Mutant, mutated
 
@@ -53,8 +54,10 @@ TARGETS: Final = {
 """File of the table → the modules with its functions now. The names stay, so that tables can be compared."""
 
 PYTEST: Final = ("-q", "-p", "no:cacheprovider", "-p", "no:benchmark", "-m", "not (browser or real or slow or torch)")
-PATIENCE: Final = 10
-"""A test hangs if it takes so many seconds, and so many times its own time, longer than without the mutant."""
+LONGEST_WORK: Final = 10
+"""A test hangs if it takes so many seconds of the processor, and so many times its own time, more than before."""
+LONGEST_WAIT: Final = 60
+"""The same in seconds that pass, whatever else the machine does."""
 MEMORY: Final = 8 << 30
 """Bytes of address space of a fork: an endless loop must not take all the memory of the machine."""
 
@@ -175,6 +178,9 @@ class Judge:
         if session.testsfailed:
             raise session.Interrupted("a module of tests cannot be imported")
         self._items = {item.nodeid: item for item in session.items}
+        # Whether a property fails matters, not the smallest counterexample.
+        settings.register_profile("unshrunk", phases=(Phase.explicit, Phase.generate))
+        settings.load_profile("unshrunk")
         self._baseline = self._read_baseline()
         usable = {test for test, seconds in self._baseline.seconds.items() if seconds <= self._options.longest}
         usable.difference_update(self._baseline.failed)
@@ -238,7 +244,7 @@ class Judge:
             file, path, mutant = self._mutants.all[number]
             place = f"{path}:{mutant.line}"
             self.verdicts.append(Verdict(file, place, mutant.key, len(judges[number]), killer))
-            outcome = "hangs" if status == signal.SIGALRM else "killed" if killer else "survived"
+            outcome = "hangs" if status in (signal.SIGALRM, signal.SIGPROF) else "killed" if killer else "survived"
             self._tell(f"{len(self.verdicts)} of {len(self._numbers)}: {outcome}")
         return again
 
@@ -269,9 +275,11 @@ class Judge:
         items = [self._items[test] for test in tests]
         for item, following in zip(items, [*items[1:], None], strict=False):
             (folder / str(number)).write_text(item.nodeid, "utf-8")
-            signal.alarm(int(PATIENCE * (1 + self._baseline.seconds[item.nodeid])))  # ends the process
+            before = self._baseline.seconds[item.nodeid]
+            signal.setitimer(signal.ITIMER_PROF, LONGEST_WORK * (1 + before))  # both signals end the process
+            signal.setitimer(signal.ITIMER_REAL, LONGEST_WAIT + LONGEST_WORK * before)
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-            signal.alarm(0)
+            signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _module(test: str) -> str:
