@@ -211,6 +211,20 @@ def test_a_dialogue_stays_on_one_replica_and_moves_when_that_goes_down() -> None
     assert all(turns[0] == "c" and turns.count("c") == turns.index(turns[-1]) for turns in moved), moved
 
 
+def test_a_dialogue_moves_at_once_if_its_replica_wants_more_time_than_a_request_may_wait() -> None:
+    servers = [SimulatedServer("a"), SimulatedServer("b")]
+
+    async def main() -> list[str]:
+        model = dispatcher_of(servers, LIMITS)
+        first = await model.ask(asks("0"), conversation="one")
+        home = next(server for server in servers if server.name == first.text)
+        home.fault = Attempt(Completion(failure=Failure("http_429", "slow down")), retry_after=901.0)
+        return [first.text, (await model.ask(asks("1"), conversation="one")).text]
+
+    texts, seconds = in_no_time(main())
+    assert (sorted(texts), seconds) == (["a", "b"], pytest.approx(2.0))
+
+
 outages = st.lists(st.tuples(st.floats(0, 100), st.floats(0.1, 40)), max_size=3)
 server_lists = st.lists(st.tuples(st.sampled_from([0.1, 1.0, 1.7, 4.0]), outages), min_size=1, max_size=4)
 
