@@ -130,7 +130,8 @@ def test_without_round_a_chat_model_has_the_usual_roles() -> None:
 
 @pytest.mark.parametrize("style", ["text", "messages"])
 @pytest.mark.parametrize("begin", [[], ["{q} first "]])
-def test_a_default_prompt_has_the_columns_of_its_row(style: str, begin: list[str]) -> None:
+@pytest.mark.parametrize(("question", "answer"), [("{q}", "{a}"), ("Again", "")])
+def test_a_default_prompt_has_the_columns_of_its_row(style: str, begin: list[str], question: str, answer: str) -> None:
     meta = {
         "round": [
             {"role": "HUMAN", "api_role": "HUMAN"},
@@ -138,7 +139,7 @@ def test_a_default_prompt_has_the_columns_of_its_row(style: str, begin: list[str
             {"role": "BOT", "generate": True, "api_role": "BOT"},
         ]
     }
-    turns = {"begin": begin, "round": [{"role": "HUMAN", "prompt": "{q}"}, {"role": "BOT", "prompt": "{a}"}]}
+    turns = {"begin": begin, "round": [{"role": "HUMAN", "prompt": question}, {"role": "BOT", "prompt": answer}]}
     chat = make_chat_format(style, meta, lambda: None)
     template = PromptTemplate(turns)
     for hint in ("sums", "{q}", "differences"):

@@ -13,6 +13,9 @@ from hypothesis import strategies as st
 
 from ais_prompt.models import Attempt, Limits, Retry
 from ais_prompt.types import Completion, Failure
+from ais_prompt.models.asking import Attempt
+from ais_prompt.models.model_options import Limits, Retry
+from ais_prompt.types import Completion, Failure, Usage
 from tests.support.simulated import SimulatedServer, VirtualLoop, asks, converse, dispatcher_of, in_no_time
 
 LIMITS = Limits(max_concurrency=4)
@@ -209,6 +212,27 @@ def test_a_dialogue_stays_on_one_replica_and_moves_when_that_goes_down() -> None
     moved = [[answer.text for answer in turns] for turns in answers.values() if len({a.text for a in turns}) > 1]
     assert moved
     assert all(turns[0] == "c" and turns.count("c") == turns.index(turns[-1]) for turns in moved), moved
+
+
+@pytest.mark.parametrize(
+    ("usage", "seconds"),
+    [
+        (Usage(), 30.0),  # not counted: what was expected is used up
+        (Usage(None, 10), 0.0),
+        (Usage(15, None), 0.0),
+        (Usage(15, 30), 60.0),  # 45 and 45, and the 30 that the third expects, of which 60 are there at once
+    ],
+)
+def test_tokens_that_a_server_does_not_count_keep_to_their_rate(usage: Usage, seconds: float) -> None:
+    server = SimulatedServer("a", fault=Attempt(Completion("a", "stop", usage)))
+
+    async def main() -> None:
+        model = dispatcher_of([server], Limits(max_concurrency=1, tokens_per_minute=60))
+        for number in range(3):
+            assert (await model.ask(asks(str(number)), tokens=30)).failure is None
+
+    _, waited = in_no_time(main())
+    assert waited == pytest.approx(seconds)
 
 
 def test_a_dialogue_moves_at_once_if_its_replica_wants_more_time_than_a_request_may_wait() -> None:
