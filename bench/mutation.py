@@ -316,7 +316,7 @@ def _end_after(task: Callable[[T], None], value: T) -> NoReturn:
 
 def table_of(verdicts: Sequence[Verdict]) -> list[dict[str, Any]]:
     """Return a row for each file: its mutants, those that were killed, and their share with its Wilson interval."""
-    from ais_prompt.metrics.interval import wilson_interval  # only now: the import hook must see it first
+    from ais_prompt.metrics import wilson_interval  # only now: the import hook must see it first
 
     rows = []
     for file in dict.fromkeys(verdict.file for verdict in verdicts):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ais_prompt.engine.executions import execute
     from ais_prompt.engine.failures import FailureWatch, error_of
     from ais_prompt.engine.in_memory import WINDOW, ask_alone
-    from ais_prompt.engine.infer import AskingOptions, ShardTask, TaskJob
+    from ais_prompt.engine.infer import AskingOptions, Memory, ShardTask, TaskJob
     from ais_prompt.engine.job import Job
     from ais_prompt.engine.meters import QUOTA, SpeedMeter, Spending
     from ais_prompt.engine.signs import FEWEST, Signs

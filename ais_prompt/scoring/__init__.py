@@ -31,7 +31,16 @@ if TYPE_CHECKING:
     )
     from ais_prompt.scoring.score import SampleScores, isolation_of, sample_scores, score_task, scorer_of, stored_scores
     from ais_prompt.scoring.score_worker import Scored, has_own_parts
-    from ais_prompt.scoring.scorer import NOT_SCORED, UNUSABLE_GOLD, Scorer
+    from ais_prompt.scoring.scorer import (
+        CUT,
+        NO_TEXT,
+        NOT_SCORED,
+        NOTHING_FOUND,
+        UNCLOSED,
+        UNUSABLE_GOLD,
+        Scorer,
+        composed,
+    )
     from ais_prompt.scoring.sensitivity import BestReading, best_extractor, find_sensitivity, others_than, warning_of
     from ais_prompt.scoring.stored_answers import check_answers, check_stored
 else:

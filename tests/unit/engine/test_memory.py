@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.engine.infer import Memory
-from ais_prompt.store.journal import Journal, JournalView
-from ais_prompt.store.request_keys import RequestKeys
+from ais_prompt.engine import Memory
+from ais_prompt.store import Journal, JournalView, RequestKeys
 from ais_prompt.types import Completion, Decoding, Failure, Request
 
 KEY_OF = RequestKeys({"model": "one"})

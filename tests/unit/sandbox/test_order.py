@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec import json
 
-from ais_prompt.engine.executions import execute
+from ais_prompt.engine import execute
 from ais_prompt.errors import SandboxError
 from ais_prompt.sandbox import CheckedProgram, Evaluation, Isolation, evaluate_program, launch, run_program
 from ais_prompt.types import Execution, Request

@@ -24,7 +24,7 @@ from ais_prompt.sandbox import (
     program_runner,
     run_program,
 )
-from ais_prompt.utils.packages import install_command
+from ais_prompt.utils import install_command
 
 pytestmark = pytest.mark.process
 

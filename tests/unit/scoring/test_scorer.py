@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import AisPromptError, DataError, GoldError, PartError
-from ais_prompt.evaluators import AccEvaluator
-from ais_prompt.evaluators.squad import SquadEvaluator
-from ais_prompt.scoring.scorer import CUT, NO_TEXT, NOTHING_FOUND, UNCLOSED, Scorer, composed
+from ais_prompt.evaluators import AccEvaluator, SquadEvaluator
+from ais_prompt.scoring import CUT, NO_TEXT, NOTHING_FOUND, UNCLOSED, Scorer, composed
 from ais_prompt.types import REFUSAL, Completion, Extraction, Prediction, Score
 
 TRUNCATED = {"finish_reason": "length"}

@@ -13,9 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from ais_prompt.errors import StoreError
-from ais_prompt.store import Journal
-from ais_prompt.store.journal import Journal, JournalView
-from ais_prompt.store.request_keys import RequestKeys
+from ais_prompt.store import Journal, JournalView, RequestKeys
 from ais_prompt.types import Completion, Decoding, Failure, Likelihood, Request, Usage
 
 REQUEST = Request("a1b2", "1+1=", Decoding(max_out_len=8), turn=1, repeat=2)

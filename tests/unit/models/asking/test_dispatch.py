@@ -12,9 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ais_prompt.models import Attempt, Limits, Retry
-from ais_prompt.types import Completion, Failure
-from ais_prompt.models.asking import Attempt
-from ais_prompt.models.model_options import Limits, Retry
 from ais_prompt.types import Completion, Failure, Usage
 from tests.support.simulated import SimulatedServer, VirtualLoop, asks, converse, dispatcher_of, in_no_time
 

@@ -10,9 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.models import Attempt, Retry, is_temporary, read_retry_after, wait_before_retry
-from ais_prompt.models.asking import Attempt, attempts_sent, is_temporary, read_retry_after, wait_before_retry
-from ais_prompt.models.model_options import Retry
+from ais_prompt.models import Attempt, Retry, attempts_sent, is_temporary, read_retry_after, wait_before_retry
 from ais_prompt.types import Completion, Failure
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.metrics.aggregate import mean_scores
+from ais_prompt.metrics import mean_scores
 from ais_prompt.report.web.breakdown import BINS, LENGTH, MOST_GROUPS, SHOTS, Breakdowns
 from ais_prompt.types import Completion, Prediction, SampleScore
 
