@@ -44,7 +44,7 @@ coverage: .venv/installed-dev
 # A part of the suite with the lowest versions of all dependencies that pyproject.toml allows.
 test-lowest: .venv-lowest/installed
 	.venv-lowest/bin/python -m pytest --numprocesses 2 tests/conformance tests/unit/cli tests/unit/config \
-		tests/unit/evaluators tests/unit/models tests/unit/prompts tests/unit/readers tests/unit/report tests/unit/retrievers \
+		tests/unit/evaluators tests/unit/models tests/unit/prompts tests/unit/data tests/unit/locks tests/unit/report \
 		tests/unit/store tests/unit/utils tests/e2e/test_run.py tests/e2e/test_api.py
 
 # New counterexamples for the properties, in every call others, and all combinations of the grids; how to repeat it is

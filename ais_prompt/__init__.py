@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from ais_prompt import moved as _moved  # noqa: F401  # old names of modules work from now on
 from ais_prompt.catalog import PARTS, public_names
 from ais_prompt.names import HOMES, MODULES
 

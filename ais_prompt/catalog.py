@@ -30,20 +30,20 @@ _CORE: Final[dict[str, dict[str, str]]] = {
         "openai": "ais_prompt.models.transport.openai_transport",
     },
     "readers": {
-        "HuggingFaceDataset": "ais_prompt.readers.hugging_face",
-        "LocalDataset": "ais_prompt.readers.local",
+        "HuggingFaceDataset": "ais_prompt.data.hugging_face",
+        "LocalDataset": "ais_prompt.data.local",
     },
     "retrievers": {
-        "BM25Retriever": "ais_prompt.retrievers.bm25",
-        "FixKRetriever": "ais_prompt.retrievers.by_position",
-        "RandomRetriever": "ais_prompt.retrievers.by_position",
-        "SlidingWindowRetriever": "ais_prompt.retrievers.by_position",
-        "TopkRetriever": "ais_prompt.retrievers.topk",
-        "ZeroRetriever": "ais_prompt.retrievers.by_position",
+        "BM25Retriever": "ais_prompt.data.bm25",
+        "FixKRetriever": "ais_prompt.data.by_position",
+        "RandomRetriever": "ais_prompt.data.by_position",
+        "SlidingWindowRetriever": "ais_prompt.data.by_position",
+        "TopkRetriever": "ais_prompt.data.topk",
+        "ZeroRetriever": "ais_prompt.data.by_position",
     },
     "encoders": {
-        "CharacterNgramEncoder": "ais_prompt.retrievers.encoders",
-        "HuggingFaceEncoder": "ais_prompt.retrievers.encoders",
+        "CharacterNgramEncoder": "ais_prompt.data.encoders",
+        "HuggingFaceEncoder": "ais_prompt.data.encoders",
     },
     "templates": {
         "MMPromptTemplate": "ais_prompt.prompts.multimodal",
@@ -178,9 +178,9 @@ PROTOCOLS: Final[dict[str, tuple[str, ...]]] = {
         for name in ("Model", "TokenizingModel", "MediaModel", "BatchModel", "LikelihoodModel", "AsyncModel")
     ),
     "transports": ("ais_prompt.models.transport.base.Transport",),
-    "readers": ("ais_prompt.readers.base.Reader",),
-    "retrievers": ("ais_prompt.retrievers.base.Retriever",),
-    "encoders": ("ais_prompt.retrievers.encoders.Encoder",),
+    "readers": ("ais_prompt.data.reader.Reader",),
+    "retrievers": ("ais_prompt.data.retriever.Retriever",),
+    "encoders": ("ais_prompt.data.encoders.Encoder",),
     "templates": ("ais_prompt.prompts.base.Template", "ais_prompt.prompts.dialogue_template.DialogueTemplate"),
     "inferencers": tuple(
         f"ais_prompt.inferencers.base.{name}" for name in ("Inferencer", "DialogueInferencer", "RepeatingInferencer")

@@ -20,8 +20,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ais_prompt.data import allot
 from ais_prompt.metrics import mean_scores
-from ais_prompt.readers import allot
 from ais_prompt.scoring import score_row, with_averages
 from ais_prompt.types import SampleScore, Stratum, SummaryEntry, SummaryGroup
 

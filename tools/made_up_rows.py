@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from ais_prompt.readers import ArrowBatches, Table
+from ais_prompt.data import ArrowBatches, Table
 from ais_prompt.types import DatasetSpec
 
 TRAIN_ROWS: Final = 64

@@ -35,6 +35,7 @@ from ais_prompt.checks.leaks.search import search_leaks
 from ais_prompt.checks.prompt_warning import MisspeltPlaceholder, PromptProbe, PromptWarning, probe_prompts
 from ais_prompt.checks.scorable import check_scorable
 from ais_prompt.checks.warnings import label_warnings, prompt_warnings
+from ais_prompt.data import Dataset, Retriever, ShotIds
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, PartError, PromptError, without_index
 from ais_prompt.evaluators import AnswerBatch, DoubtsGolds, JudgedBatchEvaluator
 from ais_prompt.inferencers import (
@@ -61,7 +62,6 @@ from ais_prompt.plan import (
     shown_answer,
 )
 from ais_prompt.prompts import ChatFormat, PromptBuilder
-from ais_prompt.readers import Dataset
 from ais_prompt.registry import (
     ENCODERS,
     INFERENCERS,
@@ -73,7 +73,6 @@ from ais_prompt.registry import (
     TEMPLATES,
     is_shipped,
 )
-from ais_prompt.retrievers import Retriever, ShotIds
 from ais_prompt.types import Decoding, Request, Sample, TaskSpec
 from ais_prompt.utils import counted, defined_at, listed
 

@@ -19,10 +19,10 @@ from msgspec.structs import replace
 from ais_prompt.checks.data_shapes import ANSWERS, OPTION_LISTS, QUESTIONS, find_shape, plain_name
 from ais_prompt.checks.gold_kinds import KINDS, Golds, Kind, Scoring, as_kind, guess, has_gold, labels_of
 from ais_prompt.config import resolve_data_path
+from ais_prompt.data import LETTERS, LocalDataset, RowShape, flat, guessed_csv_form
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.evaluators import is_missing
 from ais_prompt.prompts import mark_of
-from ais_prompt.readers import LETTERS, LocalDataset, RowShape, flat, guessed_csv_form
 from ais_prompt.utils import counted, listed
 
 NONE: Final = "none"

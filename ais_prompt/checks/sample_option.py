@@ -9,9 +9,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.config import EXAMPLES, parse_draw
+from ais_prompt.data import allot, number_drawn
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.plan import read_dataset
-from ais_prompt.readers import allot, number_drawn
 from ais_prompt.types import DatasetSpec, DrawSpec, RunSpec, SummaryGroup
 from ais_prompt.utils import listed
 

@@ -12,7 +12,7 @@ from ais_prompt.cli.verb import Verb, echo
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ais_prompt.comparison import Drift
+    from ais_prompt.locks import Drift
     from ais_prompt.plan import Plan
 
 
@@ -29,7 +29,7 @@ def lock(ctx: click.Context, /, check: bool, lock_file: str | None, as_json: boo
     nor --check needs weights or a server.
     """
     from ais_prompt.checks import checked
-    from ais_prompt.comparison import find_drift, prompt_lock_path
+    from ais_prompt.locks import find_drift, prompt_lock_path
 
     if as_json and not check:
         raise click.UsageError("--json goes with --check")
@@ -69,9 +69,9 @@ def diff(
     Without B two models of A are compared: aisprompt diff A --models ONE OTHER. Exit code 0 if all prompts are equal, 1
     if they differ.
     """
-    from ais_prompt.comparison import compare_sides, open_side
     from ais_prompt.config import DEFAULT_WORK_DIR, expand
     from ais_prompt.errors import ConfigError
+    from ais_prompt.locks import compare_sides, open_side
 
     if len(models) > 2 or (second is None and len(models) < 2):
         raise ConfigError("there is nothing to compare with", fix="aisprompt diff A B, or diff A --models ONE OTHER")
@@ -87,7 +87,7 @@ def show_drift(drift: Drift, *, as_json: bool = False) -> None:
     """Print what changed, for people or for programs."""
     from rich.console import Console
 
-    from ais_prompt.comparison import drift_to_json, print_drift
+    from ais_prompt.locks import drift_to_json, print_drift
     from ais_prompt.utils import encode
 
     if as_json:
@@ -107,7 +107,7 @@ def tell_drift(path: Path, command: str) -> None:
 
 
 def _write(plan: Plan, path: Path, command: str) -> None:
-    from ais_prompt.comparison import make_prompt_lock, write_prompt_lock
+    from ais_prompt.locks import make_prompt_lock, write_prompt_lock
     from ais_prompt.utils import counted
 
     made = make_prompt_lock(plan)

@@ -254,7 +254,7 @@ def _run_here(
 
 def _is_locked(ctx: click.Context, plan: Plan, lock_file: str | None) -> bool:
     """Return whether the prompts equal the lock; if not, print what changed."""
-    from ais_prompt.comparison import find_drift, prompt_lock_path
+    from ais_prompt.locks import find_drift, prompt_lock_path
 
     path = prompt_lock_path(plan.spec, lock_file, ctx.params["config"])
     drift = find_drift(plan, path)

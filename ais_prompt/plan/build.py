@@ -16,6 +16,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ais_prompt.config import expand
+from ais_prompt.data import Dataset, Reader, Retriever, drawn, find_data, load_dataset, spoil
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.evaluators import Evaluator, JudgedBatchEvaluator, JudgeEvaluator, PanelEvaluator, make_evaluator
 from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer
@@ -29,7 +30,6 @@ from ais_prompt.prompts import (
     Template,
     make_chat_format,
 )
-from ais_prompt.readers import Dataset, Reader, drawn, find_data, load_dataset, spoil
 from ais_prompt.registry import (
     EVALUATORS,
     INFERENCERS,
@@ -42,7 +42,6 @@ from ais_prompt.registry import (
     TEMPLATES,
     PartRegistry,
 )
-from ais_prompt.retrievers import Retriever
 from ais_prompt.types import DatasetSpec, EvalSpec, JudgeSpec, ModelSpec, Partitioner, PartSpec
 from ais_prompt.utils import data_root, has_scheme, references, texts
 

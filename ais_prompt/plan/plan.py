@@ -15,6 +15,7 @@ from typing import Any, Final, Generic, TypeVar
 from msgspec.structs import replace
 
 from ais_prompt.config import render_config
+from ais_prompt.data import Dataset, Retriever, ShotIds, write_rows
 from ais_prompt.errors import AisPromptError
 from ais_prompt.evaluators import Evaluator
 from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer
@@ -33,9 +34,7 @@ from ais_prompt.plan.build import (
 )
 from ais_prompt.plan.shots import check_shots, fitting_shots
 from ais_prompt.prompts import ChatFormat, PromptBuilder
-from ais_prompt.readers import Dataset, write_rows
 from ais_prompt.registry import INFERENCERS, is_shipped
-from ais_prompt.retrievers import Retriever, ShotIds
 from ais_prompt.store import RunFolder, RunRecord
 from ais_prompt.types import DatasetSpec, JudgeSpec, ModelSpec, RunSpec, Sample, SummarySpec, TaskSpec
 from ais_prompt.utils import guarded_call

@@ -11,11 +11,10 @@ import bisect
 import itertools
 from collections.abc import Sequence
 
+from ais_prompt.data import Dataset, Retriever, ShotIds
 from ais_prompt.errors import AisPromptError, PartError, PromptError
 from ais_prompt.inferencers import RETRY_HINT, InferenceContext, Inferencer, KeepsShots, Preview
 from ais_prompt.models import Model, estimate_tokens
-from ais_prompt.readers import Dataset
-from ais_prompt.retrievers import Retriever, ShotIds
 from ais_prompt.types import Prompt, Sample
 from ais_prompt.utils import defined_at
 

@@ -11,6 +11,7 @@ from msgspec.structs import asdict, replace
 
 from ais_prompt.checks import PromptWarning, label_warnings, probe_prompts, prompt_warnings, shows_gold
 from ais_prompt.config import redacted
+from ais_prompt.data import ShotIds
 from ais_prompt.errors import ModelError
 from ais_prompt.inferencers import GoldUse, RunningConversation
 from ais_prompt.models import (
@@ -25,7 +26,6 @@ from ais_prompt.models import (
 from ais_prompt.plan import Task
 from ais_prompt.preview.origins import Origins, find_origins
 from ais_prompt.prompts import Filled
-from ais_prompt.retrievers import ShotIds
 from ais_prompt.types import ChatMessage, LikelihoodQuery, Prompt, Sample, prompt_to_json
 from ais_prompt.utils import calling
 

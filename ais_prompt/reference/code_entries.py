@@ -20,6 +20,7 @@ from ais_prompt import errors, names, registry
 from ais_prompt.catalog import PARTS, PROVIDERS
 from ais_prompt.checks import KINDS, SHAPES
 from ais_prompt.config import NEEDED, READER, TABLES, KeyTable
+from ais_prompt.data import RowShape
 from ais_prompt.models import (
     FLAT_NAMES,
     Batching,
@@ -33,7 +34,6 @@ from ais_prompt.models import (
     ServerOptions,
     Wire,
 )
-from ais_prompt.readers import RowShape
 from ais_prompt.reference.entry import REQUIRED, Argument, Entry, default_text, field_defaults, hints_of, read_docstring
 from ais_prompt.utils import load_plugins, type_words
 
@@ -65,7 +65,7 @@ RANGES: Final = """\
 
 A number is also the seed of the choice, as in OpenCompass and AISBench: the same questions are asked. A text is never
 evaluated as Python. `None`, 0, and a number of at least the number of rows select all rows."""
-"""What a range can be; `ais_prompt.readers.ranges.select` reads it."""
+"""What a range can be; `ais_prompt.data.ranges.select` reads it."""
 ENVIRONMENT: Final = (
     ("AISPROMPT_CONFIG_DIR", "folders", "folders with `models`, `datasets` and `summarizers`, as `--config-dir`"),
     ("AISPROMPT_DATA", "folder", "where `aisprompt data get` keeps benchmarks; default `~/.cache/aisprompt/data`"),

@@ -10,8 +10,8 @@ import msgspec
 from msgspec import Struct
 from pydantic import BaseModel
 
-from ais_prompt.comparison import FORMAT as LOCK_FORMAT
-from ais_prompt.comparison import PromptLockFile
+from ais_prompt.locks import FORMAT as LOCK_FORMAT
+from ais_prompt.locks import PromptLockFile
 from ais_prompt.reference.entry import Argument, Entry, read_docstring
 from ais_prompt.scoring import Row
 from ais_prompt.store import FORMAT as BASELINE_FORMAT

@@ -18,3 +18,5 @@ __all__ = [
     "find_isolation",
     "run_program",
 ]
+
+Task = CheckedProgram  # its first name, which scripts import

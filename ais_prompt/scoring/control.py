@@ -1,4 +1,4 @@
-"""What the score of spoiled questions (`ais_prompt.readers.spoiled`) says about the data."""
+"""What the score of spoiled questions (`ais_prompt.data.spoiled`) says about the data."""
 
 from __future__ import annotations
 

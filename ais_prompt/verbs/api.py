@@ -14,16 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, TypedDict, Unpack
 
 from ais_prompt.checks import SampleOption, Source, checked
-from ais_prompt.comparison import (
-    Drift,
-    RunComparison,
-    compare_runs,
-    find_drift,
-    make_prompt_lock,
-    open_sides,
-    prompt_lock_path,
-    write_prompt_lock,
-)
+from ais_prompt.comparison import RunComparison, compare_runs, open_sides
 from ais_prompt.config import (
     CONFIG,
     LoadedConfig,
@@ -35,10 +26,11 @@ from ais_prompt.config import (
     redacted_override,
     register_secrets,
 )
+from ais_prompt.data import LocalDataset, hold_rows
 from ais_prompt.errors import ConfigError, DataError
+from ais_prompt.locks import Drift, find_drift, make_prompt_lock, prompt_lock_path, write_prompt_lock
 from ais_prompt.plan import Plan
 from ais_prompt.preview import PromptView, previews
-from ais_prompt.readers import LocalDataset, hold_rows
 from ais_prompt.utils import NORMAL, QUIET, listed, verbosity
 from ais_prompt.verbs import check as check_workflow
 from ais_prompt.verbs import run as run_workflow

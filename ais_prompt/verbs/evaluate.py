@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from ais_prompt.checks import DataFile, Description, describe_file, describe_rows, served_model
 from ais_prompt.config import compose_config, plain_value
+from ais_prompt.data import hold_rows
 from ais_prompt.errors import AisPromptError, ConfigError
-from ais_prompt.readers import hold_rows
 from ais_prompt.verbs.api import load_config, run
 from ais_prompt.verbs.open_run import Run, public_errors
 

@@ -7,7 +7,7 @@ import posixpath
 
 import pytest
 
-from ais_prompt.readers import LOCAL_PATHS
+from ais_prompt.data import LOCAL_PATHS
 from ais_prompt.utils import peer_package
 
 pytestmark = pytest.mark.skipif(

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ais_prompt.data import NumberedRow, Table, store_rows
+from ais_prompt.data import batches as arrow_rows
 from ais_prompt.errors import DataError
-from ais_prompt.readers import NumberedRow, Table, store_rows
-from ais_prompt.readers import batches as arrow_rows
 
 SMALL = [1, 20, 30, 50]
 WHOLE = 10**9

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ais_prompt.data import select
 from ais_prompt.errors import ConfigError
-from ais_prompt.readers import select
 
 SIZES = st.integers(0, 30)
 BOUNDS = st.one_of(st.just(""), st.integers(-40, 40).map(str))

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.readers import guessed_csv_form, read_file
+from ais_prompt.data import guessed_csv_form, read_file
 from tests.support.sheets import write_ods, write_xlsx
 
 Rows: TypeAlias = "list[dict[str, str]]"

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ais_prompt.catalog import PROTOCOLS
+from ais_prompt.data import CharacterNgramEncoder, FixKRetriever, LocalDataset
 from ais_prompt.evaluators import (
     AccEvaluator,
     AnswerBatch,
@@ -28,9 +29,7 @@ from ais_prompt.extensions.clusters.partitioners import SizePartitioner
 from ais_prompt.inferencers import GenInferencer, MultiTurnGenInferencer
 from ais_prompt.models import Reply, ScriptedModel, Server, Sink
 from ais_prompt.prompts import MultiTurnPromptTemplate, PromptTemplate
-from ais_prompt.readers import LocalDataset
 from ais_prompt.registry import import_dotted
-from ais_prompt.retrievers import CharacterNgramEncoder, FixKRetriever
 from ais_prompt.shards import LocalRunner
 from ais_prompt.types import Completion, Likelihood, LikelihoodQuery, Request, SampleScore
 from ais_prompt.utils import members

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ais_prompt.config import parse_meta_template
+from ais_prompt.data import Dataset
 from ais_prompt.models import ScriptedModel
 from ais_prompt.plan import PlannedDataset, PlannedModel, Task
-from ais_prompt.readers import Dataset
 from ais_prompt.types import DatasetSpec, EvalSpec, InferSpec, ModelSpec, PartSpec, ReaderSpec, Sample
 
 Part = Mapping[str, Any]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.config import load_config
-from ais_prompt.readers import read_file
+from ais_prompt.data import read_file
 from ais_prompt.scoring import read_answers
 
 BOM = "\ufeff"

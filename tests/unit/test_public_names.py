@@ -11,17 +11,18 @@ import pytest
 import ais_prompt
 from ais_prompt import registry
 from ais_prompt.catalog import PARTS, public_names
+from ais_prompt.moved import MOVED
 from ais_prompt.prompts import READY_MADE
 from ais_prompt.utils import OUR_NAMES
 
 PACKAGES = {
-    "encoders": "retrievers",
+    "encoders": "data",
     "evaluators": "evaluators",
     "inferencers": "inferencers",
     "models": "models",
     "postprocessors": "postprocess",
-    "readers": "readers",
-    "retrievers": "retrievers",
+    "readers": "data",
+    "retrievers": "data",
     "partitioners": "shards",
     "runners": "shards",
     "templates": "prompts",
@@ -85,3 +86,11 @@ def test_importing_every_part_imports_nothing_heavy() -> None:
 
 def test_the_parts_named_for_those_of_peers_are_there() -> None:
     assert set(OUR_NAMES.values()) <= set(ais_prompt.__all__)
+
+
+def test_modules_that_have_moved_have_their_old_names() -> None:
+    moved = {**MOVED, "ais_prompt.chat.role_templates": "ais_prompt.prompts.role_templates"}
+    for old, new in moved.items():
+        assert importlib.import_module(old) is importlib.import_module(new)
+    with pytest.raises(ModuleNotFoundError, match=r"ais_prompt\.data\.nowhere"):
+        importlib.import_module("ais_prompt.readers.nowhere")

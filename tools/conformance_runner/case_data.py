@@ -9,8 +9,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from ais_prompt.config import ConfigSection, Faults, parse_reader
-from ais_prompt.readers import Dataset, Table, load_dataset, select, store_rows
-from ais_prompt.retrievers import Embeddings
+from ais_prompt.data import Dataset, Embeddings, Table, load_dataset, select, store_rows
 from ais_prompt.types import DatasetSpec, EvalSpec, InferSpec, PartSpec, ReaderSpec, Sample
 from ais_prompt.utils import digest
 from tools.conformance_runner.cases import Case

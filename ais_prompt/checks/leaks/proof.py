@@ -10,11 +10,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.checks.prompt_warning import PromptWarning
+from ais_prompt.data import Retriever
 from ais_prompt.errors import DataError, PromptError
 from ais_prompt.inferencers import InferenceContext, Inferencer
 from ais_prompt.models import ScriptedModel
 from ais_prompt.prompts import Filled, Mode, PromptBuilder
-from ais_prompt.retrievers import Retriever
 from ais_prompt.types import Prompt, Sample
 from ais_prompt.utils import RowIndex, row_key, tracked
 

@@ -17,10 +17,9 @@ from ais_prompt.checks.leaks.proof import question_key, shown_columns, with_othe
 from ais_prompt.checks.leaks.words import spaced
 from ais_prompt.checks.leaks.written import written_questions
 from ais_prompt.checks.prompt_warning import PromptWarning
+from ais_prompt.data import ComparesTexts, Dataset, Retriever
 from ais_prompt.inferencers import DialogueInferencer
 from ais_prompt.plan import PlannedDataset
-from ais_prompt.readers import Dataset
-from ais_prompt.retrievers import ComparesTexts, Retriever
 from ais_prompt.types import DatasetSpec, Sample
 
 MAX_ROWS: Final = 10_000

@@ -37,9 +37,9 @@ def seal(
     the data, but not the data. Publish the root that is printed: with the file and the data, anybody can verify it.
     """
     from ais_prompt.checks import Source, open_stored
-    from ais_prompt.comparison import make_prompt_lock, write_prompt_lock
     from ais_prompt.errors import AisPromptError
     from ais_prompt.extensions.evidence.seal_file import LOCK, write_seal
+    from ais_prompt.locks import make_prompt_lock, write_prompt_lock
     from ais_prompt.utils import temporary_folder
 
     plan, folder = open_stored(run, Source(work_dir=work_dir, allow_code_execution="unsafe"))  # nothing is executed

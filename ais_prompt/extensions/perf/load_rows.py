@@ -14,8 +14,8 @@ from typing import Final, Literal
 import msgspec
 from msgspec import Struct
 
+from ais_prompt.data import Row, Table, read_file, reading, require_data
 from ais_prompt.errors import DataError
-from ais_prompt.readers import Row, Table, read_file, reading, require_data
 from ais_prompt.registry import READERS
 
 LENGTH: Final = "max_out_len"

@@ -14,9 +14,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from ais_prompt.data import Table
 from ais_prompt.errors import ConfigError
 from ais_prompt.models import load_tokenizer
-from ais_prompt.readers import Table
 from ais_prompt.registry import READERS
 from ais_prompt.utils import listed, tracked
 

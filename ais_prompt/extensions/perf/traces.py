@@ -16,10 +16,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from ais_prompt.data import Table, read_file, require_data
 from ais_prompt.errors import DataError
 from ais_prompt.extensions.perf.synthetic import Texts
 from ais_prompt.models import load_tokenizer
-from ais_prompt.readers import Table, read_file, require_data
 from ais_prompt.registry import READERS
 from ais_prompt.utils import tracked
 

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ais_prompt.data import Dataset
 from ais_prompt.engine import AskingOptions, OpenProgress, TaskJob
 from ais_prompt.errors import DataError, PartError
 from ais_prompt.evaluators import JudgedBatchEvaluator
@@ -29,7 +30,6 @@ from ais_prompt.plan import (
     reference_answer_of,
     shown_answer,
 )
-from ais_prompt.readers import Dataset
 from ais_prompt.scoring.batch_scorer import batch_question_id
 from ais_prompt.scoring.judges.verdicts import ORDERS, Question, Replies, question_id
 from ais_prompt.scoring.score import answers_of, scorer_of

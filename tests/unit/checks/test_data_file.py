@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.checks import DataFile, describe_file, describe_rows
+from ais_prompt.data import LocalDataset
 from ais_prompt.errors import ConfigError
 from ais_prompt.prompts import PromptTemplate
-from ais_prompt.readers import LocalDataset
 
 SOURCE = {"type": "LocalDataset", "path": "q.csv"}
 

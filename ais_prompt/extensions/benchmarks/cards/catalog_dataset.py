@@ -12,8 +12,8 @@ import msgspec
 from msgspec import Struct
 
 from ais_prompt.config import LOCK, Card, find_card, get_command, how_to_get
+from ais_prompt.data import ArrowBatches, Table, read_file
 from ais_prompt.errors import DataError
-from ais_prompt.readers import ArrowBatches, Table, read_file
 from ais_prompt.registry import READERS
 from ais_prompt.utils import counted, file_digest, listed
 

@@ -1,6 +1,6 @@
 """From the rows of a publisher to ours: a column for what a template shows, letters as the gold of choices.
 
-Rows of a form that many files have need no function here: their card names a shape (`ais_prompt.readers.row_shape`).
+Rows of a form that many files have need no function here: their card names a shape (`ais_prompt.data.row_shape`).
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from ais_prompt.readers import LETTERS, Option, Row, option_columns
-from ais_prompt.readers import shuffled as shuffled_options
+from ais_prompt.data import LETTERS, Option, Row, option_columns
+from ais_prompt.data import shuffled as shuffled_options
 from ais_prompt.utils import canonical
 
 MakeRow: TypeAlias = Callable[[Row], Row]

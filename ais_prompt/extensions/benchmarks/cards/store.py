@@ -12,6 +12,7 @@ from typing import Literal
 import msgspec
 
 from ais_prompt.config import LOCK, Card
+from ais_prompt.data import Row, Table, parse_shape, rows_of
 from ais_prompt.errors import AisPromptError, DataError
 from ais_prompt.extensions.benchmarks.cards.catalog_dataset import (
     DataLock,
@@ -25,7 +26,6 @@ from ais_prompt.extensions.benchmarks.cards.catalog_dataset import (
 from ais_prompt.extensions.benchmarks.cards.publisher_files import FoundFile, raw_rows
 from ais_prompt.extensions.benchmarks.cards.publisher_rows import ROWS
 from ais_prompt.extensions.benchmarks.cards.visual_rows import FOLDER, MEDIA_ROWS, marked
-from ais_prompt.readers import Row, Table, parse_shape, rows_of
 from ais_prompt.utils import encode, exception_line, file_digest, listed
 
 

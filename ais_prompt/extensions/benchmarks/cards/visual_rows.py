@@ -16,9 +16,9 @@ from typing import Any, Final, TypeAlias
 
 import filetype
 
+from ais_prompt.data import LETTERS, Row
 from ais_prompt.extensions.benchmarks.cards.publisher_rows import MakeRow, with_choices
 from ais_prompt.prompts import END, STARTS
-from ais_prompt.readers import LETTERS, Row
 from ais_prompt.utils import file_digest
 
 Pieces: TypeAlias = Sequence[tuple[str, Any]]

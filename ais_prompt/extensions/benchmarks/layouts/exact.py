@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Final
 
+from ais_prompt.data import Row
 from ais_prompt.extensions.benchmarks.layouts.file_layout import (
     Call,
     Layout,
@@ -23,7 +24,6 @@ from ais_prompt.extensions.benchmarks.layouts.file_layout import (
     renamed,
     tabbed_lines,
 )
-from ais_prompt.readers import Row
 
 _CIRCLE: Final = ("ABCD", "BCDA", "CDAB", "DABC")
 _BOTH: Final = ("train", "test")

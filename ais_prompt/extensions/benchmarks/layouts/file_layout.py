@@ -12,8 +12,8 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
+from ais_prompt.data import Row, reading
 from ais_prompt.errors import DataError
-from ais_prompt.readers import Row, reading
 from ais_prompt.utils import check_regular, counted, read_objects
 
 Numbered: TypeAlias = tuple[int, Any]

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from ais_prompt.data import Row
 from ais_prompt.errors import DataError
 from ais_prompt.extensions.benchmarks.layouts.file_layout import Call, Layout, Numbered, jsonl
-from ais_prompt.readers import Row
 from ais_prompt.utils import counted
 
 _DOCUMENTS: Final = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from ais_prompt.data import Row
 from ais_prompt.extensions.benchmarks.layouts.file_layout import Layout, each, file, hub, letters
-from ais_prompt.readers import Row
 
 _TRUE: Final = {"true": "A", "false": "B"}
 _MOOD: Final = {"Positive": "A", "Negative": "B"}

@@ -8,10 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ais_prompt.errors import AisPromptError, ConfigError, DataError
-from ais_prompt.extensions.benchmarks.layouts.all_layouts import LAYOUTS
-from ais_prompt.extensions.benchmarks.layouts.file_layout import Call, Layout, Numbered, unchanged
-from ais_prompt.readers import (
+from ais_prompt.data import (
     HuggingFaceDataset,
     NumberedRow,
     Table,
@@ -21,6 +18,9 @@ from ais_prompt.readers import (
     require_data,
     store_rows,
 )
+from ais_prompt.errors import AisPromptError, ConfigError, DataError
+from ais_prompt.extensions.benchmarks.layouts.all_layouts import LAYOUTS
+from ais_prompt.extensions.benchmarks.layouts.file_layout import Call, Layout, Numbered, unchanged
 from ais_prompt.registry import READERS
 from ais_prompt.utils import exception_line, listed
 

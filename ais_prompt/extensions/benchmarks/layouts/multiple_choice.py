@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
+from ais_prompt.data import Row
 from ais_prompt.extensions.benchmarks.layouts.file_layout import (
     Call,
     Layout,
@@ -22,7 +23,6 @@ from ais_prompt.extensions.benchmarks.layouts.file_layout import (
     letters,
     renamed,
 )
-from ais_prompt.readers import Row
 
 
 def _hellaswag(value: Any, *, cuts: int, lettered: bool) -> Row:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
+from ais_prompt.data import Row
 from ais_prompt.extensions.benchmarks.layouts.file_layout import (
     Call,
     Layout,
@@ -21,7 +22,6 @@ from ais_prompt.extensions.benchmarks.layouts.file_layout import (
     source_and_target,
     tsv_records,
 )
-from ais_prompt.readers import Row
 
 _QASPER: Final = {"dev": "qasper-dev-v0.3.json"}
 _TRUE: Final = {"true": "A", "false": "B"}

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from typing import Final, Literal, Protocol, TypeAlias, get_args
 
+from ais_prompt.data import Row, Table
 from ais_prompt.errors import ConfigError
 from ais_prompt.extensions.benchmarks.ruler.fit import (
     Draft,
@@ -20,7 +21,6 @@ from ais_prompt.extensions.benchmarks.ruler.fit import (
 from ais_prompt.extensions.benchmarks.ruler.grammar import Dice, Language
 from ais_prompt.extensions.benchmarks.ruler.haystack import NEEDLES, DocumentTask, NeedleTask, VariableTask
 from ais_prompt.extensions.benchmarks.ruler.lists import CommonWordsTask, FrequentWordsTask
-from ais_prompt.readers import Row, Table
 from ais_prompt.registry import READERS
 from ais_prompt.utils import tracked
 

@@ -16,8 +16,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from ais_prompt.data import data_folders
 from ais_prompt.extensions.benchmarks.layouts.file_layout import jsonl
-from ais_prompt.readers import data_folders
 
 CACHES: Final = {"opencompass": "COMPASS_DATA_CACHE", "ais_bench": "AIS_BENCH_DATASETS_CACHE"}
 """Package of a peer → environment variable with the folder of its data."""

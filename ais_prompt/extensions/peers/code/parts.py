@@ -8,12 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
+from ais_prompt.data import ArrowBatches, RowLists, ShotIds, Table
 from ais_prompt.errors import DataError, PartError
 from ais_prompt.extensions.peers.code.calls import CheckCall, LoadCall, PostprocessCall, RetrieveCall, write_rows
 from ais_prompt.extensions.peers.code.session import CHECK_SECONDS, LOAD_SECONDS, TEXT_SECONDS, call_peer
-from ais_prompt.readers import ArrowBatches, Table
 from ais_prompt.registry import POSTPROCESSORS, READERS, RETRIEVERS
-from ais_prompt.retrievers import RowLists, ShotIds
 from ais_prompt.types import Sample
 
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import msgspec
 
+from ais_prompt.data import CACHES, PACKAGES
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, MissingExtra, PartError
 from ais_prompt.extensions.peers.code.calls import (
     NO_NETWORK,
@@ -27,7 +28,6 @@ from ais_prompt.extensions.peers.code.calls import (
     StartCall,
 )
 from ais_prompt.extensions.peers.code.sources import DISTRIBUTIONS, is_complete
-from ais_prompt.readers import CACHES, PACKAGES
 from ais_prompt.utils import PEER_FOLDERS, Worker, WorkerDied, peer_of, peer_package
 
 PEER_NETWORK: Final = "AISPROMPT_PEER_NETWORK"

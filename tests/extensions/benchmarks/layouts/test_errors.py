@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from ais_prompt.data import data_places, find_data, load_dataset
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.extensions.benchmarks.layouts.layout_dataset import BenchmarkDataset
-from ais_prompt.readers import data_places, find_data, load_dataset
 from ais_prompt.types import ReaderSpec
 from tests.extensions.benchmarks.layouts.samples import CASES
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ais_prompt.data import Row
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.extensions.benchmarks.ruler.haystack import NEEDLES
 from ais_prompt.extensions.benchmarks.ruler.ruler_dataset import DEPTHS, TASKS, RulerDataset
-from ais_prompt.readers import Row
 from ais_prompt.registry import READERS
 from tests.support.long_context import save_tokenizer, solve
 

@@ -16,10 +16,10 @@ from ais_prompt.checks import (
     shown_columns,
     shown_questions_warning,
 )
+from ais_prompt.data import BM25Retriever, FixKRetriever, SlidingWindowRetriever, ZeroRetriever
 from ais_prompt.errors import DataError
 from ais_prompt.inferencers import ChatInferencer, GenInferencer, MultiTurnGenInferencer, PPLInferencer
 from ais_prompt.prompts import ChatTemplate, MultiTurnPromptTemplate, PromptBuilder, PromptTemplate, RawPromptTemplate
-from ais_prompt.retrievers import BM25Retriever, FixKRetriever, SlidingWindowRetriever, ZeroRetriever
 from ais_prompt.types import Sample
 
 

@@ -1,1 +1,0 @@
-"""The old path of role templates, which configs import. They are in `ais_prompt.prompts` now."""

@@ -1,0 +1,42 @@
+"""Modules that have moved: scripts and configs import them by their old names."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any, Final
+
+MOVED: Final = {
+    "ais_prompt.chat": "ais_prompt.prompts",
+    "ais_prompt.evaluators.code.sandbox": "ais_prompt.sandbox",
+    "ais_prompt.readers": "ais_prompt.data",
+    "ais_prompt.retrievers": "ais_prompt.data",
+}
+"""Old name of a module or package → its name now."""
+
+
+def home_of(name: str) -> str | None:
+    """Return the name now of a module that has moved, or is in a package that has; None for any other."""
+    for old, new in MOVED.items():
+        if name == old or name.startswith(f"{old}."):
+            return new + name.removeprefix(old)
+    return None
+
+
+class MovedModules(MetaPathFinder, Loader):
+    """Finds modules under their old names."""
+
+    def find_spec(self, fullname: str, path: Any, target: ModuleType | None = None) -> ModuleSpec | None:  # noqa: ARG002
+        """Return how to import a module that has moved; None for any other."""
+        return ModuleSpec(fullname, self) if fullname.startswith("ais_prompt.") and home_of(fullname) else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Put the module in the place of the one that was made for its old name."""
+        sys.modules[module.__name__] = importlib.import_module(home_of(module.__name__) or "")
+
+
+# In front of the others: they would find the files of a package under its old name too, and load them twice.
+sys.meta_path.insert(0, MovedModules())
