@@ -10,7 +10,6 @@ import asyncio
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from types import TracebackType
 from typing import Self, TypeAlias
 
@@ -22,6 +21,8 @@ from ais_prompt.engine.standstill import Standstill
 from ais_prompt.engine.workers import ModelWorkers
 from ais_prompt.errors import AisPromptError, InternalError
 from ais_prompt.models import AsyncModel, BatchModel, Model, endpoint_of
+from ais_prompt.models.base import AsyncModel, BatchModel, Model, endpoint_of
+from ais_prompt.utils.threads import call_in_loop
 
 JobEnded: TypeAlias = Callable[[TaskJob, AisPromptError | None], Iterable[TaskJob]]
 """Called in any thread when a job is over, with the error that ended it, or None.
@@ -121,9 +122,8 @@ class Engine:
                 self._start()
                 self._raise_error()
         assert self._loop is not None
-        with suppress(RuntimeError):  # the loop has just failed; `wait` raises its error
-            # Endpoints belong to the thread of the loop alone, and need no locks.
-            self._loop.call_soon_threadsafe(self._take, job, first)
+        # Endpoints belong to the thread of the loop alone, and need no locks. If the loop has failed, `wait` says so.
+        call_in_loop(self._loop, self._take, job, first)
 
     def wait(self, until: Callable[[], bool] = lambda: False) -> None:
         """Wait until every job is over.
@@ -147,8 +147,7 @@ class Engine:
     ) -> None:
         if self._thread is None or self._loop is None:
             return
-        if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._over.set if error is None else self._stop)
+        call_in_loop(self._loop, self._over.set if error is None else self._stop)
         self._thread.join()
         if error is None:
             self._raise_error()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from typing import Final
 
 from ais_prompt.errors import Interrupted, Terminated
@@ -35,7 +35,7 @@ def terminable() -> Iterator[None]:
 
     before = {number: signal.signal(number, end) for number in TERMINATING}
     try:
-        with _waking_main(came):
+        with _waking_main(came, TERMINATING):
             yield
     finally:
         for number, handler in before.items():
@@ -43,11 +43,25 @@ def terminable() -> Iterator[None]:
 
 
 @contextmanager
-def _waking_main(came: threading.Event) -> Iterator[None]:
-    """Send a terminating signal to the main thread again until its handler has run, and wake the thread after Ctrl-C.
+def wakeable() -> Iterator[None]:
+    """Let Ctrl-C end each wait of the main thread, outside of `terminable`; do nothing in another thread."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    with _waking_main(threading.Event(), ()):
+        yield
+
+
+@contextmanager
+def _waking_main(came: threading.Event, repeated: Collection[int]) -> Iterator[None]:
+    """Send some signals to the main thread again until a handler has run, and wake the thread after Ctrl-C.
 
     Python runs handlers in the main thread. If that waits for a lock, and the signal came in another thread or just
     before the wait, the handler would run only when the wait is over: perhaps never.
+
+    Args:
+        came: set by the handler of the signals that are repeated.
+        repeated: the signals.
     """
     if _NUDGE is None or not hasattr(signal, "pthread_kill"):
         yield
@@ -59,7 +73,10 @@ def _waking_main(came: threading.Event) -> Iterator[None]:
 
     def wake() -> None:
         while numbers := os.read(reader, 64):
-            for number in set(numbers).intersection(TERMINATING):
+            if before >= 0:  # of an event loop, or of the `terminable` around a `wakeable`
+                with suppress(OSError):
+                    os.write(before, numbers)
+            for number in set(numbers).intersection(repeated):
                 while not came.wait(_WAKE_SECONDS):
                     signal.pthread_kill(main, number)
             # The handler of Ctrl-C, Python's or asyncio's, does not say that it ran; a second Ctrl-C could hit the end.

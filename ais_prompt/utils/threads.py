@@ -9,6 +9,8 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from ais_prompt.utils.signals import wakeable
+
 T = TypeVar("T")
 
 
@@ -32,11 +34,19 @@ async def in_thread(work: Callable[[], T]) -> T:
         except BaseException as error:
             # A future takes no StopIteration, and would never be done.
             outcome = (done.set_exception, RuntimeError(repr(error)) if isinstance(error, StopIteration) else error)
-        with suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(settle, *outcome)
+        call_in_loop(loop, settle, *outcome)
 
     threading.Thread(target=do, name="aisprompt-work", daemon=True).start()
     return await done
+
+
+def call_in_loop(loop: asyncio.AbstractEventLoop, call: Callable[..., object], *args: object) -> None:
+    """Call a function in the event loop of another thread; do nothing if the loop has ended.
+
+    A loop can end at any time, with an error or by Ctrl-C: also between a look at its thread and this call.
+    """
+    with suppress(RuntimeError):  # "Event loop is closed"
+        loop.call_soon_threadsafe(call, *args)
 
 
 def run_coroutine(work: Coroutine[Any, Any, T]) -> T:
@@ -63,12 +73,12 @@ def run_coroutine(work: Coroutine[Any, Any, T]) -> T:
             outcome.set_exception(error)
 
     thread = threading.Thread(target=run, name="aisprompt-loop", daemon=True)
-    try:
-        thread.start()  # Ctrl-C may come before it returns
-        return outcome.result()
-    except KeyboardInterrupt:
-        running = task.result()
-        with suppress(RuntimeError):  # the loop is closed
-            running.get_loop().call_soon_threadsafe(running.cancel)
-        outcome.exception()
-        raise
+    with wakeable():
+        try:
+            thread.start()  # Ctrl-C may come before it returns
+            return outcome.result()
+        except KeyboardInterrupt:
+            running = task.result()
+            call_in_loop(running.get_loop(), running.cancel)
+            outcome.exception()
+            raise
