@@ -157,9 +157,12 @@ _MOST_BITS: Final = 4096
 
 
 def _read(path: Path) -> dict[str, Any]:
-    family = check_bases(path)
-    for file in family:  # before it runs: a traceback shows its lines
-        register_secrets(literals_of(read_syntax(file)))
+    try:
+        family = check_bases(path)
+        for file in family:  # before it runs: a traceback shows its lines
+            register_secrets(literals_of(read_syntax(file)))
+    except RecursionError:  # Python parses more levels than functions can walk through, since 3.12 ten times as many
+        raise _too_deep(place(path)) from None
     # Files without any import would be copied, changed as text and run elsewhere if mmengine were left to choose.
     lazy = not is_old_style(read_syntax(path))
     try:
@@ -186,9 +189,7 @@ def _failure(error: BaseException, path: Path, family: set[Path]) -> ConfigError
         return refused
     where = last_line_in(error, lambda file: file.resolve() in family) or place(path)
     if isinstance(error, RecursionError):
-        return ConfigError(
-            "a value of the config contains itself, or is nested too deep", where=where, fix="flatten it"
-        )
+        return _too_deep(where)
     if isinstance(error, RuntimeError) and not str(error):
         what = "the config calls or computes with something that it imports; imports only name the parts to use"
         return ConfigError(what, where=where, fix="import from the standard library only, or write out the value")
@@ -197,6 +198,10 @@ def _failure(error: BaseException, path: Path, family: set[Path]) -> ConfigError
     fix = _undefined(error.name or "", where) if isinstance(error, NameError) else "fix this line"
     message = error.args[0] if isinstance(error, KeyError) and error.args else error
     return ConfigError(f"the config fails: {type(error).__name__}: {message}", where=where, fix=fix)
+
+
+def _too_deep(where: str) -> ConfigError:
+    return ConfigError("a value of the config contains itself, or is nested too deep", where=where, fix="flatten it")
 
 
 def _undefined(name: str, where: str) -> str:

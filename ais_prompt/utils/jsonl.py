@@ -1,7 +1,7 @@
 """Write and read JSON and JSONL: UTF-8, readable, one object per line; and read JSON that a model wrote.
 
-Lines end at ``\\n`` only, so texts may contain the other line separators of Unicode. JSON of a model has no NaN, no
-infinity and no deep nesting.
+Lines end at ``\\n`` only, so texts may contain the other line separators of Unicode. JSON of a model has no NaN and no
+infinity. No JSON is nested deeper than `MOST_LEVELS`, in any version of Python: they read and write different depths.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any, Final
 
 import msgspec
@@ -23,8 +24,11 @@ _BLANKS = " \t\n\r"
 _HEAD = 60
 """Number of characters of a broken line that an error shows."""
 MOST_LEVELS: Final = 500
-"""Levels of nested objects and lists. Python reads and writes about twice as many, fewer where calls are deep."""
-_TOO_DEEP: Final = f"it has more than {MOST_LEVELS} levels"
+"""Levels of nested objects and lists. Python 3.11 reads and writes about twice as many, fewer where calls are deep.
+
+Later versions read ten times as many, which functions that call themselves for each level cannot handle.
+"""
+_TOO_DEEP: Final = f"it is nested too deep, in more than {MOST_LEVELS} levels"
 
 
 def encode(value: Any, indent: int | None = None) -> bytes:
@@ -57,16 +61,19 @@ def decode(text: str) -> Any:
     """Decode a JSON text. ``NaN`` and ``Infinity`` are read as floats, as Python's `json` does.
 
     Raises:
-        ValueError: it is not JSON, or an object has the same key twice (one of the values would be lost).
+        ValueError: it is not JSON, is nested too deep, or has an object with the same key twice (one of the values
+            would be lost).
     """
     text = text.strip(_BLANKS)
     try:
         # `decode` skips white space with regular expressions, which takes a sixth of the time of a line. It is called
         # only for its error message, if there is more than one value.
         value, end = _DECODER.raw_decode(text)
-        return value if end == len(text) else _DECODER.decode(text)
+        if end < len(text):
+            _DECODER.decode(text)
     except RecursionError:
-        raise ValueError("it is nested too deep") from None
+        raise ValueError(_TOO_DEEP) from None
+    return checked_levels(value, text)
 
 
 def most_values(content: bytes) -> int:
@@ -78,12 +85,25 @@ def decode_own(content: bytes) -> Any:
     """Do the same as `decode` for JSON of this program, four times as fast: keys that occur twice are not found.
 
     Raises:
-        ValueError: it is not JSON.
+        ValueError: it is not JSON, or is nested too deep.
     """
     try:
-        return msgspec.json.decode(content)
+        value = msgspec.json.decode(content)
     except (ValueError, RecursionError):  # a lone surrogate or NaN; or no JSON, and then `decode` raises the error
         return decode(content.decode())
+    return checked_levels(value, content)
+
+
+def checked_levels(value: Any, text: str | bytes) -> Any:
+    """Return the value of a JSON text.
+
+    Raises:
+        ValueError: it is nested in more than `MOST_LEVELS` levels.
+    """
+    brackets = text.count("[") + text.count("{") if isinstance(text, str) else text.count(b"[") + text.count(b"{")
+    if brackets > MOST_LEVELS and _is_deeper(value):
+        raise ValueError(_TOO_DEEP)
+    return value
 
 
 def read_objects(
@@ -116,9 +136,7 @@ def parse_written(text: str) -> Any:
         value = DECODER.decode(text)
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
-    if text.count("[") + text.count("{") > MOST_LEVELS and _is_deeper(value):
-        raise ValueError(_TOO_DEEP)
-    return value
+    return checked_levels(value, text)
 
 
 def _indented(value: Any, indent: int) -> str:
@@ -170,11 +188,13 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _is_deeper(value: Any) -> bool:
     """Return whether objects and lists are nested in more than `MOST_LEVELS` levels."""
-    level = [value]
-    for _ in range(MOST_LEVELS):
-        parts = (one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list))
-        level = [item for part in parts for item in part]
-    return any(isinstance(one, dict | list) for one in level)
+    level: list[Any] = [[value]]
+    for _ in range(MOST_LEVELS + 1):
+        items = chain.from_iterable(one.values() if type(one) is dict else one for one in level)
+        level = [item for item in items if type(item) is dict or type(item) is list]  # `isinstance` takes twice as long
+        if not level:
+            return False
+    return True
 
 
 def _refuse(name: str) -> float:

@@ -19,7 +19,10 @@ FILES: dict[str, bytes] = {
     "null": b"models = 1\0",
     "utf16": GOOD.encode("utf-16"),
     "deep": b"x = " + b"[" * 5000 + b"]" * 5000,
-    "minus": b"x = " + b"-" * 5000 + b"1",
+    # Each version of Python parses another depth, and functions of ours or of mmengine walk through another one.
+    **{f"{depth} minus": b"x = " + b"-" * depth + b"1" for depth in (600, 2000, 5000, 20_000)},
+    **{f"{depth} names": b"x" + b"[0]" * depth + b" = 1" for depth in (600, 2000, 5000)},
+    **{f"{depth} bases": b"_base_ = " + b"-" * depth + b"1" for depth in (600, 2000, 5000)},
     "contains itself": b"x = []\nx.append(x)\nmodels = x\ndatasets = x\n",
     **{
         f"raises {name}": f"{OWN}raise {name}\n{GOOD}".encode()

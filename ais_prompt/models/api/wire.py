@@ -12,7 +12,6 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from time import perf_counter
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
@@ -23,6 +22,8 @@ from ais_prompt.models.api.reasons import QUOTA, TOO_LONG, cause_of
 from ais_prompt.models.model_options import Wire, first_stop
 from ais_prompt.types import ChatMessage, Completion, Failure, Prompt, Request
 from ais_prompt.utils import FILE_NOTE, KINDS, MediaFile, local_file
+from ais_prompt.utils.jsonl import checked_levels
+from ais_prompt.utils.media import FILE_NOTE, KINDS, MediaFile, local_file
 
 
 class BadBody(ValueError):
@@ -299,12 +300,14 @@ def read_json(body: bytes) -> Any:
     """Parse a body.
 
     Raises:
-        BadBody: it is not JSON.
+        BadBody: it is not JSON, or is nested too deep.
     """
-    with suppress(ValueError, RecursionError):
-        return msgspec.json.decode(body)  # four times as fast, but refuses lone surrogates, NaN and UTF-16
     try:
-        return json.loads(body)
+        try:
+            value = msgspec.json.decode(body)  # four times as fast, but refuses lone surrogates, NaN and UTF-16
+        except (ValueError, RecursionError):
+            value = json.loads(body)
+        return checked_levels(value, body)
     except (ValueError, RecursionError):
         raise BadBody("the reply is not JSON") from None
 
