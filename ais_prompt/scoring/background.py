@@ -304,6 +304,10 @@ class AnswerReader:
 
 class _Values(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
+        # Versions of Python keep a class in different private modules: `pathlib.Path` is of `pathlib._local` in 3.13.
+        public, _, private = module.partition("._")
+        if private and public in _PLAIN:
+            module = public
         if name in _PLAIN.get(module, ()) or (module, name) in _REBUILD:
             return super().find_class(module, name)
         if module.startswith("ais_prompt."):

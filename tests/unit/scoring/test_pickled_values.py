@@ -8,7 +8,7 @@ from array import array
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
@@ -26,6 +26,18 @@ VALUES = [
 def test_plain_values_come_back(value: Any) -> None:
     for protocol in (pickle.DEFAULT_PROTOCOL, pickle.HIGHEST_PROTOCOL):
         assert read_values(pickle.dumps(value, protocol)) == value
+
+
+@pytest.mark.parametrize("module", ["pathlib", "pathlib._local", "pathlib._any.thing"])
+def test_a_class_may_be_of_a_private_module_of_its_package(module: str) -> None:
+    pickled = f"c{module}\nPurePosixPath\n(Va/b\ntR."
+    assert read_values(pickled.encode()) == PurePosixPath("a/b")
+
+
+@pytest.mark.parametrize("name", ["pathlib._os\nmkdir", "pathlib._local\nos", "uuid._x\nos.mkdir", "os._x\nmkdir"])
+def test_a_private_module_gives_nothing_else(name: str) -> None:
+    with pytest.raises(pickle.UnpicklingError, match="no plain value"):
+        read_values(f"c{name}\n(Vx\ntR.".encode())
 
 
 class Named:

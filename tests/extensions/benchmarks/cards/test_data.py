@@ -325,7 +325,7 @@ def test_a_hostile_archive_is_refused(tmp_path: Path, member: dict[str, Any], wh
 
 def test_headers_of_a_tar_archive_are_bounded_before_they_are_read(tmp_path: Path) -> None:
     pax = tarfile.XHDTYPE
-    sparse = b"22 GNU.sparse.major=1\n22 GNU.sparse.minor=0\n30 GNU.sparse.name=aaaaaaaaaaa\n"
+    sparse = b"22 GNU.sparse.major=1\n22 GNU.sparse.minor=0\n31 GNU.sparse.name=aaaaaaaaaaa\n"
     headers = {
         "a long name": [(tarfile.GNUTYPE_LONGNAME, b"n" * 2**20)],
         "a long link": [(tarfile.GNUTYPE_LONGLINK, b"n" * 2**20)],
