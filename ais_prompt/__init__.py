@@ -9,6 +9,7 @@ The module that defines a name is imported when the name is first used, so ``imp
 from __future__ import annotations
 
 import importlib
+import warnings
 from typing import Any
 
 from ais_prompt import moved as _moved  # noqa: F401  # old names of modules work from now on
@@ -16,6 +17,10 @@ from ais_prompt.catalog import PARTS, public_names
 from ais_prompt.names import HOMES, MODULES
 
 __version__ = "0.1.0"
+
+# Since Python 3.12, to parse a text prints a warning with parts of the text for each unknown escape, such as `\d`.
+# Texts without a file name are configs, which may hold secrets, and data and answers, which may hold control characters.
+warnings.filterwarnings("ignore", category=SyntaxWarning, module="<unknown>")
 
 _KINDS = {name: kind for kind in PARTS for name in public_names(kind)}
 

@@ -105,7 +105,7 @@ def read_syntax(file: Path) -> ast.Module:
         fix = "give the path of a .py file that you may read"
         raise ConfigError(f"the config cannot be read: {error.strerror}", where=place(file), fix=fix) from error
     try:
-        return ast.parse(text, filename=str(file))
+        return ast.parse(text)
     except SyntaxError as error:
         # What cannot be parsed may hold a secret anywhere.
         error.text = re.sub(r"(['\"])(?:\\.|(?!\1).)*\1?", r"\1…\1", error.text or "")

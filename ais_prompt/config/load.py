@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import NoneType
@@ -166,7 +167,8 @@ def _read(path: Path) -> dict[str, Any]:
     # Files without any import would be copied, changed as text and run elsewhere if mmengine were left to choose.
     lazy = not is_old_style(read_syntax(path))
     try:
-        with patched_mmengine(absolute_bases(family)):
+        with patched_mmengine(absolute_bases(family)), warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)  # it prints the line, which may hold a secret
             config = Config.fromfile(
                 str(path.resolve()), lazy_import=lazy, import_custom_modules=False, format_python_code=False
             )

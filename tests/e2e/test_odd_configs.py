@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from ais_prompt.cli import main
-from tests.e2e.project import DATASET, MODEL
+from tests.e2e.project import DATASET, MODEL, Project
 from tests.support.parts import write_rows
 
 GOOD = f"models = [{MODEL}]\ndatasets = [{DATASET}]\n"
@@ -64,6 +64,16 @@ def test_a_file_that_is_no_config(folder: Path, name: str) -> None:
     (folder / "odd_module.py").write_text(f"{OWN}raise Own(1)\n")
     (folder / "eval.py").write_bytes(FILES[name])
     assert "eval.py" in refused("eval.py") or name in ("custom import", "dotted")
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("more", [r"note = '\d s3cret'", "note = 's3cret' is 's3cret'", r"_base_ = ['./\d.py']"])
+def test_lines_of_a_config_are_not_printed_with_the_warnings_of_python(project: Project, more: str) -> None:
+    (project.root / "\\d.py").write_text(f"models = [{MODEL}]\n")
+    project.write_config(more=more)
+    done = project.run_process("check", "eval.py")
+    assert "SyntaxWarning" not in done.stderr
+    assert (done.returncode, "s3cret" in done.stdout + done.stderr) == (0, False), done.stderr
 
 
 def test_what_is_no_file(folder: Path) -> None:

@@ -159,7 +159,7 @@ class MBPPEvaluator(CodeEvaluator):
 
 def _is_python(source: str) -> bool:
     try:
-        compile(source, "prompt", "exec", dont_inherit=True)
+        compile(source, "<unknown>", "exec", dont_inherit=True)
     except NOT_PYTHON:
         return False
     return True
