@@ -2,7 +2,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo demo-real gate quick test test-lowest slow coverage search real real-servers lint docs dist clean
+# The versions of Python that pyproject.toml names beside the lowest, and where one of them is: on the PATH, or by pyenv.
+PYTHONS := 3.12 3.13
+NEWEST := 3.13
+interpreter = $(shell for one in python$1 $${PYENV_ROOT:-$$HOME/.pyenv}/versions/$1.*/bin/python; do \
+	"$$one" -c '' 2> /dev/null && echo "$$one" && break; done)
+
+.PHONY: demo demo-real gate quick quick-newest test test-lowest pythons slow slow-tests coverage search real real-servers lint docs dist clean
 
 demo: .venv/installed
 	$(BIN)/aisprompt run configs/eval.py
@@ -29,9 +35,17 @@ quick: .venv/installed-dev
 test: .venv/installed-dev
 	$(BIN)/python -m pytest --numprocesses 2
 
-# What takes minutes: the report in a browser, hostile programs as root and as another user, a thousand programs in a row,
-# and the lowest versions. Under 45 minutes.
-slow: .venv/installed-dev test-lowest
+# The tests of `make quick` on the newest version of Python that is promised.
+quick-newest: export PYTHONDONTWRITEBYTECODE =
+quick-newest:
+	$(MAKE) python-$(NEWEST) OPTIONS=--quick
+
+# Everything that takes long: 45 minutes, and 20 for each version of Python. .ci/run, which must end within 70 minutes, calls
+# `slow-tests` and `test-lowest` only: of other versions of Python it tries the newest, and quickly.
+slow: slow-tests test-lowest pythons
+
+# What takes minutes: the report in a browser, hostile programs as root and as another user, a thousand programs in a row.
+slow-tests: .venv/installed-dev
 	$(BIN)/python -m pytest --numprocesses 2 -m slow --ignore tests/browser --ignore tests/hostile
 	$(BIN)/python -m pytest -m 'slow or browser' tests/hostile tests/browser
 
@@ -40,6 +54,15 @@ coverage: .venv/installed-dev
 	$(BIN)/python -m pytest --numprocesses 2 --cov ais_prompt --cov-branch --cov-report term:skip-covered --cov-fail-under 92
 	$(BIN)/coverage report --include 'ais_prompt/cli/*' --fail-under 85
 	$(BIN)/coverage report --include 'ais_prompt/verbs/*' --fail-under 85
+
+# The whole suite on the other versions of Python that pyproject.toml names.
+pythons: $(PYTHONS:%=python-%)
+
+# The suite on one version of Python, such as 3.13. It is installed without torch, whose wheels from PyPI bring gigabytes for
+# GPUs: the tests that need torch are left out.
+python-%:
+	@if [ -z "$(call interpreter,$*)" ]; then echo "Python $* is not installed: the suite is not tried on it"; else \
+		$(MAKE) .venv-$*/installed && .venv-$*/bin/python -m pytest --numprocesses 2 $(OPTIONS); fi
 
 # A part of the suite with the lowest versions of all dependencies that pyproject.toml allows.
 test-lowest: .venv-lowest/installed
@@ -76,7 +99,7 @@ dist: .venv/installed-dev
 	$(BIN)/python -m hatchling build
 
 clean:
-	rm -rf .venv .venv-lowest build dist outputs site
+	rm -rf .venv .venv-* build dist outputs site
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -87,6 +110,11 @@ clean:
 	.venv-lowest/bin/python -m tools.lowest > .venv-lowest/lowest.txt
 	.venv-lowest/bin/python -m pip install --quiet --constraint constraints.txt --constraint .venv-lowest/lowest.txt \
 		--editable '.[gguf,hub,local,metrics,retrievers,sheets,test]'
+	touch $@
+
+.venv-3.%/installed: pyproject.toml constraints.txt
+	$(call interpreter,3.$*) -m venv --clear .venv-3.$*
+	.venv-3.$*/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[suite]'
 	touch $@
 
 .venv/installed: .venv/bin/python pyproject.toml constraints.txt

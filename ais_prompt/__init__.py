@@ -19,7 +19,7 @@ from ais_prompt.names import HOMES, MODULES
 __version__ = "0.1.0"
 
 # Since Python 3.12, to parse a text prints a warning with parts of the text for each unknown escape, such as `\d`.
-# Texts without a file name are configs, which may hold secrets, and data and answers, which may hold control characters.
+# What is parsed without a file name are configs, which may hold secrets, and data and answers with any characters.
 warnings.filterwarnings("ignore", category=SyntaxWarning, module="<unknown>")
 
 _KINDS = {name: kind for kind in PARTS for name in public_names(kind)}

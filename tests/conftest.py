@@ -1,4 +1,4 @@
-"""What all tests share: what ``--quick`` leaves out, and how Hypothesis looks for counterexamples.
+"""What all tests share: what ``--quick`` or a missing torch leaves out, and how Hypothesis looks for counterexamples.
 
 Hypothesis draws the same examples in every run, so that a test that fails was most likely broken by the change at hand.
 ``make search`` draws others each time, to find faults that are there already. There are no deadlines: machines differ.
@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Final
@@ -44,6 +45,9 @@ settings.register_profile(
 settings.load_profile("steady")
 
 
+HAS_TORCH: Final = find_spec("torch") is not None
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add ``--quick`` and ``--grids``."""
     parser.addoption("--quick", action="store_true", help="only tests that need nothing but the test process")
@@ -67,11 +71,16 @@ def pytest_configure(config: pytest.Config) -> None:
         os.fsync = lambda _: None
 
 
+def left_out(config: pytest.Config) -> frozenset[str]:
+    """Return the markers of tests that are left out, beside those that ``-m`` leaves out."""
+    return (NOT_QUICK if config.getoption("quick") else frozenset()) | (frozenset() if HAS_TORCH else {"torch"})
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Do not even import, with ``--quick``, a module whose ``pytestmark`` leaves all of it out: it may load torch."""
-    if config.getoption("quick") and collection_path.suffix == ".py":
+    """Do not even import a module whose ``pytestmark`` leaves all of it out: it may load torch."""
+    if (names := left_out(config)) and collection_path.suffix == ".py":
         mark = re.search(r"^pytestmark = .*", collection_path.read_text("utf-8"), re.MULTILINE)
-        if mark and any(f"pytest.mark.{name}" in mark[0] for name in NOT_QUICK):
+        if mark and any(f"pytest.mark.{name}" in mark[0] for name in names):
             return True
     return None
 
@@ -88,17 +97,15 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep some combinations of each grid; with ``--quick`` leave out tests by their markers, and limit examples."""
-    if not config.getoption("grids"):
-        kept = {id(item) for item in of_grids(items)}
-        config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept])
-        items[:] = [item for item in items if id(item) in kept]
+    """Keep some combinations of each grid; leave out tests by their markers; limit examples with ``--quick``."""
+    kept = items if config.getoption("grids") else list(of_grids(items))
+    if names := left_out(config):
+        kept = [item for item in kept if names.isdisjoint(mark.name for mark in item.iter_markers())]
+    ids = {item.nodeid for item in kept}
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in ids])
+    items[:] = [item for item in items if item.nodeid in ids]
     if config.getoption("quick"):
-        quick = [item for item in items if NOT_QUICK.isdisjoint(mark.name for mark in item.iter_markers())]
-        names = {item.nodeid for item in quick}
-        config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in names])
-        items[:] = quick
-        for item in quick:
+        for item in items:
             limit_examples(item)
 
 
@@ -116,6 +123,12 @@ def of_grids(items: list[pytest.Item]) -> Iterator[pytest.Item]:
 def pytest_collection_finish() -> None:
     """Leave what exists by now out of every garbage collection to come: a million objects that stay to the end."""
     gc.freeze()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say that tests are missing."""
+    if not HAS_TORCH:
+        terminalreporter.write_line("torch is not installed: the tests with the marker torch were left out")
 
 
 def pytest_sessionfinish() -> None:

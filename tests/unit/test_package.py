@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import tarfile
+import tomllib
 import zipfile
 from email import message_from_bytes
 from pathlib import Path
@@ -81,3 +83,15 @@ def test_the_wheel(tmp_path: Path, committed: set[str]) -> None:
         files = {name for name in archive.namelist() if ".dist-info/" not in name}
     wanted = {file for file in committed if file.startswith("ais_prompt/")}
     assert files == wanted | {f"ais_prompt/{file}" for file in committed if file.startswith("configs/")}
+
+
+def test_the_versions_of_python_that_are_tried_are_those_that_are_named() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    named = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
+    lowest, *others = named
+    assert project["requires-python"] == f">={lowest}"
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    assert f"\nPYTHONS := {' '.join(others)}\nNEWEST := {others[-1]}\n" in makefile
+    for page in ("README.md", "README.zh.md", "docs/install.md", "docs/zh/install.md"):
+        [said] = re.findall(r"Python ((?:3\.\d+(?:, | or |、| 或 )?)+)", (ROOT / page).read_text("utf-8"))
+        assert re.findall(r"3\.\d+", said) == named, page
