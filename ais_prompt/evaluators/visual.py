@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any, Final
 
@@ -107,7 +108,7 @@ class VqaAccuracyEvaluator(MeanEvaluator):
         found = sum(one == said for one in golds)
         # Each gold that equals the answer misses itself among the others.
         values = (min(1.0, (found - (one == said)) / 3) for one in golds)
-        return sum(values) / len(golds)
+        return math.fsum(values) / len(golds)  # `sum` rounds in another way since Python 3.12
 
 
 _CONTRACTED: Final = (

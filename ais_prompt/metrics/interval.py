@@ -207,4 +207,6 @@ def group_spread(parts: Sequence[Part]) -> Spread:
 
 def _twice_shared(lists: Iterable[Sequence[float]]) -> float:
     """Return the sum of a * b over all ordered pairs of different entries of each list."""
-    return math.fsum(sum(some) ** 2 - sum(value * value for value in some) for some in lists if len(some) > 1)
+    return math.fsum(
+        math.fsum(some) ** 2 - math.fsum(value * value for value in some) for some in lists if len(some) > 1
+    )

@@ -103,7 +103,7 @@ class _Averages:
         shares: defaultdict[Row, float] = defaultdict(float)
         for row, weight in zip(rows, weights, strict=True):
             for part, share in self._shares.get(row, {row: 1.0}).items():
-                shares[part] += share * weight / sum(weights)
+                shares[part] += share * weight / math.fsum(weights)
         average = _average(group.name, metric, shares, self._questions_of)
         self._shares[average] = shares
         self.rows.append(average)
@@ -150,7 +150,7 @@ def _value(kind: GroupKind, values: Sequence[float], weights: Sequence[float]) -
     if kind == "harmonic_mean":
         return statistics.harmonic_mean([value if value > 0 else SMALLEST for value in values])
     total = math.fsum(weight * value for weight, value in zip(weights, values, strict=True))
-    return total if kind == "sum" else total / sum(weights)
+    return total if kind == "sum" else total / math.fsum(weights)
 
 
 def _weights(group: SummaryGroup, rows: Sequence[Row]) -> list[float]:

@@ -7,6 +7,7 @@ OpenCompass, ``LongBenchClassificationEvaluator`` and others.
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -40,7 +41,7 @@ class LongBenchClassificationEvaluator(MeanEvaluator):
             raise DataError(
                 "the gold has no all_classes", fix="set output_column to the column with answers and classes"
             )
-        return min(1.0, sum(_share(answer, right, gold["all_classes"]) for right in golds_of(gold["answers"])))
+        return min(1.0, math.fsum(_share(answer, right, gold["all_classes"]) for right in golds_of(gold["answers"])))
 
 
 def _share(answer: str, right: str, classes: Any) -> float:

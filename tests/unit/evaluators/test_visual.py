@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from ais_prompt.errors import DataError
@@ -61,6 +63,11 @@ def test_relaxed_accuracy(answer: str, gold: str, value: float) -> None:
 def test_vqa_accuracy_of_so_many_people_among_ten(people: int, value: float) -> None:
     golds = ["stop"] * people + [f"other {number}" for number in range(10 - people)]
     assert VqaAccuracyEvaluator().value("stop", golds) == pytest.approx(value)
+
+
+def test_vqa_accuracy_is_the_same_in_every_python() -> None:
+    golds = ["stop", *(f"other {number}" for number in range(10))]
+    assert VqaAccuracyEvaluator().value("stop", golds) == math.fsum(10 * [1 / 3]) / 11  # not so by `sum` of 3.11
 
 
 @pytest.mark.parametrize(

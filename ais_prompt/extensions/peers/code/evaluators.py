@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -154,7 +155,7 @@ class PeerCascadeEvaluator:
         said = iter(batch.judgements)
         whole = [right or self._judge.score(self._judge.verdict(next(said)), None)["accuracy"] for right in rule]
         each = {"accuracy": list(map(float, whole)), "rule_accuracy": list(map(float, rule))}
-        return BatchVerdict({name: sum(values) / max(1, len(values)) for name, values in each.items()}, each)
+        return BatchVerdict({name: math.fsum(values) / max(1, len(values)) for name, values in each.items()}, each)
 
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:  # noqa: ARG002  # never scored alone
         """Refuse a single answer.
