@@ -19,6 +19,7 @@ from ais_prompt.errors import AisPromptError, MissingExtra, MissingGoldError
 from ais_prompt.evaluators import golds_of, is_missing, make_evaluator
 from ais_prompt.postprocess import last_boxed, same_label, to_date, to_decimal
 from ais_prompt.registry import POSTPROCESSORS
+from ais_prompt.utils.jsonl import parse_text
 
 Kind: TypeAlias = Literal["letter", "letters", "object", "label", "number", "date", "formula", "text", "exact"]
 Scoring: TypeAlias = dict[str, dict[str, Any]]
@@ -147,7 +148,7 @@ def _letters(golds: Golds) -> Scoring | None:
 
 
 def _object(golds: Golds) -> Scoring | None:
-    values = [json.loads(one) if isinstance(one, str) and _is_json_object(one) else one for one in golds.values]
+    values = [parse_text(one) if isinstance(one, str) and _is_json_object(one) else one for one in golds.values]
     known = [value for value in values if isinstance(value, Mapping) and not _texts(value)]
     nested = [value for value in values if isinstance(value, list) and any(isinstance(one, Mapping) for one in value)]
     return (
@@ -161,7 +162,7 @@ def _is_json_object(text: str) -> bool:
     if not text.strip().startswith(("{", "[{")):
         return False
     try:
-        json.loads(text)
+        parse_text(text)
     except ValueError:
         return False
     return True

@@ -12,6 +12,8 @@ from ais_prompt.errors import ConfigError, DataError, MissingGoldError
 from ais_prompt.evaluators.base import MeanEvaluator, golds_of, is_missing
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.utils import parse_written, require, require_installed
+from ais_prompt.utils.jsonl import parse_text, parse_written
+from ais_prompt.utils.packages import require, require_installed
 
 
 @EVALUATORS.register_module()
@@ -136,7 +138,7 @@ def _validator(schema: str) -> Any:
     """
     jsonschema = require("jsonschema", extra="instructions", why="JsonSchemaEvaluator")
     try:
-        found = json.loads(schema)
+        found = parse_text(schema)
         kind = jsonschema.validators.validator_for(found, default=jsonschema.Draft202012Validator)
         kind.check_schema(found)
     except (ValueError, jsonschema.SchemaError) as error:

@@ -19,6 +19,9 @@ from ais_prompt.prompts import TokenizerChatFormat
 from ais_prompt.registry import INFERENCERS
 from ais_prompt.types import ChatMessage, Completion, Decoding, Prediction, Prompt, Request, Sample, ToolCall
 from ais_prompt.utils import call_messages, counted, parse_written
+from ais_prompt.utils.jsonl import parse_text, parse_written
+from ais_prompt.utils.messages import call_messages
+from ais_prompt.utils.text import counted
 
 _FORM: Final = "{'type': 'function', 'function': {'name': …, 'parameters': {…}}}"
 
@@ -110,7 +113,7 @@ class ToolCallInferencer:
             raise PromptError(f"there is no column {self.tools!r} with tools", fix=fix)
         value = sample.fields[self.tools]
         try:
-            return checked_tools(json.loads(value) if isinstance(value, str) else value, PromptError)
+            return checked_tools(parse_text(value) if isinstance(value, str) else value, PromptError)
         except ValueError as error:
             raise PromptError(f"the column {self.tools!r} is no JSON: {error}", fix=f"write [{_FORM}]") from None
 
@@ -279,7 +282,7 @@ class MultiTurnToolCallInferencer(ToolCallInferencer):
             raise PromptError(f"there is no column {self.turns!r} with turns", fix=fix)
         value = sample.fields[self.turns]
         try:
-            turns = json.loads(value) if isinstance(value, str) else value
+            turns = parse_text(value) if isinstance(value, str) else value
             found = [_turn(one) for one in turns]
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             what = f"the column {self.turns!r} holds no turns: {error}"

@@ -126,6 +126,19 @@ def read_objects(
             yield number, _object_of_line(content, f"{origin}:{number}", own)
 
 
+def parse_text(text: str | bytes) -> Any:
+    """Do the same as `json.loads` for a text of data, or a reply, of others.
+
+    Raises:
+        ValueError: it is not JSON, or is nested too deep.
+    """
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+    return checked_levels(value, text)
+
+
 def parse_written(text: str) -> Any:
     """Return the value of a JSON text. Of equal keys in an object the last one counts.
 

@@ -7,7 +7,6 @@ take long: what a regular expression would try in too many ways is scanned."""
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +16,8 @@ from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.evaluators import MeanEvaluator
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.utils import advice, parse_written
+from ais_prompt.utils.jsonl import parse_text, parse_written
+from ais_prompt.utils.text import advice
 
 Language: TypeAlias = Literal["python", "java", "javascript"]
 _TYPES: Final[Mapping[Language, Mapping[str, type]]] = {
@@ -96,7 +97,7 @@ def _columns(gold: Any) -> tuple[dict[str, Mapping[str, Any]], list[Mapping[str,
     """Return the functions by name, and the right calls."""
     try:
         functions, answers = (
-            json.loads(gold[name]) if isinstance(gold[name], str) else gold[name] for name in ("functions", "answers")
+            parse_text(gold[name]) if isinstance(gold[name], str) else gold[name] for name in ("functions", "answers")
         )
         if any(not isinstance(one, Mapping) or len(one) != 1 for one in answers):
             raise TypeError("an answer is not an object of one function")

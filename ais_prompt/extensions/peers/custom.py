@@ -6,7 +6,6 @@ Settings that all ``chatml_datasets`` share are read from the config that OpenCo
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Mapping
 from copy import deepcopy
 from pathlib import Path
@@ -18,6 +17,9 @@ from ais_prompt.errors import ConfigError
 from ais_prompt.extensions.peers.parts import NO_EFFECT, Translation
 from ais_prompt.extensions.perf.load_rows import LENGTH
 from ais_prompt.utils import peer_package
+from ais_prompt.perf.load_rows import LENGTH
+from ais_prompt.utils.jsonl import parse_text
+from ais_prompt.utils.peers import peer_package
 
 ENDINGS: Final = (".jsonl", ".csv")
 ANSWER: Final = "answer"
@@ -157,7 +159,7 @@ def _meta(path: str, folder: Path | None) -> dict[str, Any]:
     file = resolve_data_path(path, folder)
     if file is None:
         return {}
-    found = json.loads(file.read_text("utf-8-sig"))
+    found = parse_text(file.read_text("utf-8-sig"))
     if not isinstance(found, dict):
         raise ValueError(f"{file} is no JSON object")
     return found
@@ -167,7 +169,7 @@ def _columns(file: Path) -> list[str]:
     with file.open(encoding="utf-8-sig", newline="") as lines:
         if file.suffix == ".csv":
             return next(csv.reader(lines), [])
-        row = json.loads(lines.readline() or "null")
+        row = parse_text(lines.readline() or "null")
     if not isinstance(row, dict):
         raise ValueError("the first line is no JSON object")
     return list(row)

@@ -6,7 +6,6 @@ or the provider, in this order.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -22,6 +21,10 @@ from ais_prompt.models.transport.credentials import DEFAULT_VARIABLE, read_key, 
 from ais_prompt.models.transport.network import check_address, public_address, without_login
 from ais_prompt.types import Failure
 from ais_prompt.utils import SECRETS, advice, listed, run_coroutine
+from ais_prompt.utils.jsonl import parse_text
+from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.utils.text import advice, listed
+from ais_prompt.utils.threads import run_coroutine
 
 TIMEOUT_SECONDS: Final = 30.0
 _NO_LIST: Final = "correct the address, which usually ends with /v1; or name the model: --model NAME"
@@ -149,7 +152,7 @@ def served_models(
         what, fix = f"the server does not answer: {reply.message}", "start the server, or correct its address"
         raise ModelError(what, where=where, fix=fix)
     try:
-        names = [str(entry["id"]) for entry in json.loads(reply.body)["data"]] if reply.status == 200 else []
+        names = [str(entry["id"]) for entry in parse_text(reply.body)["data"]] if reply.status == 200 else []
     except (ValueError, TypeError, LookupError):
         names = []
     if reply.status in (401, 403):
