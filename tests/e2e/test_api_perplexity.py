@@ -60,6 +60,7 @@ def demo_server() -> Iterator[MockServer]:
 
 
 @pytest.mark.slow
+@pytest.mark.torch
 def test_a_served_model_chooses_as_it_does_in_this_process(project: Project, demo_server: MockServer) -> None:
     demo_server.follow()
     config = project.root / "configs" / "models" / "served.py"
@@ -83,6 +84,7 @@ def read_predictions(root: Path, model: str) -> list[dict[str, Any]]:
     return read_lines(file)
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize("via", ["echo", "prompt_logprobs"])
 def test_continuations_and_choices_are_scored_as_in_this_process(demo_server: MockServer, via: Any) -> None:
     demo_server.follow()
@@ -99,6 +101,7 @@ def test_continuations_and_choices_are_scored_as_in_this_process(demo_server: Mo
             assert replace(theirs, nll=0.0, choices=()) == replace(mine, nll=0.0, choices=())
 
 
+@pytest.mark.torch
 def test_messages_are_scored_as_in_this_process(demo_server: MockServer) -> None:
     demo_server.follow()
     local = HuggingFaceChatModel(str(DEMO))

@@ -35,12 +35,14 @@ def test_the_model_can_be_named_and_then_no_server_is_needed_for_prompts(tmp_pat
     assert "my-model" in done.stdout
 
 
+@pytest.mark.torch
 def test_a_local_model(tmp_path: Path) -> None:
     done = run_cli("run", "--hf-path", str(DEMO_MODEL), "--hf-type", "base", *SUMS, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "--hf-type base" in done.stdout
 
 
+@pytest.mark.torch
 def test_what_was_meant_can_be_saved_and_run(tmp_path: Path) -> None:
     options = ("--hf-path", str(DEMO_MODEL), "--hf-type", "base", "--datasets", "demo_addition")
     limits = ("--num-prompts", "3", "--cache", "shared answers", "--max-tokens-total", "2000000")
