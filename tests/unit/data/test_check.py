@@ -69,6 +69,7 @@ def test_faults_of_the_retriever_and_its_encoder_come_together(tmp_path: Path) -
     assert [where.removeprefix(RETRIEVER) for where, _ in found] == [".k", ".ice_num", ".encoder.m", ".encoder.n"]
 
 
+@pytest.mark.torch
 def test_more_shots_than_rows_are_seen_without_loading_anything(tmp_path: Path) -> None:
     (tmp_path / "model").mkdir()  # a folder without a model: to load it would be a fault
     encoder = {"type": "HuggingFaceEncoder", "path": str(tmp_path / "model")}
