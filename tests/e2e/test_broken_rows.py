@@ -25,6 +25,8 @@ ROWS: Final = 4
 ABSENT: Final = object()
 """A column that the row does not have."""
 DEEP: Final[Any] = json.loads("[" * 60 + "]" * 60)
+NESTED: Final = {f"JSON of {depth} levels": "[" * depth + "]" * depth for depth in (900, 4000)}
+"""Each version of Python reads, and walks through, another number of levels."""
 
 NOTHING: Final[Mapping[str, Any]] = {
     "absent": ABSENT,
@@ -43,6 +45,8 @@ WRONG: Final[Mapping[str, Any]] = {
     "object in a list": [{"x": 1}],
     "nested list": [["a", ["b"]]],
     "deep list": DEEP,
+    **NESTED,
+    "literal of 2000 levels": "-" * 2000 + "1",
     "number": 7,
     "negative": -1.5,
     "huge number": 10**400,
@@ -258,6 +262,7 @@ ODD_ANSWERS: Final = (
     "(" * 20_000,
     "-" * 20_000 + "1",
     "[" * 20_000,
+    *NESTED.values(),
     '{"a":' * 20_000,
     "\\frac{" * 3_000,
     "\\boxed{" * 3_000,

@@ -250,9 +250,14 @@ def no_log(folder: Path) -> None:
     write_json(folder / "x.json", {"some": "thing"})
 
 
-def deep(folder: Path) -> None:
+def deep(folder: Path, levels: int = 900) -> None:
     path = write_inspect_json(folder)
-    path.write_text(path.read_text().replace('"temperature": 0.0', f'"temperature": {"[" * 900 + "1" + "]" * 900}'))
+    nested = "[" * levels + "1" + "]" * levels
+    path.write_text(path.read_text().replace('"temperature": 0.0', f'"temperature": {nested}'))
+
+
+def deeper(folder: Path) -> None:
+    deep(folder, levels=4000)
 
 
 def two_tools(folder: Path) -> None:
@@ -271,6 +276,7 @@ def two_tools(folder: Path) -> None:
         (cut, "the archive cannot be read"),
         (no_log, "holds no run of OpenCompass"),
         (deep, "nested too deep"),
+        (deeper, "nested too deep"),
         (two_tools, "must be of one known format"),
     ],
 )

@@ -13,6 +13,16 @@ from hypothesis import strategies as st
 
 from ais_prompt.errors import DataError
 from ais_prompt.utils import decode, decode_own, encode, encode_plain, read_objects
+from ais_prompt.utils.jsonl import (
+    MOST_LEVELS,
+    decode,
+    decode_own,
+    encode,
+    encode_plain,
+    parse_text,
+    parse_written,
+    read_objects,
+)
 
 # Code points one by one: `st.text` leaves out lone surrogates unless told so.
 TEXTS = st.text(st.characters(exclude_categories=[]))
@@ -97,9 +107,24 @@ def test_a_key_that_stands_twice(text: str) -> None:
         decode(text)
 
 
-def test_nested_too_deep() -> None:
-    with pytest.raises(ValueError, match="nested too deep"):
-        decode("[" * 100_000)
+READERS: dict[str, Callable[[str], Any]] = {
+    "decode": decode,
+    "decode_own": lambda text: decode_own(text.encode()),
+    "parse_text": parse_text,
+    "parse_written": parse_written,
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_every_python_reads_the_same_levels(name: str) -> None:
+    for begin, end in (("[", "]"), ('{"[": ', "}")):
+        for inside in ("1", '"{["', "[]"):
+            deepest = MOST_LEVELS - inside.startswith("[")
+            text = begin * deepest + inside + end * deepest
+            assert READERS[name](text) == json.loads(text)
+            for levels in (deepest + 1, 2 * MOST_LEVELS, 10 * MOST_LEVELS, 200 * MOST_LEVELS):
+                with pytest.raises(ValueError, match="nested too deep"):
+                    READERS[name](begin * levels + inside + end * levels)
 
 
 def test_lines_are_numbered_and_blank_ones_skipped() -> None:

@@ -9,6 +9,7 @@ import threading
 import pytest
 
 from ais_prompt.utils import in_thread, run_coroutine
+from ais_prompt.utils.threads import call_in_loop, in_thread, run_coroutine
 
 
 def test_slow_work_holds_up_no_other() -> None:
@@ -35,6 +36,12 @@ def test_work_that_is_no_longer_awaited_stops_nothing() -> None:
 def test_an_error_of_the_work_is_raised_where_it_is_awaited() -> None:
     with pytest.raises(ZeroDivisionError):
         asyncio.run(in_thread(lambda: 1 // 0))
+
+
+def test_a_loop_that_has_ended_takes_no_call() -> None:
+    loop = asyncio.new_event_loop()
+    loop.close()
+    call_in_loop(loop, pytest.fail, "the loop has ended")
 
 
 def test_a_coroutine_runs_inside_a_running_loop() -> None:

@@ -120,6 +120,7 @@ def test_the_first_of_several_choices_is_the_answer() -> None:
         b"null",
         b"\xff\xfe\xfa",
         b"[" * 100_000,
+        b'{"choices": [{"message": {"content": "4"}}], "deep": %b}' % (b"[" * 600 + b"]" * 600),
         b'{"choices": null}',
         b'{"choices": [1]}',
         b'{"choices": [{}]}',
