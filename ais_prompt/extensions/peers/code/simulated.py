@@ -97,7 +97,7 @@ def refusal(call: str, methods: Collection[str]) -> str:
         methods: the names that may be called.
     """
     try:
-        found = compile(call, "<unknown>", "eval", ast.PyCF_ONLY_AST)
+        found = compile(call, "<string>", "eval", ast.PyCF_ONLY_AST)
         assert isinstance(found, ast.Expression)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return str(error) or type(error).__name__
