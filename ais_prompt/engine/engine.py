@@ -21,8 +21,7 @@ from ais_prompt.engine.standstill import Standstill
 from ais_prompt.engine.workers import ModelWorkers
 from ais_prompt.errors import AisPromptError, InternalError
 from ais_prompt.models import AsyncModel, BatchModel, Model, endpoint_of
-from ais_prompt.models.base import AsyncModel, BatchModel, Model, endpoint_of
-from ais_prompt.utils.threads import call_in_loop
+from ais_prompt.utils import call_in_loop
 
 JobEnded: TypeAlias = Callable[[TaskJob, AisPromptError | None], Iterable[TaskJob]]
 """Called in any thread when a job is over, with the error that ended it, or None.

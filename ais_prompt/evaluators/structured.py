@@ -11,9 +11,7 @@ from typing import Any
 from ais_prompt.errors import ConfigError, DataError, MissingGoldError
 from ais_prompt.evaluators.base import MeanEvaluator, golds_of, is_missing
 from ais_prompt.registry import EVALUATORS
-from ais_prompt.utils import parse_written, require, require_installed
-from ais_prompt.utils.jsonl import parse_text, parse_written
-from ais_prompt.utils.packages import require, require_installed
+from ais_prompt.utils import parse_text, parse_written, require, require_installed
 
 
 @EVALUATORS.register_module()

@@ -18,10 +18,7 @@ from ais_prompt.postprocess import ToolFormat, calls_as_text, read_calls
 from ais_prompt.prompts import TokenizerChatFormat
 from ais_prompt.registry import INFERENCERS
 from ais_prompt.types import ChatMessage, Completion, Decoding, Prediction, Prompt, Request, Sample, ToolCall
-from ais_prompt.utils import call_messages, counted, parse_written
-from ais_prompt.utils.jsonl import parse_text, parse_written
-from ais_prompt.utils.messages import call_messages
-from ais_prompt.utils.text import counted
+from ais_prompt.utils import call_messages, counted, parse_text, parse_written
 
 _FORM: Final = "{'type': 'function', 'function': {'name': …, 'parameters': {…}}}"
 

@@ -34,12 +34,14 @@ if TYPE_CHECKING:
     from ais_prompt.utils.jsonl import (
         DECODER,
         MOST_LEVELS,
+        checked_levels,
         decode,
         decode_own,
         encode,
         encode_finite,
         encode_plain,
         most_values,
+        parse_text,
         parse_written,
         read_objects,
     )
@@ -106,7 +108,7 @@ if TYPE_CHECKING:
         secrets_in_url,
         secrets_in_urls,
     )
-    from ais_prompt.utils.signals import Termination, interruption, terminable
+    from ais_prompt.utils.signals import Termination, interruption, terminable, wakeable
     from ais_prompt.utils.spill import IN_MEMORY, PIECE, Spill, Spilled
     from ais_prompt.utils.steady_output import STDERR_PATIENCE, SteadyFile, open_standard_descriptors, standard_stream
     from ais_prompt.utils.synonyms import PYTHON, ROLES, key_advice, part_meant
@@ -126,7 +128,7 @@ if TYPE_CHECKING:
         printable,
         reviewable_json,
     )
-    from ais_prompt.utils.threads import in_thread, run_coroutine
+    from ais_prompt.utils.threads import call_in_loop, in_thread, run_coroutine
     from ais_prompt.utils.watchdog import GRACE_SECONDS, module_command, module_environment, watched
     from ais_prompt.utils.whole_words import contains
     from ais_prompt.utils.worker import Worker, WorkerDied, hidden, serve

@@ -31,14 +31,7 @@ from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.locks import Drift, find_drift, make_prompt_lock, prompt_lock_path, write_prompt_lock
 from ais_prompt.plan import Plan
 from ais_prompt.preview import PromptView, previews
-from ais_prompt.utils import NORMAL, QUIET, listed, verbosity
-from ais_prompt.plan.plan import Plan
-from ais_prompt.preview.preview import PromptView, previews
-from ais_prompt.readers.given_rows import hold_rows
-from ais_prompt.readers.local import LocalDataset
-from ais_prompt.utils.progress import NORMAL, QUIET, verbosity
-from ais_prompt.utils.signals import wakeable
-from ais_prompt.utils.text import listed
+from ais_prompt.utils import NORMAL, QUIET, listed, verbosity, wakeable
 from ais_prompt.verbs import check as check_workflow
 from ais_prompt.verbs import run as run_workflow
 from ais_prompt.verbs.check import CheckResult

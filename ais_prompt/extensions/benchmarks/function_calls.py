@@ -15,9 +15,7 @@ from typing import Any, Final, Literal, TypeAlias
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.evaluators import MeanEvaluator
 from ais_prompt.registry import EVALUATORS
-from ais_prompt.utils import advice, parse_written
-from ais_prompt.utils.jsonl import parse_text, parse_written
-from ais_prompt.utils.text import advice
+from ais_prompt.utils import advice, parse_text, parse_written
 
 Language: TypeAlias = Literal["python", "java", "javascript"]
 _TYPES: Final[Mapping[Language, Mapping[str, type]]] = {

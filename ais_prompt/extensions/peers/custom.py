@@ -16,10 +16,7 @@ from ais_prompt.config import load_config, resolve_data_path
 from ais_prompt.errors import ConfigError
 from ais_prompt.extensions.peers.parts import NO_EFFECT, Translation
 from ais_prompt.extensions.perf.load_rows import LENGTH
-from ais_prompt.utils import peer_package
-from ais_prompt.perf.load_rows import LENGTH
-from ais_prompt.utils.jsonl import parse_text
-from ais_prompt.utils.peers import peer_package
+from ais_prompt.utils import parse_text, peer_package
 
 ENDINGS: Final = (".jsonl", ".csv")
 ANSWER: Final = "answer"

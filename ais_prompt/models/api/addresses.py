@@ -20,11 +20,7 @@ from ais_prompt.models.transport import Reply, Server, TransportSpec, check_envi
 from ais_prompt.models.transport.credentials import DEFAULT_VARIABLE, read_key, resolve_address, resolve_headers
 from ais_prompt.models.transport.network import check_address, public_address, without_login
 from ais_prompt.types import Failure
-from ais_prompt.utils import SECRETS, advice, listed, run_coroutine
-from ais_prompt.utils.jsonl import parse_text
-from ais_prompt.utils.secrets import SECRETS
-from ais_prompt.utils.text import advice, listed
-from ais_prompt.utils.threads import run_coroutine
+from ais_prompt.utils import SECRETS, advice, listed, parse_text, run_coroutine
 
 TIMEOUT_SECONDS: Final = 30.0
 _NO_LIST: Final = "correct the address, which usually ends with /v1; or name the model: --model NAME"

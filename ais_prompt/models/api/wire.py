@@ -21,9 +21,7 @@ from msgspec.structs import replace
 from ais_prompt.models.api.reasons import QUOTA, TOO_LONG, cause_of
 from ais_prompt.models.model_options import Wire, first_stop
 from ais_prompt.types import ChatMessage, Completion, Failure, Prompt, Request
-from ais_prompt.utils import FILE_NOTE, KINDS, MediaFile, local_file
-from ais_prompt.utils.jsonl import checked_levels
-from ais_prompt.utils.media import FILE_NOTE, KINDS, MediaFile, local_file
+from ais_prompt.utils import FILE_NOTE, KINDS, MediaFile, checked_levels, local_file
 
 
 class BadBody(ValueError):

@@ -12,8 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ais_prompt.errors import DataError
-from ais_prompt.utils import decode, decode_own, encode, encode_plain, read_objects
-from ais_prompt.utils.jsonl import (
+from ais_prompt.utils import (
     MOST_LEVELS,
     decode,
     decode_own,
