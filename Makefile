@@ -48,6 +48,7 @@ slow: slow-tests test-lowest pythons
 slow-tests: .venv/installed-dev
 	$(BIN)/python -m pytest --numprocesses 2 -m slow --ignore tests/browser --ignore tests/hostile
 	$(BIN)/python -m pytest -m 'slow or browser' tests/hostile tests/browser
+	$(BIN)/python -m pytest -m browser tests/extensions
 
 # Which branches of the package the tests reach without starting the command line as a process of its own.
 coverage: .venv/installed-dev

@@ -6,9 +6,23 @@ from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
     from ais_prompt.comparison.advice import Advice, advise_gates
-    from ais_prompt.comparison.asking_again import Questions, choose_questions, config_of, dataset_name, separate
     from ais_prompt.comparison.baseline import HeldPair, check_baseline, check_run, make_baselines, open_baseline
-    from ais_prompt.comparison.causes import DECODING, Change, Share, shares_left_out
+    from ais_prompt.comparison.causes import (
+        CHANCE,
+        DATA,
+        DECODING,
+        EXTRACTION,
+        FAILURES,
+        JUDGE,
+        METRIC,
+        OTHER_SAMPLES,
+        RULE,
+        TRUNCATION,
+        Change,
+        Division,
+        Share,
+        shares_left_out,
+    )
     from ais_prompt.comparison.claim_verdicts import check_claims
     from ais_prompt.comparison.compared_task import Comparison, Flip, compare
     from ais_prompt.comparison.differences import (
@@ -18,9 +32,19 @@ if TYPE_CHECKING:
         mean_differences,
         model_differences,
     )
-    from ais_prompt.comparison.explained import explain_runs, has_scores
     from ais_prompt.comparison.gates import Verdict, check_gates
     from ais_prompt.comparison.ladder import AskedAgain, Ladder, Step
+    from ais_prompt.comparison.locks.diff import compare_sides, open_side
+    from ais_prompt.comparison.locks.drift import Drift, RowMatch, compare_task, match_rows
+    from ais_prompt.comparison.locks.drift_view import changes_title, drift_to_json, group_title, print_drift
+    from ais_prompt.comparison.locks.file import FORMAT, PromptLockFile, read_prompt_lock, write_prompt_lock
+    from ais_prompt.comparison.locks.prompt_lock import (
+        find_drift,
+        make_prompt_lock,
+        part_digest,
+        prompt_lock_path,
+        template_parts,
+    )
     from ais_prompt.comparison.paired_runs import (
         RunComparison,
         StoredRun,
@@ -28,8 +52,18 @@ if TYPE_CHECKING:
         open_sides,
         pair_tasks,
         read_stored_run,
+        with_equal_trust,
     )
-    from ais_prompt.comparison.pairing import why_undivided
-    from ais_prompt.comparison.scored_task import ScoredTask
+    from ais_prompt.comparison.pairing import Pairing, paired, why_undivided
+    from ais_prompt.comparison.scored_task import ScoredTask, has_scores, have_one_metric
+    from ais_prompt.comparison.settings import (
+        decoding,
+        differing_decoding,
+        differing_requests,
+        has_bodies,
+        has_rule,
+        model_name,
+        same_prompt,
+    )
 else:
     __getattr__, __dir__ = offered(__name__)

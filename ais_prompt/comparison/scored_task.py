@@ -198,6 +198,11 @@ class ScoredTask(Struct, frozen=True, dict=True):
                 )
 
 
+def has_scores(task: ScoredTask) -> bool:
+    """Return whether there are results of a task."""
+    return task.folder.results(task.model, task.dataset).exists()
+
+
 def clusters_of(task: ScoredTask, ids: Sequence[str]) -> list[str] | None:
     """Return the cluster of each sample, which is the sample itself if it has none; None if no sample has one."""
     found = task.clusters

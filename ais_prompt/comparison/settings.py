@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from ais_prompt.comparison.scored_task import ScoredTask
 from ais_prompt.models import as_flat
-from ais_prompt.store import read_json
 from ais_prompt.types import ELSEWHERE, ChatMessage, Prediction
 
 LENGTHS: Final = ("max_out_len", "max_tokens", "max_new_tokens", "max_completion_tokens", "max_gen_toks", "max_length")
@@ -70,23 +69,6 @@ def has_rule(task: ScoredTask) -> bool:
     """Return whether the task can be scored again by the rule that its scores were made with."""
     evaluator = task.spec.dataset.eval.evaluator
     return evaluator is not None and not evaluator.type.startswith(ELSEWHERE)
-
-
-def reads_answers(task: ScoredTask) -> bool:
-    """Return whether the rule of a log looks for the gold inside the whole answer, without extracting it first."""
-    evaluator = task.spec.dataset.eval.evaluator
-    return evaluator is not None and evaluator.args.get("match") in ("begin", "end", "any")
-
-
-def reported(task: ScoredTask) -> float | None:
-    """Return the score that a tool reports for the main metric of its log; None if that is unknown.
-
-    Raises:
-        StoreError: there are no results.
-    """
-    values = read_json(task.folder.results(task.model, task.dataset)).get("reported") or {}
-    found = values.get(task.metric.metric)
-    return float(found) if isinstance(found, int | float) else None
 
 
 def same_prompt(one: Prediction, other: Prediction) -> bool:

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
         to_junit,
         to_pull_request,
     )
-    from ais_prompt.report.ladder_table import MOST_ON_PAGE, ladder_json, print_ladder
     from ais_prompt.report.language import label_language, term
     from ais_prompt.report.load_comparison import print_load_comparison
     from ais_prompt.report.load_tables import plan_words, print_loads, print_sweep
@@ -67,13 +66,13 @@ if TYPE_CHECKING:
         used_line,
     )
     from ais_prompt.report.tool_load import aisbench_screen, fancy_grid, print_sections
-    from ais_prompt.report.web.assets import Lines, asset, counted, say
+    from ais_prompt.report.web.assets import Lines, asset, counted, finite_json, say
     from ais_prompt.report.web.breakdown import LENGTH, MOST_GROUPS, SHOTS, Breakdowns, context_samples, long_contexts
     from ais_prompt.report.web.index import ORDERS, STATES, FoundSamples, Query, SampleIndex, find, json_text
     from ais_prompt.report.web.load_page import PAGES, write_load_pages
     from ais_prompt.report.web.loads import loads_json, sweeps_of
     from ais_prompt.report.web.overview import distributions, overview
-    from ais_prompt.report.web.pages import comparison_page, explanation_page, runs_page
+    from ais_prompt.report.web.pages import comparison_page, page_pieces, runs_page
     from ais_prompt.report.web.prompt_page import prompt_html, prompts_page, questions_html, side_by_side
     from ais_prompt.report.web.run_files import LiveRun, status_of, summary_of
     from ais_prompt.report.web.run_prompts import (

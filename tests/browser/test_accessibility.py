@@ -12,8 +12,6 @@ from ais_prompt.report import ReportServer, comparison_page
 from ais_prompt.store import RunFolder
 from tests.browser.conftest import open_report
 from tests.e2e.project import Project
-from tests.support.cli import run_cli
-from tests.support.real_data import ROOT
 from tools.chromium import Page
 
 pytestmark = pytest.mark.browser
@@ -100,17 +98,6 @@ def test_a_comparison_has_no_serious_fault(chromium: Page, tmp_path: Path, width
     page.write_bytes(comparison_page("a", "b", {"notes": ["a note"], "comparisons": [one], "means": []}))
     chromium.resize(width, 900, scheme)
     chromium.open(page.as_uri())
-    chromium.value("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-    chromium.wait_for("document.querySelector('.two')")
-    assert serious(chromium) == []
-
-
-@pytest.mark.parametrize(("width", "scheme"), LOOKS)
-def test_an_explanation_has_no_serious_fault(chromium: Page, tmp_path: Path, width: int, scheme: str) -> None:
-    logs = [str(ROOT / f"tests/data/other_logs/inspect_{name}.eval") for name in ("match", "pattern")]
-    assert run_cli("explain", *logs, "--html", "page.html", folder=tmp_path).returncode == 0
-    chromium.resize(width, 900, scheme)
-    chromium.open((tmp_path / "page.html").as_uri())
     chromium.value("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     chromium.wait_for("document.querySelector('.two')")
     assert serious(chromium) == []

@@ -17,7 +17,10 @@ EXTENSION: Final = Extension(
             "LoggedMatchEvaluator": "rules",
         },
     },
-    verbs={"import": VerbEntry("Others", "import_command:import_command", "Import a log of another tool.")},
+    verbs={
+        "explain": VerbEntry("Compare", "explain.command:explain", "Explain why two scores differ, of any tools."),
+        "import": VerbEntry("Others", "import_command:import_command", "Import a log of another tool."),
+    },
     logs={
         "inspect_ai": "inspect_ai:FORMAT",
         "lm_eval": "lm_eval:FORMAT",

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache, lru_cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from ais_prompt.report.language import label_language
@@ -25,9 +26,9 @@ Text: TypeAlias = list[int]
 """A text as the numbers of its lines in `Lines`; joined with newlines they are the text again."""
 
 
-def asset(name: str) -> str:
-    """Return the text of a file in ``assets``."""
-    return (files("ais_prompt.report.web") / "assets" / name).read_text("utf-8")
+def asset(name: str | Path) -> str:
+    """Return the text of a file in ``assets``, by its name, or of a page elsewhere, by its path."""
+    return (files("ais_prompt.report.web") / "assets" / str(name)).read_text("utf-8")
 
 
 def source_hash(text: str) -> str:

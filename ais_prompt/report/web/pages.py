@@ -71,13 +71,12 @@ COMPARISON_SCRIPTS: Final = (
     "pairs.js",
     "comparison.js",
 )
-EXPLANATION_SCRIPTS: Final = ("dom.js", "words.js", "text.js", "differences.js", "pairs.js", "explanation.js")
 
 
 def page_pieces(
     title: str,
-    body: str,
-    scripts: Sequence[str],
+    body: str | Path,
+    scripts: Sequence[str | Path],
     data: Any,
     libraries: Sequence[str] = (),
     *,
@@ -89,8 +88,8 @@ def page_pieces(
 
     Args:
         title: any text.
-        body: the file in ``assets`` with the frame of the page.
-        scripts: files in ``assets``, in order of running.
+        body: the file with the frame of the page, a name in ``assets`` or a path.
+        scripts: such files, in order of running.
         data: JSON values; numbers must be finite. The script finds them in the element ``data``.
         libraries: names of scripts in ``assets/vendor`` that the page has packed, as ``library-NAME``, and may run.
         connects: whether the page may send requests to its own server; no other page may send any.
@@ -239,17 +238,6 @@ def comparison_page(before: str, after: str, found: Mapping[str, Any]) -> bytes:
     is_models = any(one["model"] == f"{before} → {after}" for one in found["comparisons"])
     data = {"before": before, "after": after, "is_models": is_models, **found}
     return "".join(page_pieces(f"{before} → {after}", "comparison.html", COMPARISON_SCRIPTS, data)).encode()
-
-
-def explanation_page(before: str, after: str, found: Mapping[str, Any]) -> bytes:
-    """Return why the scores of two runs or logs differ as a page.
-
-    Args:
-        before, after: their names.
-        found: ``explanations`` from `ais_prompt.report.ladder_table.ladder_json`, and ``notes``.
-    """
-    data = {"before": before, "after": after, **finite_json(found)}
-    return "".join(page_pieces(f"{before} → {after}", "explanation.html", EXPLANATION_SCRIPTS, data)).encode()
 
 
 def _json(data: Any) -> str:

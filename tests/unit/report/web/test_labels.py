@@ -147,11 +147,11 @@ def test_every_label_is_translated() -> None:
     for path in Path(ais_prompt.__file__).parent.rglob("*.py"):
         said |= set(re.findall(r'\b(?:say|counted)\(\s*"([^"]+)"', path.read_text("utf-8")))
     assert len(said) > 15
-    for one in ASSETS.iterdir():
-        if one.name.endswith(".js"):
-            said |= set(re.findall(r'\bsay\("([^"]+)"', one.read_text("utf-8")))
-        elif one.name in ("report.html", "runs.html", "comparison.html", "explanation.html"):
-            said |= set(re.findall(r"data-say>([^<]+)<", one.read_text("utf-8")))
+    package = Path(ais_prompt.__file__).parent
+    for path in package.rglob("*.js"):
+        said |= set(re.findall(r'\bsay\("([^"]+)"', path.read_text("utf-8")))
+    for path in package.rglob("*.html"):
+        said |= set(re.findall(r"data-say>([^<]+)<", path.read_text("utf-8")))
     assert len(said) > 100
     assert said - set(TABLE) == set()
 

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 import pytest
 
-from ais_prompt.comparison import explain_runs, read_stored_run
+from ais_prompt.comparison import read_stored_run
+from ais_prompt.extensions.logs.explain.explained import explain_runs
 from ais_prompt.extensions.logs.log_files import zip_file
 from ais_prompt.metrics import exact_mean
 from tests.support.real_data import ROOT

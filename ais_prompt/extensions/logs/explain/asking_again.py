@@ -16,11 +16,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from ais_prompt.comparison.causes import CHANCE, Division
-from ais_prompt.comparison.ladder import AskedAgain, Ladder, Step, in_order, is_before_answer
-from ais_prompt.comparison.scored_task import ScoredTask
-from ais_prompt.comparison.settings import decoding, has_bodies, model_name, same_prompt
+from ais_prompt.comparison import CHANCE, Division, ScoredTask, decoding, has_bodies, model_name, same_prompt
 from ais_prompt.errors import ConfigError, DataError
+from ais_prompt.extensions.logs.explain.ladder import AskedAgain, Ladder, Step, in_order, is_before_answer
 from ais_prompt.metrics import mean_difference
 from ais_prompt.plan import accepts
 from ais_prompt.registry import MODELS

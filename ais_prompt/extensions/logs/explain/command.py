@@ -14,7 +14,7 @@ from ais_prompt.cli.verb import Verb, echo, json_option, offer, wants_json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ais_prompt.comparison import Ladder
+    from ais_prompt.extensions.logs.explain.ladder import Ladder
 
 
 @click.command(cls=Verb)
@@ -62,8 +62,10 @@ def explain(
     """
     from rich.console import Console
 
-    from ais_prompt.comparison import explain_runs, read_stored_run
-    from ais_prompt.report import MOST_ON_PAGE, explanation_page, ladder_json, print_ladder
+    from ais_prompt.comparison import read_stored_run
+    from ais_prompt.extensions.logs.explain.explained import explain_runs
+    from ais_prompt.extensions.logs.explain.ladder_table import ladder_json, print_ladder
+    from ais_prompt.extensions.logs.explain.page import MOST_ON_PAGE, explanation_page
     from ais_prompt.store import replacing
 
     if reuse is not None and ask is None:
@@ -95,9 +97,9 @@ def _asked_again(ladders: Sequence[Ladder], name: str, most: int, reuse: str | N
     from ais_prompt import load_config, run
     from ais_prompt.checks import Source, checked, named_model
     from ais_prompt.cli.limit_options import show_estimate
-    from ais_prompt.comparison import choose_questions, config_of, dataset_name, separate
     from ais_prompt.config import DEFAULT_WORK_DIR
     from ais_prompt.errors import ConfigError, Interrupted
+    from ais_prompt.extensions.logs.explain.asking_again import choose_questions, config_of, dataset_name, separate
     from ais_prompt.store import RunFolder, read_predictions
     from ais_prompt.utils import listed
 

@@ -6,12 +6,17 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from ais_prompt.comparison.ladder import Ladder, explain
-from ais_prompt.comparison.paired_runs import StoredRun, pair_tasks, with_equal_trust
-from ais_prompt.comparison.pairing import paired
-from ais_prompt.comparison.scored_task import ScoredTask
-from ais_prompt.comparison.settings import has_rule
+from ais_prompt.comparison import (
+    ScoredTask,
+    StoredRun,
+    has_rule,
+    has_scores,
+    pair_tasks,
+    paired,
+    with_equal_trust,
+)
 from ais_prompt.errors import AisPromptError
+from ais_prompt.extensions.logs.explain.ladder import Ladder, explain
 from ais_prompt.metrics import exact_mean
 from ais_prompt.plan import Task
 from ais_prompt.scoring import sample_scores
@@ -68,8 +73,3 @@ def _unscored(old: ScoredTask, new: ScoredTask, scored: Sequence[ScoredTask]) ->
     if not values:
         return what
     return f"{what}; by the rule of the other log the unscored answers score {100 * exact_mean(values):.1f} %"
-
-
-def has_scores(task: ScoredTask) -> bool:
-    """Return whether there are results of a task."""
-    return task.folder.results(task.model, task.dataset).exists()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser.test_accessibility import LOOKS, serious
 from tests.support.cli import run_cli
 from tests.support.real_data import ROOT
 from tools.chromium import Page
@@ -44,3 +45,14 @@ def test_the_pairs_are_filtered_by_cause_and_by_score(page: Page) -> None:
     page.value("document.querySelectorAll('.chip')[2].click()")
     [only] = page.texts(".flip summary")
     assert "0 → 1" in only
+
+
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
+def test_an_explanation_has_no_serious_fault(chromium: Page, tmp_path: Path, width: int, scheme: str) -> None:
+    logs = [str(ROOT / f"tests/data/other_logs/inspect_{name}.eval") for name in ("match", "pattern")]
+    assert run_cli("explain", *logs, "--html", "page.html", folder=tmp_path).returncode == 0
+    chromium.resize(width, 900, scheme)
+    chromium.open((tmp_path / "page.html").as_uri())
+    chromium.value("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    chromium.wait_for("document.querySelector('.two')")
+    assert serious(chromium) == []

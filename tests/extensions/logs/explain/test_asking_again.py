@@ -15,7 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ais_prompt.comparison import Questions, choose_questions, explain_runs, read_stored_run, separate
+from ais_prompt.comparison import read_stored_run
+from ais_prompt.extensions.logs.explain.asking_again import Questions, choose_questions, separate
+from ais_prompt.extensions.logs.explain.explained import explain_runs
 from ais_prompt.types import Completion, Failure, Prediction
 from tests.support.cli import run_cli
 from tests.support.logs import Asked, write_inspect, write_lm_eval

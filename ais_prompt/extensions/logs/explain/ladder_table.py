@@ -9,14 +9,13 @@ from msgspec.structs import asdict
 from rich.console import Console
 from rich.text import Text
 
-from ais_prompt.comparison import AskedAgain, Ladder, Step, why_undivided
+from ais_prompt.comparison import why_undivided
+from ais_prompt.extensions.logs.explain.ladder import AskedAgain, Ladder, Step
 from ais_prompt.types import prompts_to_json
 from ais_prompt.utils import Column, counted, print_table, printable
 
 LONGEST: Final = 160
 """Characters of an answer that are shown."""
-MOST_ON_PAGE: Final = 1_000
-"""Pairs of each cause on a page for the browser."""
 _STEPS: Final = (
     Column("cause", is_name=True, right=False),
     Column("share"),

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.comparison.causes import (
+from ais_prompt.comparison import (
     CHANCE,
     DATA,
     EXTRACTION,
@@ -24,22 +24,22 @@ from ais_prompt.comparison.causes import (
     RULE,
     TRUNCATION,
     Division,
+    Pairing,
+    ScoredTask,
     Share,
-    shares_left_out,
-)
-from ais_prompt.comparison.pairing import Pairing, paired, why_undivided
-from ais_prompt.comparison.scored_task import ScoredTask, have_one_metric
-from ais_prompt.comparison.settings import (
     decoding,
     differing_decoding,
     differing_requests,
     has_bodies,
     has_rule,
-    reads_answers,
-    reported,
+    have_one_metric,
+    paired,
+    shares_left_out,
+    why_undivided,
 )
 from ais_prompt.errors import DataError
 from ais_prompt.metrics import exact_mean
+from ais_prompt.store import read_json
 from ais_prompt.types import ELSEWHERE, PartSpec, Prediction
 
 Certainty: TypeAlias = Literal["certain", "inferred", "cannot be known"]
@@ -246,7 +246,7 @@ def _crossed(division: Division, answers: int, rule: int) -> float | None:
 
 def _side(task: ScoredTask, name: str) -> ScoreSide:
     source = task.spec.dataset.source
-    stored = reported(task)
+    stored = _reported(task)
     mean = task.metric.value or 0.0
     scoring = task.spec.dataset.eval
     parts = [one for one in (scoring.pred_postprocessor, scoring.evaluator) if one is not None]
@@ -264,6 +264,23 @@ def _side(task: ScoredTask, name: str) -> ScoreSide:
     )
 
 
+def _reported(task: ScoredTask) -> float | None:
+    """Return the score that a tool reports for the main metric of its log; None if that is unknown.
+
+    Raises:
+        StoreError: there are no results.
+    """
+    values = read_json(task.folder.results(task.model, task.dataset)).get("reported") or {}
+    found = values.get(task.metric.metric)
+    return float(found) if isinstance(found, int | float) else None
+
+
+def _reads_answers(task: ScoredTask) -> bool:
+    """Return whether the rule of a log looks for the gold inside the whole answer, without extracting it first."""
+    evaluator = task.spec.dataset.eval.evaluator
+    return evaluator is not None and evaluator.args.get("match") in ("begin", "end", "any")
+
+
 def _part(part: PartSpec) -> str:
     options = ", ".join(f"{name}={value!r}" for name, value in part.args.items())
     return f"{part.type}({options})" if options else part.type
@@ -274,7 +291,7 @@ def _steps(
 ) -> Iterator[Step]:
     shares = division.shares()
     joined = [share for share in shares if share.cause in (EXTRACTION, METRIC)]
-    if len(joined) == 2 and (reads_answers(before) or reads_answers(after)):
+    if len(joined) == 2 and (_reads_answers(before) or _reads_answers(after)):
         pairs = tuple(dict.fromkeys(name for share in joined for name in division.samples_of(share.cause)))
         difference = sum(share.difference for share in joined)
         yield Step(BOTH, difference, "certain", _WHY[BOTH], len(pairs), None, pairs)

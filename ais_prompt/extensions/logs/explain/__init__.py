@@ -1,0 +1,1 @@
+"""Why two scores differ, whatever tools made them: computed from their logs, or found by asking again."""
