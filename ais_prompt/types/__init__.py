@@ -7,6 +7,7 @@ from ais_prompt.rooms import offered
 if TYPE_CHECKING:
     from ais_prompt.types.direction import lower_is_better
     from ais_prompt.types.limits import COUNTS, LOAD_METRICS, LOAD_VALUES, LOAD_VERDICTS, Budget, Gate, Price, Slo, Used
+    from ais_prompt.types.logged import LoggedAnswer, LoggedTask, LogRule, PartConfig, Reducer
     from ais_prompt.types.request import (
         ChatMessage,
         Completion,

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         DECODER,
         MOST_LEVELS,
         checked_levels,
+        check_values,
         decode,
         decode_own,
         encode,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -28,6 +29,9 @@ MOST_LEVELS: Final = 500
 
 Later versions read ten times as many, which functions that call themselves for each level cannot handle.
 """
+MOST_VALUES: Final = 1 << 23
+"""Most values of one JSON text of others: each takes about 60 bytes, also an empty list."""
+_STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _TOO_DEEP: Final = f"it is nested too deep, in more than {MOST_LEVELS} levels"
 
 
@@ -79,6 +83,17 @@ def decode(text: str) -> Any:
 def most_values(content: bytes) -> int:
     """Return the number of values that JSON has at most: each begins after a comma, colon or bracket."""
     return 1 + sum(map(content.count, (b",", b":", b"[", b"{")))
+
+
+def check_values(content: bytes, where: str) -> None:
+    """Check that a JSON text has not too many values, before it is parsed: a small file may need all of the memory.
+
+    Raises:
+        DataError: it has.
+    """
+    if most_values(content) > MOST_VALUES and most_values(_STRING.sub(b"", content)) > MOST_VALUES:
+        what, fix = f"it is too large: more than {MOST_VALUES:,} values", "copy the log again, or name another file"
+        raise DataError(what, where=where, fix=fix)
 
 
 def decode_own(content: bytes) -> Any:

@@ -7,12 +7,10 @@ it where it makes something, and reads each part of a file a few times at most.
 
 from __future__ import annotations
 
-import re
 import time
 from typing import Final
 
 from ais_prompt.errors import DataError
-from ais_prompt.utils import most_values
 
 TIMES_ITS_SIZE: Final = 300
 """Most bytes that are made of each byte of a log: logs are text, which is compressed to a twentieth."""
@@ -20,12 +18,9 @@ LEAST_BYTES: Final = 1 << 24
 SECONDS: Final = 10.0
 SECONDS_PER_MEGABYTE: Final = 10.0
 """Most processor time, beside `SECONDS`. A thousand answers, about a megabyte, take one second."""
-MOST_VALUES: Final = 1 << 23
-"""Most values of one JSON text: each takes about 60 bytes, also an empty list."""
 MOST_METRICS: Final = 100
 """Most metrics of a task: each is averaged by itself."""
 OTHER_FILE: Final = "copy the log again, or name another file"
-_STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 
 
 class LogBudget:
@@ -57,13 +52,3 @@ class LogBudget:
         if time.process_time() - self._begun > self._seconds:
             what = f"reading it takes more than {self._seconds:.0f} s of processor time"
             raise DataError(what, where=where, fix=OTHER_FILE)
-
-
-def check_values(content: bytes, where: str) -> None:
-    """Check that a JSON text has not too many values, before it is parsed.
-
-    Raises:
-        DataError: it has.
-    """
-    if most_values(content) > MOST_VALUES and most_values(_STRING.sub(b"", content)) > MOST_VALUES:
-        raise DataError(f"it is too large: more than {MOST_VALUES:,} values", where=where, fix=OTHER_FILE)

@@ -19,13 +19,9 @@ from typing import Any, Final
 import yaml
 
 from ais_prompt.errors import ConfigError, DataError, PartError
-from ais_prompt.extensions.logs.log_files import LogFile, mapping
+from ais_prompt.extensions.logs.log_files import LogFile, mapping, of_files
 from ais_prompt.extensions.logs.patterns import apply_pattern
 from ais_prompt.extensions.logs.record import (
-    LogFormat,
-    LoggedAnswer,
-    LoggedTask,
-    LogRule,
     completion_of,
     decoding_of,
     gold_of,
@@ -33,6 +29,7 @@ from ais_prompt.extensions.logs.record import (
     number_of,
     text_and_reasoning,
 )
+from ais_prompt.types import LoggedAnswer, LoggedTask, LogRule
 
 _LARGEST_CONFIG: Final = 1 << 16
 _MOST_CONFIGS: Final = 10
@@ -68,7 +65,7 @@ def _other(file: LogFile, kind: str) -> LogFile | None:
     """Return the file of the same name in ``predictions/`` or ``reviews/``; None if there is none."""
     root, model, name = _key(file)
     path = root / kind / model / name
-    return next((one for one in file.log.files(path) if _recognizes(one)), None) if path.is_file() else None
+    return next((one for one in file.log.files_at(path) if _recognizes(one)), None) if path.is_file() else None
 
 
 def _task(review: LogFile | None, prediction: LogFile | None, config: Mapping[str, Any]) -> LoggedTask:
@@ -76,7 +73,9 @@ def _task(review: LogFile | None, prediction: LogFile | None, config: Mapping[st
     assert file is not None
     root, model, _ = _key(file)
     folder = root / "reports" / model  # written when the run has finished
-    reports = [one for one in file.log.files(folder) if one.has("dataset_name", "metrics")] if folder.exists() else []
+    reports = (
+        [one for one in file.log.files_at(folder) if one.has("dataset_name", "metrics")] if folder.exists() else []
+    )
     name, subset, report = _names(file.path.stem, reports)
     dataset = {**mapping(config, "dataset_args", name), **mapping(config, "resolved_benchmarks", name)}
     question = _question_pattern(dataset)
@@ -243,4 +242,4 @@ _RULES: Final = [
     ),
     LogRule(None, {"type": "LoggedMatchEvaluator"}),
 ]
-FORMAT: Final = LogFormat("evalscope", _recognizes, _read)
+FORMAT: Final = of_files("evalscope", _recognizes, _read)

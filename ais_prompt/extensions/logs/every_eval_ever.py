@@ -11,12 +11,8 @@ from functools import partial
 from typing import Any, Final
 
 from ais_prompt.errors import DataError
-from ais_prompt.extensions.logs.log_files import LogFile, mapping
+from ais_prompt.extensions.logs.log_files import LogFile, mapping, of_files
 from ais_prompt.extensions.logs.record import (
-    LogFormat,
-    LoggedAnswer,
-    LoggedTask,
-    LogRule,
     completion_of,
     decoding_of,
     gold_of,
@@ -24,7 +20,7 @@ from ais_prompt.extensions.logs.record import (
     number_of,
     texts_of,
 )
-from ais_prompt.types import Prompts
+from ais_prompt.types import LoggedAnswer, LoggedTask, LogRule, Prompts
 
 
 def _recognizes(file: LogFile) -> bool:
@@ -117,4 +113,4 @@ def _of_line(line: Mapping[str, Any], metric: str, decoding: Mapping[str, Any]) 
         )
 
 
-FORMAT: Final = LogFormat("Every Eval Ever", _recognizes, _read)
+FORMAT: Final = of_files("Every Eval Ever", _recognizes, _read)

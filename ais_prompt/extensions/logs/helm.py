@@ -12,17 +12,14 @@ from itertools import islice
 from typing import Any, Final
 
 from ais_prompt.extensions.logs.budget import MOST_METRICS
-from ais_prompt.extensions.logs.log_files import LogFile, mapping
+from ais_prompt.extensions.logs.log_files import LogFile, mapping, of_files
 from ais_prompt.extensions.logs.record import (
-    LogFormat,
-    LoggedAnswer,
-    LoggedTask,
-    LogRule,
     completion_of,
     decoding_of,
     gold_of,
     number_of,
 )
+from ais_prompt.types import LoggedAnswer, LoggedTask, LogRule
 from ais_prompt.utils import counted
 
 _METRICS: Final = ("exact_match", "quasi_exact_match", "f1_score")
@@ -167,4 +164,4 @@ _RULES: Final = [
     LogRule(None, {"type": "LoggedMatchEvaluator", "match": "words"}),
     LogRule(None, {"type": "LoggedMatchEvaluator", "match": "f1"}),
 ]
-FORMAT: Final = LogFormat("HELM", _recognizes, _read)
+FORMAT: Final = of_files("HELM", _recognizes, _read)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from ais_prompt.cli.verb import PEER_PATH, Verb, echo, hanging, json_option, off
 from ais_prompt.utils import one_line
 
 if TYPE_CHECKING:
-    from ais_prompt.store import RunFolder
+    from ais_prompt.store import ImportedTask
 
 
 @click.command("import", cls=Verb)
@@ -35,65 +34,40 @@ def import_command(log: Path, config: str | None, work_dir: str | None, peer_sco
 
     Answers, prompts, golds and scores come along. Then `view`, `score`, `compare`, `export` and `baseline` work on it.
     """
-    from ais_prompt.config import DEFAULT_WORK_DIR, expand
-    from ais_prompt.extensions.logs.import_log import import_log, is_log
+    from ais_prompt.checks import Source
+    from ais_prompt.extensions.logs.import_log import import_log
 
-    if log.is_dir() and not is_log(log):
-        _import_peer_run(log, config, work_dir, peer_scores)
-        return
-    if config is not None or peer_scores:
-        raise click.UsageError(
-            "This log comes with its scores. Score it afterwards: aisprompt score RUN --config CONFIG"
-        )
-    imported = import_log(log, expand(work_dir or DEFAULT_WORK_DIR), shown_command())
-    for one in imported.tasks:
-        for note in one.notes:
-            echo(f"note: {one.name}: {one_line(note)}", err=True)
+    source = Source(config, work_dir=work_dir, peer_scores=peer_scores)
+    imported = import_log(log, source, shown_command())
+    for note in imported.notes:
+        echo(f"note: {one_line(note)}", err=True)
     offer(
         folder=str(imported.folder.root),
         tasks=[
             {"name": one.name, "samples": one.samples, "failed": one.failed, "scores": dict(one.reported)}
             for one in imported.tasks
         ],
-        notes=[f"{one.name}: {note}" for one in imported.tasks for note in one.notes],
+        notes=list(imported.notes),
     )
     width = max(len(one.name) for one in imported.tasks)
     for one in imported.tasks:
         failed = f", {one.failed:,} failed" if one.failed else ""
-        scores = "".join(f"; {score.metric} {score.value:.4g}" for score in one.scores if score.value is not None)
-        echo(hanging(f"{one.name:<{width}}  ", f"{one.samples:,} samples{failed}{scores or '; not scored'}"))
-    _show_next(imported.folder, "score the answers again        ")
-
-
-def _import_peer_run(folder: Path, config: str | None, work_dir: str | None, peer_scores: bool) -> None:
-    from ais_prompt.checks import Source
-    from ais_prompt.extensions.peers.import_run import import_run
-
-    imported = import_run(folder, Source(config, work_dir=work_dir, peer_scores=peer_scores), shown_command())
-    for note in imported.notes:
-        echo(f"note: {one_line(note)}", err=True)
-    offer(
-        folder=str(imported.folder.root),
-        tasks=[
-            {"name": task.name, "samples": task.samples, "failed": task.failed, "scores": dict(task.numbers)}
-            for task in imported.tasks
-        ],
-        notes=list(imported.notes),
-    )
-    width = max(len(task.name) for task in imported.tasks)
-    for task in imported.tasks:
-        failed = f", {task.failed:,} failed" if task.failed else ""
-        samples = f"{task.samples:,} samples{failed}{_theirs(task.numbers)}"
-        echo(hanging(f"{task.name:<{width}}  ", samples))
-    _show_next(imported.folder, "score the answers              ")
-
-
-def _show_next(folder: RunFolder, scoring: str) -> None:
-    root = shlex.quote(str(folder.root))
+        scores = _scores(one) if imported.is_scored else _elsewhere(one)
+        echo(hanging(f"{one.name:<{width}}  ", f"{one.samples:,} samples{failed}{scores}"))
+    root = shlex.quote(str(imported.folder.root))
+    again = " again" if imported.is_scored else ""
     echo(f"\nRun folder: {root}\nNext:")
-    echo(hanging(f"  {scoring} ", f"aisprompt score {root}", breaks=False))
-    echo(hanging("  what another run changes        ", f"aisprompt compare {root} RUN", breaks=False))
+    for what, command in (
+        (f"score the answers{again}", f"aisprompt score {root}"),
+        ("what another run changes", f"aisprompt compare {root} RUN"),
+    ):
+        echo(hanging(f"  {what:<31} ", command, breaks=False))
 
 
-def _theirs(numbers: Mapping[str, float]) -> str:
-    return "".join(f"; {name} {value:g} there" for name, value in numbers.items())
+def _scores(task: ImportedTask) -> str:
+    known = "".join(f"; {score.metric} {score.value:.4g}" for score in task.scores if score.value is not None)
+    return known or "; not scored"
+
+
+def _elsewhere(task: ImportedTask) -> str:
+    return "".join(f"; {name} {value:g} there" for name, value in task.reported.items())

@@ -16,25 +16,32 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Final
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.checks import Source, read_spec
-from ais_prompt.config import LoadedConfig
+from ais_prompt.config import DEFAULT_WORK_DIR, LoadedConfig, expand
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.extension import all_of, import_object
 from ais_prompt.extensions.logs.log_files import LogReading
-from ais_prompt.extensions.logs.record import LogFormat, LoggedTask, LogRule, Reducer, as_written_by
+from ais_prompt.extensions.logs.record import as_written_by
 from ais_prompt.extensions.logs.rules import RuleSearch
 from ais_prompt.extensions.logs.samples import SeenAnswers, read_samples
-from ais_prompt.extensions.peers.import_run import import_run
 from ais_prompt.metrics import Estimate, estimated_means, mean_scores
 from ais_prompt.plan import Plan, record_of
 from ais_prompt.report import write_summary
-from ais_prompt.scoring import SampleScores, TaskOutcome, score_task, summary_rows
-from ais_prompt.store import RunFolder, create_run_folder, hold_writer_lock, prediction_sorter, write_results
-from ais_prompt.types import ELSEWHERE, LOG, SampleScore, Score, TaskFacts
-from ais_prompt.utils import counted, listed
+from ais_prompt.scoring import SampleScores, TaskOutcome, summary_rows
+from ais_prompt.store import (
+    ImportedLog,
+    ImportedTask,
+    LogFormat,
+    RunFolder,
+    create_run_folder,
+    hold_writer_lock,
+    prediction_sorter,
+    write_results,
+)
+from ais_prompt.types import ELSEWHERE, LOG, LoggedTask, LogRule, Reducer, SampleScore, Score, TaskFacts
+from ais_prompt.utils import counted, installed_extensions, listed
 
 _DEEPEST: Final = 50
 """Most dicts and lists around a value of a config: the parser of Python refuses 200."""
@@ -47,16 +54,12 @@ _MOST_NOTES: Final = 20
 _NOT_IN_NAMES: Final = re.compile(r"[^\w.+=,@()\[\] -]+")
 
 
-class LogTask(Struct, frozen=True):
-    """One task of a log.
+class LogTask(ImportedTask, frozen=True, kw_only=True):
+    """One task of a log that holds records.
 
     Attributes:
         model, dataset: their ``abbr``.
         tool: that wrote the log.
-        samples: number of questions.
-        failed: questions without an answer.
-        scores: of the log's own verdicts, the main metric first; empty if it has none.
-        reported: metric → the score that the tool reports.
         notes: what a user must know.
         config: the dataset in the config of the run.
     """
@@ -64,46 +67,88 @@ class LogTask(Struct, frozen=True):
     model: str
     dataset: str
     tool: str
-    samples: int
-    failed: int
-    scores: Sequence[Score]
-    reported: Mapping[str, float]
     notes: Sequence[str]
     config: Mapping[str, Any]
 
-    @property
-    def name(self) -> str:
-        """``model/dataset``."""
-        return f"{self.model}/{self.dataset}"
 
-
-class ImportedLog(Struct, frozen=True):
-    """A log that was made a run folder."""
-
-    folder: RunFolder
-    tasks: Sequence[LogTask]
-
-
-def is_log(path: Path) -> bool:
-    """Return whether a path is, or holds, a log in one of the forms that are read."""
-    return bool(_recognized(path))
-
-
-def import_log(path: Path, work_dir: Path, command: str) -> ImportedLog:
+def import_log(path: Path, source: Source, command: str) -> ImportedLog:
     """Make a run folder of a log.
 
     Args:
         path: a file, or a folder with files of one format.
-        work_dir: where run folders are kept.
+        source: where run folders are kept; perhaps a config to read the log with, if its format takes one.
         command: the command line without secrets, for the record.
 
     Raises:
         ConfigError: it is no log of a known format, of several, or has a task twice.
         DataError: the log is broken or too large; nothing is left of the run folder then.
     """
-    tasks = _tasks(path)
+    log = LogReading(path)
+    known = _format_of(log)
+    if known is None:
+        raise _unknown(path, f"none of {listed(all_of('logs'))}")
+    if known.make_run is not None:
+        return known.make_run(log, source, command)
+    if source.config is not None or source.peer_scores:
+        what = "the log comes with its scores"
+        raise ConfigError(what, where=str(path), fix="score it afterwards: aisprompt score RUN --config CONFIG")
+    return _import_records(log, known, source, command)
+
+
+def open_log(path: Path) -> RunFolder | None:
+    """Return a scored run folder of a log that is removed when the process ends; None if the path holds no log.
+
+    Raises:
+        AisPromptError: as `import_log`, or as the scoring of its answers.
+    """
+    log = LogReading(path)
+    known = _format_of(log)
+    if known is None:
+        return None
+    place = Path(tempfile.mkdtemp(prefix="aisprompt-log-"))
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    source, command = Source(work_dir=str(place)), "a log that was only read"
+    if known.make_run is not None:
+        return known.make_run(log, source, command, scored=True).folder
+    return _import_records(log, known, source, command).folder
+
+
+def _format_of(log: LogReading) -> LogFormat | None:
+    """Return the format of a log. Installed packages are asked if no shipped format recognizes it.
+
+    Raises:
+        ConfigError: it is of several.
+    """
+    installed = {name: home for one in installed_extensions() for name, home in one.logs.items()}
+    for homes in (all_of("logs"), installed):
+        formats: list[LogFormat] = [import_object(home) for home in homes.values()]
+        found = [one for one in formats if _recognizes(one, log)]
+        # The folder of a run may hold files that are logs by themselves.
+        found = [one for one in found if one.make_run is None] or found
+        if len(found) > 1:
+            raise _unknown(log.path, listed(one.name for one in found))
+        if found:
+            return found[0]
+    return None
+
+
+def _recognizes(known: LogFormat, log: LogReading) -> bool:
+    with as_written_by(known.name, lambda: str(log.path)):
+        return known.recognizes(log)
+
+
+def _unknown(path: Path, names: str) -> ConfigError:
+    what = f"the log must be of one known format; this is of {names}"
+    return ConfigError(what, where=str(path), fix="name the file or folder that one tool wrote for one run")
+
+
+def _import_records(log: LogReading, known: LogFormat, source: Source, command: str) -> ImportedLog:
+    """Make a run folder of a log that holds records."""
+    path = log.path
+    tasks = _tasks(log, known)
     place = path.resolve()
-    folder = create_run_folder(work_dir, (place.name if place.is_dir() else place.stem) or "imported")
+    name = (place.name if place.is_dir() else place.stem) or "imported"
+    folder = create_run_folder(expand(source.work_dir or DEFAULT_WORK_DIR), name)
     try:
         with hold_writer_lock(folder):
             imported = [_imported(task, folder) for task in tasks]
@@ -113,64 +158,17 @@ def import_log(path: Path, work_dir: Path, command: str) -> ImportedLog:
         if isinstance(error, RecursionError):
             raise DataError("the log is nested too deep", where=str(path), fix="name another file") from None
         raise
-    return ImportedLog(folder, imported)
+    return ImportedLog(folder, imported, [f"{one.name}: {note}" for one in imported for note in one.notes])
 
 
-def open_log(path: Path) -> RunFolder | None:
-    """Return a scored run folder of a log that is removed when the process ends; None if the path holds no log.
-
-    A run of OpenCompass or AISBench is scored by the rules of its config: exactly as there, or by their counterparts
-    where that needs its code. Its own verdicts are not read.
-
-    Raises:
-        AisPromptError: as `import_log`, or as the import and the scoring of such a run.
-    """
-    known = is_log(path)
-    if not known and not (path / "predictions").is_dir():
-        return None
-    place = Path(tempfile.mkdtemp(prefix="aisprompt-log-"))
-    atexit.register(shutil.rmtree, place, ignore_errors=True)
-    command = "a log that was only read"
-    if known:
-        return import_log(path, place, command).folder
-    imported = import_run(path, Source(work_dir=str(place), peer_scores=True), command)
-    if not all(task.spec.is_scored for task in imported.plan.tasks):  # its rules need its own code
-        imported = import_run(path, Source(work_dir=str(place)), command)
-    names = {one.name for one in imported.tasks}
-    for task in imported.plan.tasks:
-        if task.name in names:
-            score_task(task, imported.folder)
-    return imported.folder
-
-
-def _recognized(path: Path) -> dict[str, tuple[LogFormat, list[Any]]]:
-    """Return name of a format → the format and its files."""
-    files = LogReading().files(path)
-    formats: list[LogFormat] = [import_object(home) for home in all_of("logs").values()]
-    found = {}
-    for one in formats:
-        with as_written_by(one.name, lambda: str(path)):
-            found[one.name] = (one, [file for file in files if one.recognizes(file)])
-    return {name: (one, known) for name, (one, known) in found.items() if known}
-
-
-def _tasks(path: Path) -> list[LoggedTask]:
-    found = _recognized(path)
-    if len(found) != 1:
-        names = listed(found) if found else f"none of {listed(all_of('logs'))}"
-        raise ConfigError(
-            f"the log must be of one known format; this is of {names}",
-            where=str(path),
-            fix="name the file or folder that one tool wrote for one run",
-        )
-    [(known, files)] = found.values()
-    with as_written_by(known.name, lambda: str(path)):
-        tasks = list(known.read(files))
+def _tasks(log: LogReading, known: LogFormat) -> list[LoggedTask]:
+    with as_written_by(known.name, lambda: str(log.path)):
+        tasks = list(known.read(log)) if known.read is not None else []
     places: dict[str, str] = {}
     for task in tasks:
         if (name := f"{_name(task.model)}/{_name(task.dataset)}") in places:
             what = f"{name} has two logs: {places[name]} and {task.where}"
-            raise ConfigError(what, where=str(path), fix="name one of them")
+            raise ConfigError(what, where=str(log.path), fix="name one of them")
         places[name] = task.where
     return tasks
 
@@ -205,6 +203,7 @@ def _imported(task: LoggedTask, folder: RunFolder) -> LogTask:
         write_results(folder.results(model, dataset), head, (sample.to_json() for sample in samples))
     rule = search.found()
     return LogTask(
+        name=f"{model}/{dataset}",
         model=model,
         dataset=dataset,
         tool=task.tool,

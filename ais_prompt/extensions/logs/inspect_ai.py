@@ -14,13 +14,8 @@ from statistics import median, mode
 from typing import Any, Final
 
 from ais_prompt.extensions.logs.budget import LogBudget
-from ais_prompt.extensions.logs.log_files import Archive, LogFile, mapping
+from ais_prompt.extensions.logs.log_files import Archive, LogFile, mapping, of_files
 from ais_prompt.extensions.logs.record import (
-    LogFormat,
-    LoggedAnswer,
-    LoggedTask,
-    LogRule,
-    Reducer,
     completion_of,
     decoding_of,
     gold_of,
@@ -30,6 +25,7 @@ from ais_prompt.extensions.logs.record import (
     texts_of,
 )
 from ais_prompt.metrics import pass_at_k
+from ais_prompt.types import LoggedAnswer, LoggedTask, LogRule, Reducer
 
 _GRADES: Final = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """Correct, partially correct, incorrect, no answer (``inspect_ai.scorer.value_to_float``)."""
@@ -293,4 +289,4 @@ def _rules(scorer: str, options: Mapping[str, Any]) -> list[LogRule]:
     return []
 
 
-FORMAT: Final = LogFormat("inspect_ai", _recognizes, _read)
+FORMAT: Final = of_files("inspect_ai", _recognizes, _read)

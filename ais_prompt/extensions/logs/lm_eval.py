@@ -15,19 +15,14 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from ais_prompt.errors import DataError
-from ais_prompt.extensions.logs.log_files import LogFile, mapping
+from ais_prompt.extensions.logs.log_files import LogFile, mapping, of_files
 from ais_prompt.extensions.logs.record import (
-    LogFormat,
-    LoggedAnswer,
-    LoggedTask,
-    LogRule,
-    PartConfig,
     completion_of,
     decoding_of,
     messages_of,
     number_of,
 )
-from ais_prompt.types import ChatMessage
+from ais_prompt.types import ChatMessage, LoggedAnswer, LoggedTask, LogRule, PartConfig
 from ais_prompt.utils import decode
 
 _NAME: Final = re.compile(r"samples_(.*?)(?:_(\d{4}-\d\d-\d\dT[\d.-]+))?")
@@ -241,4 +236,4 @@ def _steps(config: Mapping[str, Any], chosen: str) -> list[Mapping[str, Any]]:
     return []
 
 
-FORMAT: Final = LogFormat("lm-evaluation-harness", _recognizes, _read)
+FORMAT: Final = of_files("lm-evaluation-harness", _recognizes, _read)

@@ -9,7 +9,7 @@ import importlib
 import os
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -17,9 +17,10 @@ from typing import Any, Final
 from msgspec import Struct
 
 from ais_prompt.errors import DataError
-from ais_prompt.extensions.logs.budget import OTHER_FILE, TIMES_ITS_SIZE, LogBudget, check_values
-from ais_prompt.store import reading
-from ais_prompt.utils import decode, open_regular
+from ais_prompt.extensions.logs.budget import OTHER_FILE, TIMES_ITS_SIZE, LogBudget
+from ais_prompt.store import LogFormat, reading
+from ais_prompt.types import LoggedTask
+from ais_prompt.utils import check_values, decode, open_regular
 
 LARGEST: Final = 1 << 28
 """Most bytes of a JSON file that is read at once."""
@@ -54,7 +55,7 @@ class LogFile(Struct, frozen=True, dict=True):
 
     def beside(self) -> list[LogFile]:
         """Return the other files of its folder."""
-        return [one for one in self.log.files(self.path.parent, deep=False) if one.path != self.path]
+        return [one for one in self.log.files_at(self.path.parent, deep=False) if one.path != self.path]
 
     @cached_property
     def value(self) -> Any:
@@ -140,14 +141,21 @@ class LogReading:
     """One reading of a log, which looks at each of its files once.
 
     Attributes:
+        path: the file or folder that a user has named.
         budget: what is left for it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, path: Path) -> None:
+        self.path = path
         self.budget = LogBudget()
         self._known: dict[Path, LogFile | None] = {}
 
-    def files(self, path: Path, *, deep: bool = True) -> list[LogFile]:
+    @cached_property
+    def files(self) -> list[LogFile]:
+        """The files at its path; errors are those of `files_at`."""
+        return self.files_at(self.path)
+
+    def files_at(self, path: Path, *, deep: bool = True) -> list[LogFile]:
         """Return the files of JSON, and the archives, at a path: the file itself, or those of a folder.
 
         Raises:
@@ -174,6 +182,23 @@ class LogReading:
             return LogFile(path, True, frozenset(Archive(path, self.budget).names), self)
         text = head.decode("utf-8-sig", "replace").lstrip()
         return LogFile(path, False, _first_keys(text), self) if text.startswith(("{", "[")) else None
+
+
+def of_files(
+    name: str, recognizes: Callable[[LogFile], bool], read: Callable[[Sequence[LogFile]], Iterator[LoggedTask]]
+) -> LogFormat:
+    """Return a format whose files are recognized one by one.
+
+    Args:
+        name: of the tool.
+        recognizes: whether a file has answers or scores in this format, by its content.
+        read: reads the tasks of the files that it recognizes.
+    """
+    return LogFormat(
+        name,
+        lambda log: any(map(recognizes, log.files)),
+        lambda log: read([file for file in log.files if recognizes(file)]),
+    )
 
 
 def as_object(value: Any, where: str) -> dict[str, Any]:

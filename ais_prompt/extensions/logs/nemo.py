@@ -10,16 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from ais_prompt.extensions.logs.log_files import LogFile, mapping
+from ais_prompt.extensions.logs.log_files import LogFile, mapping, of_files
 from ais_prompt.extensions.logs.record import (
-    LogFormat,
-    LoggedAnswer,
-    LoggedTask,
-    LogRule,
     completion_of,
     gold_of,
     number_of,
 )
+from ais_prompt.types import LoggedAnswer, LoggedTask, LogRule
 
 
 def _recognizes(file: LogFile) -> bool:
@@ -63,4 +60,4 @@ def _answer(line: Mapping[str, Any]) -> LoggedAnswer:
     )
 
 
-FORMAT: Final = LogFormat("NeMo Evaluator", _recognizes, _read)
+FORMAT: Final = of_files("NeMo Evaluator", _recognizes, _read)

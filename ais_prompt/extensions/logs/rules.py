@@ -22,11 +22,11 @@ import regex
 from ais_prompt.errors import AisPromptError, PartError
 from ais_prompt.evaluators import Evaluator, MathProcess, MeanEvaluator, golds_of, letters_of
 from ais_prompt.extensions.logs.patterns import apply_pattern, compiled
-from ais_prompt.extensions.logs.record import LoggedAnswer, LogRule, PartConfig, columns_of
+from ais_prompt.extensions.logs.record import columns_of
 from ais_prompt.metrics import exact_match, token_f1
 from ais_prompt.plan import build_evaluator, build_postprocessor, read_answer
 from ais_prompt.registry import EVALUATORS, POSTPROCESSORS
-from ais_prompt.types import EvalSpec, Extraction, PartSpec
+from ais_prompt.types import EvalSpec, Extraction, LoggedAnswer, LogRule, PartConfig, PartSpec
 from ais_prompt.utils import require_installed
 
 AGREEMENT: Final = 0.99

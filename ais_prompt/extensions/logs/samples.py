@@ -11,11 +11,11 @@ from typing import Any, Final
 from msgspec import Struct, field
 
 from ais_prompt.extensions.logs.budget import MOST_METRICS
-from ais_prompt.extensions.logs.record import LoggedAnswer, LoggedTask, Reducer, as_written_by, columns_of
+from ais_prompt.extensions.logs.record import as_written_by, columns_of
 from ais_prompt.extensions.logs.rules import RuleSearch
 from ais_prompt.scoring import NOT_SCORED
 from ais_prompt.store import PredictionSorter
-from ais_prompt.types import Prediction, SampleScore, Status
+from ais_prompt.types import LoggedAnswer, LoggedTask, Prediction, Reducer, SampleScore, Status
 from ais_prompt.utils import counted
 
 _UNKNOWN: Final = object()

@@ -31,6 +31,7 @@ EXTENSION: Final = Extension(
         },
     },
     verbs={"migrate": VerbEntry("Others", "migrate_command:migrate", "Write their config as one of ours.")},
+    logs={"opencompass": "import_run:FORMAT"},
     steps={
         "translate": "translate:translate",
         "accelerate": "accelerate:accelerated",

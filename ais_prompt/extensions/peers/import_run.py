@@ -6,24 +6,32 @@ import json
 import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.checks import Source, checked_for_scoring, is_code
 from ais_prompt.config import LoadedConfig, unusable_parts, without_permissions
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.extensions.peers.agent import steps_of
-from ais_prompt.extensions.peers.old_run import OldAnswer, OldRun, open_old_run
+from ais_prompt.extensions.peers.old_run import OldAnswer, OldRun, find_old_run, open_old_run
 from ais_prompt.extensions.peers.simulated_calls import SimulatedToolCallInferencer
 from ais_prompt.extensions.peers.translate import translate
 from ais_prompt.inferencers import DialogueInferencer, Inferencer, RepeatingInferencer, ToolCallInferencer
 from ais_prompt.plan import Plan, Task, record_of
 from ais_prompt.postprocess import calls_as_text
-from ais_prompt.scoring import Answer, match, predictions
-from ais_prompt.store import RunFolder, RunRecord, create_run_folder, hold_writer_lock, write_predictions
+from ais_prompt.scoring import Answer, match, predictions, score_task
+from ais_prompt.store import (
+    ImportedLog,
+    ImportedTask,
+    Log,
+    LogFormat,
+    RunFolder,
+    RunRecord,
+    create_run_folder,
+    hold_writer_lock,
+    write_predictions,
+)
 from ais_prompt.types import ELSEWHERE, Sample, TaskFacts, ToolCall
 from ais_prompt.utils import digest, logging_to
 
@@ -34,51 +42,35 @@ ITEM: Final = re.compile(r"(models|datasets)\[(\d+)\](\.eval_cfg)?")
 NOT_ANSWERED: Final = "the run has no answer to this question"
 
 
-class ImportedTask(Struct, frozen=True):
-    """One task of the run.
-
-    Attributes:
-        name: of the task.
-        samples: predictions that were written.
-        failed: those without an answer.
-        numbers: the peer's scores, metric → number as it wrote it.
-    """
-
-    name: str
-    samples: int
-    failed: int
-    numbers: Mapping[str, float]
-
-
-class ImportedRun(Struct, frozen=True):
-    """A run that was imported.
-
-    Attributes:
-        plan: what can be scored.
-        folder: the new run folder.
-        tasks: those with answers.
-        notes: what was left out or means something else here.
-    """
-
-    plan: Plan
-    folder: RunFolder
-    tasks: Sequence[ImportedTask]
-    notes: Sequence[str]
-
-
-def import_run(path: Path, source: Source, command: str) -> ImportedRun:
+def import_run(log: Log, source: Source, command: str, *, scored: bool = False) -> ImportedLog:
     """Make a run folder of a run of OpenCompass or AISBench. Nothing in that run is executed.
 
     Args:
-        path: the run folder, or one that holds runs, of which the latest is taken.
+        log: the run folder, or one that holds runs, of which the latest is taken.
         source: perhaps a config to read the run with, in place of its own.
         command: the command line without secrets, for the record.
+        scored: score the answers too, by the rules of its config: exactly as there, or by their counterparts where
+            that needs its code. Its own verdicts are not read.
 
     Raises:
         ConfigError: there is no run, or its config cannot be used.
         DataError: predictions or results cannot be read.
     """
-    old = open_old_run(path)
+    old = open_old_run(log.path)
+    if not scored:
+        return _import_run(old, source, command)[0]
+    imported, plan = _import_run(old, replace(source, peer_scores=True), command)
+    if not all(task.spec.is_scored for task in plan.tasks):  # its rules need its own code
+        imported, plan = _import_run(old, source, command)
+    names = {one.name for one in imported.tasks}
+    for task in plan.tasks:
+        if task.name in names:
+            score_task(task, imported.folder)
+    return replace(imported, is_scored=True)
+
+
+def _import_run(old: OldRun, source: Source, command: str) -> tuple[ImportedLog, Plan]:
+    """Make the run folder, and return it with what can be scored."""
     plan, notes = _planned(old, source)
     theirs = _names(old, plan)
     found = [task for task in plan.tasks if old.has_answers(*theirs[task.name])]
@@ -95,7 +87,7 @@ def import_run(path: Path, source: Source, command: str) -> ImportedRun:
         record = record_of(plan, folder, command, asks=True, notes=notes).begin()
         tasks = [_imported(task, old, theirs[task.name], folder, record) for task in found]
         record.finish("finished")
-    return ImportedRun(plan, folder, tasks, notes)
+    return ImportedLog(folder, tasks, notes, is_scored=False), plan
 
 
 def _planned(old: OldRun, source: Source) -> tuple[Plan, list[str]]:
@@ -218,7 +210,8 @@ def _imported(task: Task, old: OldRun, names: tuple[str, str], folder: RunFolder
     facts = TaskFacts({"imported": str(old.root.absolute())}, data_digest, origins, len(made), failed)
     record.add_task(task.spec, facts)
     task.release()
-    return ImportedTask(task.name, len(made), failed, old.numbers(*names))
+    numbers = old.numbers(*names)
+    return ImportedTask(name=task.name, samples=len(made), failed=failed, reported=numbers)
 
 
 def _with_calls(answer: OldAnswer, inferencer: Inferencer) -> OldAnswer:
@@ -302,3 +295,8 @@ def _values(answer: OldAnswer) -> dict[str, Any]:
         if key in answer.values:
             values[key] = answer.values[key]
     return values
+
+
+FORMAT: Final = LogFormat(
+    "OpenCompass or AISBench", lambda log: log.path.is_dir() and find_old_run(log.path) is not None, make_run=import_run
+)

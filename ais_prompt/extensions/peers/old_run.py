@@ -20,10 +20,9 @@ from msgspec import Struct
 
 from ais_prompt.config import literal_values
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.extensions.logs.budget import check_values
 from ais_prompt.extensions.peers.translate import judges_of
 from ais_prompt.store import reading
-from ais_prompt.utils import decode, open_regular, read_objects, read_regular
+from ais_prompt.utils import check_values, decode, open_regular, read_objects, read_regular
 
 LARGEST: Final = 1 << 30
 """Most bytes of a file that is read; the peers write whole datasets into one JSON object."""
@@ -119,23 +118,27 @@ class OldRun(Struct, frozen=True):
         return _inside(self.root, self.root.joinpath(*names))
 
 
+def find_old_run(path: Path) -> Path | None:
+    """Find the run in a folder: itself, or else the latest of the runs in it; None if there is no run."""
+    if (path / "predictions").is_dir():
+        return path
+    runs = sorted(run for run in path.glob("*") if _RUN.match(run.name) and (run / "predictions").is_dir())
+    return runs[-1] if runs else None
+
+
 def open_old_run(path: Path) -> OldRun:
-    """Find the run in a folder: itself, or else the latest of the runs in it.
+    """Read the config of the run in a folder, see `find_old_run`.
 
     Raises:
         ConfigError: there is no run.
         DataError: its config cannot be read.
     """
-    root = path
-    if not (path / "predictions").is_dir():
-        runs = sorted(run for run in path.glob("*") if _RUN.match(run.name) and (run / "predictions").is_dir())
-        if not runs:
-            raise ConfigError(
-                "the folder holds no run of OpenCompass or AISBench: there is no predictions/ in it",
-                where=str(path),
-                fix="name the folder with the time: outputs/default/20240131_120000",
-            )
-        root = runs[-1]
+    if (root := find_old_run(path)) is None:
+        raise ConfigError(
+            "the folder holds no run of OpenCompass or AISBench: there is no predictions/ in it",
+            where=str(path),
+            fix="name the folder with the time: outputs/default/20240131_120000",
+        )
     return OldRun(root, _config_of(root))
 
 
