@@ -53,9 +53,9 @@ class Extension(NamedTuple):
         parts: kind of part → name in configs → module that registers it.
         verbs: name → verb.
         meant: command as others call it → the verb.
-        logs: format of logs of another tool → ``module:name`` of its reader, a `LogFormat`.
+        logs: format of logs of another tool → ``module:name`` of its reader, an `ais_prompt.store.LogFormat`.
         exporters: format of exported results → ``module:name`` of the function that writes it: it takes
-            `StoredResults` and a folder, and returns the files.
+            `ais_prompt.report.StoredResults` and a folder, and returns the files.
         steps: step → ``module:name`` of its function.
     """
 

@@ -111,11 +111,11 @@ class CommandLine(click.Group):
         word, verbs = args[0], self.list_commands(ctx)
         if word in verbs or word.startswith("-"):
             return super().resolve_command(ctx, args)
-        if verb := _of_stranger(word):
-            return word, _verb(verb), args[1:]
         from ais_prompt.cli.peer_flags import tool_answer
-        from ais_prompt.utils import advice
+        from ais_prompt.utils import advice, installed_entry
 
+        if verb := installed_entry("verbs", word):
+            return word, _verb(verb), args[1:]
         if owner := missing_extension(word):
             raise click.UsageError(f"The extension {owner!r} has {word!r}, and is not here: {REINSTALL}", ctx)
         meant = MEANT.get(word)
@@ -150,13 +150,6 @@ class CommandLine(click.Group):
 def _verb(verb: VerbEntry) -> click.Command:
     command: click.Command = import_object(verb.home)
     return command
-
-
-def _of_stranger(word: str) -> VerbEntry | None:
-    """Return a verb that the extension of another package brings."""
-    from ais_prompt.utils import installed_extensions
-
-    return next((one.verbs[word] for one in installed_extensions() if word in one.verbs), None)
 
 
 @click.group(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from ais_prompt.catalog import EXPORTERS
 from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.verb import Verb, echo
+from ais_prompt.extension import missing_extension
 
 if TYPE_CHECKING:
     from ais_prompt.store import RunFolder
@@ -75,13 +76,23 @@ def _score_so_far(folder: RunFolder) -> None:
         )
 
 
+class _Form(click.Choice):  # type: ignore[type-arg]  # generic only from click 8.2 on
+    """A form of exported results; installed packages may have others."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        from ais_prompt.utils import installed_entry
+
+        is_known = value in self.choices or not (missing_extension(value) or installed_entry("exporters", value))
+        return super().convert(value, param, ctx) if is_known else value
+
+
 @click.command(cls=Verb)
 @click.argument("run", shell_complete=complete_run, metavar="RUN")
 @click.option(
     "--to",
-    type=click.Choice(tuple(EXPORTERS)),
+    type=_Form(tuple(EXPORTERS)),
     required=True,
-    help="CSV or Parquet tables, Every Eval Ever, logs of inspect_ai, files of lm-evaluation-harness.",
+    help="CSV or Parquet tables, or the form of another program.",
 )
 @click.option(
     "-o",

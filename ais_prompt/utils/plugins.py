@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ais_prompt.extension import Extension
 
@@ -64,6 +64,11 @@ def _entry_points(folder: Path, group: str) -> Iterator[str]:
 def installed_extensions() -> list[Extension]:
     """Return the extensions of installed packages, the full names of their modules in them. A broken one is logged."""
     return [one for plugin in find_plugins(EXTENSIONS) if (one := _manifest(plugin)) is not None]
+
+
+def installed_entry(field: str, name: str) -> Any:
+    """Return what an installed package brings under a name in a field of its manifest, ``exporters``; None if none."""
+    return next((getattr(one, field)[name] for one in installed_extensions() if name in getattr(one, field)), None)
 
 
 @cache

@@ -19,12 +19,12 @@ from ais_prompt.catalog import EXPORTERS
 from ais_prompt.checks import PromptWarning, stored_spec
 from ais_prompt.config import DEFAULT_WORK_DIR, expand
 from ais_prompt.errors import AisPromptError, ConfigError, Interrupted, StoreError, faults_of
-from ais_prompt.extension import import_object
+from ais_prompt.extension import REINSTALL, import_object, missing_extension
 from ais_prompt.report import LONG_HEADER, long_cells, read_stored_results, samples_table, scores_table, to_pandas
 from ais_prompt.scoring import Row
 from ais_prompt.store import RunFolder, locate_run, read_run_file, refuse_links
 from ais_prompt.types import RunSpec
-from ais_prompt.utils import SECRETS, counted, decode_own, listed
+from ais_prompt.utils import SECRETS, advice, counted, decode_own, installed_entry, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -179,20 +179,24 @@ def export(run: str, to: str, folder: Path | None = None, work_dir: str | None =
 
     Args:
         run: the path of a run folder, or below ``work_dir`` a name, name/time or time.
-        to: a name in `ais_prompt.catalog.EXPORTERS`.
+        to: a name in `ais_prompt.catalog.EXPORTERS`, or one that an installed package brings.
         folder: where the files go; it is made if needed, and files of the same names are replaced. None means
             ``export/<to>`` in the run folder.
         work_dir: where run folders are kept; None for ``outputs``.
 
     Raises:
-        ConfigError: there is no such run.
+        ConfigError: there is no such run or form.
         StoreError, DataError: a file cannot be read or written.
     """
+    if not (home := EXPORTERS.get(to) or installed_entry("exporters", to)):
+        if owner := missing_extension(to):
+            raise ConfigError(f"the extension {owner!r} writes {to!r}, and is not here", where="--to", fix=REINSTALL)
+        raise ConfigError(f"there is no form {to!r}", where="--to", fix=advice(to, EXPORTERS))
     found = locate_run(expand(work_dir or DEFAULT_WORK_DIR), run)
     if folder is None:
         refuse_links(found)
         folder = found.root / "export" / to
-    written: list[Path] = import_object(EXPORTERS[to])(read_stored_results(found), folder)
+    written: list[Path] = import_object(home)(read_stored_results(found), folder)
     return written
 
 

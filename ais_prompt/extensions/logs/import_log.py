@@ -86,7 +86,7 @@ def import_log(path: Path, source: Source, command: str) -> ImportedLog:
     log = LogReading(path)
     known = _format_of(log)
     if known is None:
-        raise _unknown(path, f"none of {listed(all_of('logs'))}")
+        raise _unknown(path, f"none of {listed([*all_of('logs'), *_installed()])}")
     if known.make_run is not None:
         return known.make_run(log, source, command)
     if source.config is not None or source.peer_scores:
@@ -119,9 +119,8 @@ def _format_of(log: LogReading) -> LogFormat | None:
     Raises:
         ConfigError: it is of several.
     """
-    installed = {name: home for one in installed_extensions() for name, home in one.logs.items()}
-    for homes in (all_of("logs"), installed):
-        formats: list[LogFormat] = [import_object(home) for home in homes.values()]
+    for homes in (lambda: all_of("logs"), _installed):
+        formats: list[LogFormat] = [import_object(home) for home in homes().values()]
         found = [one for one in formats if _recognizes(one, log)]
         # The folder of a run may hold files that are logs by themselves.
         found = [one for one in found if one.make_run is None] or found
@@ -130,6 +129,10 @@ def _format_of(log: LogReading) -> LogFormat | None:
         if found:
             return found[0]
     return None
+
+
+def _installed() -> dict[str, str]:
+    return {name: home for one in installed_extensions() for name, home in one.logs.items()}
 
 
 def _recognizes(known: LogFormat, log: LogReading) -> bool:

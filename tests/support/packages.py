@@ -1,0 +1,27 @@
+"""An installed package with an extension, as pip leaves it behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+MANIFEST = "from ais_prompt.extension import Extension, VerbEntry\n\nEXTENSION = Extension({fields})\n"
+
+
+def install_extension(site: Path, name: str, fields: str, **modules: str) -> None:
+    """Write a package and its entry point into a folder of `sys.path`.
+
+    Args:
+        site: the folder.
+        name: of the package; another one in each test, since a process reads each manifest once.
+        fields: of the `Extension`, as Python.
+        modules: name → source.
+    """
+    package = site / name
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(MANIFEST.format(fields=fields))
+    for module, source in modules.items():
+        (package / f"{module}.py").write_text(source)
+    info = site / f"{name}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[ais_prompt.extensions]\n{name} = {name}:EXTENSION\n")
