@@ -39,11 +39,19 @@ class VerbEntry(NamedTuple):
         purpose: the section of ``aisprompt --help`` that lists it.
         home: ``module:name`` of its click command.
         line: what it does, in one line.
+        document: ``module:name`` of what it prints with ``--json``, an `ais_prompt.report.Document`; empty if it has no
+            such option.
     """
 
     purpose: Literal["Ask", "Look", "Compare", "Others"]
     home: str
     line: str
+    document: str = ""
+
+    def at(self, package: str) -> VerbEntry:
+        """Return the same with the full names of modules, see `Extension.at`."""
+        document = self.document and f"{package}.{self.document}"
+        return self._replace(home=f"{package}.{self.home}", document=document)
 
 
 class Extension(NamedTuple):
@@ -78,7 +86,7 @@ class Extension(NamedTuple):
 
         return self._replace(
             parts={kind: full(homes) for kind, homes in self.parts.items()},
-            verbs={name: verb._replace(home=f"{package}.{verb.home}") for name, verb in self.verbs.items()},
+            verbs={name: verb.at(package) for name, verb in self.verbs.items()},
             logs=full(self.logs),
             exporters=full(self.exporters),
             steps=full(self.steps),

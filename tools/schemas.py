@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Final
 
-from ais_prompt.report import DOCUMENTS, schema_of_document
+from ais_prompt.report import all_documents, schema_of_document
 
 FOLDER: Final = Path(__file__).parents[1] / "docs" / "schemas"
 
@@ -15,7 +15,7 @@ def schemas() -> dict[Path, str]:
     """Return the content of each file."""
     return {
         FOLDER / f"{verb}.json": json.dumps(schema_of_document(verb), indent=2, ensure_ascii=False) + "\n"
-        for verb in DOCUMENTS
+        for verb in all_documents()
     }
 
 

@@ -14,11 +14,12 @@ from ais_prompt.checks import PHRASINGS, ExtractionTrial, PromptWarning, ScorerA
 from ais_prompt.comparison import Verdict
 from ais_prompt.engine import RequestEstimate
 from ais_prompt.errors import AisPromptError, Paused, faults_of
+from ais_prompt.extension import VerbEntry, all_of, import_object
 from ais_prompt.extensions.perf.compared_loads import LoadComparison
 from ais_prompt.extensions.perf.tool_tables import ToolSection
 from ais_prompt.scoring import Row, TaskOutcome
 from ais_prompt.types import Used
-from ais_prompt.utils import SECRETS
+from ais_prompt.utils import SECRETS, installed_entry
 
 VERSION: Final = 1
 """The version of all documents. It grows if a field is removed or changes its meaning."""
@@ -279,30 +280,6 @@ class DescribeDocument(Document, kw_only=True):
     entries: list[DescribedEntry] = field(default_factory=list)
 
 
-class ImportedTaskEntry(TypedDict):
-    """One task of a log: numbers of samples, and metric → score in the log, as the other tool reports it."""
-
-    name: str
-    samples: int
-    failed: int
-    scores: dict[str, float]
-
-
-class ImportDocument(Document, kw_only=True):
-    """What ``import`` prints.
-
-    Attributes:
-        folder: the run folder.
-        tasks: what is in it.
-        notes: what a reader must know.
-    """
-
-    kind: Literal["import"]
-    folder: str | None = None
-    tasks: list[ImportedTaskEntry] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-
 class ShardEntry(TypedDict):
     """The latest session of a shard; without a session it is missing."""
 
@@ -404,37 +381,6 @@ class CompareDocument(Document, kw_only=True):
     load_notes: list[str] = field(default_factory=list)
 
 
-class ExplanationEntry(TypedDict):
-    """Why two scores of a dataset differ; the page on logs of other tools explains the fields."""
-
-    sentence: str
-    before: dict[str, Any]
-    after: dict[str, Any]
-    difference: float
-    pairing: dict[str, Any]
-    steps: list[dict[str, Any]]
-    rules: list[str]
-    scores_by_rule: list[list[float | None]]
-    unknown: list[str]
-    requests: dict[str, Any]
-    asked: dict[str, Any] | None
-
-
-class ExplainDocument(Document, kw_only=True):
-    """What ``explain`` prints.
-
-    Attributes:
-        notes: what cannot be explained, and why.
-        explanations: of each dataset that both logs have.
-        estimates: what each task would ask, with ``--ask``.
-    """
-
-    kind: Literal["explain"]
-    estimates: list[TaskEstimate] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    explanations: list[ExplanationEntry] = field(default_factory=list)
-
-
 class BaselineDocument(Document, kw_only=True):
     """What ``baseline`` prints.
 
@@ -451,63 +397,6 @@ class BaselineDocument(Document, kw_only=True):
     advice: list[dict[str, Any]] = field(default_factory=list)
 
 
-class ModelDifferenceEntry(TypedDict):
-    """One comparison of two models: whether they differ, null if that is not known, and why."""
-
-    subject: Literal["likelihoods", "prompts", "answers", "lengths", "endings", "JSON", "tool calls", "arguments"]
-    differs: bool | None
-    text: str
-    p: float | None
-    detectable: float | None
-
-
-class SameDocument(Document, kw_only=True):
-    """What ``same`` prints.
-
-    Attributes:
-        differences: one entry for each comparison.
-    """
-
-    kind: Literal["same"]
-    differences: list[ModelDifferenceEntry] = field(default_factory=list)
-
-
-class SealDocument(Document, kw_only=True):
-    """What ``seal`` prints.
-
-    Attributes:
-        file: the seal.
-        root: of its Merkle tree, in hex.
-        entries: the leaves of the tree.
-        signed: whether it has a signature.
-    """
-
-    kind: Literal["seal"]
-    file: str = ""
-    root: str = ""
-    entries: int = 0
-    signed: bool = False
-
-
-class FindingEntry(TypedDict):
-    """One side of a seal: whether it is as sealed, null if that cannot be known here, and why."""
-
-    subject: Literal["content", "signature", "data", "prompts", "scores", "judges", "performance", "model"]
-    holds: bool | None
-    text: str
-
-
-class VerifyDocument(Document, kw_only=True):
-    """What ``verify`` prints.
-
-    Attributes:
-        findings: in the order in which they were made.
-    """
-
-    kind: Literal["verify"]
-    findings: list[FindingEntry] = field(default_factory=list)
-
-
 DOCUMENTS: Final[Mapping[str, type[Document]]] = {
     "run": RunDocument,
     "score": RunDocument,
@@ -515,22 +404,34 @@ DOCUMENTS: Final[Mapping[str, type[Document]]] = {
     "merge": RunDocument,
     "list": ListDocument,
     "describe": DescribeDocument,
-    "import": ImportDocument,
     "status": StatusDocument,
     "judge-check": JudgeCheckDocument,
     "compare": CompareDocument,
-    "explain": ExplainDocument,
     "baseline": BaselineDocument,
-    "same": SameDocument,
-    "seal": SealDocument,
-    "verify": VerifyDocument,
 }
-"""Verb → its document."""
+"""Verb of the core → its document."""
+
+
+def all_documents() -> dict[str, type[Document]]:
+    """Return the document of each verb that has one, those of extensions included."""
+    verbs = all_of("verbs").items()
+    return {**DOCUMENTS, **{verb: import_object(entry.document) for verb, entry in verbs if entry.document}}
+
+
+def document_of(verb: str) -> type[Document] | None:
+    """Return the document of a verb; None if it has none."""
+    if verb in DOCUMENTS:
+        return DOCUMENTS[verb]
+    entry: VerbEntry | None = all_of("verbs").get(verb) or installed_entry("verbs", verb)
+    if entry is None or not entry.document:
+        return None
+    document: type[Document] = import_object(entry.document)
+    return document
 
 
 def schema_of_document(verb: str) -> dict[str, Any]:
     """Return the JSON schema (draft 2020-12) of the document of a verb."""
-    schema: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(msgspec.json.schema(DOCUMENTS[verb])))
+    schema: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(msgspec.json.schema(document_of(verb))))
     for definition in schema.get("$defs", {}).values():
         if "description" in definition:  # a docstring, of which only some versions of msgspec cut the indentation
             definition["description"] = inspect.cleandoc(definition["description"])

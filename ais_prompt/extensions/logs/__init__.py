@@ -18,8 +18,15 @@ EXTENSION: Final = Extension(
         },
     },
     verbs={
-        "explain": VerbEntry("Compare", "explain.command:explain", "Explain why two scores differ, of any tools."),
-        "import": VerbEntry("Others", "import_command:import_command", "Import a log of another tool."),
+        "explain": VerbEntry(
+            "Compare",
+            "explain.command:explain",
+            "Explain why two scores differ, of any tools.",
+            "documents:ExplainDocument",
+        ),
+        "import": VerbEntry(
+            "Others", "import_command:import_command", "Import a log of another tool.", "documents:ImportDocument"
+        ),
     },
     logs={
         "inspect_ai": "inspect_ai:FORMAT",

@@ -24,6 +24,7 @@ from ais_prompt.store import RunFolder
 from tests.support.cli import run_cli
 from tests.support.logs import write_lm_eval
 from tests.support.servers import MockServer
+from tests.unit.cli.test_output import document
 
 CONFIG = """
 models = [dict(type='ScriptedModel', abbr='m', answers={'2.2': 'It is 4.', '3.3': '6'}, default='7')]
@@ -557,3 +558,9 @@ def test_answers_that_were_asked_again_because_they_were_truncated_are_verified_
         assert done.returncode == 0, done.stderr
     code, found = verified(folder, "--config", "e.py", "--ask", "5")
     assert (code, found["model"], found["prompts"]) == (0, [True], [True])
+
+
+def test_a_missing_seal_has_a_document(tmp_path: Path) -> None:
+    [error] = document(tmp_path, "verify", "missing.seal", code=2)["errors"]
+    assert "missing.seal" in error["what"]
+    assert error["fix"].endswith("verify --help")

@@ -34,6 +34,7 @@ from tests.support.logs import (
     write_lm_eval,
 )
 from tests.support.real_data import REAL_DATA, needs
+from tests.unit.cli.test_output import document
 
 LOGS = REAL_DATA / "foreign_logs"
 FINISH_REASONS = {"inspect_ai", "inspect_ai in JSON", "evalscope", "HELM"}
@@ -629,3 +630,9 @@ def test_a_log_says_of_which_metrics_less_is_better(tmp_path: Path) -> None:
         write_json(results, head)
         found = imported(folder, tmp_path / "runs").tasks[0].scores[0]
         assert (found.metric, found.lower_is_better) == ("exact_match", not is_higher)
+
+
+def test_a_missing_log_has_a_document(tmp_path: Path) -> None:
+    [error] = document(tmp_path, "import", "missing.eval", code=2)["errors"]
+    assert "missing.eval" in error["what"]
+    assert error["fix"].endswith("import --help")

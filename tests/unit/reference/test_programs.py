@@ -11,7 +11,7 @@ import pytest
 from ais_prompt.cli import main
 from ais_prompt.cli.describe import command_entries
 from ais_prompt.reference.programs import llms_txt, skill
-from ais_prompt.report import DOCUMENTS
+from ais_prompt.report import all_documents
 from tests.support.cli import run_cli
 
 WITHOUT_DOCUMENT = {
@@ -36,7 +36,7 @@ def options_of(command: click.Command) -> set[str]:
 def test_each_command_has_a_document_or_a_reason() -> None:
     verbs = main.verbs()
     with_json = {name for name, command in verbs.items() if "--json" in options_of(command)}
-    assert with_json == set(DOCUMENTS) | OWN_JSON
+    assert with_json == set(all_documents()) | OWN_JSON
     assert set(verbs) == with_json | WITHOUT_DOCUMENT.keys()
     assert not with_json & WITHOUT_DOCUMENT.keys()
 
