@@ -21,18 +21,6 @@ if TYPE_CHECKING:
     from ais_prompt.metrics.claims import fewest_for, low_end, samples_for, samples_for_drop
     from ais_prompt.metrics.difference import MeanDifference, mean_difference, mean_of_differences, tango_interval
     from ais_prompt.metrics.distributions import t_quantile
-    from ais_prompt.metrics.equality import (
-        Matrix,
-        answer_kernel,
-        blocks,
-        detectable_share,
-        detectable_shift,
-        number_kernel,
-        paired_test,
-        same_test,
-        shift_test,
-        text_kernel,
-    )
     from ais_prompt.metrics.interval import (
         Part,
         Z,

@@ -16,19 +16,18 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.metrics import (
-    LEVEL,
+from ais_prompt.extensions.evidence.equality import (
     Matrix,
     answer_kernel,
     blocks,
     detectable_share,
     detectable_shift,
-    holm,
     number_kernel,
     paired_test,
     same_test,
     shift_test,
 )
+from ais_prompt.metrics import LEVEL, holm
 from ais_prompt.types import ChatMessage, Completion, Prediction, Usage
 from ais_prompt.utils import counted
 

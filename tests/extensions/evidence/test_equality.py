@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.metrics import (
+from ais_prompt.extensions.evidence.equality import (
     answer_kernel,
     detectable_share,
     detectable_shift,

@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ais_prompt.metrics.paired import LEVEL, POWER
+from ais_prompt.metrics import LEVEL, POWER
 
 PERMUTATIONS: Final = 999
 GRAMS: Final = (1, 2, 3, 4)
