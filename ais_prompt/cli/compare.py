@@ -33,7 +33,7 @@ def compare(
     Without OTHER, two models of RUN are compared: aisprompt compare RUN --models ONE TWO.
 
     A run is the path of a run folder, or below the work dir a name (its latest run), name/time, a time, or latest; or
-    the path of a log that `import` reads. Samples are paired by their input columns, those of logs by their questions.
+    the path of a log of another tool. Samples are paired by their input columns, those of logs by their questions.
     Of runs with -m perf, latencies and throughputs are compared too, request by request.
     No model is asked, and the runs stay as they are. Exit code 1 if nothing can be compared.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -12,6 +13,7 @@ import pytest
 
 from ais_prompt.config import parse_meta_template
 from ais_prompt.locks import template_parts
+from ais_prompt.extension import Extension, shipped
 from ais_prompt.names import HOMES
 from ais_prompt.types import MetaTemplateSpec, ModelSpec, PartSpec, RoleSpec, TaskSpec
 from ais_prompt.utils import digest
@@ -176,6 +178,81 @@ def test_rooms_import_from_rooms() -> None:
         if ".".join(parts[:2]) in ROOMS and owner(file) != parts[1]
     }
     assert not wrong
+
+
+BETWEEN_EXTENSIONS = {
+    ("peers/code/data.py", "benchmarks"),
+    ("peers/custom.py", "perf"),
+    ("peers/dataset.py", "perf"),
+    ("peers/table/evaluators.py", "benchmarks"),
+    ("peers/table/parts.py", "benchmarks"),
+}
+"""Files of extensions that import another one: these imports must go. None may be added."""
+
+
+def test_extensions_import_nothing_of_each_other() -> None:
+    """So the folder of each can be deleted without the others."""
+    folder = PACKAGE / "extensions"
+    found = {
+        (str(file.relative_to(folder)), other)
+        for file in folder.rglob("*.py")
+        for name in imported_modules(file)
+        if name.startswith("ais_prompt.extensions.")
+        if (other := name.split(".")[2]) != file.relative_to(folder).parts[0]
+    }
+    assert found == {(file, other) for file, other in BETWEEN_EXTENSIONS if (folder / file).exists()}
+
+
+NAMES_AN_EXTENSION = {
+    ("cli/listing.py", "benchmarks"),
+    ("cli/peer_flags.py", "logs"),
+    ("cli/peer_flags.py", "peers"),
+    ("cli/perf.py", "perf"),
+    ("config/cards.py", "benchmarks"),
+    ("evaluators/circular.py", "benchmarks"),
+    ("inferencers/tool_calls.py", "benchmarks"),
+    ("reference/code_entries.py", "benchmarks"),
+    ("reference/config_files.py", "benchmarks"),
+    ("report/documents.py", "benchmarks"),
+    ("report/documents.py", "perf"),
+    ("report/load_comparison.py", "perf"),
+    ("report/load_tables.py", "perf"),
+    ("report/tool_load.py", "perf"),
+    ("report/web/breakdown.py", "benchmarks"),
+    ("report/web/loads.py", "perf"),
+    ("report/web/overview.py", "benchmarks"),
+    ("report/web/run_files.py", "perf"),
+    ("store/journal.py", "perf"),
+    ("utils/files.py", "benchmarks"),
+    ("verbs/compare_loads.py", "perf"),
+    ("verbs/perf.py", "perf"),
+    ("verbs/sweep.py", "perf"),
+}
+"""Files of the core that name an extension: these names must go. None may be added."""
+
+
+def test_the_core_names_nothing_of_an_extension() -> None:
+    """Neither its modules nor its parts nor its commands, in code, texts or docstrings."""
+    patterns = {
+        owner: re.compile("|".join(f"(?<!\\w){name}(?!\\w)" for name in sorted(named_by(owner, brings))))
+        for owner, brings in shipped().items()
+    }
+    found = {
+        (shown(file), owner)
+        for suffix in ("py", "js", "html")
+        for file in PACKAGE.rglob(f"*.{suffix}")
+        if file.relative_to(PACKAGE).parts[0] != "extensions"
+        for owner, pattern in patterns.items()
+        if pattern.search(file.read_text("utf-8"))
+    }
+    assert found == {(file, owner) for file, owner in NAMES_AN_EXTENSION if owner in shipped()}
+
+
+def named_by(owner: str, brings: Extension) -> Iterator[str]:
+    """Yield what names an extension, as expressions."""
+    yield rf"extensions[./]{owner}"
+    yield from (re.escape(name) for homes in brings.parts.values() for name in homes)
+    yield from (f"aisprompt {verb}" for verb in brings.verbs)
 
 
 def test_what_a_room_offers_is_in_it_and_no_file_hides_it() -> None:
