@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.project import Project
+from tests.support.packages import needs_extension
 from tests.support.waiting import wait_until
 
 pytestmark = [
@@ -87,6 +88,11 @@ def test_the_answer_comes_after_the_value_of_a_program(agent: Project) -> None:
     shown = agent.run("view-prompt", "eval.py")
     assert "turn 1 of at most 3" in shown.stdout
     assert agent.run("score", str(agent.folder()), ALLOWED).returncode == 0
+
+
+@needs_extension("evidence")
+def test_prompts_of_programs_are_made_again(agent: Project) -> None:
+    assert agent.run("run", "eval.py", ALLOWED).returncode == 0
     sealed = agent.run("seal", str(agent.folder()), "-o", "run.seal")
     assert "without a lock" not in sealed.stderr
     verified = agent.run("verify", "run.seal", ALLOWED)

@@ -13,6 +13,7 @@ from typing import Final
 
 import pytest
 
+from ais_prompt import cli
 from tests.e2e.project import COMMAND, DATASET, MODEL, Project
 from tests.support.waiting import WATCHDOG_SECONDS
 
@@ -62,7 +63,7 @@ STATES: Final[dict[str, Callable[[], object]]] = {
     **{f"closed {gone}": closed(*gone) for gone in ((0,), (1,), (2,), (1, 2), (0, 1, 2))},
     "the folder is gone": folder_gone,
 }
-VERBS: Final[dict[str, list[str]]] = {
+ALL_VERBS: Final[dict[str, list[str]]] = {
     "run": ["run", "eval.py"],
     "JSON": ["run", "eval.py", "--json"],
     "check": ["check", "eval.py"],
@@ -78,6 +79,8 @@ VERBS: Final[dict[str, list[str]]] = {
     "describe": ["describe", "GenInferencer"],
     "help": ["run", "--help"],
 }
+VERBS: Final = {name: words for name, words in ALL_VERBS.items() if words[0] in cli.VERBS}
+"""Those that are in this installation."""
 
 
 @pytest.fixture
@@ -86,7 +89,7 @@ def made(project: Project) -> Project:
     project.write_data()
     project.write_config(models=MODEL.replace("'fake'", "'模型'"), datasets=DATASET.replace("'sums'", "'数学 é'"))
     for words in (["run", "eval.py"], ["run", "eval.py"], ["seal", "eval", "-o", "eval.seal"]):
-        assert project.run(*words).returncode == 0
+        assert words[0] not in cli.VERBS or project.run(*words).returncode == 0
     return project
 
 

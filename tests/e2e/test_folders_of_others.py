@@ -13,6 +13,7 @@ from urllib.error import HTTPError
 
 import pytest
 
+from ais_prompt.catalog import EXPORTERS
 from tests.e2e.project import DATASET, MODEL, Project
 from tests.support.viewer import Visitor
 
@@ -48,7 +49,7 @@ SCORED = {
 """Name → an ``eval_cfg`` that would run something when answers are scored."""
 VERBS = (
     *(("compare", "{run}", "{run}"), ("compare", "{own}", "{run}"), ("diff", "{run}", "{own}"), ("status", "{run}")),
-    *(("export", "{run}", "--to", form) for form in ("csv", "parquet", "eee", "inspect", "lm-eval")),
+    *(("export", "{run}", "--to", form) for form in EXPORTERS),
     *(("baseline", "{run}", "-o", "b.json"), ("score", "{run}"), ("score", "{run}", "--json")),
     *(("score", "{run}", "--allow-code-execution"), ("merge", "{run}"), ("requests", "{run}")),
     *(("answers", "{run}", "{run}/predictions/fake/sums.jsonl"), ("score", "{own}", "--baseline", "{run}/x.json")),

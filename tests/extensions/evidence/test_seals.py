@@ -22,7 +22,6 @@ from ais_prompt.extensions.evidence.seal_file import LOCK, SEAL, SIGNATURE, Seal
 from ais_prompt.extensions.evidence.verify import ask_again
 from ais_prompt.store import RunFolder
 from tests.support.cli import run_cli
-from tests.support.logs import write_lm_eval
 from tests.support.servers import MockServer
 from tests.unit.cli.test_output import document
 
@@ -376,20 +375,6 @@ def test_a_sweep_is_sealed_load_by_load(folder: Path, server: MockServer) -> Non
     command = done.stderr.split("aisprompt ")[-1].split()
     assert run_cli(*command, "-o", "e.seal", folder=folder).returncode == 0
     assert verified(folder)[0] == 0
-
-
-@pytest.mark.process
-def test_an_imported_run_is_not_known_to_be_what_its_tool_did(folder: Path) -> None:
-    log = folder / "log"
-    log.mkdir()
-    assert run_cli("import", str(write_lm_eval(log)), folder=folder).returncode == 0
-    [run] = (one for one in (folder / "outputs").glob("*/*") if one.parent.name != "e")
-    done = run_cli("seal", str(run), "-o", "e.seal", folder=folder)
-    assert done.returncode == 0, done.stderr
-    code, found = verified(folder)
-    assert code == 0
-    assert found["content"] == [True]
-    assert (found["data"], found["prompts"], found["scores"]) == ([None], [None], [None])
 
 
 @pytest.mark.process

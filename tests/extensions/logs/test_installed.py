@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.extensions.logs.writers import Asked, write_inspect_json
 from tests.support.cli import run_cli
-from tests.support.logs import Asked, write_inspect_json
 from tests.support.packages import install_extension
 
 READER = """

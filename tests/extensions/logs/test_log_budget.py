@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tests.support.cli import run_cli
-from tests.support.logs import (
+from tests.extensions.logs.writers import (
     ASKED,
     inspect_header,
     inspect_samples,
@@ -25,6 +24,7 @@ from tests.support.logs import (
     write_lm_eval,
     write_nemo,
 )
+from tests.support.cli import run_cli
 from tests.support.memory import little_memory
 
 pytestmark = [pytest.mark.process, pytest.mark.thorough]

@@ -13,13 +13,13 @@ import pytest
 from msgspec.structs import replace
 
 from ais_prompt.checks import Source, stored_spec
+from ais_prompt.cli import VERBS
 from ais_prompt.extensions.logs import log_files
 from ais_prompt.extensions.logs.import_log import import_log
 from ais_prompt.extensions.logs.rules import logged_choice, logged_letters, logged_marked_letter
 from ais_prompt.report import StoredTask, read_stored_results
 from ais_prompt.store import ImportedLog, RunFolder
-from tests.support.cli import run_cli
-from tests.support.logs import (
+from tests.extensions.logs.writers import (
     ASKED,
     PATTERN,
     PROMPT,
@@ -33,6 +33,7 @@ from tests.support.logs import (
     write_lines,
     write_lm_eval,
 )
+from tests.support.cli import run_cli
 from tests.support.real_data import REAL_DATA, needs
 from tests.unit.cli.test_output import document
 
@@ -127,8 +128,9 @@ def test_no_verb_refuses_the_log_of_any_tool(log: Path, tmp_path: Path) -> None:
         *(("compare", *runs), ("explain", *runs, "--html", "pairs.html"), ("seal", name.name, "-o", "sealed")),
         *(("export", name.name, "--to", form) for form in ("csv", "parquet", "inspect", "lm-eval", "eee")),
     ):
-        done = run_cli(*verb, folder=tmp_path)
-        assert done.returncode == 0, f"{verb}: {done.stderr}"
+        if verb[0] in VERBS:  # `seal` is of another extension
+            done = run_cli(*verb, folder=tmp_path)
+            assert done.returncode == 0, f"{verb}: {done.stderr}"
 
 
 @pytest.mark.process
@@ -275,7 +277,7 @@ def two_tools(folder: Path) -> None:
         (twice, "the key 'reward' occurs twice"),
         (long_line, "it is too large"),
         (cut, "the archive cannot be read"),
-        (no_log, "holds no run of OpenCompass"),
+        (no_log, "this is of none of"),
         (deep, "nested too deep"),
         (deeper, "nested too deep"),
         (two_tools, "must be of one known format"),

@@ -20,7 +20,7 @@ from ais_prompt.errors import AisPromptError
 from ais_prompt.extensions.logs.import_log import import_log
 from ais_prompt.report import read_stored_results
 from ais_prompt.store import RunFolder
-from tests.support.logs import WRITERS
+from tests.extensions.logs.writers import WRITERS
 
 REMOVED = object()
 NESTED: Any = json.loads("[" * 400 + "]" * 400)

@@ -12,6 +12,9 @@ import pytest
 
 from ais_prompt.extensions.peers import old_run
 from tests.e2e.project import Project, read_lines
+from tests.support.packages import needs_extension
+
+pytestmark = needs_extension("logs")
 
 TIME = "20240131_120000"
 INFER = """infer_cfg=dict(
