@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.support.logs import Asked, write_lm_eval
+from tests.extensions.logs.writers import Asked, write_lm_eval
 
 
 def main() -> None:

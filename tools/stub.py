@@ -23,9 +23,11 @@ HEAD: Final = '''\
 
 
 def names_of_extensions() -> str:
-    """Return ``ais_prompt/extensions/names.json``: what names a missing extension has brought, for messages."""
+    """Return ``ais_prompt/extensions/names.json``: which extension brings a name, also one whose folder is missing."""
+    known = json.loads(NAMES.read_text("utf-8")) if NAMES.exists() else {}
+    missing = {name: owner for name, owner in known.items() if owner not in shipped()}
     owners = {name: owner for owner, one in shipped().items() for name in names_of(one)}
-    return json.dumps(dict(sorted(owners.items())), indent=1) + "\n"
+    return json.dumps(dict(sorted({**missing, **owners}.items())), indent=1) + "\n"
 
 
 def stub() -> str:

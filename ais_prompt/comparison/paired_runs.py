@@ -20,6 +20,7 @@ from ais_prompt.comparison.scored_task import ScoredTask
 from ais_prompt.config import DEFAULT_WORK_DIR, expand
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.locks import with_model
+from ais_prompt.extension import REINSTALL, missing_extension
 from ais_prompt.steps import step
 from ais_prompt.store import RunFolder, check_scored, locate_run, read_run_file
 from ais_prompt.types import SummaryGroup, TaskFacts
@@ -127,12 +128,15 @@ def read_stored_run(run: str, work_dir: str | None = None, model: str | None = N
 def _located(run: str, work_dir: str | None) -> RunFolder:
     try:
         return locate_run(expand(work_dir or DEFAULT_WORK_DIR), run)
-    except ConfigError:
-        open_log = step("open_log") if Path(run).exists() else None
-        if open_log is None or (log := open_log(Path(run))) is None:
-            raise
-        opened: RunFolder = log
-        return opened
+    except ConfigError as error:
+        path = Path(run)
+        open_log = step("open_log") if path.exists() else None
+        if open_log is not None and (log := open_log(path)) is not None:
+            opened: RunFolder = log
+            return opened
+        if path.exists() and (owner := missing_extension("open_log")):
+            error.fix = f"if it is a log, the extension {owner!r} reads it, and is not here: {REINSTALL}"
+        raise
 
 
 def _stored_run(folder: RunFolder, model: str | None, *, as_of_others: bool = False) -> StoredRun:
