@@ -21,6 +21,7 @@ from ais_prompt.utils import openai_json, peer_package
 from tests.e2e.project import Project
 from tests.support.lamp import write_programs
 from tests.support.old_runs import write_old_run
+from tests.support.packages import needs_extension
 
 pytestmark = pytest.mark.process
 
@@ -178,6 +179,7 @@ def test_a_resumed_conversation_goes_on_from_the_state_that_it_had(lamp: Project
     assert "asked: 2 requests" in done.stdout
 
 
+@needs_extension("logs")
 def test_a_run_of_aisbench_is_imported_and_scored(lamp: Project) -> None:
     right = [[[{"turn": '{"by": 3}'}], []], [[]], [[{"look": "{}"}], []]]
     old = write_old_run(lamp.root, dataset(CATEGORY), [right, *[[[[]], [[]], [[]]]] * (len(ROWS) - 1)])

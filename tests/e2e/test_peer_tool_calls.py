@@ -10,6 +10,7 @@ import pytest
 from ais_prompt.extensions.benchmarks.layouts.functions import as_tool
 from tests.e2e.project import Project, read_lines
 from tests.support.old_runs import write_old_run
+from tests.support.packages import needs_extension
 
 BENCH = "ais_bench.benchmark"
 AREA = {
@@ -107,6 +108,7 @@ def test_calls_are_scored_as_there(project: Project, category: str, right: set[s
     assert (row["metric"], row["score"]) == ("accuracy", len(right) / len(QUESTIONS))
 
 
+@needs_extension("logs")
 def test_calls_of_a_run_of_aisbench_are_imported_and_scored(project: Project) -> None:
     write(project, "simple")
     said = [[{"shape_area": '{"base": 10}'}], [{"shape_area": '{"base": 11}'}], "Hello.", [{"shape_area": "{"}], [5]]
