@@ -33,18 +33,6 @@ if TYPE_CHECKING:
         model_differences,
     )
     from ais_prompt.comparison.gates import Verdict, check_gates
-    from ais_prompt.comparison.ladder import AskedAgain, Ladder, Step
-    from ais_prompt.comparison.locks.diff import compare_sides, open_side
-    from ais_prompt.comparison.locks.drift import Drift, RowMatch, compare_task, match_rows
-    from ais_prompt.comparison.locks.drift_view import changes_title, drift_to_json, group_title, print_drift
-    from ais_prompt.comparison.locks.file import FORMAT, PromptLockFile, read_prompt_lock, write_prompt_lock
-    from ais_prompt.comparison.locks.prompt_lock import (
-        find_drift,
-        make_prompt_lock,
-        part_digest,
-        prompt_lock_path,
-        template_parts,
-    )
     from ais_prompt.comparison.paired_runs import (
         RunComparison,
         StoredRun,

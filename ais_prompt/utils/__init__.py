@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from ais_prompt.utils.jsonl import (
         DECODER,
         MOST_LEVELS,
-        checked_levels,
         check_values,
+        checked_levels,
         decode,
         decode_own,
         encode,

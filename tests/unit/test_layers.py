@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.config import parse_meta_template
-from ais_prompt.locks import template_parts
 from ais_prompt.extension import Extension, shipped
+from ais_prompt.locks import template_parts
 from ais_prompt.names import HOMES
 from ais_prompt.types import MetaTemplateSpec, ModelSpec, PartSpec, RoleSpec, TaskSpec
 from ais_prompt.utils import digest
