@@ -17,6 +17,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
+__all__ = ["Extension", "Step", "VerbEntry"]
+"""What a package of your own needs; the rest is for the core."""
+
 Step: TypeAlias = Literal["translate", "accelerate", "open_log", "finished"]
 """A place in the path of the core where an extension may act; `STEPS` has what its function takes and returns."""
 

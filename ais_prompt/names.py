@@ -97,6 +97,10 @@ HELPERS: Final = {
     "ApiFormat": "ais_prompt.prompts.chat_formats",
     "ChatTemplate": "ais_prompt.prompts",
     "DEFAULT_META_TEMPLATE": "ais_prompt.prompts.chat_formats",
+    "Extension": "ais_prompt.extension",
+    "LogFormat": "ais_prompt.store",
+    "LoggedAnswer": "ais_prompt.types",
+    "LoggedTask": "ais_prompt.types",
     "Message": "ais_prompt.prompts.chat_formats",
     "PromptBuilder": "ais_prompt.prompts",
     "Repeatability": "ais_prompt.metrics",
@@ -110,7 +114,7 @@ HELPERS: Final = {
     "split_reasoning": "ais_prompt.models",
     "wilson_interval": "ais_prompt.metrics",
 }
-"""What shows how prompts, answers and intervals come about; imported from its package, not from the top."""
+"""What shows how prompts, answers and intervals come about, and what extensions need; imported from its package."""
 
 REGISTRIES: Final = {kind.upper(): "ais_prompt.registry" for kind in PARTS}
 """Registry of each kind of part → its module."""
