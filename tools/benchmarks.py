@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from ais_prompt.config import NOT_VERIFIED, Card, how_to_get, list_shipped, read_cards
-from ais_prompt.reference.config_files import benchmarks_of, configs_of, how_asked, suites
+from ais_prompt.config import list_shipped
+from ais_prompt.extensions.benchmarks.card import NOT_VERIFIED, Card, how_to_get, read_cards
+from ais_prompt.extensions.benchmarks.entries import benchmarks_of, configs_of, how_asked, suites
 
 ABOUT: Final = """\
 # Benchmarks

@@ -7,16 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.config import (
-    find_config,
-    find_shipped,
-    list_shipped,
-    match_shipped,
-    read_cards,
-    search_configs,
-    shipped_root,
-)
+from ais_prompt.config import find_config, find_shipped, list_shipped, match_shipped, search_configs, shipped_root
 from ais_prompt.errors import ConfigError
+from ais_prompt.extensions.benchmarks.card import read_cards
 from ais_prompt.utils import CONFIG_FOLDERS, PEER_FOLDERS
 
 Write = Callable[[str, str], Path]

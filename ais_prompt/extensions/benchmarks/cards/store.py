@@ -11,8 +11,8 @@ from typing import Literal
 
 import msgspec
 
-from ais_prompt.config import LOCK, Card
 from ais_prompt.errors import AisPromptError, DataError
+from ais_prompt.extensions.benchmarks.card import LOCK, Card
 from ais_prompt.extensions.benchmarks.cards.catalog_dataset import (
     DataLock,
     SourceFile,

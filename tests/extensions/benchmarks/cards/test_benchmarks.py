@@ -12,7 +12,8 @@ import pytest
 
 from ais_prompt import run
 from ais_prompt.checks import Source, read_spec
-from ais_prompt.config import compose_config, find_card, list_shipped, read_cards
+from ais_prompt.config import compose_config, list_shipped
+from ais_prompt.extensions.benchmarks.card import find_card, read_cards
 from ais_prompt.extensions.benchmarks.cards.catalog_dataset import CatalogDataset
 from ais_prompt.extensions.benchmarks.cards.publisher_rows import LETTERS
 from ais_prompt.registry import READERS
