@@ -26,7 +26,7 @@ STEPS: Final[Mapping[Step, str]] = {
     "open_log": "(path) -> the run folder that a log of another tool becomes; None if the path holds no log",
     "benchmarks": "() -> title of a section of `aisprompt list datasets`, and the benchmarks in it, as `Benchmark`",
     "entries": "(name) -> entries of the reference, as `Entry`; only for that of this name are files read",
-    "array_index": "(environment) -> the number of this process in its array job, from 0; None without an array job",
+    "array_index": "(environment variables) -> the number of this process in its array job, from 0",
     "finished": "(run folder, result of the run) -> nothing",
 }
 """Step → its function.

@@ -86,7 +86,8 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
             return key.value  # type: ignore[no-any-return]
         package, _, name = key.rpartition(".")
         # Run folders name shipped parts by the paths of modules that have moved since.
-        key = name if package.startswith("ais_prompt.") and name in self.shipped else key
+        if package.startswith("ais_prompt.") and (name in self.shipped or missing_extension(name)):
+            key = name
         if key not in self.module_dict and key in self.shipped:
             importlib.import_module(self.shipped[key])
         if key in self.module_dict:

@@ -51,10 +51,7 @@ if TYPE_CHECKING:
         Partitioner,
         Portion,
         Shard,
-        Strategy,
         TaskSize,
-        portions,
-        split,
     )
     from ais_prompt.types.spec import (
         AVERAGES,

@@ -1,0 +1,6 @@
+"""What tests of extensions share with those of the core: a small project, and a browser."""
+
+from __future__ import annotations
+
+from tests.browser.conftest import chromium as chromium
+from tests.e2e.conftest import project as project
