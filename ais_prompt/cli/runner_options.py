@@ -73,10 +73,10 @@ def with_runner(source: Source, name: str | None, *, is_shard: bool) -> Source:
     if name is None:
         return source
     if "." not in name and name not in (*_SHORT, *_SHORT.values()):
-        what = f"there is no runner {name!r}"
+        what, fix = f"there is no runner {name!r}", advice(name, _SHORT)
         if owner := missing_extension(name) or missing_extension(f"{name.capitalize()}Runner"):
-            raise ConfigError(f"{what}: the extension {owner!r} has it, and is not here", where="--runner", fix=REINSTALL)
-        raise ConfigError(what, where="--runner", fix=advice(name, _SHORT))
+            what, fix = f"{what}: the extension {owner!r} has it, and is not here", REINSTALL
+        raise ConfigError(what, where="--runner", fix=fix)
     return replace(source, overrides=(f"runner={{'type': {_SHORT.get(name, name)!r}}}", *source.overrides))
 
 
