@@ -36,8 +36,8 @@ def options_of(command: click.Command) -> set[str]:
 def test_each_command_has_a_document_or_a_reason() -> None:
     verbs = main.verbs()
     with_json = {name for name, command in verbs.items() if "--json" in options_of(command)}
-    assert with_json == set(DOCUMENTS) | OWN_JSON
-    assert set(verbs) == with_json | WITHOUT_DOCUMENT.keys()
+    assert with_json == set(DOCUMENTS) & set(verbs) | OWN_JSON
+    assert set(verbs) == with_json | WITHOUT_DOCUMENT.keys() & set(verbs)
     assert not with_json & WITHOUT_DOCUMENT.keys()
 
 
