@@ -27,7 +27,7 @@ STEPS: Final[Mapping[Step, str]] = {
     "benchmarks": "() -> title of a section of `aisprompt list datasets`, and the benchmarks in it, as `Benchmark`",
     "entries": "(name) -> entries of the reference, as `Entry`; only for that of this name are files read",
     "array_index": "(environment variables) -> the number of this process in its array job, from 0",
-    "finished": "(run folder, result of the run) -> nothing",
+    "finished": "(path of the run folder, rows of its summary, as `ais_prompt.Row`) -> nothing, at the end of a run",
 }
 """Step → its function.
 

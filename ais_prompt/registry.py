@@ -72,8 +72,9 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
         self.shipped = PARTS[kind]
 
     def names(self) -> list[str]:
-        """Return all names that can be used now, shipped and registered, in alphabetical order."""
-        return sorted({*self.shipped, *self.module_dict})
+        """Return all names that can be used: shipped, registered, of installed extensions; in alphabetical order."""
+        brought = (name for one in installed_extensions() for name in one.parts.get(self.kind, ()))
+        return sorted({*self.shipped, *self.module_dict, *brought})
 
     def get(self, key: str) -> Callable[..., Any]:
         """Return the class or function of a registered name or a dotted path.

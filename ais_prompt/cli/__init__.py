@@ -86,8 +86,8 @@ class CommandLine(click.Group):
                 raise SystemExit(StoreError.exit_code) from error
 
     def verbs(self) -> dict[str, click.Command]:
-        """Import all verbs, by name."""
-        return {name: _verb(verb) for name, verb in VERBS.items()}
+        """Import all verbs, by name; those of installed packages too."""
+        return {name: _verb(verb) for name, verb in _with_installed().items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names of all verbs."""
@@ -112,7 +112,7 @@ class CommandLine(click.Group):
         word, verbs = args[0], self.list_commands(ctx)
         if word in verbs or word.startswith("-"):
             return super().resolve_command(ctx, args)
-        if verb := _of_stranger(word):
+        if verb := _with_installed().get(word):
             return word, _verb(verb), args[1:]
         from ais_prompt.cli.peer_flags import tool_answer
         from ais_prompt.utils import advice
@@ -139,11 +139,12 @@ class CommandLine(click.Group):
         name = word.partition("=")[0]
         return is_peer_option(word) or any(name in option.opts for option in _verb(VERBS["run"]).params)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Show the verbs by what they are for."""
-        width = max(map(len, self.list_commands(ctx)))
+        known = _with_installed()
+        width = max(map(len, known))
         for purpose in PURPOSES:
-            verbs = [(f"{name:<{width}}", verb.line) for name, verb in VERBS.items() if verb.purpose == purpose]
+            verbs = [(f"{name:<{width}}", verb.line) for name, verb in known.items() if verb.purpose == purpose]
             with formatter.section(purpose):
                 formatter.write_dl(verbs)
 
@@ -153,11 +154,12 @@ def _verb(verb: VerbEntry) -> click.Command:
     return command
 
 
-def _of_stranger(word: str) -> VerbEntry | None:
-    """Return a verb that the extension of another package brings."""
+def _with_installed() -> dict[str, VerbEntry]:
+    """Return all verbs by name; those of installed packages last."""
     from ais_prompt.utils import installed_extensions
 
-    return next((one.verbs[word] for one in installed_extensions() if word in one.verbs), None)
+    brought = {name: verb for one in installed_extensions() for name, verb in one.verbs.items()}
+    return VERBS | {name: verb for name, verb in brought.items() if name not in VERBS}
 
 
 @click.group(

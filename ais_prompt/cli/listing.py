@@ -113,9 +113,9 @@ def _entry(one: Benchmark) -> BenchmarkEntry:
 
 def _of_plugins(kind: str) -> Rows:
     """Return name and module of each part that an installed package brings; only these are imported."""
-    from ais_prompt.utils import find_plugins, load_plugins
+    from ais_prompt.utils import EXTENSIONS, find_plugins, load_plugins
 
-    if not find_plugins():
+    if not (find_plugins() or find_plugins(EXTENSIONS)):
         return []
     load_plugins()
     from ais_prompt import registry
