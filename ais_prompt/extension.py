@@ -17,6 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
+__all__ = ("Extension", "VerbEntry")
+
 Step: TypeAlias = Literal["translate", "accelerate", "open_log", "benchmarks", "entries", "array_index", "finished"]
 """A place in the path of the core where an extension may act; `STEPS` has what its function takes and returns."""
 

@@ -67,7 +67,9 @@ class Entry(Struct, frozen=True):
 def hints_of(part: Any) -> dict[str, Any]:
     """Return name → annotation, resolved where that is possible."""
     target = (
-        part.__init__ if inspect.isclass(part) and not (issubclass(part, Struct) or typing.is_typeddict(part)) else part
+        part.__init__
+        if inspect.isclass(part) and not (issubclass(part, Struct | tuple) or typing.is_typeddict(part))
+        else part
     )
     try:
         return typing.get_type_hints(target, include_extras=True)
