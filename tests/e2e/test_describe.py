@@ -37,8 +37,6 @@ ASKED = {
     "--num-prompts": ["run (command)", "--num-prompts, --limit  N"],
     "ais_prompt.open_run": ["open_run (function)", "from ais_prompt import open_run"],
     "Sampling": ["temperature  float or None, default 0.0", "sampling=dict(...)"],
-    "chat_core": ["chat_core (suite)", "aisprompt data get mmlu_pro gpqa"],
-    "bfcl": ["not here: aisprompt data get bfcl --from FOLDER, with the wheel"],
     "provider": ["openai  address", "https://api.openai.com/v1, key in OPENAI_API_KEY"],
 }
 

@@ -22,6 +22,22 @@ def test_no_line_is_wider_than_the_terminal(args: list[str]) -> None:
     assert max(map(len, done.stdout.splitlines())) <= 70
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("chat_core", ["chat_core (suite)", "aisprompt data get mmlu_pro gpqa"]),
+        ("bfcl", ["not here: aisprompt data get bfcl --from FOLDER, with the wheel"]),
+        ("gsm8k_gen", ["gsm8k (benchmark)", "openai/gsm8k, configuration main"]),
+    ],
+)
+def test_benchmarks_suites_and_their_configs_are_described_once(name: str, said: list[str]) -> None:
+    done = run_cli("describe", name, environment={"COLUMNS": "80"})
+    assert done.returncode == 0, done.stderr
+    assert all(words in done.stdout for words in said)
+    assert "gsm8k_gen (config of datasets)" not in done.stdout
+
+
 @pytest.mark.parametrize(
     ("evaluator", "what"),
     [

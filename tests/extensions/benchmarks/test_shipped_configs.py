@@ -8,7 +8,7 @@ import pytest
 
 from ais_prompt.checks import Source, checked
 from ais_prompt.config import list_shipped, load_config
-from tests.support.benchmark_samples import NAMES, bring
+from tests.extensions.benchmarks.benchmark_samples import NAMES, bring
 
 
 @pytest.mark.process

@@ -18,7 +18,7 @@ from ais_prompt.extensions.benchmarks.card import find_card, read_cards
 from ais_prompt.extensions.benchmarks.cards.catalog_dataset import CatalogDataset
 from ais_prompt.extensions.benchmarks.cards.publisher_rows import LETTERS
 from ais_prompt.registry import READERS
-from tests.support.benchmark_samples import CONFIGS, NAMES, bring, sample
+from tests.extensions.benchmarks.benchmark_samples import CONFIGS, NAMES, bring, sample
 from tests.support.cli import run_cli
 
 MOST_DATASETS = 5
