@@ -49,7 +49,6 @@ from ais_prompt.evaluators.base import Evaluator as Evaluator
 from ais_prompt.evaluators.choices import AveragePPLEvaluator as AveragePPLEvaluator
 from ais_prompt.evaluators.choices import ChoicesAccEvaluator as ChoicesAccEvaluator
 from ais_prompt.evaluators.choices import ChoicesMassEvaluator as ChoicesMassEvaluator
-from ais_prompt.evaluators.circular import CircularEvaluator as CircularEvaluator
 from ais_prompt.evaluators.code.evaluator import HumanEvalEvaluator as HumanEvalEvaluator
 from ais_prompt.evaluators.code.evaluator import MBPPEvaluator as MBPPEvaluator
 from ais_prompt.evaluators.contained import BBHEvaluator as BBHEvaluator
@@ -72,13 +71,8 @@ from ais_prompt.evaluators.structured import RegexEvaluator as RegexEvaluator
 from ais_prompt.evaluators.text_overlap import BleuEvaluator as BleuEvaluator
 from ais_prompt.evaluators.text_overlap import JiebaRougeEvaluator as JiebaRougeEvaluator
 from ais_prompt.evaluators.text_overlap import RougeEvaluator as RougeEvaluator
-from ais_prompt.evaluators.visual import AnlsEvaluator as AnlsEvaluator
-from ais_prompt.evaluators.visual import MmmuOpenEvaluator as MmmuOpenEvaluator
-from ais_prompt.evaluators.visual import OcrBenchEvaluator as OcrBenchEvaluator
-from ais_prompt.evaluators.visual import RelaxedAccuracyEvaluator as RelaxedAccuracyEvaluator
-from ais_prompt.evaluators.visual import RoundedNumberEvaluator as RoundedNumberEvaluator
-from ais_prompt.evaluators.visual import VqaAccuracyEvaluator as VqaAccuracyEvaluator
 from ais_prompt.extensions.benchmarks.cards.catalog_dataset import CatalogDataset as CatalogDataset
+from ais_prompt.extensions.benchmarks.circular import CircularEvaluator as CircularEvaluator
 from ais_prompt.extensions.benchmarks.function_calls import ToolCallEvaluator as ToolCallEvaluator
 from ais_prompt.extensions.benchmarks.instructions import InstructionEvaluator as InstructionEvaluator
 from ais_prompt.extensions.benchmarks.layouts.layout_dataset import BenchmarkDataset as BenchmarkDataset
@@ -90,6 +84,12 @@ from ais_prompt.extensions.benchmarks.long_bench import LongBenchCountEvaluator 
 from ais_prompt.extensions.benchmarks.long_bench import LongBenchRetrievalEvaluator as LongBenchRetrievalEvaluator
 from ais_prompt.extensions.benchmarks.long_bench import LongBenchRougeEvaluator as LongBenchRougeEvaluator
 from ais_prompt.extensions.benchmarks.ruler.ruler_dataset import RulerDataset as RulerDataset
+from ais_prompt.extensions.benchmarks.visual import AnlsEvaluator as AnlsEvaluator
+from ais_prompt.extensions.benchmarks.visual import MmmuOpenEvaluator as MmmuOpenEvaluator
+from ais_prompt.extensions.benchmarks.visual import OcrBenchEvaluator as OcrBenchEvaluator
+from ais_prompt.extensions.benchmarks.visual import RelaxedAccuracyEvaluator as RelaxedAccuracyEvaluator
+from ais_prompt.extensions.benchmarks.visual import RoundedNumberEvaluator as RoundedNumberEvaluator
+from ais_prompt.extensions.benchmarks.visual import VqaAccuracyEvaluator as VqaAccuracyEvaluator
 from ais_prompt.extensions.clusters.partitioners import NumWorkerPartitioner as NumWorkerPartitioner
 from ais_prompt.extensions.clusters.partitioners import SizePartitioner as SizePartitioner
 from ais_prompt.extensions.clusters.ray import RayRunner as RayRunner

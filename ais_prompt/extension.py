@@ -15,21 +15,27 @@ import importlib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
 __all__ = ["Extension", "Step", "VerbEntry"]
 """What a package of your own needs; the rest is for the core."""
 
-Step: TypeAlias = Literal["translate", "accelerate", "open_log", "finished"]
+Step: TypeAlias = Literal["translate", "accelerate", "open_log", "benchmarks", "entries", "array_index", "finished"]
 """A place in the path of the core where an extension may act; `STEPS` has what its function takes and returns."""
 
 STEPS: Final[Mapping[Step, str]] = {
     "translate": "(config dict, options of the command line) -> (config dict of this program, notes)",
     "accelerate": "(models of a config, accelerator, folder) -> (models that a server serves, notes)",
     "open_log": "(path) -> the run folder that a log of another tool becomes; None if the path holds no log",
-    "finished": "(run folder, results of the run) -> nothing; every extension that has it is called",
+    "benchmarks": "() -> title of a section of `aisprompt list datasets`, and the benchmarks in it, as `Benchmark`",
+    "entries": "(name) -> entries of the reference, as `Entry`; only for that of this name are files read",
+    "array_index": "(environment variables) -> the number of this process in its array job, from 0",
+    "finished": "(path of the run folder, rows of its summary, as `ais_prompt.Row`) -> nothing, at the end of a run",
 }
-"""Step → its function. Of all but ``finished`` the first that is found is called, shipped ones before others."""
+"""Step → its function.
+
+Of ``benchmarks``, ``entries`` and ``finished`` all are called, of the others the first; shipped ones before others.
+"""
 
 _FOLDER: Final = Path(__file__).parent / "extensions"
 REINSTALL: Final = "install ais-prompt again, with all that is in ais_prompt/extensions"
@@ -55,6 +61,25 @@ class VerbEntry(NamedTuple):
         """Return the same with the full names of modules, see `Extension.at`."""
         document = self.document and f"{package}.{self.document}"
         return self._replace(home=f"{package}.{self.home}", document=document)
+
+
+class Benchmark(Protocol):
+    """What ``aisprompt list`` shows of questions that can be asked by name.
+
+    Attributes:
+        name: the name for ``--datasets``.
+        tests: what they test, in a few words.
+        size: number of questions.
+        language, licence: of the questions.
+        is_here: whether they are on this machine.
+    """
+
+    name: str
+    tests: str
+    size: int
+    language: str
+    licence: str
+    is_here: bool
 
 
 class Extension(NamedTuple):

@@ -106,6 +106,7 @@ HELPERS: Final = {
     "Repeatability": "ais_prompt.metrics",
     "RoleTemplateFormat": "ais_prompt.prompts.chat_formats",
     "THINK_TAGS": "ais_prompt.models",
+    "VerbEntry": "ais_prompt.extension",
     "fewest_for": "ais_prompt.metrics",
     "make_chat_format": "ais_prompt.prompts.chat_formats",
     "mean_difference": "ais_prompt.metrics",

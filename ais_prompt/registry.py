@@ -72,8 +72,9 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
         self.shipped = PARTS[kind]
 
     def names(self) -> list[str]:
-        """Return all names that can be used now, shipped and registered, in alphabetical order."""
-        return sorted({*self.shipped, *self.module_dict})
+        """Return all names that can be used: shipped, registered, of installed extensions; in alphabetical order."""
+        brought = (name for one in installed_extensions() for name in one.parts.get(self.kind, ()))
+        return sorted({*self.shipped, *self.module_dict, *brought})
 
     def get(self, key: str) -> Callable[..., Any]:
         """Return the class or function of a registered name or a dotted path.
@@ -86,7 +87,8 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
             return key.value  # type: ignore[no-any-return]
         package, _, name = key.rpartition(".")
         # Run folders name shipped parts by the paths of modules that have moved since.
-        key = name if package.startswith("ais_prompt.") and name in self.shipped else key
+        if package.startswith("ais_prompt.") and (name in self.shipped or missing_extension(name)):
+            key = name
         if key not in self.module_dict and key in self.shipped:
             importlib.import_module(self.shipped[key])
         if key in self.module_dict:

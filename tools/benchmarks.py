@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from ais_prompt.config import NOT_VERIFIED, Card, how_to_get, list_shipped, read_cards
-from ais_prompt.reference.config_files import benchmarks_of, configs_of, how_asked, suites
+from ais_prompt.config import list_shipped
+from ais_prompt.extensions.benchmarks.card import NOT_VERIFIED, Card, how_to_get, read_cards
+from ais_prompt.extensions.benchmarks.entries import benchmarks_of, configs_of, how_asked, suites
 
 ABOUT: Final = """\
 # Benchmarks
@@ -51,8 +52,8 @@ ADD: Final = """\
    template needs, name a function of `ais_prompt/extensions/benchmarks/cards/publisher_rows.py` as `rows`.
 2. Write the configs beside it with `type='CatalogDataset'`: `NAME_gen.py`, and `NAME_ppl.py` if choices are compared by
    likelihood.
-3. Write `tests/benchmarks/NAME.json`: a few rows of your own in the publisher's form, answers, and the score that
-   follows. The tests run every config on them.
+3. Write `tests/extensions/benchmarks/samples/NAME.json`: a few rows of your own in the publisher's form, answers, and
+   the score that follows. The tests run every config on them.
 4. If something published can be met, such as verdicts or the score of known answers, add a test that meets it, and name
    it as `checked`.
 5. Run `python -m tools.reference`, which writes this page.

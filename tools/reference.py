@@ -12,11 +12,9 @@ from pathlib import Path
 from typing import Final
 
 from ais_prompt.cli.describe import command_entries
-from ais_prompt.reference.entry import REQUIRED, Argument, Entry
-from ais_prompt.reference.file_entries import FILES, schema_of
-from ais_prompt.reference.lookup import entries
-from ais_prompt.reference.programs import LLMS, SKILL, llms_txt, skill
-from tools import benchmarks, counterparts, differences
+from ais_prompt.extension import import_object, shipped
+from ais_prompt.reference import FILES, LLMS, REQUIRED, SKILL, Argument, Entry, entries, llms_txt, schema_of, skill
+from tools import differences
 from tools.stub import NAMES, STUB, names_of_extensions, stub
 
 ROOT: Final = Path(__file__).parents[1]
@@ -55,6 +53,9 @@ LISTS: Final = {
 }
 """Pages that other modules write → title, and what they hold."""
 
+OF_EXTENSIONS: Final = {"benchmarks": {"benchmarks"}, "counterparts": {"benchmarks", "peers"}}
+"""Page → the extensions that it is about: module of its name here, which has ``page()``."""
+
 USAGE_SHOWN: Final = ("config", "commands", "files")
 """Groups of which a page shows how an entry is written; the names of others are enough."""
 
@@ -90,8 +91,9 @@ def pages() -> dict[Path, str]:
     made[Path("docs") / f"{SKILL}.txt"] = skill(groups["commands"])  # with .md it would become a page
     made[STUB.relative_to(ROOT)] = stub()
     made[NAMES.relative_to(ROOT)] = names_of_extensions()
-    made[FOLDER / "benchmarks.md"] = benchmarks.page()
-    made[FOLDER / "counterparts.md"] = counterparts.page()
+    for page, needed in OF_EXTENSIONS.items():
+        if needed <= shipped().keys():
+            made[FOLDER / f"{page}.md"] = import_object(f"tools.{page}:page")()
     made[FOLDER / "differences.md"] = differences.render(differences.load_cases(), differences.load_entries())
     return made
 

@@ -85,8 +85,8 @@ class CommandLine(click.Group):
                 raise SystemExit(StoreError.exit_code) from error
 
     def verbs(self) -> dict[str, click.Command]:
-        """Import all verbs, by name."""
-        return {name: _verb(verb) for name, verb in VERBS.items()}
+        """Import all verbs, by name; those of installed packages too."""
+        return {name: _verb(verb) for name, verb in _with_installed().items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names of all verbs."""
@@ -111,11 +111,11 @@ class CommandLine(click.Group):
         word, verbs = args[0], self.list_commands(ctx)
         if word in verbs or word.startswith("-"):
             return super().resolve_command(ctx, args)
-        from ais_prompt.cli.peer_flags import tool_answer
-        from ais_prompt.utils import advice, installed_entry
-
-        if verb := installed_entry("verbs", word):
+        if verb := _with_installed().get(word):
             return word, _verb(verb), args[1:]
+        from ais_prompt.cli.peer_flags import tool_answer
+        from ais_prompt.utils import advice
+
         if owner := missing_extension(word):
             raise click.UsageError(f"The extension {owner!r} has {word!r}, and is not here: {REINSTALL}", ctx)
         meant = MEANT.get(word)
@@ -138,11 +138,12 @@ class CommandLine(click.Group):
         name = word.partition("=")[0]
         return is_peer_option(word) or any(name in option.opts for option in _verb(VERBS["run"]).params)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Show the verbs by what they are for."""
-        width = max(map(len, self.list_commands(ctx)))
+        known = _with_installed()
+        width = max(map(len, known))
         for purpose in PURPOSES:
-            verbs = [(f"{name:<{width}}", verb.line) for name, verb in VERBS.items() if verb.purpose == purpose]
+            verbs = [(f"{name:<{width}}", verb.line) for name, verb in known.items() if verb.purpose == purpose]
             with formatter.section(purpose):
                 formatter.write_dl(verbs)
 
@@ -150,6 +151,14 @@ class CommandLine(click.Group):
 def _verb(verb: VerbEntry) -> click.Command:
     command: click.Command = import_object(verb.home)
     return command
+
+
+def _with_installed() -> dict[str, VerbEntry]:
+    """Return all verbs by name; those of installed packages last."""
+    from ais_prompt.utils import installed_extensions
+
+    brought = {name: verb for one in installed_extensions() for name, verb in one.verbs.items()}
+    return VERBS | {name: verb for name, verb in brought.items() if name not in VERBS}
 
 
 @click.group(

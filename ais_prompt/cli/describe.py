@@ -14,15 +14,16 @@ from ais_prompt.catalog import PARTS
 from ais_prompt.cli.verb import CONFIG_DIR, PEER_PATH, Verb, echo, json_option, offer, wants_json
 
 if TYPE_CHECKING:
-    from ais_prompt.reference.entry import Argument, Entry
+    from ais_prompt.reference import Argument, Entry
 
 WIDEST: Final = 100
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
-    from ais_prompt.config import read_cards
+    from ais_prompt.steps import steps
 
-    names = sorted({*read_cards(), *(name for parts in PARTS.values() for name in parts)})
+    benchmarks = (one.name for step in steps("benchmarks") for one in step()[1])
+    names = sorted({*benchmarks, *(name for parts in PARTS.values() for name in parts)})
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
@@ -38,11 +39,18 @@ def describe(name: str, schema: bool) -> None:
     For example FixKRetriever, reader_cfg, reader_cfg.test_range, StoreError, run.json, run, --set, ais_prompt.compare,
     gsm8k, gsm8k_gen_1d7fe4. SKILL.md and llms.txt print these files, for agents that use this program.
     """
-    from ais_prompt.reference.code_entries import plugin_entries
-    from ais_prompt.reference.config_files import benchmark_entries, config_file_entries, suite_entries
-    from ais_prompt.reference.entry import Entry
-    from ais_prompt.reference.lookup import entry_text, find
-    from ais_prompt.reference.programs import LLMS, SKILL, llms_txt, skill
+    from ais_prompt.reference import (
+        LLMS,
+        SKILL,
+        Entry,
+        config_file_entries,
+        entry_text,
+        find,
+        llms_txt,
+        plugin_entries,
+        skill,
+    )
+    from ais_prompt.steps import steps
     from ais_prompt.utils import NARROWEST
 
     if schema and wants_json():
@@ -56,7 +64,8 @@ def describe(name: str, schema: bool) -> None:
         _print_schema(name)
         return
     more = [*command_entries(), *plugin_entries()]
-    more += [*benchmark_entries(name), *suite_entries(name), *config_file_entries(name)]
+    told = [entry for entries in steps("entries") for entry in entries(name)]
+    more += [*told, *config_file_entries(name, {config for entry in told for config in entry.also})]
     found = find(name.removeprefix("ais_prompt."), more)
     offer(entries=found)
     if wants_json():
@@ -68,7 +77,7 @@ def describe(name: str, schema: bool) -> None:
 def command_entries() -> Iterator[Entry]:
     """Yield the entries of all commands."""
     from ais_prompt.cli import main
-    from ais_prompt.reference.entry import Entry
+    from ais_prompt.reference import Entry
 
     for name, command in main.verbs().items():
         ctx = click.Context(command, info_name=f"aisprompt {name}")
@@ -86,7 +95,7 @@ def command_entries() -> Iterator[Entry]:
 
 
 def _option(option: click.Option) -> Argument:
-    from ais_prompt.reference.entry import Argument
+    from ais_prompt.reference import Argument
 
     record = option.get_help_record(click.Context(click.Command("")))
     assert record is not None, "no option is hidden"
@@ -107,7 +116,7 @@ def _print_schema(name: str) -> None:
         ConfigError: there is no such file, or it is no JSON.
     """
     from ais_prompt.errors import ConfigError
-    from ais_prompt.reference.file_entries import FILES, schema_of
+    from ais_prompt.reference import FILES, schema_of
     from ais_prompt.utils import encode, listed
 
     known = {file.name: file for file in FILES if file.shape is not None}

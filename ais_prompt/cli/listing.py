@@ -11,7 +11,7 @@ from ais_prompt.catalog import PARTS, PROVIDERS
 from ais_prompt.cli.verb import CONFIG_DIR, PEER_PATH, Verb, echo, hanging, json_option, offer, wants_json
 
 if TYPE_CHECKING:
-    from ais_prompt.config import Card
+    from ais_prompt.extension import Benchmark
     from ais_prompt.report import BenchmarkEntry
 
 Rows: TypeAlias = list[tuple[str, str]]
@@ -44,9 +44,8 @@ def list_parts(words: tuple[str, ...]) -> None:
     if wants_json():
         _offer(configs, parts, with_providers=with_providers)
         return
-    benchmarks = _benchmarks() if kind in (None, "datasets") else []
-    if benchmarks:
-        _section("benchmarks: aisprompt data get NAME…; aisprompt describe NAME", benchmarks)
+    for title, benchmarks in _benchmarks() if kind in (None, "datasets") else ():
+        _section(title, _benchmark_rows(benchmarks))
     for name, rows in configs.items():
         _section(f"{name.removesuffix('s')} configs: --{name} NAME…", rows)
     if with_providers:
@@ -95,7 +94,6 @@ def _nothing_found(kind: str | None, patterns: Sequence[str]) -> str:
 
 
 def _offer(configs: dict[str, Rows], parts: dict[str, Rows], *, with_providers: bool) -> None:
-    from ais_prompt.config import read_cards
     from ais_prompt.report import Named, ProviderEntry
 
     providers = [ProviderEntry(name, one.base_url, one.key, one.api) for name, one in PROVIDERS.items()]
@@ -103,21 +101,21 @@ def _offer(configs: dict[str, Rows], parts: dict[str, Rows], *, with_providers: 
         configs={name: [Named(*row) for row in sorted(rows)] for name, rows in configs.items()},
         parts={name: [Named(*row) for row in sorted(rows)] for name, rows in parts.items()},
         providers=providers if with_providers else [],
-        benchmarks=[] if "datasets" not in configs else [_benchmark(card) for card in read_cards().values()],
+        benchmarks=[_entry(one) for _, found in _benchmarks() for one in found] if "datasets" in configs else [],
     )
 
 
-def _benchmark(card: Card) -> BenchmarkEntry:
+def _entry(one: Benchmark) -> BenchmarkEntry:
     from ais_prompt.report import BenchmarkEntry
 
-    return BenchmarkEntry(card.name, card.tests, card.size, card.language, card.licence, card.is_here)
+    return BenchmarkEntry(one.name, one.tests, one.size, one.language, one.licence, one.is_here)
 
 
 def _of_plugins(kind: str) -> Rows:
     """Return name and module of each part that an installed package brings; only these are imported."""
-    from ais_prompt.utils import find_plugins, load_plugins
+    from ais_prompt.utils import EXTENSIONS, find_plugins, load_plugins
 
-    if not find_plugins():
+    if not (find_plugins() or find_plugins(EXTENSIONS)):
         return []
     load_plugins()
     from ais_prompt import registry
@@ -132,18 +130,24 @@ def _configs(kind: str) -> Rows:
     return [(config.name, config.summary) for config in list_shipped(kind)]  # type: ignore[arg-type]
 
 
-def _benchmarks() -> Rows:
-    """Return each benchmark, as name, whether its data are here, questions and licence; and what it tests."""
-    from ais_prompt.config import read_cards
+def _benchmarks() -> list[tuple[str, Sequence[Benchmark]]]:
+    from ais_prompt.steps import steps
 
-    known = read_cards()
-    names, licences = (max(map(len, texts), default=0) for texts in (known, [card.licence for card in known.values()]))
+    return [step() for step in steps("benchmarks")]
+
+
+def _benchmark_rows(benchmarks: Sequence[Benchmark]) -> Rows:
+    """Return each benchmark, as name, whether its data are here, questions and licence; and what it tests."""
+    names, licences = (
+        max(map(len, texts), default=0)
+        for texts in ([one.name for one in benchmarks], [one.licence for one in benchmarks])
+    )
     return [
         (
-            f"{name:<{names}}  {'here' if card.is_here else '-':<4}  {card.size:>6,}  {card.licence:<{licences}}",
-            card.tests,
+            f"{one.name:<{names}}  {'here' if one.is_here else '-':<4}  {one.size:>6,}  {one.licence:<{licences}}",
+            one.tests,
         )
-        for name, card in known.items()
+        for one in benchmarks
     ]
 
 

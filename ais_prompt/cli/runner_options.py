@@ -15,6 +15,7 @@ from ais_prompt.cli.gate_options import GATE_OPTIONS
 from ais_prompt.cli.limit_options import BUDGET_OPTIONS, budget_arguments
 from ais_prompt.cli.options import given_words, shown_command
 from ais_prompt.cli.verb import echo, hint, repeat_mistakes
+from ais_prompt.extension import REINSTALL, missing_extension
 from ais_prompt.utils import counted
 
 if TYPE_CHECKING:
@@ -71,7 +72,10 @@ def with_runner(source: Source, name: str | None, *, is_shard: bool) -> Source:
     if name is None:
         return source
     if "." not in name and name not in (*_SHORT, *_SHORT.values()):
-        raise ConfigError(f"there is no runner {name!r}", where="--runner", fix=advice(name, _SHORT))
+        what, fix = f"there is no runner {name!r}", advice(name, _SHORT)
+        if owner := missing_extension(name) or missing_extension(f"{name.capitalize()}Runner"):
+            what, fix = f"{what}: the extension {owner!r} has it, and is not here", REINSTALL
+        raise ConfigError(what, where="--runner", fix=fix)
     return replace(source, overrides=(f"runner={{'type': {_SHORT.get(name, name)!r}}}", *source.overrides))
 
 

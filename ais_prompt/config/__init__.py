@@ -5,17 +5,6 @@ from typing import TYPE_CHECKING
 from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
-    from ais_prompt.config.cards import (
-        LOCK,
-        NOT_VERIFIED,
-        Card,
-        Files,
-        Hub,
-        find_card,
-        get_command,
-        how_to_get,
-        read_cards,
-    )
     from ais_prompt.config.command_secrets import secrets_in_command, takes_secret
     from ais_prompt.config.compose import compose_config, with_summarizer
     from ais_prompt.config.custom_imports import Surroundings, import_custom_modules, make_importable
@@ -26,6 +15,7 @@ if TYPE_CHECKING:
         KINDS,
         PEER_CONFIGS_ADVICE,
         NamedConfig,
+        config_folders,
         find_config,
         find_shipped,
         list_configs,

@@ -78,7 +78,7 @@ CONFIG: Final = KeyTable(
         Key("gates", "list of texts", "conditions that decide the exit code: `'gsm8k*: accuracy >= 80%'`"),
         Key("budget", "dict", "how much a session may ask", "no limit"),
         Key("perf", "dict", "how `-m perf` measures the performance of a server"),
-        Key("runner", "part", "starts shards, here or on a cluster", "one process asks everything"),
+        Key("runner", "part", "starts shards, on this machine or elsewhere", "one process asks everything"),
         Key("partitioner", "part", "divides the tasks among shards", "every shard asks a part of each dataset"),
         Key("work_dir", "text", "the folder of all runs", "`'outputs'`"),
         Key("run_name", "text", "the folder of this config below `work_dir`", "the name of the file"),

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
         worst_of,
     )
     from ais_prompt.evaluators.choices import AveragePPLEvaluator, ChoicesAccEvaluator, ChoicesMassEvaluator
-    from ais_prompt.evaluators.circular import CircularEvaluator
     from ais_prompt.evaluators.code.evaluator import CodeEvaluator, HumanEvalEvaluator, MBPPEvaluator, humaneval_program
     from ais_prompt.evaluators.contained import (
         BBHEvaluator,
@@ -62,13 +61,5 @@ if TYPE_CHECKING:
     from ais_prompt.evaluators.squad import DropEvaluator, SquadEvaluator
     from ais_prompt.evaluators.structured import JsonEqualEvaluator, JsonSchemaEvaluator, RegexEvaluator
     from ais_prompt.evaluators.text_overlap import BleuEvaluator, JiebaRougeEvaluator, RougeEvaluator
-    from ais_prompt.evaluators.visual import (
-        AnlsEvaluator,
-        MmmuOpenEvaluator,
-        OcrBenchEvaluator,
-        RelaxedAccuracyEvaluator,
-        RoundedNumberEvaluator,
-        VqaAccuracyEvaluator,
-    )
 else:
     __getattr__, __dir__ = offered(__name__, "evaluators")

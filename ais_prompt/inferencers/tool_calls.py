@@ -165,7 +165,7 @@ class MultiTurnToolCallInferencer(ToolCallInferencer):
     of the same function; if several are expected, of the one that shares most arguments with it. A call that is not
     expected gets an error as its result. A turn without an answer ends the conversation.
 
-    Each turn is scored by itself: `ToolCallEvaluator` with `tool_calls_postprocess` needs no ``gold_columns``.
+    Each turn is scored by itself: an evaluator of calls with `tool_calls_postprocess` needs no ``gold_columns``.
 
     Args:
         turns: the column with the turns, a list or JSON, each a mapping with ``answers``, the expected calls in BFCL's

@@ -168,7 +168,8 @@ def media_roots_of(spec: DatasetSpec) -> MediaRoots:
     given = [root if has_scheme(root) else str(expand(root)) for root in spec.reader.media_roots]
     templates = filter(None, (spec.infer.ice_template, spec.infer.prompt_template))
     written = [root for template in templates for root in _written_roots(template.args)]
-    return MediaRoots.of([*given, *_data_folders(spec.source.args), *written], f"{spec.reader.where}.media_roots")
+    folders = [*given, *_data_folders(spec.source.args), *_root_of_all(spec.source), *written]
+    return MediaRoots.of(folders, f"{spec.reader.where}.media_roots")
 
 
 def build_context(
@@ -286,20 +287,22 @@ def _both(config_path: str, elsewhere: str) -> str:
 
 
 def _data_folders(args: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the folders that the reader's arguments name: ``path``, ``data_files``, and those like ``image_path``.
-
-    A benchmark with a card has its media in the folder of all data.
-    """
+    """Yield the folders that the reader's arguments name: ``path``, ``data_files``, and those like ``image_path``."""
     for key, value in args.items():
-        if key == "benchmark":
-            yield str(data_root())
-        elif isinstance(value, Mapping) and key != "data_files":  # arguments of a peer's loader
+        if isinstance(value, Mapping) and key != "data_files":  # arguments of a peer's loader
             yield from _data_folders(value)
         elif key in ("path", "data_files") or str(key).endswith("_path"):
             for text in texts(value):
                 with suppress(OSError, ValueError):  # too long for a path
                     if text and (found := find_data(text)):
                         yield str(found if found.is_dir() else found.parent)
+
+
+def _root_of_all(source: PartSpec) -> Iterator[str]:
+    """Yield the folder of all data if the reader keeps its files there."""
+    with suppress(AisPromptError):  # a reader that does not exist is an error of its own
+        if getattr(READERS.get(source.type), "reads_data_root", False):
+            yield str(data_root())
 
 
 def _written_roots(args: Mapping[str, Any]) -> Iterator[str]:

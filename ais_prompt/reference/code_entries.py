@@ -68,7 +68,7 @@ evaluated as Python. `None`, 0, and a number of at least the number of rows sele
 """What a range can be; `ais_prompt.data.ranges.select` reads it."""
 ENVIRONMENT: Final = (
     ("AISPROMPT_CONFIG_DIR", "folders", "folders with `models`, `datasets` and `summarizers`, as `--config-dir`"),
-    ("AISPROMPT_DATA", "folder", "where `aisprompt data get` keeps benchmarks; default `~/.cache/aisprompt/data`"),
+    ("AISPROMPT_DATA", "folder", "where the data of benchmarks are kept; default `~/.cache/aisprompt/data`"),
     ("AISPROMPT_LANG", "`zh` or `en`", "language of labels: reports, prompt pages, the summary; default: the locale"),
     ("AISPROMPT_PEER_PATH", "folders", "folders with OpenCompass or AISBench, as `--peer-path`"),
     ("OPENAI_API_KEY", "key", "the key of models behind an API whose config names no other variable"),

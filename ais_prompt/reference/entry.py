@@ -66,8 +66,8 @@ class Entry(Struct, frozen=True):
 
 def hints_of(part: Any) -> dict[str, Any]:
     """Return name → annotation, resolved where that is possible."""
-    has_fields = inspect.isclass(part) and (issubclass(part, Struct | tuple) or typing.is_typeddict(part))
-    target = part.__init__ if inspect.isclass(part) and not has_fields else part
+    is_made = inspect.isclass(part) and not (issubclass(part, Struct | tuple) or typing.is_typeddict(part))
+    target = part.__init__ if is_made else part
     try:
         return typing.get_type_hints(target, include_extras=True)
     except (NameError, TypeError):  # a name that only type checkers import

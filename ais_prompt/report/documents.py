@@ -233,7 +233,7 @@ class ListDocument(Document, kw_only=True):
     Attributes:
         configs: ``models`` and ``datasets`` → configs that can be named.
         found: ``models``, ``datasets`` and ``summarizers`` → configs that a pattern found.
-        benchmarks: what `aisprompt data get` brings.
+        benchmarks: questions that extensions know by name.
         providers: of models.
         parts: kind → registered parts.
     """

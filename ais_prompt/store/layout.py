@@ -189,7 +189,7 @@ def safe_name(abbr: str) -> str:
 
 
 def refuse_links(folder: RunFolder) -> None:
-    """Raise an error if a run folder holds a symbolic link that leads out of it. Those of submitit do not.
+    """Raise an error if a run folder holds a symbolic link that leads out of it. Links inside of it may be.
 
     The folder itself may be a link, as the user named it. The folders of single shards are left out: they may be a
     thousand, and only their own process writes them.

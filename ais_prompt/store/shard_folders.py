@@ -27,6 +27,8 @@ from typing import Any, Final
 from msgspec import Struct, field, json, to_builtins
 
 from ais_prompt.errors import ConfigError, StoreError
+from ais_prompt.extension import REINSTALL, missing_extension
+from ais_prompt.steps import step
 from ais_prompt.store.disk import writing
 from ais_prompt.store.layout import RunFolder, refuse_links, safe_name
 from ais_prompt.store.results import read_json, write_json_atomic
@@ -104,7 +106,7 @@ EVERYTHING: Final = HeldTasks()
 
 
 def parse_shard(text: str, environment: Mapping[str, str] = os.environ) -> Shard:
-    """Read ``3/8``, or ``auto/8``, whose number comes from the array job of Slurm or the indexed job of Kubernetes.
+    """Read ``3/8``, or ``auto/8``, whose number comes from the array job that this process belongs to.
 
     Raises:
         ConfigError: it has another form, or the number is not below that of all shards.
@@ -113,7 +115,7 @@ def parse_shard(text: str, environment: Mapping[str, str] = os.environ) -> Shard
     if not count.isdecimal() or not (number.isdecimal() or number == "auto"):
         what = f"a shard is written 0/8 to 7/8, or auto/8, not {text!r}"
         raise ConfigError(what, where="--shard", fix="e.g. --shard 0/8")
-    index = _job_index(environment) if number == "auto" else int(number)
+    index = _own_number(environment) if number == "auto" else int(number)
     if not 0 <= index < int(count):
         raise ConfigError(
             f"there is no shard {index} of {count}", where="--shard", fix=f"they are numbered 0 to {int(count) - 1}"
@@ -333,25 +335,13 @@ def _folder(run: RunFolder, key: str) -> Path:
     return run.shards / "partitions" / key
 
 
-def _job_index(environment: Mapping[str, str]) -> int:
-    """Return the number of this job in its array, from 0.
-
-    Sources: sbatch(1), ``SLURM_ARRAY_TASK_ID``, ``_MIN`` and ``_STEP``; Kubernetes, "Indexed Job".
-    """
-    fix = "give the number: --shard 0/8"
-    try:
-        if task := environment.get("SLURM_ARRAY_TASK_ID"):
-            first, step = (int(environment.get(f"SLURM_ARRAY_TASK_{name}", n)) for name, n in (("MIN", 0), ("STEP", 1)))
-            return (int(task) - first) // step
-        if index := environment.get("JOB_COMPLETION_INDEX"):
-            return int(index)
-    except (ValueError, ZeroDivisionError) as error:
-        raise ConfigError(
-            f"the variable of the array job is not a number: {error}", where="--shard auto", fix=fix
-        ) from None
-    raise ConfigError(
-        "there is no array job: SLURM_ARRAY_TASK_ID and JOB_COMPLETION_INDEX are not set", where="--shard auto", fix=fix
-    )
+def _own_number(environment: Mapping[str, str]) -> int:
+    """Return the number of this process among those of its array job, from 0."""
+    if (array_index := step("array_index")) is None:
+        owner = missing_extension("array_index")
+        what = f"the extension {owner!r} reads the number of an array job, and is not here"
+        raise ConfigError(what, where="--shard auto", fix=f"give the number: --shard 0/8; or {REINSTALL}")
+    return int(array_index(environment))
 
 
 def _make_folder(run: RunFolder, name: str) -> RunFolder:

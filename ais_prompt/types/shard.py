@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from math import gcd
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Protocol
 
 from msgspec import Struct
-
-Strategy: TypeAlias = Literal["heuristic", "split"]
-"""``heuristic`` splits large datasets and groups small ones; ``split`` groups none."""
-LONG_ANSWER: Final = 512
-"""Tokens that an answer may have at least to count as long."""
-LONG_FACTOR: Final = 10
-"""How much more a long answer costs. OpenCompass counts so for gsm8k, math and bbh, by their names."""
 
 
 class Portion(Struct, frozen=True):
@@ -99,15 +91,6 @@ class TaskSize(Struct, frozen=True):
     requests: int
     answer_tokens: int
 
-    def cost(self, gen_task_coef: float) -> float:
-        """Return the estimated cost, in requests for a log-likelihood.
-
-        Args:
-            gen_task_coef: how much more a generated answer costs.
-        """
-        factor = gen_task_coef if self.answer_tokens else 1
-        return self.requests * factor * (LONG_FACTOR if self.answer_tokens >= LONG_ANSWER else 1)
-
 
 class Chunk(Struct, frozen=True):
     """A task, or one of the equal portions that it is split into.
@@ -136,22 +119,6 @@ class Partitioner(Protocol):
         Args:
             tasks: all of the run, in its order: the tasks of a model together.
         """
-
-
-def split(task: TaskSize, count: int, cost: float) -> list[Chunk]:
-    """Return the portions of a task.
-
-    Args:
-        task: the task.
-        count: how many portions.
-        cost: of the whole task.
-    """
-    return [Chunk(task.name, index, count, cost / count) for index in range(count)]
-
-
-def portions(amount: float, most: float) -> int:
-    """Return how many equal portions are needed so that none is larger than ``most``; at least one."""
-    return max(1, math.ceil(amount / most))
 
 
 def _hashed(sample_id: str, count: int) -> int:

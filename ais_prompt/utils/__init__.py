@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from ais_prompt.utils.peers import OUR_NAMES, foreign_part, line_for, peer_of, peer_package
     from ais_prompt.utils.places import defined_at, last_line_in, place, users_line
     from ais_prompt.utils.plugins import (
+        EXTENSIONS,
         find_plugins,
         installed_entry,
         installed_extensions,

@@ -1,4 +1,4 @@
-"""Open files, show the end of a log, and name sheets of workbooks and the folder of benchmarks' data.
+"""Open files, show the end of a log, and name sheets of workbooks and the folder of all data.
 
 Of the paths that a user names only regular files are opened, because reading a pipe or device may never end.
 """
@@ -16,7 +16,7 @@ from typing import BinaryIO, Final
 from ais_prompt.utils.secrets import SECRETS
 
 DATA: Final = "AISPROMPT_DATA"
-"""Environment variable of the folder in which `aisprompt data get` keeps benchmarks."""
+"""Environment variable of `data_root`."""
 
 _SHEET: Final = re.compile(r"(?P<file>.+?\.(?:xlsx|xlsm|ods))#(?P<sheet>.+)", re.IGNORECASE | re.DOTALL)
 _LAST_LINES: Final = 8
@@ -32,7 +32,7 @@ _KINDS: Final = (
 
 
 def data_root() -> Path:
-    """Return the folder that holds the data of all benchmarks."""
+    """Return the folder of all data: of what was brought to this machine under a name."""
     return Path(os.environ.get(DATA) or "~/.cache/aisprompt/data").expanduser().absolute()
 
 

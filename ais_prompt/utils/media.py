@@ -2,7 +2,7 @@
 
 A media part has OpenAI's form: a ``type``, and under that name a URL, ``{"url": ...}`` or, for ``input_audio``,
 ``{"data": ...}``. A URL that starts with ``file://`` or has no scheme is a local file; relative paths are
-looked up in the working directory, then in the folder of benchmarks' data.
+looked up in the working directory, then in the folder of all data.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import Final
 from ais_prompt.errors import Interrupted, Terminated
 
 TERMINATING: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGUSR1") if hasattr(signal, name))
-"""SIGTERM, and SIGUSR1, which Slurm is usually asked to send some time before it stops a job."""
+"""SIGTERM, and SIGUSR1, which schedulers are usually asked to send some time before they stop a job."""
 
 _WAKE_SECONDS: Final = 0.2
 _NUDGE: Final = getattr(signal, "SIGURG", None)

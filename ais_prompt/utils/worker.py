@@ -31,7 +31,7 @@ from ais_prompt.utils.steady_output import STDERR_PATIENCE, standard_stream
 from ais_prompt.utils.watchdog import module_command, module_environment, watched
 
 _FOR_THE_PARENT: Final = [getattr(signal, name) for name in ("SIGINT", "SIGUSR1") if hasattr(signal, name)]
-"""Ctrl-C goes to all processes of a terminal, SIGUSR1 of Slurm to all of a job: the parent decides what it means."""
+"""Ctrl-C goes to all processes of a terminal, SIGUSR1 of a job to all of it: the parent decides what it means."""
 _LOOK_SECONDS: Final = 1.0
 """How often a call that waits looks whether the worker still lives."""
 _NUMBER: Final = 8

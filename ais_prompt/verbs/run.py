@@ -29,6 +29,7 @@ from ais_prompt.plan import Plan, PlannedModel, build_model, record_of
 from ais_prompt.report import forget_report, write_prompts, write_report, write_speed, write_summary
 from ais_prompt.scoring import Row, TaskOutcome, check_stored, select, summary_rows, with_averages
 from ais_prompt.shards import forget_partial, open_partial
+from ais_prompt.steps import tell
 from ais_prompt.store import (
     RunFolder,
     RunRecord,
@@ -225,6 +226,8 @@ def run_source(
             else:
                 write_summary(folder.summary_dir, rows, shown)
                 _end_session(record, folder, tasks, outcomes, with_report=with_report)
+        if shard is None:
+            tell("finished", folder.root, shown)
     failed = sum(_failed(task, outcome, record) for task, outcome in zip(tasks, outcomes, strict=True))
     return RunResult(
         folder,

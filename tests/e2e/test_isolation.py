@@ -46,6 +46,7 @@ PARTS = {
 
 OUR_OWN = {
     "AcceptsSilence",
+    "Benchmark",  # what a step of an extension returns
     *("Batches", "CompiledTemplate", "ChatFormat", "Display", "Job", "MessagesFormat"),
     *("OpenProgress", "Progress", "Watch", "WireFormat"),
     *("Draft", "Maker", "TokenCounter"),  # of one reader, `RulerDataset`
@@ -249,7 +250,7 @@ def test_a_partitioner_that_breaks_ends_its_own_command(config: Path, wrong_type
     written(config, "answer_of", labels=False)
     more = "partitioner = dict(type='tests.support.breakable.Partitioner')\n"
     config.write_text(config.read_text().replace("tests.support.breakable.answer_of", "general") + more)
-    PLAN.target, PLAN.wrong_type, PLAN.hits = ("SizePartitioner", "groups"), wrong_type, 0
+    PLAN.target, PLAN.wrong_type, PLAN.hits = ("EachAlone", "groups"), wrong_type, 0
     run_command("run", "eval.py", "-r", "4711", "--shard", "0/1")
     run_command("run", "eval.py", "--runner", "local", "--dry-run")
     assert PLAN.hits == 2

@@ -12,8 +12,7 @@ from tests.support.cli import run_cli
 
 COMMANDS = [
     ["list"],
-    ["describe", "bfcl"],
-    ["describe", "ToolCallEvaluator"],
+    ["describe", "HumanEvalEvaluator"],
     ["check", "eval.py"],
     ["view-prompt", "eval.py", "-a"],
     ["lock", "eval.py"],
@@ -23,7 +22,6 @@ COMMANDS = [
     ["score", "eval", "--speed", "--baseline", "eval"],
     ["compare", "eval", "eval"],
     ["status", "eval/nightly"],
-    ["data", "check"],
     ["baseline", "eval", "-o", "baseline.json"],
     ["export", "eval", "--to", "csv"],
     ["merge", "--help"],

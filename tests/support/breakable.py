@@ -25,13 +25,12 @@ from ais_prompt.evaluators import (
     JudgeQuestion,
     PairwiseEvaluator,
 )
-from ais_prompt.extensions.clusters.partitioners import SizePartitioner
 from ais_prompt.inferencers import GenInferencer, MultiTurnGenInferencer
 from ais_prompt.models import Reply, ScriptedModel, Server, Sink
 from ais_prompt.prompts import MultiTurnPromptTemplate, PromptTemplate
 from ais_prompt.registry import import_dotted
 from ais_prompt.shards import LocalRunner
-from ais_prompt.types import Completion, Likelihood, LikelihoodQuery, Request, SampleScore
+from ais_prompt.types import Chunk, Completion, Likelihood, LikelihoodQuery, Request, SampleScore, TaskSize
 from ais_prompt.utils import members
 
 TEST_PROCESS = "BREAKABLE_IN_PROCESS"
@@ -222,7 +221,15 @@ JudgedBatch = breakable(TogetherJudged, "evaluators")
 Runner = breakable(LocalRunner, "runners")
 
 
-Partitioner = breakable(SizePartitioner, "partitioners")
+class EachAlone:
+    """Gives each task to a shard of its own."""
+
+    def groups(self, tasks: Sequence[TaskSize]) -> list[list[Chunk]]:
+        """Return a group for each task."""
+        return [[Chunk(task.name, 0, 1, 1.0)] for task in tasks]
+
+
+Partitioner = breakable(EachAlone, "partitioners")
 
 
 def answer_of(text: str) -> Any:

@@ -1,4 +1,4 @@
-"""Benchmarks with cards: get their data, make their rows; RULER, function calls, instructions."""
+"""Benchmarks with cards: get their data, make their rows; RULER, function calls, instructions, images."""
 
 from typing import Final
 
@@ -12,13 +12,20 @@ EXTENSION: Final = Extension(
             "RulerDataset": "ruler.ruler_dataset",
         },
         "evaluators": {
+            "AnlsEvaluator": "visual",
+            "CircularEvaluator": "circular",
             "InstructionEvaluator": "instructions",
             "LongBenchClassificationEvaluator": "long_bench",
             "LongBenchCodeSimEvaluator": "long_bench",
             "LongBenchCountEvaluator": "long_bench",
             "LongBenchRetrievalEvaluator": "long_bench",
             "LongBenchRougeEvaluator": "long_bench",
+            "MmmuOpenEvaluator": "visual",
+            "OcrBenchEvaluator": "visual",
+            "RelaxedAccuracyEvaluator": "visual",
+            "RoundedNumberEvaluator": "visual",
             "ToolCallEvaluator": "function_calls",
+            "VqaAccuracyEvaluator": "visual",
         },
     },
     verbs={"data": VerbEntry("Others", "data_command:data", "Bring benchmarks to this machine, or check them.")},
@@ -26,5 +33,9 @@ EXTENSION: Final = Extension(
         "download": "data get",
         "get": "data get",
         "fetch": "data get",
+    },
+    steps={
+        "benchmarks": "card:listed",
+        "entries": "entries:entries",
     },
 )

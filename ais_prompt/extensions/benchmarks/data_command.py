@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
-    from ais_prompt.config import read_cards
+    from ais_prompt.extensions.benchmarks.card import read_cards
 
     return [CompletionItem(name, help=card.title) for name, card in read_cards().items() if name.startswith(incomplete)]
 

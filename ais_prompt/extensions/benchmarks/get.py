@@ -22,8 +22,8 @@ from typing import IO, Any, Final, cast
 
 from msgspec import Struct
 
-from ais_prompt.config import LOCK, Card, find_card, get_command, how_to_get, read_cards
 from ais_prompt.errors import DataError, StoreError
+from ais_prompt.extensions.benchmarks.card import LOCK, Card, find_card, get_command, how_to_get, read_cards
 from ais_prompt.extensions.benchmarks.cards.catalog_dataset import (
     DataLock,
     changed_file,

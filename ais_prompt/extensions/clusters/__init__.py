@@ -15,4 +15,7 @@ EXTENSION: Final = Extension(
             "SlurmRunner": "slurm",
         },
     },
+    steps={
+        "array_index": "array_job:array_index",
+    },
 )

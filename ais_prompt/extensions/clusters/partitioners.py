@@ -5,14 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from ais_prompt.models import check_at_least
 from ais_prompt.registry import PARTITIONERS
-from ais_prompt.types import Chunk, Strategy, TaskSize, portions, split
+from ais_prompt.types import Chunk, TaskSize
 
+Strategy: TypeAlias = Literal["heuristic", "split"]
+"""``heuristic`` splits large datasets and groups small ones; ``split`` groups none."""
 GEN_TASK_COEF: Final = 20
 """How much more a generated answer costs than a log-likelihood, as OpenCompass counts."""
+LONG_ANSWER: Final = 512
+"""Tokens that an answer may have at least to count as long."""
+LONG_FACTOR: Final = 10
+"""How much more a long answer costs. OpenCompass counts so for gsm8k, math and bbh, by their names."""
 
 
 @PARTITIONERS.register_module()
@@ -48,8 +54,8 @@ class SizePartitioner:
         return found
 
     def _split(self, task: TaskSize) -> list[Chunk]:
-        cost = task.cost(self._gen_task_coef)
-        return split(task, min(portions(cost, self._max_task_size), max(1, task.samples)), cost)
+        cost = _cost(task, self._gen_task_coef)
+        return _portions(task, min(_number(cost, self._max_task_size), max(1, task.samples)), cost)
 
     def _grouped(self, chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
         """Fill one group after the other, the costliest portions first."""
@@ -103,4 +109,19 @@ class NumWorkerPartitioner:
 
     def _split(self, task: TaskSize) -> list[Chunk]:
         size = max(math.ceil(task.samples / self._num_split), self._min_task_size)
-        return split(task, portions(task.samples, size), task.cost(GEN_TASK_COEF))
+        return _portions(task, _number(task.samples, size), _cost(task, GEN_TASK_COEF))
+
+
+def _cost(task: TaskSize, gen_task_coef: int) -> float:
+    """Return the estimated cost of a task, in requests for a log-likelihood."""
+    factor = gen_task_coef if task.answer_tokens else 1
+    return task.requests * factor * (LONG_FACTOR if task.answer_tokens >= LONG_ANSWER else 1)
+
+
+def _number(amount: float, most: float) -> int:
+    """Return how many equal portions are needed so that none is larger than ``most``; at least one."""
+    return max(1, math.ceil(amount / most))
+
+
+def _portions(task: TaskSize, count: int, cost: float) -> list[Chunk]:
+    return [Chunk(task.name, index, count, cost / count) for index in range(count)]

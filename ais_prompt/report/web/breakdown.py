@@ -1,6 +1,6 @@
 """Scores of a task by column of the row, by length of the answer and by number of shots, with intervals.
 
-`RulerDataset` has scores by task, length and depth, from which the effective length of a context is read.
+Samples of long contexts have a task, a length and perhaps a depth: the effective length of a context is read from them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BINS: Final = 5
 SHOTS: Final = "shots"
 LENGTH: Final = "length of the answer"
 COLUMNS: Final = ("task", "length", "language", "tokens_by")
-"""The columns by which a sample of `RulerDataset` is known; it may also have a depth."""
+"""The columns by which a sample of a long context is known; it may also have a depth."""
 _VALUE: Final = "value"
 Samples: TypeAlias = list[SampleScore]
 """Samples with one value each, `_VALUE`, and names that are their own in the run."""
@@ -180,7 +180,7 @@ def _order(value: Any) -> tuple[bool, float, str]:
 
 
 def context_samples(breakdowns: Breakdowns) -> dict[Context, Samples]:
-    """Return the samples of a task that count; none if they are not those of `RulerDataset`."""
+    """Return the samples of a task that count; none if they lack these columns."""
     return breakdowns.samples_by(COLUMNS, "depth")
 
 

@@ -92,7 +92,7 @@ class TaskTotals:
 
     @property
     def contexts(self) -> Mapping[Context, Sequence[SampleScore]]:
-        """The samples, if they are those of a `RulerDataset`."""
+        """The samples, if they are those of long contexts."""
         return context_samples(self.breakdowns) if self.breakdowns else {}
 
     def to_json(self) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.config import find_card
 from ais_prompt.errors import ConfigError, DataError
+from ais_prompt.extensions.benchmarks.card import find_card
 from ais_prompt.extensions.benchmarks.cards.catalog_dataset import CatalogDataset
 from ais_prompt.types import SampleScore
 

@@ -58,7 +58,6 @@ def audited(values: dict[str, Any]) -> ScorerAudit:
         (LETTERS, "AccEvaluator", "first_option_postprocess"),
         (NUMBERS, "Gsm8kEvaluator", "gsm8k_postprocess"),
         (CITIES, "EMEvaluator", None),
-        (CITIES, "AnlsEvaluator", None),
     ],
 )
 def test_scorers_that_are_not_fooled(tmp_path: Path, golds: list[str], evaluator: str, post: str | None) -> None:
@@ -75,13 +74,13 @@ def test_a_scorer_that_rejects_the_golds_themselves_is_said(tmp_path: Path) -> N
 
 
 def test_a_gold_anywhere_in_the_answer(tmp_path: Path) -> None:
-    audit = audited(config(tmp_path, CITIES, "OcrBenchEvaluator", None))
+    audit = audited(config(tmp_path, CITIES, "ContainsEvaluator", None))
     scores = {one.answer: one.score for one in audit.fooled}
     assert scores == dict.fromkeys(
         ("a list of all golds", "a denial of the gold", "the gold or another", "another or the gold"), 1.0
     )
     lines = list(describe_audits([audit]))
-    assert lines[0] == "Audit of cities (OcrBenchEvaluator; 24 samples, chance 17%): scores above chance:"
+    assert lines[0] == "Audit of cities (ContainsEvaluator; 24 samples, chance 17%): scores above chance:"
     assert "  a denial of the gold: 100%, read by the evaluator: 'The answer is not Oslo.'" in lines
 
 
@@ -138,12 +137,12 @@ def test_too_few_short_golds_say_nothing(tmp_path: Path, golds: list[str]) -> No
 
 
 def test_nothing_is_audited_unless_asked(tmp_path: Path) -> None:
-    assert check(config(tmp_path, CITIES, "OcrBenchEvaluator", None)).audits == []
+    assert check(config(tmp_path, CITIES, "ContainsEvaluator", None)).audits == []
 
 
 def test_the_command_line_shows_it(tmp_path: Path) -> None:
     file = tmp_path / "eval.py"
-    values = config(tmp_path, CITIES, "OcrBenchEvaluator", None)
+    values = config(tmp_path, CITIES, "ContainsEvaluator", None)
     file.write_text("".join(f"{name} = {value!r}\n" for name, value in values.items()), "utf-8")
     done = run_cli("check", str(file), "--audit")
     assert done.returncode == 0

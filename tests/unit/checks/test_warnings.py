@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.checks import MisspeltPlaceholder, Source, checked, probe_prompts, prompt_warnings
-from ais_prompt.config import list_shipped, load_config, parse_meta_template
+from ais_prompt.checks import MisspeltPlaceholder, probe_prompts, prompt_warnings
+from ais_prompt.config import parse_meta_template
 from ais_prompt.inferencers import GenInferencer, InferenceContext, Preview
 from ais_prompt.plan import Task, build_model
 from ais_prompt.preview import preview_sample
 from ais_prompt.prompts import DEFAULT_META_TEMPLATE, Message, RoleTemplateInterface
 from ais_prompt.types import ModelSpec, PartSpec, Sample, TaskSpec
-from tests.support.benchmark_samples import NAMES, bring
 from tests.support.parts import dataset_spec, write_rows
 
 ROW = {"question": "1+1=?", "answer": "2", "hint": ""}
@@ -470,26 +469,3 @@ def test_a_warning_reads_in_three_lines(tmp_path: Path) -> None:
     first, *others = str(view.warnings[0]).splitlines()
     assert first == "{quesion} is sent as it is: nothing is filled in there"
     assert [line[:9] for line in others] == ["  where: ", "  fix:   "]
-
-
-@pytest.mark.process
-def test_shipped_configs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("AISPROMPT_DATA", str(tmp_path / "data"))
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
-    for name in NAMES:
-        bring(name, tmp_path / "brought")
-    # A benchmark with many subjects has sample rows for a few; suites hold what other configs hold. Not every model
-    # sees images, and the weights of one are a package.
-    single = [
-        one.name
-        for one in list_shipped("datasets")
-        if len(found := load_config(one.path).values["datasets"]) == 1 and "MMPromptTemplate" not in str(found)
-    ]
-    models = [one.name for one in list_shipped("models") if "package:" not in str(load_config(one.path).values)]
-    baseline = f"datasets.{single.index('mt_bench_pairwise_gen')}.eval_cfg.evaluator.baseline.model=demo-base"
-    spec, found = checked(Source(models=models, datasets=single, overrides=[baseline], allow_code_execution=True))
-    assert len(spec.models) >= 4
-    assert len(spec.datasets) >= 30
-    # The demo model was trained on "Question: ..."; the prompts of GSM8K, which begin so, are written for chat models.
-    assert [("'Question: Question:'" in warning.what, "gsm8k" in warning.where) for warning in found] == [(True, True)]

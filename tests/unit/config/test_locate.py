@@ -7,15 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.config import (
-    find_config,
-    find_shipped,
-    list_shipped,
-    match_shipped,
-    read_cards,
-    search_configs,
-    shipped_root,
-)
+from ais_prompt.config import find_config, find_shipped, list_shipped, match_shipped, search_configs, shipped_root
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils import CONFIG_FOLDERS, PEER_FOLDERS
 
@@ -103,18 +95,6 @@ def test_a_folder_without_a_main_config(write: Write) -> None:
     with pytest.raises(ConfigError, match="'lengths' has several configs") as caught:
         find_shipped("datasets", "lengths")
     assert caught.value.fix == "name one of them: lengths_long, lengths_short"
-
-
-@pytest.mark.thorough
-def test_every_benchmark_is_found_by_its_name(folder: Path) -> None:
-    """Those of several lengths or languages name their configs instead."""
-    of_several = {"needle", "ruler"}
-    for card in set(read_cards()) - of_several:
-        assert find_shipped("datasets", card).parent.name == card
-    for card in of_several:
-        with pytest.raises(ConfigError, match="has several configs") as caught:
-            find_shipped("datasets", card)
-        assert f"{card}_" in caught.value.fix
 
 
 def test_an_unknown_name_offers_the_nearest(write: Write) -> None:

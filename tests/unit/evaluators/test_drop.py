@@ -11,10 +11,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.errors import DataError
 from ais_prompt.evaluators import DropEvaluator, Evaluator
-from ais_prompt.extensions.benchmarks.cards.publisher_rows import drop
 from ais_prompt.metrics import best_assignment, normalize_span, span_exact_match, span_f1
-
-NO_DATE = {"day": "", "month": "", "year": ""}
 
 
 @pytest.mark.parametrize(
@@ -143,17 +140,3 @@ def test_votes_are_equal_if_their_spans_are() -> None:
 def test_a_question_needs_a_gold(gold: Any) -> None:
     with pytest.raises(DataError, match="no gold answer"):
         DropEvaluator().score("7", gold)
-
-
-def test_rows_have_their_answers_as_spans() -> None:
-    def answer(number: str = "", spans: tuple[str, ...] = (), **date: str) -> dict[str, Any]:
-        return {"number": number, "spans": list(spans), "date": {**NO_DATE, **date}}
-
-    shared = {"passage": "p", "question": "q"}
-    validated = [answer("7"), answer(spans=("b", "c")), answer(day="3", month="May"), answer()]
-    assert drop({**shared, "answer": answer("7"), "validated_answers": validated}) == {
-        **shared,
-        "answers": ["7", "b, c", "b", "c", "3 May"],
-        "spans": [["7"], ["b", "c"], ["3 May"]],
-    }
-    assert drop({**shared, "answers_spans": {"spans": ["b", "c"]}})["spans"] == [["b", "c"]]

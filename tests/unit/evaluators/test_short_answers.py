@@ -19,13 +19,6 @@ from ais_prompt.evaluators import (
     SquadEvaluator,
     edit_distance,
 )
-from ais_prompt.extensions.benchmarks.long_bench import (
-    LongBenchClassificationEvaluator,
-    LongBenchCodeSimEvaluator,
-    LongBenchCountEvaluator,
-    LongBenchRetrievalEvaluator,
-    LongBenchRougeEvaluator,
-)
 from ais_prompt.types import SampleScore
 
 OF_TEXTS = (
@@ -34,9 +27,6 @@ OF_TEXTS = (
     ContainedAnswerEvaluator(cues=(), first_line=False),
     FuzzyMatchEvaluator(),
     LambadaEvaluator(),
-    LongBenchCodeSimEvaluator(),
-    LongBenchCountEvaluator(),
-    LongBenchRougeEvaluator(),
     OptionOrTextEvaluator(),
 )
 WORDS = st.text("ab1 .,\n", max_size=12)
@@ -80,24 +70,6 @@ def test_edit_distance_of_a_known_pair() -> None:
 def test_nearest_option_needs_candidates(gold: Any) -> None:
     with pytest.raises(DataError, match="candidates"):
         EDAccEvaluator().score("a", gold)
-
-
-def test_a_class_beside_others_counts_less() -> None:
-    gold = {"answers": ["Food"], "all_classes": ["Food", "Animal", "Sport"]}
-    evaluator = LongBenchClassificationEvaluator()
-    assert [evaluator.value(answer, gold) for answer in ("Food", "Food or Animal", "Sport")] == [1, 0.5, 0]
-    with pytest.raises(DataError, match="all_classes"):
-        evaluator.value("Food", ["Food"])
-
-
-def test_of_classes_in_the_name_of_the_right_one_every_second_counts_as_in_the_published_program() -> None:
-    gold = {"answers": ["abc"], "all_classes": ["a", "b", "c", "abc"]}
-    assert LongBenchClassificationEvaluator().value("abc", gold) == 1 / 2
-
-
-def test_a_gold_without_paragraph_is_an_error() -> None:
-    with pytest.raises(DataError, match="names no paragraph"):
-        LongBenchRetrievalEvaluator("zh").value("3", ["Paragraph 3"])
 
 
 @pytest.mark.thorough
@@ -148,26 +120,3 @@ def test_another_number_or_name_is_not_contained(answer: str, gold: str) -> None
 )
 def test_a_gold_counts_anywhere_in_an_answer_in_any_case(answer: str, gold: Any, value: float) -> None:
     assert ContainsEvaluator().value(answer, gold) == value
-
-
-def test_rouge_of_long_bench_is_that_of_the_published_package() -> None:
-    evaluator = LongBenchRougeEvaluator()
-    for answer, gold, expected in (  # values of `rouge` 1.0.1
-        ("The cat sat on the mat. It was happy.", "A cat was on the mat. It looked very happy.", 0.7368421002770082),
-        ("the the the", "the cat", 0.6666666622222223),  # each word counts once
-        ("a b c d", "d c b a", 0.24999999500000009),
-        ("x. . y", "y x", 0.7999999952000001),  # a blank sentence is a word
-        ("Costs rose, said the report.", "The report said that costs rose sharply. Prices fell.", 0.14285713826530627),
-        ("", "a", 0.0),
-        ("...", "a", 0.0),
-    ):
-        assert evaluator.value(answer, gold) == pytest.approx(expected, abs=1e-12)
-    assert evaluator.value("a b", ["c", "a b"]) == pytest.approx(1.0)
-    assert evaluator.value("a b c d e " * 200, "a b c d e " * 8) == pytest.approx(1.0)
-
-
-def test_rouge_of_long_bench_compares_chinese_words() -> None:
-    pytest.importorskip("jieba")
-    evaluator = LongBenchRougeEvaluator("zh")
-    assert evaluator.value("北京是中国的首都", "中国的首都是北京") == pytest.approx(0.5999999950000001, abs=1e-12)
-    assert LongBenchRougeEvaluator().value("北京是中国的首都", "中国的首都是北京") == 0

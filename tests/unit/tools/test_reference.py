@@ -14,8 +14,7 @@ from ais_prompt.cli import main
 from ais_prompt.cli.describe import command_entries
 from ais_prompt.config import META_ROLE, META_TEMPLATE, READER, TABLES, TEMPLATE, TURN
 from ais_prompt.data import Table
-from ais_prompt.reference.entry import Entry
-from ais_prompt.reference.lookup import entries
+from ais_prompt.reference import Entry, entries
 from tools.reference import ROOT, pages
 
 

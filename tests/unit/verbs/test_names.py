@@ -12,7 +12,6 @@ import ais_prompt
 from ais_prompt import names
 from ais_prompt.catalog import PARTS, public_names
 from ais_prompt.errors import AisPromptError
-from tools.stub import STUB, stub
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -29,12 +28,6 @@ def test_every_error_is_public() -> None:
         return {kind.__name__}.union(*map(below, own))
 
     assert below(AisPromptError) == set(names.ERRORS)
-
-
-def test_type_checkers_see_the_same_names() -> None:
-    assert STUB.read_text("utf-8") == stub(), "run: python -m tools.reference"
-    typed = set(re.findall(r"^(?:from .* as |    \w+ as )?(\w+)(?::|,|$)", stub(), re.MULTILINE))
-    assert typed >= set(ais_prompt.__all__)
 
 
 def test_what_is_public_says_what_it_is() -> None:

@@ -6,14 +6,14 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 from msgspec import Struct
 
-from ais_prompt.config import LOCK, Card, find_card, get_command, how_to_get
 from ais_prompt.data import ArrowBatches, Table, read_file
 from ais_prompt.errors import DataError
+from ais_prompt.extensions.benchmarks.card import LOCK, Card, find_card, get_command, how_to_get
 from ais_prompt.registry import READERS
 from ais_prompt.utils import counted, file_digest, listed
 
@@ -31,6 +31,9 @@ class CatalogDataset:
     Raises:
         ConfigError: there is no benchmark of that name.
     """
+
+    reads_data_root: ClassVar = True
+    """Its media are below the folder of all data."""
 
     def __init__(self, benchmark: str, only: Mapping[str, Any] | None = None) -> None:
         self._card = find_card(benchmark)

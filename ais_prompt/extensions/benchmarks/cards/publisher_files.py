@@ -15,9 +15,9 @@ from typing import Any, Final, TypeVar
 
 from msgspec import Struct
 
-from ais_prompt.config import Card, Files, Hub
 from ais_prompt.data import Row, read_file, select
 from ais_prompt.errors import DataError
+from ais_prompt.extensions.benchmarks.card import Card, Files, Hub
 from ais_prompt.extensions.benchmarks.layouts.file_layout import csv_records, json_whole, jsonl, tabbed_lines
 from ais_prompt.utils import HUB, counted, data_root, file_digest, guard_hub, is_quiet, listed, require
 

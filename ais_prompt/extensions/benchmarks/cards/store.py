@@ -11,9 +11,9 @@ from typing import Literal
 
 import msgspec
 
-from ais_prompt.config import LOCK, Card
 from ais_prompt.data import Row, Table, parse_shape, rows_of
 from ais_prompt.errors import AisPromptError, DataError
+from ais_prompt.extensions.benchmarks.card import LOCK, Card
 from ais_prompt.extensions.benchmarks.cards.catalog_dataset import (
     DataLock,
     SourceFile,

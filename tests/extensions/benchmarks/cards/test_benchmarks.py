@@ -12,11 +12,13 @@ import pytest
 
 from ais_prompt import run
 from ais_prompt.checks import Source, read_spec
-from ais_prompt.config import compose_config, find_card, list_shipped, read_cards
+from ais_prompt.config import compose_config, find_shipped, list_shipped
+from ais_prompt.errors import ConfigError
+from ais_prompt.extensions.benchmarks.card import find_card, read_cards
 from ais_prompt.extensions.benchmarks.cards.catalog_dataset import CatalogDataset
 from ais_prompt.extensions.benchmarks.cards.publisher_rows import LETTERS
 from ais_prompt.registry import READERS
-from tests.support.benchmark_samples import CONFIGS, NAMES, bring, sample
+from tests.extensions.benchmarks.benchmark_samples import CONFIGS, NAMES, bring, sample
 from tests.support.cli import run_cli
 
 MOST_DATASETS = 5
@@ -205,3 +207,16 @@ def test_one_screen_each() -> None:
     for name, card in read_cards().items():
         for file in [card.folder / "card.toml", *card.folder.glob(f"{name}*.py")]:
             assert len(file.read_text("utf-8").splitlines()) <= 60, file
+
+
+@pytest.mark.thorough
+def test_every_benchmark_is_found_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of several lengths or languages name their configs instead."""
+    monkeypatch.chdir(tmp_path)
+    of_several = {"needle", "ruler"}
+    for card in set(read_cards()) - of_several:
+        assert find_shipped("datasets", card).parent.name == card
+    for card in of_several:
+        with pytest.raises(ConfigError, match="has several configs") as caught:
+            find_shipped("datasets", card)
+        assert f"{card}_" in caught.value.fix

@@ -12,7 +12,7 @@ import pytest
 from ais_prompt import check
 from ais_prompt.config import compose_config
 from ais_prompt.extensions.benchmarks.cards.catalog_dataset import CatalogDataset
-from tests.support.benchmark_samples import CONFIGS, bring, sample
+from tests.extensions.benchmarks.benchmark_samples import CONFIGS, bring, sample
 
 LENIENT = {"drop_gen", "ocrbench_gen", "triviaqa_gen"}
 """Their cards have a note."""

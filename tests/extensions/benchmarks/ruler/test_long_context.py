@@ -15,7 +15,7 @@ from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.extensions.benchmarks.ruler.haystack import NEEDLES
 from ais_prompt.extensions.benchmarks.ruler.ruler_dataset import DEPTHS, TASKS, RulerDataset
 from ais_prompt.registry import READERS
-from tests.support.long_context import save_tokenizer, solve
+from tests.extensions.benchmarks.long_context import save_tokenizer, solve
 
 ANSWER = 64
 EXAMPLES = [(task, "en") for task in TASKS] + [(task, "zh") for task in NEEDLES]

@@ -190,7 +190,7 @@ def test_a_local_model_gets_tools_through_its_chat_template(project: Project, tm
     from transformers import AutoTokenizer
 
     folder = tmp_path / "model"
-    demo = Path(__file__).parents[2] / "configs/data/demo_model"
+    demo = Path(__file__).parents[3] / "configs/data/demo_model"
     folder.mkdir()
     for file in demo.iterdir():
         (folder / file.name).symlink_to(file)

@@ -1,4 +1,4 @@
-"""Rows of our own in the form of each benchmark, ``tests/benchmarks/NAME.json``, and how to bring them.
+"""Rows of our own in the form of each benchmark, ``samples/NAME.json``, and how to bring them.
 
 A sample has ``rows``, ``CONFIGURATION/SPLIT`` of the hub → rows, or ``files``, path → objects, one a line; and
 ``configs``, config → what a scripted model answers, and the score that follows:
@@ -30,7 +30,7 @@ from ais_prompt.utils import data_root
 from tests.support.media import MP4
 from tests.support.vision_model import image_bytes
 
-FOLDER = Path(__file__).parents[1] / "benchmarks"
+FOLDER = Path(__file__).parent / "samples"
 NAMES = sorted(file.stem for file in FOLDER.glob("*.json"))
 
 

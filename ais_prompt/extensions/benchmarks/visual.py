@@ -7,8 +7,7 @@ import re
 from typing import Any, Final
 
 from ais_prompt.errors import DataError
-from ais_prompt.evaluators.accuracy import edit_distance
-from ais_prompt.evaluators.base import MeanEvaluator, golds_of
+from ais_prompt.evaluators import MeanEvaluator, edit_distance, golds_of
 from ais_prompt.postprocess import to_decimal
 from ais_prompt.registry import EVALUATORS
 

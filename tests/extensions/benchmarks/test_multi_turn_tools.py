@@ -177,7 +177,7 @@ def test_a_local_model_gets_calls_and_results_through_its_chat_template(project:
     from transformers import AutoTokenizer
 
     folder = tmp_path / "model"
-    demo = Path(__file__).parents[2] / "configs/data/demo_model"
+    demo = Path(__file__).parents[3] / "configs/data/demo_model"
     folder.mkdir()
     for file in demo.iterdir():
         if not file.name.startswith(("token", "chat_template")):

@@ -12,7 +12,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final
 
-from ais_prompt.config.locate import config_folders
+from ais_prompt.config import config_folders
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils import advice, data_root, place
 
@@ -80,8 +80,8 @@ class Card:
         form: where repository, splits and columns were read.
         checked: what it was held against, and how that came out.
         shape: the keys of the `RowShape` that makes our columns, as for `LocalDataset`; empty for none.
-        rows: name of the function in `ais_prompt.extensions.benchmarks.cards`, ``rows.py`` or ``media.py``, that makes
-            our columns; empty if the columns have our names already.
+        rows: name of the function in ``cards/publisher_rows.py`` or ``cards/visual_rows.py`` that makes our columns;
+            empty if the columns have our names already.
         rename: our column → the column of the publisher.
         hub: where it is on the hub; None if it is not there.
         files: other forms of it.
@@ -132,6 +132,15 @@ def read_cards() -> dict[str, Card]:
         for file in sorted(folder.glob(f"*/{CARD}")):
             found.setdefault(file.parent.name, file)
     return {name: read_card(found[name]) for name in sorted(found)}
+
+
+def listed() -> tuple[str, list[Card]]:
+    """Return the title of the section of ``aisprompt list datasets``, and all cards.
+
+    Raises:
+        ConfigError: a card cannot be read.
+    """
+    return "benchmarks: aisprompt data get NAME…; aisprompt describe NAME", [*read_cards().values()]
 
 
 def find_card(name: str) -> Card:

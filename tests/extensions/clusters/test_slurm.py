@@ -15,7 +15,7 @@ import pytest
 
 from tests.e2e.project import MODEL, Project
 from tests.e2e.test_runners import answers, assert_same_scores, shards
-from tests.support.one_node_slurm import SYSTEM, OneNodeSlurm, missing_slurm
+from tests.extensions.clusters.one_node_slurm import SYSTEM, OneNodeSlurm, missing_slurm
 from tests.support.waiting import WATCHDOG_SECONDS, wait_until
 
 ROWS = [{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(48)]

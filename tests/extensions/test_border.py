@@ -1,0 +1,185 @@
+"""Each extension is a folder that can be deleted: the core goes on, and a name of it says which extension has it.
+
+A copy of the package lacks the folder; a process of its own runs there what users do.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from ais_prompt.extension import Extension, names_of, shipped
+from tests.e2e.project import DATASET, MODEL, Project
+from tests.support.cli import ROOT
+
+WAITING: Final[frozenset[str]] = frozenset({"benchmarks", "logs", "peers", "perf"})
+"""Extensions that the core or another extension still needs, or that do not say yet of a name that it is theirs."""
+
+PROGRAM: Final = """
+import json, sys
+from tests.support.cli import run_cli
+done = [run_cli(*args) for args in json.load(sys.stdin)]
+print(json.dumps([[one.returncode, one.stdout + one.stderr] for one in done]))
+"""
+"""Runs many command lines in one process: its start takes longer than most of them."""
+
+PLACES: Final = {
+    "models": ("type='ScriptedModel'", "type={!r}"),
+    "readers": ("type='LocalDataset'", "type={!r}"),
+    "retrievers": ("type='ZeroRetriever'", "type={!r}"),
+    "templates": ("type='PromptTemplate'", "type={!r}"),
+    "inferencers": ("type='GenInferencer'", "type={!r}"),
+    "postprocessors": ("type='gsm8k_postprocess'", "type={!r}"),
+    "evaluators": ("type='Gsm8kEvaluator'", "type={!r}"),
+    "partitioners": ("models =", "partitioner = dict(type={!r})\nmodels ="),
+    "runners": ("models =", "runner = dict(type={!r})\nmodels ="),
+    "transports": ("dict(type='ScriptedModel'", "dict(type='OpenAIChatModel', model='m', client={!r}"),
+    "encoders": ("dict(type='ZeroRetriever'", "dict(type='TopkRetriever', ice_num=1, encoder={!r}"),
+}
+"""Kind of part → what of a config a part takes the place of."""
+
+ASKED_FOR: Final = {
+    "verbs": ["{}"],
+    "meant": ["{}"],
+    "modes": ["run", "eval.py", "-m", "{}"],
+    "exporters": ["export", "eval", "--to", "{}"],
+}
+"""Field of a manifest → how a user asks for a name in it. Nobody names a format of logs: files are recognized."""
+
+STEPS: Final = {
+    "accelerate": ["run", "eval.py", "--accelerator", "vllm"],
+    "array_index": ["run", "eval.py", "-r", "4711", "--shard", "auto/2"],
+}
+"""Step → what a user does who needs it; nobody misses the others by a name."""
+
+
+def copy_without(folder: Path, *names: str) -> Path:
+    """Make a copy of the package that lacks extensions, and return the folder to put before all others."""
+    shutil.copytree(ROOT / "ais_prompt", folder / "ais_prompt", ignore=lambda at, _: names_in(at, names))
+    (folder / "configs").symlink_to(ROOT / "configs")
+    return folder
+
+
+def names_in(at: str, names: Sequence[str]) -> set[str]:
+    return set(names) if Path(at) == ROOT / "ais_prompt" / "extensions" else set()
+
+
+def outcomes(copy: Path, work: Path, commands: Sequence[Sequence[str]]) -> list[tuple[int, str]]:
+    """Run command lines with a copy, and return exit code and output of each."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (copy, ROOT))), "COLUMNS": "300"}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        cwd=work,
+        env=environment,
+        input=json.dumps(commands),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [tuple(one) for one in json.loads(done.stdout)]
+
+
+def asking_for(one: Extension, project: Project) -> Iterator[tuple[str, list[str]]]:
+    """Yield each name that an extension brings, and a command line that asks for it."""
+    for kind, parts in one.parts.items():
+        written, place = PLACES[kind]
+        for name in parts:
+            project.write_config()
+            path = project.root / f"{kind}_{re.sub(r'[^a-zA-Z0-9]', '_', name)}.py"
+            path.write_text((project.root / "eval.py").read_text().replace(written, place.format(name), 1))
+            yield name, ["run" if kind == "runners" else "check", path.name]
+            if kind == "runners":
+                yield name, ["run", "eval.py", "--runner", name.removesuffix("Runner").lower()]
+    for field, words in ASKED_FOR.items():
+        for name in getattr(one, field, ()):
+            yield name, [word.format(name) for word in words]
+    for name in {name for options in getattr(one, "options", {}).values() for name in options}:
+        yield name, ["run", "eval.py", name, "x"]
+    for step, command in STEPS.items():
+        if step in one.steps:
+            yield step, command
+
+
+def waiting(name: str) -> Any:
+    return pytest.param(name, marks=[pytest.mark.xfail(strict=False)] if name in WAITING else [])
+
+
+EACH: Final = [waiting(name) for name in shipped()]
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("name", EACH)
+def test_the_core_works_and_a_name_says_which_extension_has_it(name: str, project: Project, tmp_path: Path) -> None:
+    copy = copy_without(tmp_path / "copy", name)
+    jobs = [
+        ["--help"],
+        ["list"],
+        ["list", "--json"],
+        ["describe", "reader_cfg"],
+        ["check", "eval.py"],
+        ["view-prompt", "eval.py", "--sample", "0"],
+        ["run", "eval.py"],
+        ["score", "eval"],
+        ["compare", "eval", "eval"],
+    ]
+    asked = list(asking_for(shipped()[name], project))
+    found = outcomes(copy, project.root, [*jobs, *(command for _, command in asked)])
+    for job, (code, said) in zip(jobs, found, strict=False):
+        assert code == 0, (job, said)
+    for (asked_for, command), (code, said) in zip(asked, found[len(jobs) :], strict=True):
+        words = (f"extension {name!r}", "is not here", "install ais-prompt again")
+        assert code == 2, (asked_for, command, said)
+        assert all(word in said for word in words), (asked_for, command, said)
+    one = shipped()[name]
+    assert {asked_for for asked_for, _ in asked} >= set(names_of(one)) - {*one.logs, *one.steps}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EACH)
+def test_the_main_job_of_the_readme(name: str, tmp_path: Path) -> None:
+    jobs = [
+        ["check", "configs/eval.py"],
+        ["view-prompt", "configs/eval.py", "--sample", "0"],
+        ["run", "configs/eval.py", "--num-prompts", "2"],
+        ["score", "eval"],
+    ]
+    for job, (code, said) in zip(jobs, outcomes(copy_without(tmp_path / "copy", name), tmp_path, jobs), strict=True):
+        assert code == 0, (job, said)
+
+
+NOT_COPIED: Final = (".*", "outputs", "build", "dist", "site", "*.egg-info")
+"""What is not part of the repository, or made from it."""
+
+
+@pytest.mark.slow
+def test_the_tests_of_the_core_need_no_extension(tmp_path: Path) -> None:
+    """As `make quick`, on a copy of the repository without extensions and their tests: about two minutes."""
+    ignored = shutil.ignore_patterns(*NOT_COPIED)
+    shutil.copytree(ROOT, tmp_path / "core", ignore=ignored, symlinks=True)
+    for name in shipped().keys() - WAITING:
+        shutil.rmtree(tmp_path / "core/ais_prompt/extensions" / name)
+    shutil.rmtree(tmp_path / "core/tests/extensions")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "core")}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "--quick", "--tb=short", "-p", "no:cacheprovider"],
+        cwd=tmp_path / "core",
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-8000:]
+
+
+def test_what_a_part_takes_the_place_of_is_in_the_config() -> None:
+    for written, _ in PLACES.values():
+        assert written in f"models = [{MODEL}]\ndatasets = [{DATASET}]\n"
