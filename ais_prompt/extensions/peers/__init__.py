@@ -11,6 +11,9 @@ from ais_prompt.extension import Extension, VerbEntry
 
 EXTENSION: Final = Extension(
     parts={
+        "models": {
+            "TritonModel": "triton",
+        },
         "readers": {
             "PeerDataset": "code.parts",
         },
@@ -22,6 +25,21 @@ EXTENSION: Final = Extension(
         },
         "postprocessors": {
             "PeerPostprocessor": "code.parts",
+            "extract_non_reasoning_content_peer": "postprocessors",
+            "first_capital_postprocess_multi_peer": "postprocessors",
+            "first_capital_postprocess_peer": "postprocessors",
+            "first_number_postprocess_peer": "postprocessors",
+            "first_option_postprocess_peer": "postprocessors",
+            "general_postprocess_peer": "postprocessors",
+            "generic_llmjudge_postprocess_peer": "postprocessors",
+            "gsm8k_postprocess_peer": "postprocessors",
+            "humaneval_postprocess_v2_peer": "postprocessors",
+            "humaneval_postprocess_v3_peer": "postprocessors",
+            "last_capital_postprocess_peer": "postprocessors",
+            "last_option_postprocess_peer": "postprocessors",
+            "math_postprocess_peer": "postprocessors",
+            "math_postprocess_v2_peer": "postprocessors",
+            "multiple_select_postprocess_peer": "postprocessors",
         },
         "evaluators": {
             "PeerCascadeEvaluator": "code.evaluators",

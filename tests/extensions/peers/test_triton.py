@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigError, PromptError
-from ais_prompt.models import Retry, TritonModel
+from ais_prompt.extensions.peers.triton import TritonModel
+from ais_prompt.models import Retry
 from ais_prompt.types import ChatMessage, Completion, Prompt, Request
 from tests.support.servers import MockServer
 
