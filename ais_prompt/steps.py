@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ais_prompt.errors import ConfigError
-from ais_prompt.extension import REINSTALL, Step, import_object, missing_extension, shipped
+from ais_prompt.extension import Place, Step, import_object, shipped
 from ais_prompt.utils import installed_extensions
 
 
@@ -20,13 +19,16 @@ def step(name: Step) -> Any:
     return next(iter(steps(name)), None)
 
 
-def needed_step(name: Step) -> Any:
-    """Return the function of a step that the user has asked for.
+def first_answer(name: Step, *args: Any) -> Any:
+    """Return what the first function of a step that knows an answer returns; None if none does."""
+    return next((found for function in steps(name) if (found := function(*args)) is not None), None)
 
-    Raises:
-        ConfigError: no extension takes it.
-    """
-    if (found := step(name)) is None:
-        owner = missing_extension(name)
-        raise ConfigError(f"the extension {owner!r} does this, and is not here", fix=REINSTALL)
-    return found
+
+def brought_options(place: Place) -> dict[str, Any]:
+    """Return the options that extensions bring to verbs: option → its ``click.option(...)``."""
+    homes = {
+        name: home
+        for one in (*shipped().values(), *installed_extensions())
+        for name, home in one.options.get(place, {}).items()
+    }
+    return {name: import_object(home) for name, home in homes.items()}

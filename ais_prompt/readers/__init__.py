@@ -10,16 +10,7 @@ from ais_prompt.rooms import offered
 if TYPE_CHECKING:
     from ais_prompt.readers.base import Dataset, Reader, load_dataset
     from ais_prompt.readers.batches import BATCH_BYTES, ArrowBatches, NumberedRow, StoredBatches, rows_of, store_rows
-    from ais_prompt.readers.data_path import (
-        CACHES,
-        LOCAL_PATHS,
-        PACKAGES,
-        data_folders,
-        data_places,
-        find_data,
-        missing_data,
-        require_data,
-    )
+    from ais_prompt.readers.data_path import data_places, find_data, missing_data, require_data
     from ais_prompt.readers.draw import allot, drawn, number_drawn
     from ais_prompt.readers.formats import guessed_csv_form, missing_file, read_file, reading, split_name
     from ais_prompt.readers.given_rows import hold_rows, write_rows

@@ -20,6 +20,7 @@ from ais_prompt import errors, names, registry
 from ais_prompt.catalog import PARTS, PROVIDERS
 from ais_prompt.checks import KINDS, SHAPES
 from ais_prompt.config import NEEDED, READER, TABLES, KeyTable
+from ais_prompt.extension import all_of
 from ais_prompt.models import (
     FLAT_NAMES,
     Batching,
@@ -70,7 +71,6 @@ ENVIRONMENT: Final = (
     ("AISPROMPT_CONFIG_DIR", "folders", "folders with `models`, `datasets` and `summarizers`, as `--config-dir`"),
     ("AISPROMPT_DATA", "folder", "where `aisprompt data get` keeps benchmarks; default `~/.cache/aisprompt/data`"),
     ("AISPROMPT_LANG", "`zh` or `en`", "language of labels: reports, prompt pages, the summary; default: the locale"),
-    ("AISPROMPT_PEER_PATH", "folders", "folders with OpenCompass or AISBench, as `--peer-path`"),
     ("OPENAI_API_KEY", "key", "the key of models behind an API whose config names no other variable"),
     ("OPENAI_BASE_URL", "URL", "the address of models behind an API whose config has none"),
     (
@@ -90,7 +90,7 @@ ENVIRONMENT: Final = (
     ("NO_COLOR", "`1`", "print without colours"),
     ("COLUMNS", "number", "the width of tables, in place of that of the terminal"),
 )
-"""Name, value and meaning of each environment variable that matters to users."""
+"""Name, value and meaning of each environment variable that matters to users; extensions have more."""
 OFFLINE: Final = """\
 Without a network: data files and model folders on the disk, the shipped configs and `ScriptedModel` need none. A `path`
 that is a folder is never looked up on the Hub. For models and datasets of the Hub, run once with network or copy
@@ -364,7 +364,8 @@ def error_entries() -> Iterator[Entry]:
 
 def environment_entry() -> Entry:
     """Return the entry of the environment variables."""
-    rows = tuple(Argument(name, kind, "", meaning) for name, kind, meaning in ENVIRONMENT)
+    variables = (*((name, *about) for name, about in all_of("variables").items()), *ENVIRONMENT)
+    rows = tuple(Argument(name, kind, "", meaning) for name, kind, meaning in variables)
     return Entry(
         "environment",
         "environment",
@@ -372,5 +373,5 @@ def environment_entry() -> Entry:
         "The environment variables that a run reads.",
         f"{OFFLINE}\n\nA config can name other variables for keys and headers. Their values are never stored.",
         rows,
-        also=("offline", "variables", *(name for name, _, _ in ENVIRONMENT)),
+        also=("offline", "variables", *(name for name, _, _ in variables)),
     )

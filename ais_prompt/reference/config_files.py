@@ -39,7 +39,7 @@ _LONGEST: Final = 160
 
 
 def config_file_entries(wanted: str) -> Iterator[Entry]:
-    """Yield an entry for each config of a name, of this program and of the peers.
+    """Yield an entry for each config of a name, of this program and of others.
 
     The configs of benchmarks are left out: their entries tell how they ask.
 

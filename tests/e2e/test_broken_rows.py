@@ -11,9 +11,9 @@ import msgspec
 import pytest
 from msgspec import Struct
 
+from ais_prompt.extensions.peers.packages import PEER_FOLDERS
 from ais_prompt.registry import EVALUATORS, INFERENCERS
 from ais_prompt.store import read_details
-from ais_prompt.utils import PEER_FOLDERS
 from tests.e2e.project import read_lines
 from tests.support.cli import run_cli
 from tests.support.lamp import write_programs

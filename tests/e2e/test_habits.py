@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from ais_prompt.cli.peer_flags import TOOLS as ANSWERS_TO_TOOLS
+from ais_prompt.extensions.peers.command_line import TOOLS as ANSWERS_TO_TOOLS
 from tests.e2e.project import DATASET, MODEL, Project, read_lines
 from tests.support.cli import ROOT
 from tests.support.peer_flags import FLAGS, TOOLS

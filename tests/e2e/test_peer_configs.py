@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.cli.peer_flags import ANSWERS
+from ais_prompt.extensions.peers.command_line import ANSWERS
 from tests.e2e.project import MODEL, Project
 
 FILE = """from opencompass.openicl.icl_prompt_template import PromptTemplate

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import AisPromptError
+from ais_prompt.extensions.peers.packages import PEER_FOLDERS
 from ais_prompt.preview import Origins, PromptView, Span, bubbles_of, preview_sample
 from ais_prompt.registry import INFERENCERS
 from ais_prompt.report import traced_origins
 from ais_prompt.types import Prompt
-from ais_prompt.utils import PEER_FOLDERS
 from tests.support.lamp import write_programs
 from tests.support.prompt_tasks import prompt_task
 

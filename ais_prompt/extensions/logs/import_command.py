@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ais_prompt.cli.options import PEER_SCORES, shown_command
-from ais_prompt.cli.verb import PEER_PATH, Verb, echo, hanging, json_option, offer
+from ais_prompt.cli.options import brought, given_options, shown_command
+from ais_prompt.cli.verb import Verb, echo, hanging, json_option, offer
 from ais_prompt.utils import one_line
 
 if TYPE_CHECKING:
@@ -23,11 +23,10 @@ if TYPE_CHECKING:
     "--config", metavar="CONFIG", help="Read a run of OpenCompass or AISBench with this config, which is executed."
 )
 @click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are made (default: outputs).")
-@PEER_PATH
-@PEER_SCORES
+@brought("stored")
 @json_option
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-def import_command(log: Path, config: str | None, work_dir: str | None, peer_scores: bool, debug: bool) -> None:  # noqa: ARG001
+def import_command(log: Path, config: str | None, work_dir: str | None, debug: bool, **others: Any) -> None:  # noqa: ARG001
     """Make a run folder of the log of another tool. Nothing in LOG is executed.
 
     LOG is a file or folder of inspect_ai, lm-evaluation-harness, evalscope, HELM, Every Eval Ever or NeMo Evaluator, or
@@ -38,10 +37,11 @@ def import_command(log: Path, config: str | None, work_dir: str | None, peer_sco
     from ais_prompt.config import DEFAULT_WORK_DIR, expand
     from ais_prompt.extensions.logs.import_log import import_log, is_log
 
+    options = given_options(others)
     if log.is_dir() and not is_log(log):
-        _import_peer_run(log, config, work_dir, peer_scores)
+        _import_peer_run(log, config, work_dir, options)
         return
-    if config is not None or peer_scores:
+    if config is not None or options:
         raise click.UsageError(
             "This log comes with its scores. Score it afterwards: aisprompt score RUN --config CONFIG"
         )
@@ -65,11 +65,11 @@ def import_command(log: Path, config: str | None, work_dir: str | None, peer_sco
     _show_next(imported.folder, "score the answers again        ")
 
 
-def _import_peer_run(folder: Path, config: str | None, work_dir: str | None, peer_scores: bool) -> None:
+def _import_peer_run(folder: Path, config: str | None, work_dir: str | None, options: Mapping[str, Any]) -> None:
     from ais_prompt.checks import Source
     from ais_prompt.extensions.peers.import_run import import_run
 
-    imported = import_run(folder, Source(config, work_dir=work_dir, peer_scores=peer_scores), shown_command())
+    imported = import_run(folder, Source(config, work_dir=work_dir, options=options), shown_command())
     for note in imported.notes:
         echo(f"note: {one_line(note)}", err=True)
     offer(

@@ -133,7 +133,7 @@ def open_log(path: Path) -> RunFolder | None:
     command = "a log that was only read"
     if known:
         return import_log(path, place, command).folder
-    imported = import_run(path, Source(work_dir=str(place), peer_scores=True), command)
+    imported = import_run(path, Source(work_dir=str(place), options={"peer_scores": True}), command)
     if not all(task.spec.is_scored for task in imported.plan.tasks):  # its rules need its own code
         imported = import_run(path, Source(work_dir=str(place)), command)
     names = {one.name for one in imported.tasks}

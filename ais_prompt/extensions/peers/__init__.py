@@ -49,8 +49,31 @@ EXTENSION: Final = Extension(
         },
     },
     verbs={"migrate": VerbEntry("Others", "migrate_command:migrate", "Write their config as one of ours.")},
+    options={
+        "config": {
+            "--peer-path": "options:PEER_PATH",
+            "--custom-dataset-path": "options:CUSTOM_DATASET_PATH",
+            "--hf": "options:HF",
+            "--accelerator": "options:ACCELERATOR",
+            "--peer-scores": "options:PEER_SCORES",
+            "--dump-eval-details": "options:DUMP_EVAL_DETAILS",
+        },
+        "stored": {
+            "--peer-path": "options:PEER_PATH",
+            "--peer-scores": "options:PEER_SCORES",
+        },
+        "names": {
+            "--peer-path": "options:PEER_PATH",
+        },
+    },
+    variables={"AISPROMPT_PEER_PATH": ("folders", "folders with OpenCompass or AISBench, as `--peer-path`")},
+    packages=("opencompass", "ais_bench_benchmark"),
     steps={
-        "translate": "translate:translate",
-        "accelerate": "accelerate:accelerated",
+        "command_line": "command_line:as_written_here",
+        "config_trees": "packages:config_trees",
+        "find_data": "data_path:places_of_data",
+        "foreign_name": "foreign_names:foreign_name",
+        "source": "entry:with_own_file",
+        "translate": "entry:translated",
     },
 )

@@ -112,10 +112,10 @@ def _planned(old: OldRun, source: Source) -> tuple[Plan, list[str]]:
     written: Mapping[str, Any] = old.config
     notes: list[str] = []
     try:
-        translated, found = translate(written, peer_scores=source.peer_scores)
+        translated, found = translate(written, peer_scores=source.options.get("peer_scores", False))
     except ConfigError as error:
         written, notes = _without(written, faults_of(error))
-        translated, found = translate(written, peer_scores=source.peer_scores)
+        translated, found = translate(written, peer_scores=source.options.get("peer_scores", False))
     values, dropped = without_permissions(translated, is_code, keeps_judges=True)
     notes += dict.fromkeys(note.what for note in found)
     notes += [str(one) for one in dropped if not one.where.startswith("models[")]  # these models are not asked

@@ -10,7 +10,7 @@ import pytest
 
 from ais_prompt.config import compose_config, parse_run
 from ais_prompt.errors import ConfigError, ConfigFaults
-from ais_prompt.utils import PEER_FOLDERS
+from ais_prompt.extensions.peers.packages import PEER_FOLDERS
 
 Write = Callable[[str, str], Path]
 

@@ -17,7 +17,8 @@ from ais_prompt.config import (
     shipped_root,
 )
 from ais_prompt.errors import ConfigError
-from ais_prompt.utils import CONFIG_FOLDERS, PEER_FOLDERS
+from ais_prompt.extensions.peers.packages import PEER_FOLDERS
+from ais_prompt.utils import CONFIG_FOLDERS
 
 Write = Callable[[str, str], Path]
 

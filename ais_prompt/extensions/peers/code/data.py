@@ -16,7 +16,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from ais_prompt.readers import data_folders, reading
+from ais_prompt.extensions.peers.data_path import data_folders
+from ais_prompt.readers import reading
 from ais_prompt.utils import open_regular, read_objects
 
 CACHES: Final = {"opencompass": "COMPASS_DATA_CACHE", "ais_bench": "AIS_BENCH_DATASETS_CACHE"}
