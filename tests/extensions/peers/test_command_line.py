@@ -48,11 +48,7 @@ def test_each_option_of_theirs_is_accepted_or_answered(
     "args",
     [
         ("eval.py",),
-        ("eval.py", "--debug"),
         ("--models", "model.py", "--datasets", "demo_addition"),
-        ("--datasets=demo_addition", "--models=model.py"),
-        ("--debug", "eval.py"),
-        ("-w", "out", "eval.py"),
         ("--dump-eval-details", "False", "eval.py"),
     ],
 )
@@ -65,14 +61,9 @@ def test_a_command_line_without_a_verb_runs(run_of_theirs: Project, args: tuple[
 @pytest.mark.parametrize(
     ("args", "hint"),
     [
-        (("evil",), "There is no command 'evil'"),
-        (("scroe", "eval.py"), "did you mean 'score'?"),
         (("eval_ppl_llama",), "give its path: PATH/eval_ppl_llama.py"),
-        (("--modles", "x"), "No such option"),
-        (("missing.py",), "there is no config 'missing.py'"),
         (("eval.py", "--mode", "perf"), "ScriptedModel has no server"),
         (("eval.py", "--mode", "perf_viz"), "add -r"),
-        (("eval.py", "--mode", "jugde"), "'jugde' is not one of"),
         (("eval.py", "-q", "auto"), "runner.qos"),
         (("eval.py", "-sp", "station"), "--station-path is not an option here"),
         ((*DESCRIBED, "--generation-kwargs", "sampled"), "'sampled' has no ="),
@@ -179,42 +170,6 @@ def test_an_accelerator_for_a_model_without_weights_is_an_error(run_of_theirs: P
     done = run_of_theirs.run("eval.py", "-a", "lmdeploy")
     assert done.returncode == 2
     assert "-a lmdeploy is for models of transformers" in done.stderr
-
-
-@pytest.fixture
-def datasets_only(run_of_theirs: Project) -> Project:
-    """A project with ``sums.py``, which has one list of datasets and no model."""
-    (run_of_theirs.root / "sums.py").write_text(f"sums_datasets = [{DATASET}]\n")
-    return run_of_theirs
-
-
-@pytest.mark.parametrize("args", [("sums.py",), ("sums.py", "-n"), ("--datasets", "sums.py")])
-def test_prompts_of_datasets_without_a_model_are_messages(datasets_only: Project, args: tuple[str, ...]) -> None:
-    done = datasets_only.run("view-prompt", *args)
-    assert done.returncode == 0, done.stderr
-    assert "any-chat-model/sums" in done.stdout
-    assert "[user] 0+0=?" in done.stdout
-    assert "No model is named" in done.stderr
-
-
-def test_a_file_of_datasets_is_shown_and_run_with_a_named_model(datasets_only: Project) -> None:
-    shown = datasets_only.run("view-prompt", "sums.py", "--models", "model.py", "--set", "datasets.0.abbr=other")
-    assert shown.returncode == 0, shown.stderr
-    assert "fake/other" in shown.stdout
-    assert "No model" not in shown.stderr
-    assert datasets_only.run("sums.py", "--models", "model.py", "--dry-run").returncode == 0
-
-
-def test_a_file_of_datasets_alone_is_checked_and_not_run(datasets_only: Project) -> None:
-    done = datasets_only.run("run", "sums.py")
-    assert done.returncode == 2
-    assert "aisprompt run --datasets sums.py --models NAME" in done.stderr
-    assert "No faults" in datasets_only.run("check", "sums.py").stdout
-
-
-def test_a_config_with_models_is_not_mixed_with_named_ones(datasets_only: Project) -> None:
-    assert "not both" in datasets_only.run("view-prompt", "eval.py", "--models", "model.py").stderr
-    assert "no dataset" in datasets_only.run("view-prompt", "--models", "model.py").stderr
 
 
 @pytest.fixture
