@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Final
 
 from ais_prompt.cli.describe import command_entries
+from ais_prompt.extension import shipped
 from ais_prompt.reference.entry import REQUIRED, Argument, Entry
 from ais_prompt.reference.file_entries import FILES, schema_of
 from ais_prompt.reference.lookup import entries
 from ais_prompt.reference.programs import LLMS, SKILL, llms_txt, skill
-from tools import benchmarks, counterparts, differences
+from tools import benchmarks, differences
 from tools.stub import NAMES, STUB, names_of_extensions, stub
 
 ROOT: Final = Path(__file__).parents[1]
@@ -91,7 +92,10 @@ def pages() -> dict[Path, str]:
     made[STUB.relative_to(ROOT)] = stub()
     made[NAMES.relative_to(ROOT)] = names_of_extensions()
     made[FOLDER / "benchmarks.md"] = benchmarks.page()
-    made[FOLDER / "counterparts.md"] = counterparts.page()
+    if "peers" in shipped():
+        from tools import counterparts
+
+        made[FOLDER / "counterparts.md"] = counterparts.page()
     made[FOLDER / "differences.md"] = differences.render(differences.load_cases(), differences.load_entries())
     return made
 

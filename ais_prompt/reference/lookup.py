@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
+from ais_prompt.extension import REINSTALL, missing_extension
 from ais_prompt.reference.code_entries import (
     config_entries,
     data_entries,
@@ -60,6 +61,9 @@ def find(name: str, more: Iterable[Entry] = ()) -> list[Entry]:
     marked = f"`{argument}`"
     if cut := _cut(owners, lambda one: argument in one.names) or _cut(owners, lambda one: marked in one.meaning):
         return cut
+    if extension := missing_extension(name):
+        what = f"there is nothing called {name!r}: the extension {extension!r} has it, and is not here"
+        raise ConfigError(what, fix=REINSTALL)
     near = _near(name, known)
     if foreign := first_answer("foreign_name", "entry", name, near):
         fix = foreign.fix
