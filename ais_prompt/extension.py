@@ -25,7 +25,7 @@ Step: TypeAlias = Literal[
 STEPS: Final[Mapping[Step, str]] = {
     "command_line": "(words behind a verb, its click command) -> the words, with our options; all are called",
     "config_trees": "() -> list of `ais_prompt.config.ConfigTree`, the configs of other programs; all are called",
-    "find_data": "(path or id of data) -> (places where they may be, how to get them); None if it knows nothing",
+    "find_data": "(path or id of data) -> (places where they may be, how to get them), or None; all are called",
     "finished": "(run folder, results of the run) -> nothing; all are called",
     "foreign_name": "(kind of name, name, our names of this kind) -> an error whose fix is what to write in its place; "
     "None for a name of no other program. Kinds: option, command, module, config, entry (of the reference), and those "

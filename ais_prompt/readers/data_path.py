@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ais_prompt.config import expand
 from ais_prompt.errors import DataError
-from ais_prompt.steps import first_answer
+from ais_prompt.steps import steps
 from ais_prompt.utils import listed
 
 
@@ -44,4 +44,7 @@ def missing_data(path: str) -> DataError:
 
 def _known(path: str) -> tuple[list[Path], str]:
     """Return the places of data, and how to get them."""
-    return first_answer("find_data", path) or ([expand(path)], "put it there")
+    known = [found for find in steps("find_data") if (found := find(path)) is not None]
+    if not known:
+        return [expand(path)], "put it there"
+    return [place for places, _ in known for place in places], "; or ".join(fix for _, fix in known)

@@ -9,6 +9,9 @@ import sys
 
 import pytest
 
+from ais_prompt.cli import main
+from ais_prompt.cli.options import SOURCE_NAMES, given_words
+from ais_prompt.extensions.peers import EXTENSION
 from ais_prompt.extensions.peers.command_line import TOOLS as ANSWERS_TO_TOOLS
 from tests.e2e.project import DATASET, MODEL, Project, read_lines
 from tests.support.cli import ROOT
@@ -246,3 +249,32 @@ def test_a_config_that_is_called_like_a_tool_runs(project: Project, word: str) -
     done = project.run(word, "--dry-run")
     assert done.returncode == 0, done.stderr
     assert "nothing was asked" in done.stdout
+
+
+@pytest.mark.thorough
+def test_a_config_of_a_missing_package_names_the_package(project: Project) -> None:
+    done = project.run("describe", "gsm8k_gen_1d7fe4")
+    assert done.returncode == 2
+    assert "need their package: --peer-path" in done.stderr
+
+
+def test_a_file_of_questions_is_named_once(run_of_theirs: Project) -> None:
+    file = ("--data", "mine.jsonl", "--custom-dataset-path", "mine.jsonl")
+    done = run_of_theirs.run("check", "--models", "model.py", *file)
+    assert (done.returncode, "give one of them" in done.stderr) == (2, True)
+
+
+def test_help_shows_the_options_of_both_programs() -> None:
+    places = {"config": ("run", "check", "view-prompt", "lock", "migrate"), "stored": ("score",), "names": ("list",)}
+    for place, verbs in places.items():
+        for verb in verbs:
+            shown = {name for option in main.verbs()[verb].params for name in option.opts}
+            assert {*EXTENSION.options[place]} <= shown, verb
+
+
+def test_options_of_theirs_are_among_the_words_given_again() -> None:
+    run = main.verbs()["run"]
+    ctx = run.make_context("run", ["eval.py", "-m", "judge", "--peer-scores", "-a", "vllm"])
+    words = ["--peer-scores", "--accelerator", "vllm"]
+    assert set(words) <= set(given_words(ctx, SOURCE_NAMES))
+    assert ctx.params["mode"] == "eval"

@@ -37,7 +37,7 @@ def test_each_command_has_a_document_or_a_reason() -> None:
     verbs = main.verbs()
     with_json = {name for name, command in verbs.items() if "--json" in options_of(command)}
     assert with_json == set(DOCUMENTS) | OWN_JSON
-    assert set(verbs) == with_json | WITHOUT_DOCUMENT.keys()
+    assert set(verbs) == with_json | (WITHOUT_DOCUMENT.keys() & verbs.keys())
     assert not with_json & WITHOUT_DOCUMENT.keys()
 
 
