@@ -23,7 +23,7 @@ Step: TypeAlias = Literal[
 """A place in the path of the core where an extension may act; `STEPS` has what its function takes and returns."""
 
 STEPS: Final[Mapping[Step, str]] = {
-    "command_line": "(words behind a verb, its click command) -> the words, with our options; all are called",
+    "command_line": "(words behind a verb that runs a config, its command) -> words with our options; all are called",
     "config_trees": "() -> list of `ais_prompt.config.ConfigTree`, the configs of other programs; all are called",
     "find_data": "(path or id of data) -> (places where they may be, how to get them), or None; all are called",
     "finished": "(run folder, results of the run) -> nothing; all are called",
@@ -64,7 +64,7 @@ class Extension(NamedTuple):
 
     Attributes:
         parts: kind of part → name in configs → module that registers it.
-        options: verbs → option, such as ``--peer-path`` → ``module:name`` of its ``click.option(...)``. Its value is in
+        options: verbs → option, such as ``--strict`` → ``module:name`` of its ``click.option(...)``. Its value is in
             the ``options`` of a `Source`, for steps.
         variables: environment variable → (its value, what it does), for the reference.
         packages: installed packages whose versions are recorded, because they can change a prompt or an answer.

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from ais_prompt.extension import Place, Step, import_object, shipped
+from ais_prompt.extension import Extension, Place, Step, import_object, shipped
 from ais_prompt.utils import installed_extensions
 
 
+def extensions() -> list[Extension]:
+    """Return all extensions, those of installed packages last."""
+    return [*shipped().values(), *installed_extensions()]
+
+
 def steps(name: Step) -> list[Any]:
-    """Return the functions of a step, those of installed packages last."""
-    homes = [one.steps[name] for one in (*shipped().values(), *installed_extensions()) if name in one.steps]
-    return [import_object(home) for home in homes]
+    """Return the functions of a step, in the order of the extensions."""
+    return [import_object(one.steps[name]) for one in extensions() if name in one.steps]
 
 
 def step(name: Step) -> Any:
@@ -26,9 +30,5 @@ def first_answer(name: Step, *args: Any) -> Any:
 
 def brought_options(place: Place) -> dict[str, Any]:
     """Return the options that extensions bring to verbs: option → its ``click.option(...)``."""
-    homes = {
-        name: home
-        for one in (*shipped().values(), *installed_extensions())
-        for name, home in one.options.get(place, {}).items()
-    }
-    return {name: import_object(home) for name, home in homes.items()}
+    homes = (home for one in extensions() for home in one.options.get(place, {}).items())
+    return {name: import_object(home) for name, home in homes}

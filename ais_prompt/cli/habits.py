@@ -44,7 +44,7 @@ HABITS: Final = {
 """An option as other programs or newcomers call it → what to do."""
 
 
-class Setting(NamedTuple):
+class AsSetting(NamedTuple):
     """An option that becomes ``--set``.
 
     Attributes:
@@ -57,10 +57,10 @@ class Setting(NamedTuple):
 
 
 _SETTINGS: Final = {
-    "--max-tokens": Setting("models.0.max_out_len"),
-    "--temperature": Setting("models.0.generation_kwargs.temperature"),
-    "--top-p": Setting("models.0.generation_kwargs.top_p"),
-    "--seed": Setting("models.0.seed"),
+    "--max-tokens": AsSetting("models.0.max_out_len"),
+    "--temperature": AsSetting("models.0.generation_kwargs.temperature"),
+    "--top-p": AsSetting("models.0.generation_kwargs.top_p"),
+    "--seed": AsSetting("models.0.seed"),
 }
 """Option for the model that the command line describes → its place in the config."""
 MODELS: Final = {"--hf-path": "models.0.", "--url": "models.0."}
@@ -84,24 +84,30 @@ def as_written_here(args: Sequence[str], command: click.Command) -> list[str]:
 
     Args:
         args: the words behind the verb.
-        command: the verb.
+        command: the verb. One that runs no config is given back its words.
 
     Raises:
         click.UsageError: an option cannot be used so.
     """
+    if not _runs_config(command):
+        return list(args)
     for rewrite in steps("command_line"):
         args = rewrite(args, command)
     return with_settings(args, command, _SETTINGS, MODELS)
 
 
+def _runs_config(command: click.Command) -> bool:
+    return any("--models" in option.opts for option in command.params)
+
+
 def with_settings(
-    args: Sequence[str], command: click.Command, settings: Mapping[str, Setting], describing: Mapping[str, str]
+    args: Sequence[str], command: click.Command, settings: Mapping[str, AsSetting], describing: Mapping[str, str]
 ) -> list[str]:
     """Return a command line in which options for what it describes are ``--set``.
 
     Args:
         args: the words behind the verb.
-        command: the verb. One that runs no config is given back its words.
+        command: the verb.
         settings: the options.
         describing: option that describes a model or dataset → its place in the config.
 
@@ -109,8 +115,6 @@ def with_settings(
         click.UsageError: an option has no value, or one that is not ``NAME=VALUE``.
     """
     names = {name for option in command.params for name in option.opts}
-    if "--models" not in names:
-        return list(args)
     given = {word.partition("=")[0] for word in args}
     described = tuple(place for option, place in describing.items() if option in given)
     written: list[str] = []
@@ -127,11 +131,11 @@ def with_settings(
     return written
 
 
-def _values(setting: Setting, rest: Sequence[str]) -> list[str]:
+def _values(setting: AsSetting, rest: Sequence[str]) -> list[str]:
     return list(rest[:1]) if setting.words == "one" else list(takewhile(lambda word: not word.startswith("-"), rest))
 
 
-def _value(option: str, setting: Setting, words: Sequence[str]) -> str:
+def _value(option: str, setting: AsSetting, words: Sequence[str]) -> str:
     """Return the value for ``--set``.
 
     Raises:

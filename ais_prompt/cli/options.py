@@ -9,39 +9,18 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Container, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
+from ais_prompt.cli.brought import BROUGHT, Command, given_options
 from ais_prompt.cli.completion import complete_config, complete_name
 from ais_prompt.cli.verb import CODE_EXECUTION as ALLOW_CODE_EXECUTION
 from ais_prompt.cli.verb import CONFIG_DIR, GIVEN, SPREAD
-from ais_prompt.extension import PLACES
 from ais_prompt.steps import brought_options, steps
 
 if TYPE_CHECKING:
     from ais_prompt.checks import DataFile, HfType, SampleOption, Source
-    from ais_prompt.extension import Place
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def brought(place: Place) -> Callable[[Command], Command]:
-    """Return what adds the options that extensions bring to verbs of a place."""
-    return lambda command: _with(tuple(brought_options(place).values()), command)
-
-
-BROUGHT: Final = sorted({name.lstrip("-").replace("-", "_") for place in PLACES for name in brought_options(place)})
-"""The names in a command of the options that extensions bring."""
-
-
-def given_options(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of extensions that are given, for a `Source`.
-
-    Args:
-        values: the parameters of a command.
-    """
-    return {name: values[name] for name in BROUGHT if values.get(name)}
 
 
 def _only_once(ctx: click.Context, parameter: click.Parameter, values: tuple[Any, ...]) -> Any:

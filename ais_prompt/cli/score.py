@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from ais_prompt.cli.brought import BROUGHT, brought, given_options
 from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.ending import exit_code, show
 from ais_prompt.cli.gate_options import gate_options, read_gates
 from ais_prompt.cli.limit_options import FAILURE_LIMIT, FailureLimit
-from ais_prompt.cli.options import BROUGHT, CODE_EXECUTION, brought, given_options, shown_command
+from ais_prompt.cli.options import CODE_EXECUTION, shown_command
 from ais_prompt.cli.verb import Verb, hanging, hint, json_option, quiet_option, speed_option, verbose_option
 
 if TYPE_CHECKING:

@@ -129,7 +129,7 @@ class _Named:
 
 
 def _program_of(models: Sequence[Any]) -> str:
-    """Return the package of all models, such as ``ais_bench``, if it is the same; empty if it is not, or unknown."""
+    """Return the package of all models, if it is the same; empty if it is not, or unknown."""
     types = [str(model.get("type")) if isinstance(model, Mapping) else "" for model in models]
     packages = {name.partition(".")[0] if "." in name else "" for name in types}
     return packages.pop() if len(packages) == 1 else ""

@@ -218,7 +218,7 @@ def file_in_tree(module: str, importing: Path) -> Path | None:
     """Return the file of a config that is imported by its name in the package of another program.
 
     Args:
-        module: ``opencompass.configs.datasets.gsm8k.gsm8k_gen``.
+        module: such as ``other_program.configs.datasets.gsm8k.gsm8k_gen``.
         importing: the config that imports it; the ``configs`` folder around it is searched too.
 
     Returns:

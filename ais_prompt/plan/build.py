@@ -294,7 +294,7 @@ def _data_folders(args: Mapping[str, Any]) -> Iterator[str]:
     for key, value in args.items():
         if key == "benchmark":
             yield str(data_root())
-        elif isinstance(value, Mapping) and key != "data_files":  # arguments of a peer's loader
+        elif isinstance(value, Mapping) and key != "data_files":  # arguments of a loader
             yield from _data_folders(value)
         elif key in ("path", "data_files") or str(key).endswith("_path"):
             for text in texts(value):

@@ -20,7 +20,6 @@ from ais_prompt import errors, names, registry
 from ais_prompt.catalog import PARTS, PROVIDERS
 from ais_prompt.checks import KINDS, SHAPES
 from ais_prompt.config import NEEDED, READER, TABLES, KeyTable
-from ais_prompt.extension import all_of
 from ais_prompt.models import (
     FLAT_NAMES,
     Batching,
@@ -36,6 +35,7 @@ from ais_prompt.models import (
 )
 from ais_prompt.readers import RowShape
 from ais_prompt.reference.entry import REQUIRED, Argument, Entry, default_text, field_defaults, hints_of, read_docstring
+from ais_prompt.steps import extensions
 from ais_prompt.utils import load_plugins, type_words
 
 OPTIONS: Final[dict[str, type[Struct]]] = {
@@ -364,7 +364,7 @@ def error_entries() -> Iterator[Entry]:
 
 def environment_entry() -> Entry:
     """Return the entry of the environment variables."""
-    variables = (*((name, *about) for name, about in all_of("variables").items()), *ENVIRONMENT)
+    variables = (*((name, *about) for one in extensions() for name, about in one.variables.items()), *ENVIRONMENT)
     rows = tuple(Argument(name, kind, "", meaning) for name, kind, meaning in variables)
     return Entry(
         "environment",

@@ -84,9 +84,9 @@ def source(named):
 
 
 def translate(values, options, *, foreign_summary, folder, place):
-    if "strange_models" not in values:
+    if values["models"] != ["odd"]:
         return values, ()
-    values = {**values, "models": values["strange_models"]}
+    values = {**values, "models": [{"type": "ScriptedModel", "abbr": "odd"}]}
     return values, (Note("models are strange", "models"),)
 """
 
@@ -145,12 +145,11 @@ def test_names_of_a_stranger_are_answered(stranger: Path) -> None:
 
 @pytest.mark.process
 def test_a_stranger_brings_an_option_and_translates(stranger: Path) -> None:
-    model = "dict(type='ScriptedModel', abbr='odd-model')"
     template = "dict(type='PromptTemplate', template='{question}')"
     infer = f"dict(prompt_template={template}, inferencer=dict(type='GenInferencer'))"
     reader = "dict(input_columns=['question'], output_column='answer')"
     dataset = f"dict(type='LocalDataset', abbr='d', path='strange.csv', reader_cfg={reader}, infer_cfg={infer})"
-    (stranger / "eval.py").write_text(f"strange_models = [{model}]\ndatasets = [{dataset}]\n")
+    (stranger / "eval.py").write_text(f"models = ['odd']\ndatasets = [{dataset}]\n")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(stranger.parent), str(Path(__file__).parents[2])])}
 
     def run(*args: str) -> str:

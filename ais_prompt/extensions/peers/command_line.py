@@ -10,7 +10,7 @@ from typing import Final
 
 import click
 
-from ais_prompt.cli.habits import MODELS, Setting, with_settings
+from ais_prompt.cli.habits import MODELS, AsSetting, with_settings
 
 _SLURM: Final = "see docs/runners.md: --set runner.partition=…, runner.qos=…"
 _STATION: Final = "results stay in their run folder; aisprompt compare, baseline and import read it"
@@ -97,20 +97,20 @@ MODES: Final = {"judge": "eval", "infer_judge": "all"}
 _QUOTA_TYPES: Final = ("auto", "reserved", "spot")
 _TRUTH: Final = {"true": True, "false": False}
 _SETTINGS: Final = {
-    "--batch-size": Setting("models.0.batch_size"),
-    "--custom-dataset-data-type": Setting("datasets.0.data_type"),
-    "--custom-dataset-infer-method": Setting("datasets.0.infer_method"),
-    "--custom-dataset-meta-path": Setting("datasets.0.meta_path"),
-    "--generation-kwargs": Setting("models.0.generation_kwargs", "pairs"),
-    "--max-out-len": Setting("models.0.max_out_len"),
-    "--max-seq-len": Setting("models.0.max_seq_len"),
-    "--model-kwargs": Setting("models.0.model_kwargs", "pairs"),
-    "--stop-words": Setting("models.0.stop_words", "list"),
-    "--tokenizer-kwargs": Setting("models.0.tokenizer_kwargs", "pairs"),
-    "--tokenizer-path": Setting("models.0.tokenizer_path"),
+    "--batch-size": AsSetting("models.0.batch_size"),
+    "--custom-dataset-data-type": AsSetting("datasets.0.data_type"),
+    "--custom-dataset-infer-method": AsSetting("datasets.0.infer_method"),
+    "--custom-dataset-meta-path": AsSetting("datasets.0.meta_path"),
+    "--generation-kwargs": AsSetting("models.0.generation_kwargs", "pairs"),
+    "--max-out-len": AsSetting("models.0.max_out_len"),
+    "--max-seq-len": AsSetting("models.0.max_seq_len"),
+    "--model-kwargs": AsSetting("models.0.model_kwargs", "pairs"),
+    "--stop-words": AsSetting("models.0.stop_words", "list"),
+    "--tokenizer-kwargs": AsSetting("models.0.tokenizer_kwargs", "pairs"),
+    "--tokenizer-path": AsSetting("models.0.tokenizer_path"),
 }
 """Option for the model or dataset that the command line describes → its place in the config."""
-_BEHIND_URL: Final = {**_SETTINGS, "--batch-size": Setting("models.0.max_concurrency")}
+_BEHIND_URL: Final = {**_SETTINGS, "--batch-size": AsSetting("models.0.max_concurrency")}
 _DESCRIBING: Final = {**MODELS, "--custom-dataset-path": "datasets.0."}
 _MODE_OPTIONS: Final = {"-m", "--mode"}
 
@@ -141,15 +141,13 @@ def as_written_here(args: Sequence[str], command: click.Command) -> list[str]:
 
     Args:
         args: the words behind the verb.
-        command: the verb. One that runs no config is given back its words.
+        command: the verb, which runs a config.
 
     Raises:
         click.UsageError: an option cannot be used so.
     """
     options = [option for option in command.params if isinstance(option, click.Option)]
     names = {name for option in options for name in option.opts}
-    if "--models" not in names:
-        return list(args)
     flags = {name for option in options if option.is_flag for name in option.opts}
     modes = _MODE_OPTIONS & names
     written: list[str] = []

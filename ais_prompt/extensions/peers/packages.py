@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from ais_prompt.config import ConfigTree
 from ais_prompt.utils import SearchFolders
+
+if TYPE_CHECKING:
+    from ais_prompt.config import ConfigTree
 
 PEERS: Final = {"opencompass": "OpenCompass", "ais_bench": "AISBench", "torchtune": "torchtune"}
 """Package → the program that it belongs to."""
@@ -48,6 +50,8 @@ def peer_package(package: str) -> Path | None:
 
 def config_trees() -> list[ConfigTree]:
     """Return the trees of both peers, for the step ``config_trees``."""
+    from ais_prompt.config import ConfigTree  # help does without configs
+
     fix = "--peer-path with a checkout, or --config-dir with its configs; or install {}"
     return [
         ConfigTree(package, inside, peer_package(package), _FURTHER, fix.format(package))
