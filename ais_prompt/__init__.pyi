@@ -105,8 +105,32 @@ from ais_prompt.extensions.peers.code.evaluators import PeerEvaluator as PeerEva
 from ais_prompt.extensions.peers.code.judged import PeerJudgeEvaluator as PeerJudgeEvaluator
 from ais_prompt.extensions.peers.code.parts import PeerDataset as PeerDataset
 from ais_prompt.extensions.peers.code.parts import PeerRetriever as PeerRetriever
+from ais_prompt.extensions.peers.postprocessors import (
+    extract_non_reasoning_content_peer as extract_non_reasoning_content_peer,
+)
+from ais_prompt.extensions.peers.postprocessors import (
+    first_capital_postprocess_multi_peer as first_capital_postprocess_multi_peer,
+)
+from ais_prompt.extensions.peers.postprocessors import first_capital_postprocess_peer as first_capital_postprocess_peer
+from ais_prompt.extensions.peers.postprocessors import first_number_postprocess_peer as first_number_postprocess_peer
+from ais_prompt.extensions.peers.postprocessors import first_option_postprocess_peer as first_option_postprocess_peer
+from ais_prompt.extensions.peers.postprocessors import general_postprocess_peer as general_postprocess_peer
+from ais_prompt.extensions.peers.postprocessors import (
+    generic_llmjudge_postprocess_peer as generic_llmjudge_postprocess_peer,
+)
+from ais_prompt.extensions.peers.postprocessors import gsm8k_postprocess_peer as gsm8k_postprocess_peer
+from ais_prompt.extensions.peers.postprocessors import humaneval_postprocess_v2_peer as humaneval_postprocess_v2_peer
+from ais_prompt.extensions.peers.postprocessors import humaneval_postprocess_v3_peer as humaneval_postprocess_v3_peer
+from ais_prompt.extensions.peers.postprocessors import last_capital_postprocess_peer as last_capital_postprocess_peer
+from ais_prompt.extensions.peers.postprocessors import last_option_postprocess_peer as last_option_postprocess_peer
+from ais_prompt.extensions.peers.postprocessors import math_postprocess_peer as math_postprocess_peer
+from ais_prompt.extensions.peers.postprocessors import math_postprocess_v2_peer as math_postprocess_v2_peer
+from ais_prompt.extensions.peers.postprocessors import (
+    multiple_select_postprocess_peer as multiple_select_postprocess_peer,
+)
 from ais_prompt.extensions.peers.simulated_calls import SimulatedCallsEvaluator as SimulatedCallsEvaluator
 from ais_prompt.extensions.peers.simulated_calls import SimulatedToolCallInferencer as SimulatedToolCallInferencer
+from ais_prompt.extensions.peers.triton import TritonModel as TritonModel
 from ais_prompt.extensions.perf.load_rows import LoadRowsDataset as LoadRowsDataset
 from ais_prompt.extensions.perf.synthetic import SyntheticDataset as SyntheticDataset
 from ais_prompt.extensions.perf.traces import MooncakeTraceDataset as MooncakeTraceDataset
@@ -148,7 +172,6 @@ from ais_prompt.models.wires.anthropic import AnthropicModel as AnthropicModel
 from ais_prompt.models.wires.openai.openai_models import OpenAIChatModel as OpenAIChatModel
 from ais_prompt.models.wires.openai.openai_models import OpenAICompletionModel as OpenAICompletionModel
 from ais_prompt.models.wires.openai.openai_models import OpenAIResponsesModel as OpenAIResponsesModel
-from ais_prompt.models.wires.triton import TritonModel as TritonModel
 from ais_prompt.postprocess.chosen_option import first_option_postprocess as first_option_postprocess
 from ais_prompt.postprocess.chosen_option import last_option_postprocess as last_option_postprocess
 from ais_prompt.postprocess.chosen_option import multiple_select_postprocess as multiple_select_postprocess
@@ -166,21 +189,6 @@ from ais_prompt.postprocess.math import math_dataset_postprocess as math_dataset
 from ais_prompt.postprocess.math import math_postprocess_v2 as math_postprocess_v2
 from ais_prompt.postprocess.numbers import gsm8k_dataset_postprocess as gsm8k_dataset_postprocess
 from ais_prompt.postprocess.numbers import gsm8k_postprocess as gsm8k_postprocess
-from ais_prompt.postprocess.peer import extract_non_reasoning_content_peer as extract_non_reasoning_content_peer
-from ais_prompt.postprocess.peer import first_capital_postprocess_multi_peer as first_capital_postprocess_multi_peer
-from ais_prompt.postprocess.peer import first_capital_postprocess_peer as first_capital_postprocess_peer
-from ais_prompt.postprocess.peer import first_number_postprocess_peer as first_number_postprocess_peer
-from ais_prompt.postprocess.peer import first_option_postprocess_peer as first_option_postprocess_peer
-from ais_prompt.postprocess.peer import general_postprocess_peer as general_postprocess_peer
-from ais_prompt.postprocess.peer import generic_llmjudge_postprocess_peer as generic_llmjudge_postprocess_peer
-from ais_prompt.postprocess.peer import gsm8k_postprocess_peer as gsm8k_postprocess_peer
-from ais_prompt.postprocess.peer import humaneval_postprocess_v2_peer as humaneval_postprocess_v2_peer
-from ais_prompt.postprocess.peer import humaneval_postprocess_v3_peer as humaneval_postprocess_v3_peer
-from ais_prompt.postprocess.peer import last_capital_postprocess_peer as last_capital_postprocess_peer
-from ais_prompt.postprocess.peer import last_option_postprocess_peer as last_option_postprocess_peer
-from ais_prompt.postprocess.peer import math_postprocess_peer as math_postprocess_peer
-from ais_prompt.postprocess.peer import math_postprocess_v2_peer as math_postprocess_v2_peer
-from ais_prompt.postprocess.peer import multiple_select_postprocess_peer as multiple_select_postprocess_peer
 from ais_prompt.postprocess.phrases import after_phrase_postprocess as after_phrase_postprocess
 from ais_prompt.postprocess.phrases import bbh_freeform_postprocess as bbh_freeform_postprocess
 from ais_prompt.postprocess.phrases import bbh_mcq_postprocess as bbh_mcq_postprocess

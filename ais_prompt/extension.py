@@ -12,30 +12,53 @@ looked at when a name is found nowhere else::
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 __all__ = ["Extension", "Step", "VerbEntry"]
 """What a package of your own needs; the rest is for the core."""
 
-Step: TypeAlias = Literal["translate", "accelerate", "open_log", "benchmarks", "entries", "array_index", "finished"]
+Step: TypeAlias = Literal[
+    "array_index",
+    "benchmarks",
+    "command_line",
+    "config_trees",
+    "entries",
+    "find_data",
+    "finished",
+    "foreign_name",
+    "open_log",
+    "source",
+    "translate",
+]
 """A place in the path of the core where an extension may act; `STEPS` has what its function takes and returns."""
 
 STEPS: Final[Mapping[Step, str]] = {
-    "translate": "(config dict, options of the command line) -> (config dict of this program, notes)",
-    "accelerate": "(models of a config, accelerator, folder) -> (models that a server serves, notes)",
+    "command_line": "(words behind a verb that runs a config, its command) -> words with our options; all are called",
+    "config_trees": "() -> list of `ais_prompt.config.ConfigTree`, the configs of other programs; all are called",
+    "find_data": "(path or id of data) -> (places where they may be, how to get them), or None; all are called",
+    "finished": "(path of the run folder, rows of its summary, as `ais_prompt.Row`) -> nothing, at the end of a run; "
+    "all are called",
+    "foreign_name": "(kind of name, name, our names of this kind) -> an error whose fix is what to write in its place; "
+    "None for a name of no other program. Kinds: option, command, module, config, entry (of the reference), and those "
+    "of parts",
     "open_log": "(path) -> the run folder that a log of another tool becomes; None if the path holds no log",
-    "benchmarks": "() -> title of a section of `aisprompt list datasets`, and the benchmarks in it, as `Benchmark`",
-    "entries": "(name) -> entries of the reference, as `Entry`; only for that of this name are files read",
     "array_index": "(environment variables) -> the number of this process in its array job, from 0",
-    "finished": "(path of the run folder, rows of its summary, as `ais_prompt.Row`) -> nothing, at the end of a run",
+    "benchmarks": "() -> title of a section of `aisprompt list datasets`, and the benchmarks in it, as `Benchmark`; "
+    "all are called",
+    "entries": "(name) -> entries of the reference, as `Entry`; only for that of this name are files read; all are "
+    "called",
+    "source": "(what the command line names, with options of extensions: `Source`) -> the same; all are called",
+    "translate": "(config dict, options of extensions, foreign_summary=, folder=, place=) -> (config dict of this "
+    "program, notes); all are called",
 }
-"""Step → its function.
+"""Step → its function. Of those that are not all called, the first that has an answer counts, shipped ones first."""
 
-Of ``benchmarks``, ``entries`` and ``finished`` all are called, of the others the first; shipped ones before others.
-"""
+Place: TypeAlias = Literal["config", "stored", "names"]
+"""Verbs that take an option: those that read any config, those that score stored answers, those that name configs."""
+PLACES: Final[tuple[Place, ...]] = get_args(Place)
 
 _FOLDER: Final = Path(__file__).parent / "extensions"
 REINSTALL: Final = "install ais-prompt again, with all that is in ais_prompt/extensions"
@@ -87,6 +110,10 @@ class Extension(NamedTuple):
 
     Attributes:
         parts: kind of part → name in configs → module that registers it.
+        options: verbs → option, such as ``--strict`` → ``module:name`` of its ``click.option(...)``. Its value is in
+            the ``options`` of a `Source`, for steps.
+        variables: environment variable → (its value, what it does), for the reference.
+        packages: installed packages whose versions are recorded, because they can change a prompt or an answer.
         verbs: name → verb.
         meant: command as others call it → the verb.
         logs: format of logs of another tool → ``module:name`` of its reader, an `ais_prompt.store.LogFormat`.
@@ -100,6 +127,9 @@ class Extension(NamedTuple):
     meant: Mapping[str, str] = {}
     logs: Mapping[str, str] = {}
     exporters: Mapping[str, str] = {}
+    options: Mapping[Place, Mapping[str, str]] = {}
+    variables: Mapping[str, tuple[str, str]] = {}
+    packages: Sequence[str] = ()
     steps: Mapping[Step, str] = {}
 
     def at(self, package: str) -> Extension:
@@ -117,6 +147,7 @@ class Extension(NamedTuple):
             verbs={name: verb.at(package) for name, verb in self.verbs.items()},
             logs=full(self.logs),
             exporters=full(self.exporters),
+            options={place: full(homes) for place, homes in self.options.items()},
             steps=full(self.steps),
         )
 
@@ -146,9 +177,10 @@ def import_object(home: str) -> Any:
 
 
 def names_of(one: Extension) -> list[str]:
-    """Return every name that an extension brings, of parts, verbs, formats and steps, in alphabetical order."""
+    """Return every name that an extension brings: parts, options, verbs, formats and steps, in alphabetical order."""
     parts = (name for homes in one.parts.values() for name in homes)
-    return sorted({*parts, *one.verbs, *one.meant, *one.logs, *one.exporters, *one.steps})
+    options = (name for homes in one.options.values() for name in homes)
+    return sorted({*parts, *options, *one.verbs, *one.meant, *one.logs, *one.exporters, *one.steps})
 
 
 def missing_extension(name: str) -> str:

@@ -28,28 +28,22 @@ from mmengine.registry import Registry
 from ais_prompt.catalog import PARTS, PROTOCOLS, public_names
 from ais_prompt.errors import AisPromptError, ConfigError, MissingExtra
 from ais_prompt.extension import REINSTALL, missing_extension
+from ais_prompt.steps import first_answer
 from ais_prompt.utils import (
     Held,
     defined_at,
     ends_program,
     exception_line,
-    foreign_part,
     guarded,
     guarded_call,
-    installed,
     installed_extensions,
-    line_for,
     listed,
     load_plugins,
-    peer_of,
     refuse_other_kind,
     users_line,
 )
 
 Part = TypeVar("Part", bound=Callable[..., Any])
-
-PLAIN_KINDS: Final = ("evaluators", "postprocessors")
-"""Kinds whose parts are called in a way that those of OpenCompass can serve too, where it is installed."""
 
 PARTS_KEPT: Final = 512
 """Classes whose parameters are kept: a thousand datasets have the same parts."""
@@ -95,8 +89,8 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
             part: Callable[..., Any] = self.module_dict[key]
             return part
         if "." in key:
-            if peer_of(key) and (self.kind not in PLAIN_KINDS or not installed(key)):
-                raise foreign_part(key, self.kind, self.names())
+            if foreign := first_answer("foreign_name", self.kind, key, self.names()):
+                raise foreign
             return import_dotted(key)
         broken = load_plugins()
         if key in self.module_dict:
@@ -282,7 +276,8 @@ def _import_module(module_name: str, path: str) -> Any:
 
 def _missing_module(missing: str, module_name: str, path: str) -> AisPromptError:
     """Return the error for a module that is not there: that of the part itself, or one that it imports."""
-    advice = line_for(missing) if peer_of(missing) else ""
+    foreign = first_answer("foreign_name", "module", missing, ()) if missing else None
+    advice = foreign.fix if foreign else ""
     if missing and not f"{module_name}.".startswith(f"{missing}."):
         return MissingExtra(f"{path} needs the package {missing!r}", fix=advice or f"pip install {missing}")
     fix = advice or _nearest_module(missing, path) or "check the spelling, or install it"

@@ -5,15 +5,19 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from ais_prompt.errors import ConfigError
-from ais_prompt.extension import REINSTALL, Step, import_object, missing_extension, shipped
+from ais_prompt.extension import Extension, Place, Step, import_object, shipped
 from ais_prompt.utils import installed_extensions
 
 logger = logging.getLogger(__name__)
 
 
+def extensions() -> list[Extension]:
+    """Return all extensions, those of installed packages last."""
+    return [*shipped().values(), *installed_extensions()]
+
+
 def steps(name: Step) -> list[Any]:
-    """Return the functions of a step, those of installed packages last."""
+    """Return the functions of a step, in the order of the extensions."""
     return [import_object(home) for home in _homes(name)]
 
 
@@ -31,7 +35,7 @@ def tell(name: Step, *args: Any) -> None:
 
 
 def _homes(name: Step) -> list[str]:
-    return [one.steps[name] for one in (*shipped().values(), *installed_extensions()) if name in one.steps]
+    return [one.steps[name] for one in extensions() if name in one.steps]
 
 
 def step(name: Step) -> Any:
@@ -39,13 +43,12 @@ def step(name: Step) -> Any:
     return next(iter(steps(name)), None)
 
 
-def needed_step(name: Step) -> Any:
-    """Return the function of a step that the user has asked for.
+def first_answer(name: Step, *args: Any) -> Any:
+    """Return what the first function of a step that knows an answer returns; None if none does."""
+    return next((found for function in steps(name) if (found := function(*args)) is not None), None)
 
-    Raises:
-        ConfigError: no extension takes it.
-    """
-    if (found := step(name)) is None:
-        owner = missing_extension(name)
-        raise ConfigError(f"the extension {owner!r} does this, and is not here", fix=REINSTALL)
-    return found
+
+def brought_options(place: Place) -> dict[str, Any]:
+    """Return the options that extensions bring to verbs: option → its ``click.option(...)``."""
+    homes = (home for one in extensions() for home in one.options.get(place, {}).items())
+    return {name: import_object(home) for name, home in homes}

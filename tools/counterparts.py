@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from ais_prompt.extensions.benchmarks.layouts.all_layouts import LAYOUTS
 from ais_prompt.extensions.peers.table import ROWS
+from ais_prompt.extensions.peers.table.loaders import LOADERS
 
 KINDS: Final = ("evaluators", "postprocessors", "models")
 ABOUT: Final = """\
@@ -22,7 +22,7 @@ differs. [Their configs](../migrating.md) explains the rest.
 
 def page() -> str:
     """Return the page."""
-    lines = [ABOUT, ", ".join(f"`{name}`" for name in sorted(LAYOUTS, key=str.lower))]
+    lines = [ABOUT, ", ".join(f"`{name}`" for name in sorted(LOADERS, key=str.lower))]
     for kind in KINDS:
         lines += ["", f"## {kind.capitalize()}", "", "| theirs | here | what differs |", "|---|---|---|"]
         for row in ROWS[kind]:

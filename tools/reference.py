@@ -98,6 +98,14 @@ def pages() -> dict[Path, str]:
     return made
 
 
+def _counterparts() -> str:
+    if "peers" not in shipped():
+        return "# Counterparts\n\nThe extension `peers` is not here.\n"
+    from tools import counterparts
+
+    return counterparts.page()
+
+
 def _site_pages() -> list[tuple[str, str]]:
     """Return address and title of the pages of the site that are written by hand."""
     pages = sorted((ROOT / "docs").glob("*.md"))

@@ -89,7 +89,7 @@ class MisspeltPlaceholder(PromptWarning, frozen=True):
 
 
 class TranslationNote(PromptWarning, frozen=True):
-    """Something in a config of OpenCompass or AISBench that is dropped, or means something else here."""
+    """Something in a config of another program that is dropped, or means something else here."""
 
     label: ClassVar[str] = "Note"
 

@@ -25,7 +25,6 @@ from ais_prompt.config import (
     compose_config,
     expand,
     find_config,
-    is_native,
     load_config,
     parse_run,
     with_summarizer,
@@ -33,7 +32,7 @@ from ais_prompt.config import (
 from ais_prompt.errors import ConfigError, ConfigFaults, ModelError
 from ais_prompt.models import served_models
 from ais_prompt.plan import Plan
-from ais_prompt.steps import needed_step, step
+from ais_prompt.steps import steps
 from ais_prompt.types import Budget, RunSpec, SummarySpec
 from ais_prompt.utils import advice, listed, place
 
@@ -57,21 +56,19 @@ class Source(Struct, frozen=True):
         model: the model of that server; None if it serves only one.
         hf_path: folder or hub id of a local model without a config.
         hf_type: whether that model is a chat model or a base model.
-        peer_scores: score a config of OpenCompass or AISBench with their own rules.
         loaded: a config that is loaded already, in place of all others.
         budget: limits that replace those of the config.
         summarizer: name of a config with a summarizer, in place of that of the config.
         data: a file with questions, as a dataset without a config.
-        custom_dataset_path: the same with the prompts and scores of OpenCompass.
+        dataset: the config of a dataset that an extension makes of its options.
         dataset_num_runs: how often every question is asked, in place of the ``n`` of the datasets.
         hf_num_gpus: with ``hf_path``: over how many GPUs the model is spread.
-        hf: run the models of vLLM and LMDeploy in a config of OpenCompass with transformers.
-        accelerator: start a server of this kind for the models of transformers.
         stand_in: the model of a source that names none, or whose server does not answer, for verbs that ask no model;
             None refuses such a source.
         ignores_runner: leave out the runner of the config, which a shard does not use.
         control: spoil the questions, as `with_control` says.
         sample: draw questions at random, as `with_sample` says.
+        options: the options of extensions that are given, by the name of their parameter.
     """
 
     config: str | None = None
@@ -88,20 +85,18 @@ class Source(Struct, frozen=True):
     model: str | None = None
     hf_path: str | None = None
     hf_type: HfType = "chat"
-    peer_scores: bool = False
     loaded: LoadedConfig | None = None
     budget: Budget = Budget()
     summarizer: str | None = None
     data: DataFile | None = None
-    custom_dataset_path: str | None = None
+    dataset: Mapping[str, Any] | None = None
     dataset_num_runs: int | None = None
     hf_num_gpus: int | None = None
-    hf: bool = False
-    accelerator: Literal["vllm", "lmdeploy"] | None = None
     stand_in: Mapping[str, Any] | None = None
     ignores_runner: bool = False
     control: str | None = None
     sample: SampleOption | None = None
+    options: Mapping[str, Any] = {}
 
     @property
     def names_model(self) -> bool:
@@ -111,7 +106,7 @@ class Source(Struct, frozen=True):
     @property
     def names_dataset(self) -> bool:
         """Whether any dataset is named."""
-        return bool(self.datasets) or self.data is not None or self.custom_dataset_path is not None
+        return bool(self.datasets) or self.data is not None or self.dataset is not None
 
 
 class ReadConfig(Struct, frozen=True):
@@ -120,7 +115,7 @@ class ReadConfig(Struct, frozen=True):
     Attributes:
         loaded: its values, in terms of this program.
         spec: what it says.
-        notes: what was dropped or means something else, in a config of OpenCompass or AISBench.
+        notes: what was dropped or means something else, in a config of another program.
     """
 
     loaded: LoadedConfig
@@ -193,20 +188,11 @@ def read_spec(source: Source) -> ReadConfig:
     loaded = _with_named_values(_load(source), source)
     values, notes = loaded.values, tuple(Note(text, "") for text in loaded.notes)
     folder = loaded.path.resolve().parent if loaded.path else None
-    translate = step("translate")
-    if translate is not None and (source.summarizer is not None or not is_native(values)):
+    for translate in steps("translate"):
         values, translated = translate(
-            values,
-            peer_scores=source.peer_scores,
-            in_process=source.hf,
-            foreign_summary=source.summarizer is not None,
-            folder=folder,
-            place=loaded.place,
+            values, source.options, foreign_summary=source.summarizer is not None, folder=folder, place=loaded.place
         )
         notes = (*notes, *translated)
-    if source.accelerator is not None and isinstance(models := values.get("models"), list | tuple):
-        served, dropped = needed_step("accelerate")(models, source.accelerator, folder)
-        values, notes = {**values, "models": served}, (*notes, *dropped)
     if source.control is not None:
         values = with_control(values, source.control, loaded.name)
     if source.sample is not None:
@@ -355,8 +341,7 @@ def _load(source: Source) -> LoadedConfig:
         refuse_lists_only(loaded, source.config)
         return loaded if source.summarizer is None else with_summarizer(loaded, source.summarizer)
     if source.names_dataset and (source.models or source.names_model or source.stand_in):
-        path = source.custom_dataset_path
-        dataset, guessed = (None if path is None else {"path": path}, "")
+        dataset, guessed = source.dataset, ""
         if source.data is not None:
             dataset, guessed, _ = describe_file(source.data)
         loaded = compose_config(
@@ -394,11 +379,6 @@ def _refuse_contradictions(source: Source) -> None:
         )
     if source.urls and source.hf_path is not None:
         raise ConfigError("--url is for a server and --hf-path for a local model", fix="give one of them")
-    if source.hf and source.accelerator is not None:
-        what = f"--hf is for transformers and -a {source.accelerator} for a server"
-        raise ConfigError(what, fix="give one of them")
-    if source.data is not None and source.custom_dataset_path is not None:
-        raise ConfigError("--data and --custom-dataset-path name one file each", fix="give one of them")
     if source.model is not None and not source.urls:
         raise ConfigError("--model is the model of a server", fix="add --url http://…/v1, or a provider: --url openai")
 

@@ -1,4 +1,4 @@
-"""Warn of prompts that follow the rules of the peers, but surprise people.
+"""Warn of prompts that follow the rules of OpenCompass and AISBench, but surprise people.
 
 There are three kinds: placeholders that nothing fills, texts of the config that the model is not sent, and forms such
 as a doubled BOS. Nothing here stops a run: each warning says what was seen, where it comes from and what can be done.
@@ -401,7 +401,7 @@ def _keys_without_meaning(probe: PromptProbe, filled: PromptList) -> Iterator[Pr
 
 
 def _lost_frame(probe: PromptProbe) -> Iterator[PromptWarning]:
-    """Warn of turns of a chat model that are not sent, as in the peers: beside a text, and beside whole messages."""
+    """Warn of turns of a chat model that are not sent, as in OpenCompass: beside a text, and beside whole messages."""
     spec = probe.task.model.meta_template
     if spec is None or not probe.gives_messages:
         return

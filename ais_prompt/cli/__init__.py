@@ -97,7 +97,7 @@ class CommandLine(click.Group):
         return _verb(VERBS[cmd_name]) if cmd_name in VERBS else None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take a command line without a verb, as the peers have it, as one of ``run``; ``help VERB`` is an option."""
+        """Take a command line without a verb, as others have it, as one of ``run``; ``help VERB`` is an option."""
         if args[:1] == ["help"]:
             args = [*args[1:2], "--help"]
         elif args == ["version"]:
@@ -113,13 +113,14 @@ class CommandLine(click.Group):
             return super().resolve_command(ctx, args)
         if verb := _with_installed().get(word):
             return word, _verb(verb), args[1:]
-        from ais_prompt.cli.peer_flags import tool_answer
+        from ais_prompt.steps import first_answer
         from ais_prompt.utils import advice
 
         if owner := missing_extension(word):
             raise click.UsageError(f"The extension {owner!r} has {word!r}, and is not here: {REINSTALL}", ctx)
         meant = MEANT.get(word)
-        fix = f"did you mean {meant!r}?" if meant else tool_answer(word) or advice(word, verbs)
+        foreign = first_answer("foreign_name", "command", word, verbs)
+        fix = f"did you mean {meant!r}?" if meant else foreign.fix if foreign else advice(word, verbs)
         raise click.UsageError(f"There is no command {word!r}: {fix}", ctx)
 
     def _runs(self, ctx: click.Context, word: str) -> bool:
@@ -127,16 +128,16 @@ class CommandLine(click.Group):
         if word in VERBS:
             return False
         if not word.startswith("-"):
-            from ais_prompt.cli.peer_flags import tool_answer
             from ais_prompt.cli.verb import is_config
+            from ais_prompt.steps import first_answer
 
-            return is_config(word) and tool_answer(word) is None
+            return is_config(word) and first_answer("foreign_name", "command", word, list(VERBS)) is None
         if any(word in option.opts for option in self.get_params(ctx)):
             return False
-        from ais_prompt.cli.peer_flags import is_peer_option
+        from ais_prompt.cli.habits import is_known_elsewhere
 
-        name = word.partition("=")[0]
-        return is_peer_option(word) or any(name in option.opts for option in _verb(VERBS["run"]).params)
+        name, run = word.partition("=")[0], _verb(VERBS["run"])
+        return is_known_elsewhere(word, run) or any(name in option.opts for option in run.params)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Show the verbs by what they are for."""

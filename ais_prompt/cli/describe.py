@@ -11,7 +11,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from ais_prompt.catalog import PARTS
-from ais_prompt.cli.verb import CONFIG_DIR, PEER_PATH, Verb, echo, json_option, offer, wants_json
+from ais_prompt.cli.brought import brought
+from ais_prompt.cli.verb import CONFIG_DIR, Verb, echo, json_option, offer, wants_json
 
 if TYPE_CHECKING:
     from ais_prompt.reference import Argument, Entry
@@ -28,7 +29,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 
 
 @click.command(cls=Verb, context_settings={"ignore_unknown_options": True})  # `describe --set`
-@PEER_PATH
+@brought("names")
 @CONFIG_DIR
 @click.argument("name", shell_complete=_complete)
 @click.option("--schema", is_flag=True, help="Print the JSON schema of a file of a run folder.")

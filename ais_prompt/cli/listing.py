@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import click
 
 from ais_prompt.catalog import PARTS, PROVIDERS
-from ais_prompt.cli.verb import CONFIG_DIR, PEER_PATH, Verb, echo, hanging, json_option, offer, wants_json
+from ais_prompt.cli.brought import brought
+from ais_prompt.cli.verb import CONFIG_DIR, Verb, echo, hanging, json_option, offer, wants_json
 
 if TYPE_CHECKING:
     from ais_prompt.extension import Benchmark
@@ -23,7 +24,7 @@ KINDS: Final = tuple(dict.fromkeys((*CONFIG_KINDS, "providers", *PARTS)))
 
 @click.command("list", cls=Verb)
 @json_option
-@PEER_PATH
+@brought("names")
 @CONFIG_DIR
 @click.argument("words", nargs=-1, metavar="[KIND] [PATTERN]…")
 def list_parts(words: tuple[str, ...]) -> None:
@@ -32,7 +33,7 @@ def list_parts(words: tuple[str, ...]) -> None:
     A KIND is models, datasets, providers, retrievers, or another kind of part.
 
     A PATTERN is a part of the name or path of a config, with * and ?. It finds models, datasets and summarizers of this
-    program, of ./configs and of the peers, each with its path: list mmlu llama; list models qwen.
+    program, of ./configs and of others, each with its path: list mmlu llama; list models qwen.
     """
     kind, patterns = (words[0], words[1:]) if words and words[0] in KINDS else (None, words)
     if patterns:
@@ -89,8 +90,10 @@ def _nothing_found(kind: str | None, patterns: Sequence[str]) -> str:
         if near := get_close_matches(patterns[0], KINDS, n=1):
             return f"There is no kind {patterns[0]!r}: did you mean {near[0]!r}?"
     what = f"No config of {kind or 'models, datasets and summarizers'} matches {' or '.join(map(repr, patterns))}"
-    fix = "for a part write aisprompt describe NAME; --peer-path names a checkout of OpenCompass or AISBench"
-    return f"{what}: {fix}"
+    from ais_prompt.steps import first_answer
+
+    foreign = first_answer("foreign_name", "config", patterns[0], KINDS)
+    return f"{what}: for a part write aisprompt describe NAME{f'; {foreign.fix}' if foreign else ''}"
 
 
 def _offer(configs: dict[str, Rows], parts: dict[str, Rows], *, with_providers: bool) -> None:

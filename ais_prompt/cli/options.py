@@ -1,4 +1,4 @@
-"""The options that name a config, the same for all verbs; among them those of OpenCompass and AISBench.
+"""The options that name a config, the same for all verbs; among them those of extensions.
 
 A command knows which of its words name the config, so that it can be shown again with other options.
 """
@@ -9,53 +9,18 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Container, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
+from ais_prompt.cli.brought import BROUGHT, Command, given_options
 from ais_prompt.cli.completion import complete_config, complete_name
 from ais_prompt.cli.verb import CODE_EXECUTION as ALLOW_CODE_EXECUTION
-from ais_prompt.cli.verb import CONFIG_DIR, GIVEN, PEER_PATH, SPREAD
+from ais_prompt.cli.verb import CONFIG_DIR, GIVEN, SPREAD
+from ais_prompt.steps import brought_options, steps
 
 if TYPE_CHECKING:
     from ais_prompt.checks import DataFile, HfType, SampleOption, Source
-
-PEER_SCORES: Final = click.option(
-    "--peer-scores", is_flag=True, help="Score a config of OpenCompass or AISBench with their rules and code."
-)
-PEER_OPTIONS: Final = (
-    PEER_PATH,
-    CONFIG_DIR,
-    click.option("--summarizer", metavar="NAME", shell_complete=complete_name, help="The config of the summary."),
-    click.option("--custom-dataset-path", metavar="FILE", help="--data as in OpenCompass: its prompts and scores."),
-    click.option(
-        "--dataset-num-runs",
-        type=click.IntRange(1, 10_000),
-        metavar="N",
-        help="Ask every question N times (n of a dataset).",
-    ),
-    click.option("--hf-num-gpus", type=click.IntRange(min=0), metavar="N", help="With --hf-path: spread it over GPUs."),
-    click.option(
-        "--hf", is_flag=True, help="Run the models of vLLM and LMDeploy in a config of OpenCompass with transformers."
-    ),
-    click.option(
-        "--accelerator",
-        type=click.Choice(["vllm", "lmdeploy"]),
-        help="Start a server of this kind for models that transformers would load; also -a.",
-    ),
-    PEER_SCORES,
-    click.option("--dump-eval-details", is_flag=True, expose_value=False, help="Accepted: details are always kept."),
-)
-PEER_NAMES: Final = (
-    "summarizer",
-    "custom_dataset_path",
-    "dataset_num_runs",
-    "hf_num_gpus",
-    "hf",
-    "accelerator",
-    "peer_scores",
-)
-"""The names of these options in a command."""
 
 
 def _only_once(ctx: click.Context, parameter: click.Parameter, values: tuple[Any, ...]) -> Any:
@@ -102,8 +67,6 @@ DATA_OPTIONS: Final = (
 DATA_NAMES: Final = ("data", "prompt", "answer", "postprocessor", "evaluator", "few_shot")
 """The names of these options in a command."""
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
 _CONFIG_OPTIONS = (
     click.argument("config", required=False, metavar="[CONFIG]", shell_complete=complete_config),
     click.option(
@@ -141,16 +104,26 @@ _CONFIG_OPTIONS = (
         metavar="KIND[=COLUMN,…]",
         help="Spoil the questions: blank or swap columns, or shuffle options. A score above chance needs no reading.",
     ),
-    *PEER_OPTIONS,
+    CONFIG_DIR,
+    click.option("--summarizer", metavar="NAME", shell_complete=complete_name, help="The config of the summary."),
+    click.option(
+        "--dataset-num-runs",
+        type=click.IntRange(1, 10_000),
+        metavar="N",
+        help="Ask every question N times (n of a dataset).",
+    ),
+    click.option("--hf-num-gpus", type=click.IntRange(min=0), metavar="N", help="With --hf-path: spread it over GPUs."),
+    *brought_options("config").values(),
     click.option("--debug", is_flag=True, help="Show the traceback of an error."),
 )
 CONFIG_OPTIONS = (
     *("config", "models", "datasets", "urls", "model", "hf_path", "hf_type", "overrides", "control", "debug"),
+    *("summarizer", "dataset_num_runs", "hf_num_gpus"),
     *DATA_NAMES,
-    *PEER_NAMES,
+    *BROUGHT,
 )
 """The names of these options in a command."""
-CONFIG_NAMES = {*CONFIG_OPTIONS, "peer_path", "config_dir"} - {"debug"}
+CONFIG_NAMES = {*CONFIG_OPTIONS, "config_dir"} - {"debug"}
 """The parameters that say which config a command means."""
 SOURCE_NAMES = CONFIG_NAMES | {"num_prompts", "work_dir", "allow_code_execution"}
 """The parameters that say which config a command means, and how it runs."""
@@ -238,16 +211,18 @@ def source(
     cache: str | None = None,
     **others: Any,
 ) -> Source:
-    """Return the source that the options name; ``others`` are those of `DATA_NAMES`, `SAMPLE_NAMES`
-    and `PEER_NAMES`.
+    """Return the source that the options name; ``others`` are further ones of `CONFIG_OPTIONS` and `SAMPLE_NAMES`.
 
     Raises:
-        ConfigError: an option describes the file of ``--data`` or the draw of ``--sample``, which is not given.
+        ConfigError: an option describes the file of ``--data`` or the draw of ``--sample``, which is not given; or an
+            extension refuses its options.
     """
     from ais_prompt.checks import Source
 
+    brought = given_options(others)
+    others = {name: value for name, value in others.items() if name not in BROUGHT}
     drawn = [others.pop(name, None) for name in SAMPLE_NAMES]
-    return Source(
+    named = Source(
         config,
         models,
         datasets,
@@ -262,8 +237,12 @@ def source(
         hf_type=hf_type,
         data=_data_file({name: others.pop(name) for name in DATA_NAMES}),
         sample=_sample(*drawn),
+        options=brought,
         **others,
     )
+    for complete in steps("source") if brought else ():
+        named = complete(named)
+    return named
 
 
 def _data_file(values: Mapping[str, Any]) -> DataFile | None:

@@ -164,7 +164,7 @@ def with_load(options: dict[str, Any], values: dict[str, Any], mode: str) -> dic
         raise ConfigError(f"--{option} measures performance", where=f"--{option}", fix="add -m perf")
     made = {name: values[name] for name in ("input_tokens", "output_tokens") if values[name]}
     settings = [f"datasets.0.{name}={ends}" for name, ends in made.items()]
-    named = [name for name in ("config", "datasets", "custom_dataset_path", "data") if options.get(name)]
+    named = [name for name in ("config", "datasets", "data") if options.get(name)]
     if made and named:
         what = "--input-tokens and --output-tokens make the prompts, and there are others"
         raise ConfigError(what, where="--input-tokens", fix="name no config and no dataset")

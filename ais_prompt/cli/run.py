@@ -31,7 +31,6 @@ from ais_prompt.cli.options import (
     source,
     source_options,
 )
-from ais_prompt.cli.peer_flags import Mode
 from ais_prompt.cli.perf import PERF_MODES, PERF_OPTIONS, perf_options, preview_perf, run_perf, with_load
 from ais_prompt.cli.runner_options import preview_shards, run_by_runner, runner_option, with_runner
 from ais_prompt.cli.shards import refuse_scores_of_shard, run_shard, tasks_of_shard
@@ -68,7 +67,7 @@ _SESSION = {"cache", "max_num_workers", *BUDGET_OPTIONS}
 @click.option(
     "-m",
     "--mode",
-    type=Mode(["all", "infer", "eval", "viz", *PERF_MODES]),
+    type=click.Choice(["all", "infer", "eval", "viz", *PERF_MODES]),
     default="all",
     show_default=True,
     help="All, only predictions, only scores of stored predictions, or only the summary; perf measures the performance "

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from ais_prompt.cli.brought import BROUGHT, brought, given_options
 from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.ending import exit_code, show
 from ais_prompt.cli.gate_options import gate_options, read_gates
 from ais_prompt.cli.limit_options import FAILURE_LIMIT, FailureLimit
-from ais_prompt.cli.options import CODE_EXECUTION, PEER_SCORES, shown_command
-from ais_prompt.cli.verb import PEER_PATH, Verb, hanging, hint, json_option, quiet_option, speed_option, verbose_option
+from ais_prompt.cli.options import CODE_EXECUTION, shown_command
+from ais_prompt.cli.verb import Verb, hanging, hint, json_option, quiet_option, speed_option, verbose_option
 
 if TYPE_CHECKING:
     from ais_prompt.checks import Source
@@ -50,8 +51,7 @@ if TYPE_CHECKING:
     help="More samples than this that failed: exit code 1.",
 )
 @CODE_EXECUTION
-@PEER_PATH
-@PEER_SCORES
+@brought("stored")
 @click.option("--audit", is_flag=True, help="Find out whether scores depend on how answers are read.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @gate_options
@@ -72,10 +72,9 @@ def score(
     work_dir: str | None,
     max_failures: FailureLimit,
     allow_code_execution: bool | Literal["unsafe"],
-    peer_scores: bool,
     audit: bool,
     debug: bool,
-    **gate_values: Any,
+    **others: Any,
 ) -> None:
     """Score stored answers. They stay as they are, and only a judge is asked, if they need one.
 
@@ -85,20 +84,20 @@ def score(
     from ais_prompt.checks import Source
     from ais_prompt.verbs import run_source, with_found_models
 
-    if peer_scores and config is None:
-        raise click.UsageError(
-            "--peer-scores needs --config CONFIG, one of OpenCompass or AISBench: a run folder has its translation."
-        )
+    options = given_options(others)
+    if options and config is None:
+        option = next(iter(options)).replace("_", "-")
+        raise click.UsageError(f"--{option} needs --config CONFIG: a run folder has the config as it was understood.")
     source = Source(
         config,
         overrides=overrides,
         work_dir=work_dir,
         allow_code_execution=allow_code_execution,
-        peer_scores=peer_scores,
+        options=options,
     )
     plan, folder = _opened(run, predictions, source, dataset, model)
     plan = with_found_models(plan, "eval")
-    keeper = read_gates(plan, **gate_values)
+    keeper = read_gates(plan, **{name: value for name, value in others.items() if name not in BROUGHT})
     result = run_source(plan, folder, "eval", shown_command(), with_report=folder.report.exists(), audits=audit)
     show(result)
     hint("Next:")

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from ais_prompt.cli.peer_flags import answer_to, as_written_here
+from ais_prompt.cli.habits import advice_on, as_written_here
 from ais_prompt.errors import AisPromptError, ConfigError, InternalError
+from ais_prompt.extension import REINSTALL, missing_extension
 from ais_prompt.utils import (
     CONFIG_FOLDERS,
     NARROWEST,
-    PEER_FOLDERS,
     SECRETS,
     SearchFolders,
     escaped,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ais_prompt.errors import AisPromptError
 
 SPREAD: Final = {"--models", "--datasets"}
-"""Options that take all names up to the next option, as in OpenCompass: ``--models a b --datasets c``."""
+"""Options that take all names up to the next option: ``--models a b --datasets c``."""
 
 REUSE: Final = {"-r", "--reuse"}
 """The option whose value may be left out."""
@@ -112,7 +112,10 @@ class Verb(click.Command):
             ctx.meta[GIVEN] = _spread(args if names_run else _with_latest(args))
             return super().parse_args(ctx, list(ctx.meta[GIVEN]))
         except click.NoSuchOption as error:
-            if (advice := GONE.get(error.option_name) or answer_to(error.option_name)) is None:
+            if owner := missing_extension(error.option_name):
+                what = f"The extension {owner!r} has {error.option_name}, and is not here: {REINSTALL}"
+                raise click.UsageError(what, ctx) from error
+            if (advice := GONE.get(error.option_name) or advice_on(error.option_name)) is None:
                 raise
             raise click.UsageError(f"{error.option_name} is not an option here: {advice}", ctx) from error
 
@@ -405,7 +408,9 @@ def _document(ctx: click.Context, output: Output, code: int) -> str:
     return reviewable_json(msgspec.json.format(text, indent=2).decode()).rstrip("\n") + "\n"
 
 
-def _folders(option: str, searched: SearchFolders, text: str) -> Callable[..., Any]:
+def folders_option(option: str, searched: SearchFolders, text: str) -> Callable[..., Any]:
+    """Return an option that names folders for this command. It can be repeated."""
+
     def take(ctx: click.Context, _: click.Parameter, folders: tuple[str, ...]) -> None:
         searched.given = folders
         ctx.call_on_close(lambda: setattr(searched, "given", ()))
@@ -421,9 +426,6 @@ def _folders(option: str, searched: SearchFolders, text: str) -> Callable[..., A
     )
 
 
-PEER_PATH: Final = _folders(
-    "--peer-path", PEER_FOLDERS, "A checkout or unpacked wheel of OpenCompass or AISBench, whose code the config uses."
-)
-CONFIG_DIR: Final = _folders(
+CONFIG_DIR: Final = folders_option(
     "--config-dir", CONFIG_FOLDERS, "A folder with datasets/, models/ and summarizers/, whose configs can be named."
 )

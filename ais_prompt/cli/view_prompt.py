@@ -27,7 +27,7 @@ PAGE: Final = "prompts.html"
 
 OTHER_CONFIG: Final[dict[str, Any]] = {
     **dict.fromkeys(("models", "datasets", "urls", "overrides"), ()),
-    **dict.fromkeys(("model", "hf_path", "data", "custom_dataset_path")),
+    **dict.fromkeys(("model", "hf_path", "data", "dataset")),
 }
 """What describes the first config only."""
 

@@ -8,12 +8,11 @@ if TYPE_CHECKING:
     from ais_prompt.config.command_secrets import secrets_in_command, takes_secret
     from ais_prompt.config.compose import compose_config, with_summarizer
     from ais_prompt.config.custom_imports import Surroundings, import_custom_modules, make_importable
-    from ais_prompt.config.foreign import Note, NoteList, is_native
     from ais_prompt.config.literals import literals_of, parse_literal
     from ais_prompt.config.load import LoadedConfig, load_config, plain_config, plain_value
     from ais_prompt.config.locate import (
         KINDS,
-        PEER_CONFIGS_ADVICE,
+        ConfigTree,
         NamedConfig,
         config_folders,
         find_config,
@@ -21,10 +20,10 @@ if TYPE_CHECKING:
         list_configs,
         list_shipped,
         match_shipped,
-        peer_folders,
         search_configs,
         shipped_root,
     )
+    from ais_prompt.config.notes import Note, NoteList
     from ais_prompt.config.overrides import apply_overrides
     from ais_prompt.config.parse.dataset import parse_reader
     from ais_prompt.config.parse.model import is_token_id, parse_meta_template

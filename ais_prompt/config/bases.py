@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ais_prompt.config.locate import TREES, file_in_tree, searched_trees
+from ais_prompt.config.locate import ConfigTree, file_in_tree, searched_folders, tree_of
 from ais_prompt.config.mmengine_gaps import installed_path
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils import advice, place, read_regular
@@ -158,20 +158,16 @@ def _file_of_module(module: str, level: int, file: Path, where: str) -> Path:
     try:
         root = installed_path(parts[0])
     except ConfigError as error:
-        if parts[0] in TREES:
-            raise _missing_tree(module, file, where) from error
+        if tree := tree_of(parts[0]):
+            raise _missing_tree(tree, module, file, where) from error
         raise ConfigError(error.what, where=where, fix=error.fix) from error
     return Path(root, *parts[1:]).with_suffix(".py")
 
 
-def _missing_tree(module: str, file: Path, where: str) -> ConfigError:
-    package = module.partition(".")[0]
-    searched = ", ".join(dict.fromkeys(searched_trees(package, file)))
-    return ConfigError(
-        f"the base config {module!r} is in no config tree; searched: {searched}",
-        where=where,
-        fix=f"--peer-path with a checkout, or --config-dir with its configs; or install {package}",
-    )
+def _missing_tree(tree: ConfigTree, module: str, file: Path, where: str) -> ConfigError:
+    searched = ", ".join(dict.fromkeys(searched_folders(tree, file)))
+    what = f"the base config {module!r} is in no config tree; searched: {searched}"
+    return ConfigError(what, where=where, fix=tree.fix)
 
 
 def _check_blocks(tree: ast.Module, blocks: list[ast.stmt], file: Path) -> None:

@@ -45,7 +45,7 @@ def compose_config(
         first = [dict(one)] if (one := own[kind]) else []
         values[kind] = first + named.items(kind, names, first=len(first))
         if kind == "models":
-            named.peer = _peer_of(values[kind])
+            named.package = _program_of(values[kind])
     if summarizer is not None:
         values["summarizer"] = named.summarizer(summarizer)
     elif named.groups:
@@ -78,7 +78,7 @@ class _Named:
         imports: modules of the user that the configs import.
         groups: name → group, of the summarizers in dataset configs, such as the average of a suite.
         notes: what was chosen among several files of one name.
-        peer: the package of the peer whose files come first; empty for the usual order.
+        package: the one whose files come first; empty for the usual order.
     """
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class _Named:
         self.imports: list[str] = []
         self.groups: dict[str, Any] = {}
         self.notes: list[str] = []
-        self.peer = ""
+        self.package = ""
 
     def items(self, kind: Kind, names: Sequence[str], *, first: int = 0) -> list[Any]:
         """Return all items of one kind in these configs, which are numbered from ``first``."""
@@ -118,16 +118,18 @@ class _Named:
 
     def _files(self, kind: Kind, name: str) -> list[tuple[Path, str]]:
         """Return the files that a name means, and the end of the variables to take from each; empty for all."""
-        if any(sign in name for sign in "*?[") and (matched := match_shipped(kind, name, self.notes, peer=self.peer)):
+        if any(sign in name for sign in "*?[") and (
+            matched := match_shipped(kind, name, self.notes, first=self.package)
+        ):
             return [(file, "") for file in matched]
         stem, slash, variable = name.rpartition("/")
         if slash and not name.endswith(".py") and not match_shipped(kind, name) and match_shipped(kind, stem):
-            return [(find_shipped(kind, stem, self.notes, peer=self.peer), variable)]
-        return [(find_shipped(kind, name, self.notes, peer=self.peer), "")]
+            return [(find_shipped(kind, stem, self.notes, first=self.package), variable)]
+        return [(find_shipped(kind, name, self.notes, first=self.package), "")]
 
 
-def _peer_of(models: Sequence[Any]) -> str:
-    """Return the package of all models, such as ``ais_bench``, if it is the same; empty if it is not, or unknown."""
+def _program_of(models: Sequence[Any]) -> str:
+    """Return the package of all models, if it is the same; empty if it is not, or unknown."""
     types = [str(model.get("type")) if isinstance(model, Mapping) else "" for model in models]
     packages = {name.partition(".")[0] if "." in name else "" for name in types}
     return packages.pop() if len(packages) == 1 else ""

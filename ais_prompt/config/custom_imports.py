@@ -15,7 +15,8 @@ from typing import Any
 from msgspec import Struct
 
 from ais_prompt.errors import AisPromptError, ConfigError
-from ais_prompt.utils import CONFIG_FOLDERS, PEER_FOLDERS, SECRETS, ends_program, last_line_in, line_for, peer_of
+from ais_prompt.steps import first_answer
+from ais_prompt.utils import SECRETS, ends_program, give_folders, given_folders, last_line_in
 
 
 def make_importable(folders: Iterable[Path]) -> None:
@@ -64,10 +65,11 @@ def _failed_import(name: str, error: BaseException, where: str) -> ConfigError:
         fix = "put the file beside the config or into the working directory, or install it"
         return ConfigError(f"custom_imports names the module {name!r}, which is not there", where=where, fix=fix)
     stem = name.rpartition(".")[2]
+    foreign = first_answer("foreign_name", "module", missing, ()) if missing else None
     return ConfigError(
         f"custom import {name!r} failed: {type(error).__name__}: {error}",
         where=last_line_in(error, lambda file: stem in (*file.parts, file.stem)) or where,
-        fix=line_for(missing.partition(".")[0]) if peer_of(missing) else "fix that module",
+        fix=foreign.fix if foreign else "fix that module",
     )
 
 
@@ -79,15 +81,14 @@ class Surroundings(Struct, frozen=True):
         path: where modules are looked for.
         custom_imports: of the config.
         secrets: to hide.
-        peer_folders, config_folders: those that options name.
+        folders: those that options name, as from `given_folders`.
     """
 
     folder: str
     path: Sequence[str]
     custom_imports: Any
     secrets: tuple[Sequence[str], Sequence[str]]
-    peer_folders: Sequence[str]
-    config_folders: Sequence[str]
+    folders: Mapping[str, Sequence[str]]
 
     @classmethod
     def here(cls, config: Mapping[str, Any]) -> Surroundings:
@@ -97,8 +98,7 @@ class Surroundings(Struct, frozen=True):
             path=tuple(sys.path),
             custom_imports=config.get("custom_imports"),
             secrets=SECRETS.shared(),
-            peer_folders=PEER_FOLDERS.given,
-            config_folders=CONFIG_FOLDERS.given,
+            folders=given_folders(),
         )
 
     def enter(self) -> None:
@@ -110,5 +110,5 @@ class Surroundings(Struct, frozen=True):
         os.chdir(self.folder)
         sys.path[:] = self.path
         SECRETS.add_shared(*self.secrets)
-        PEER_FOLDERS.given, CONFIG_FOLDERS.given = self.peer_folders, self.config_folders
+        give_folders(self.folders)
         import_custom_modules({"custom_imports": self.custom_imports}, "custom_imports")

@@ -1,7 +1,7 @@
-"""Find configs by name: in ``--config-dir``, the working directory's ``configs/``, of the peers, shipped, of plugins.
+"""Find configs by name: in ``--config-dir``, the working directory's ``configs/``, of others, shipped, of plugins.
 
-The config trees of OpenCompass and AISBench are installed, in a checkout, or copied beside a config. Only file names
-and syntax trees are read here, so `aisprompt list` needs neither mmengine nor any config to run.
+The config trees of other programs are installed, in a checkout, or copied beside a config. Only file names and syntax
+trees are read here, so `aisprompt list` needs neither mmengine nor any config to run.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import tokenize
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
@@ -17,20 +17,39 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias, get_args
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.utils import CONFIG_FOLDERS, advice, check_regular, listed, near_miss, open_regular, peer_package, place
+from ais_prompt.steps import first_answer, steps
+from ais_prompt.utils import CONFIG_FOLDERS, advice, check_regular, listed, near_miss, open_regular, place
 
 SHIPPED: Final = "ais_prompt"
 """The name of this package, before the names of its configs."""
 
-PEER_CONFIGS_ADVICE: Final = (
-    "configs of OpenCompass and AISBench need their package: --peer-path, or pip install --no-deps opencompass"
-)
-
 Kind: TypeAlias = Literal["models", "datasets", "summarizers"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
-TREES: Final = {"opencompass": ("configs",), "ais_bench": ("benchmark", "configs")}
-"""Package of a peer → the path of its config tree in it."""
+
+@dataclass(frozen=True, slots=True)
+class ConfigTree:
+    """The config tree of another program, whose configs can be named, and imported by configs, as they are.
+
+    Attributes:
+        package: the package of the program.
+        inside: the path of the tree in the package.
+        folder: the folder of the package; None if it is not on this machine.
+        further: kind of config → names of folders that hold it too.
+        fix: how to bring the package.
+    """
+
+    package: str
+    inside: Sequence[str]
+    folder: Path | None
+    further: Mapping[str, Sequence[str]]
+    fix: str
+
+    def folders(self, kind: Kind) -> list[Path]:
+        """Return the folders of the configs of a kind; empty if the tree is not on this machine."""
+        root = self.folder and self.folder.joinpath(*self.inside)
+        names = (kind, *self.further.get(kind, ()))
+        return [root / name for name in names] if root and root.is_dir() else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,71 +105,72 @@ def missing_config(path: Path) -> ConfigError:
     return ConfigError(f"there is no config {str(path)!r}", where=place(path), fix=fix)
 
 
-def find_shipped(kind: Kind, name: str, notes: list[str] | None = None, *, peer: str = "") -> Path:
+def find_shipped(kind: Kind, name: str, notes: list[str] | None = None, *, first: str = "") -> Path:
     """Return the config with this name; a path to a ``.py`` file is used as it is.
 
     Args:
         kind: what it is a config of.
         name: its stem, its path below ``configs/<kind>``, the path of a file, or the name of a benchmark, which is that
             of its folder: ``gsm8k`` is ``gsm8k_gen``.
-        notes: gets a sentence if there are others of that name: the first is used, as OpenCompass does.
-        peer: as for `match_shipped`.
+        notes: gets a sentence if there are others of that name: the first is used.
+        first: as for `match_shipped`.
 
     Raises:
         ConfigError: there is none, and the fix offers the nearest name; or a benchmark has several of equal rank.
     """
     if name.endswith(".py") and Path(name).is_file():
         return Path(name)
-    found = match_shipped(kind, name, notes, peer=peer) or _match_folder(kind, name, peer)
+    found = match_shipped(kind, name, notes, first=first) or _match_folder(kind, name, first)
     kind_word = kind.removesuffix("s")
     if not found:
         known = [file.stem for _, folder in _named_folders(kind) for file in _config_files(folder)]
         fix = advice(name, known)
-        if near_miss(name, known) is None and not peer_folders(kind):
-            fix += f"; {PEER_CONFIGS_ADVICE}"
+        foreign = first_answer("foreign_name", "config", name, known) if near_miss(name, known) is None else None
+        if foreign:
+            fix += f"; {foreign.fix}"
         raise ConfigError(f"there is no {kind_word} config named {name!r}", fix=fix)
     if len(found) > 1 and notes is not None:
-        first, *others = (_below_kind(file, kind) for file in found)
-        notes.append(f"{name!r} is {first}; to use another, name it: {listed(others)}")
+        used, *others = (_below_kind(file, kind) for file in found)
+        notes.append(f"{name!r} is {used}; to use another, name it: {listed(others)}")
     return found[0]
 
 
-def match_shipped(kind: Kind, pattern: str, notes: list[str] | None = None, *, peer: str = "") -> list[Path]:
+def match_shipped(kind: Kind, pattern: str, notes: list[str] | None = None, *, first: str = "") -> list[Path]:
     """Return all configs whose stem or path below ``configs/<kind>`` matches a name or a pattern such as ``gsm8k*``.
 
     The first folder in which anything matches hides those after it: the user's own come first, then the trees of
-    OpenCompass and AISBench where they are installed, then the shipped ones, then those of plugins. With the name of a
-    package before it, such as ``ais_prompt/gsm8k_gen``, a name is looked up there alone.
+    other programs where they are installed, then the shipped ones, then those of plugins. With the name of a package
+    before it, such as ``ais_prompt/gsm8k_gen``, a name is looked up there alone.
 
     Args:
         kind: what they are configs of.
         pattern: a name or a pattern.
         notes: gets a sentence if configs of other packages match too.
-        peer: the package of the peer whose tree comes before that of the other one.
+        first: the package of the program whose tree comes before those of others.
     """
     pattern = pattern.removesuffix(".py")
-    folders = _named_folders(kind, peer)
+    folders = _named_folders(kind, first)
     package, slash, rest = pattern.partition("/")
     if slash and any(owner == package for owner, _ in folders):
         folders, pattern = [(owner, folder) for owner, folder in folders if owner == package], rest
     matched = [(owner, files) for owner, folder in folders if (files := _matching(folder, pattern))]
     if not matched:
         return []
-    first, found = matched[0]
-    others = dict.fromkeys(f"{owner}/{pattern}" for owner, _ in matched if owner not in ("", first))
-    if first and others and notes is not None:
-        reason = ", as the models are" if first == peer else ""
-        notes.append(f"{pattern!r} is {first}/{pattern}{reason}; there is also {listed(others)}")
+    chosen, found = matched[0]
+    others = dict.fromkeys(f"{owner}/{pattern}" for owner, _ in matched if owner not in ("", chosen))
+    if chosen and others and notes is not None:
+        reason = ", as the models are" if chosen == first else ""
+        notes.append(f"{pattern!r} is {chosen}/{pattern}{reason}; there is also {listed(others)}")
     return found
 
 
 def list_shipped(kind: Kind) -> list[NamedConfig]:
     """Return every config that can be used by name, the user's own first, each folder in alphabetical order.
 
-    Those of the peers are too many. Each has the shortest name that finds exactly this file.
+    Those of other programs are too many. Each has the shortest name that finds exactly this file.
     """
-    peers = {folder for _, folder in peer_folders(kind)}
-    folders = [(owner, folder) for owner, folder in _named_folders(kind) if folder not in peers]
+    foreign = {folder for _, folder in _foreign_folders(kind)}
+    folders = [(owner, folder) for owner, folder in _named_folders(kind) if folder not in foreign]
     return [NamedConfig(name, _summary(file), file) for name, _, file in _named_files(folders)]
 
 
@@ -160,7 +180,7 @@ def list_configs() -> list[str]:
 
 
 def search_configs(kind: Kind, patterns: Sequence[str]) -> list[NamedConfig]:
-    """Return the configs of all folders, those of the peers too, whose name or path contains any of the patterns.
+    """Return the configs of all folders, those of other programs too, whose name or path contains any of the patterns.
 
     Each has the shortest name that finds exactly this file.
 
@@ -189,43 +209,42 @@ def shipped_root() -> Path:
     return inside if inside.is_dir() else package.parent / "configs"
 
 
-def peer_trees() -> list[tuple[str, Path]]:
-    """Return the package and config tree of each peer that is installed, or that ``--peer-path`` names."""
-    found = ((package, peer_package(package), steps) for package, steps in TREES.items())
-    return [(package, tree) for package, top, steps in found if top and (tree := top.joinpath(*steps)).is_dir()]
+def tree_of(package: str) -> ConfigTree | None:
+    """Return the config tree of a package; None if it is that of no other program."""
+    return next((tree for tree in _trees() if tree.package == package), None)
 
 
 def file_in_tree(module: str, importing: Path) -> Path | None:
-    """Return the file of a config that is imported by its name in a peer's package.
+    """Return the file of a config that is imported by its name in the package of another program.
 
     Args:
-        module: ``opencompass.configs.datasets.gsm8k.gsm8k_gen``.
+        module: such as ``other_program.configs.datasets.gsm8k.gsm8k_gen``.
         importing: the config that imports it; the ``configs`` folder around it is searched too.
 
     Returns:
         The first file that exists; None if there is none, or the module is in no config tree.
     """
-    package, *steps = module.split(".")
-    inside = TREES.get(package)
-    if inside is None or tuple(steps[: len(inside)]) != inside:
+    package, *names = module.split(".")
+    tree = tree_of(package)
+    if tree is None or names[: len(tree.inside)] != list(tree.inside):
         return None
-    rest = steps[len(inside) :]
-    candidates = (tree.joinpath(*rest).with_suffix(".py") for tree in _searched(package, importing))
+    rest = names[len(tree.inside) :]
+    candidates = (folder.joinpath(*rest).with_suffix(".py") for folder in _searched(tree, importing))
     return next((file for file in candidates if file.is_file()), None)
 
 
-def searched_trees(package: str, importing: Path) -> list[str]:
+def searched_folders(tree: ConfigTree, importing: Path) -> list[str]:
     """Return the folders in which `file_in_tree` looks, for a message."""
-    return [str(tree) for tree in _searched(package, importing)]
+    return [str(folder) for folder in _searched(tree, importing)]
 
 
-def _match_folder(kind: Kind, name: str, peer: str) -> list[Path]:
+def _match_folder(kind: Kind, name: str, first: str) -> list[Path]:
     """Return the configs in the first folder of this name, its main one first: ``NAME_gen``, or else the only one.
 
     Raises:
         ConfigError: none of several is the main one.
     """
-    for _, folder in _named_folders(kind, peer):
+    for _, folder in _named_folders(kind, first):
         if files := [file for file in _config_files(folder) if file.parent.name == name]:
             main = [file for file in files if file.stem == f"{name}_gen"] or files
             if len(main) > 1:
@@ -235,13 +254,13 @@ def _match_folder(kind: Kind, name: str, peer: str) -> list[Path]:
     return []
 
 
-def _named_folders(kind: Kind, peer: str = "") -> list[tuple[str, Path]]:
+def _named_folders(kind: Kind, first: str = "") -> list[tuple[str, Path]]:
     """Return all folders in the order of the search, each with its package; those of others have none.
 
-    The tree of ``peer`` comes before that of the other one.
+    The tree of ``first`` comes before those of other programs.
     """
     own, plugins = ([("", folder) for folder in found] for found in (_own_folders(kind), _plugin_folders(kind)))
-    trees = sorted(peer_folders(kind), key=lambda tree: tree[0] != peer)
+    trees = sorted(_foreign_folders(kind), key=lambda tree: tree[0] != first)
     return [*own, *trees, (SHIPPED, shipped_root() / kind), *plugins]
 
 
@@ -278,10 +297,13 @@ def _plugin_folders(kind: Kind) -> list[Path]:
     return [folder / kind for folder in plugin_configs()]
 
 
-def peer_folders(kind: Kind) -> list[tuple[str, Path]]:
-    """Return the packages of the installed peers with the folders of their configs of a kind."""
-    names = ("datasets", "dataset_collections") if kind == "datasets" else (kind,)
-    return [(package, tree / name) for package, tree in peer_trees() for name in names]
+def _trees() -> list[ConfigTree]:
+    return [tree for give in steps("config_trees") for tree in give()]
+
+
+def _foreign_folders(kind: Kind) -> list[tuple[str, Path]]:
+    """Return the packages of other programs with the folders of their configs of a kind."""
+    return [(tree.package, folder) for tree in _trees() for folder in tree.folders(kind)]
 
 
 def _matching(folder: Path, pattern: str) -> list[Path]:
@@ -322,10 +344,9 @@ def _summary(file: Path) -> str:
     return next(iter(docstring.strip().splitlines()), "") if isinstance(docstring, str) else ""
 
 
-def _searched(package: str, importing: Path) -> Iterator[Path]:
-    installed = peer_package(package)
-    if installed is not None:
-        yield installed.joinpath(*TREES[package])
+def _searched(tree: ConfigTree, importing: Path) -> Iterator[Path]:
+    if tree.folder is not None:
+        yield tree.folder.joinpath(*tree.inside)
     yield from (folder for folder in importing.resolve().parents if folder.name == "configs")
     yield Path.cwd() / "configs"
     yield from CONFIG_FOLDERS.paths()

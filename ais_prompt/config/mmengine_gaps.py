@@ -26,6 +26,7 @@ import mmengine.config.utils as mmengine_utils
 
 from ais_prompt.config.locate import shipped_root
 from ais_prompt.errors import ConfigError
+from ais_prompt.steps import first_answer
 
 
 def installed_path(package: str) -> str:
@@ -59,8 +60,8 @@ def is_standard_library(module: str) -> bool:
     return module.partition(".")[0] in sys.stdlib_module_names or module.startswith("mmengine.config")
 
 
-NAMED_ONLY: Final = ("ais_prompt", "ais_bench", "configs", "opencompass")
-"""Packages whose parts and configs are only named: importing them takes long, or they are not installed."""
+NAMED_ONLY: Final = ("ais_prompt", "configs")
+"""Packages whose parts and configs are only named, as those of other programs are: importing them takes long."""
 _INSTALLED: Final = ("site-packages", "dist-packages")
 
 
@@ -70,7 +71,7 @@ def is_own_module(module: str) -> bool:
     Installed libraries are not imported while a config is read: that takes seconds, and they may be missing here.
     """
     package = module.partition(".")[0]
-    if not package or package in NAMED_ONLY:
+    if not package or package in NAMED_ONLY or first_answer("foreign_name", "module", package, ()):
         return False
     try:
         spec = importlib.util.find_spec(package)

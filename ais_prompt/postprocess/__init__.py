@@ -43,7 +43,6 @@ if TYPE_CHECKING:
         plain_number,
         to_decimal,
     )
-    from ais_prompt.postprocess.peer import general_postprocess_peer, math_postprocess_peer
     from ais_prompt.postprocess.phrases import (
         bbh_freeform_postprocess,
         extract_non_reasoning_content,

@@ -162,7 +162,7 @@ class ApiFormat:
         for piece in body.pieces:
             if isinstance(piece, PromptSection):
                 builder.extend(self._sections.inner(piece))
-            elif not isinstance(piece, str):  # a text has no role; it is lost, as in the peers, and `check` warns
+            elif not isinstance(piece, str):  # a text has no role; it is lost, as in OpenCompass, and `check` warns
                 _append_turn(builder, piece, meta.resolve(piece))
         return builder
 

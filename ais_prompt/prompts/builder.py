@@ -30,7 +30,7 @@ class Examples:
     def __init__(self, template: Template | None, separator: str, eos_token: str, drop: Sequence[str]) -> None:
         self._template = template
         self._drop = drop
-        # Turns need no separator. The end token is an item of the list even if it is empty, as in the peers.
+        # Turns need no separator. The end token is an item of the list even if it is empty, as in OpenCompass.
         spaced = template is None or template.form != "dialogue"
         self._separator, self._eos_token = (separator, eos_token) if spaced else ("", "")
         self._end = PromptList([self._eos_token])
@@ -160,7 +160,7 @@ class PromptBuilder:
         return self._checked_media(self.ice_template.media(shot.fields), shot) if self.ice_template else ()
 
     def labelled(self, sample: Sample, shots: Sequence[Sample], label: Any = None, *, keep_sep: bool = False) -> Filled:
-        """Return the prompt for one label. As in the peers, nothing is masked.
+        """Return the prompt for one label. As in OpenCompass, nothing is masked.
 
         Args:
             sample: the question.

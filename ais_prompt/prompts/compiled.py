@@ -99,7 +99,7 @@ def _turn_faults(item: Any, where: str) -> Iterator[AisPromptError]:
     elif isinstance(item, Mapping):
         speaks = "prompt" in item or "prompt_mm" in item
         for key, fix in TURN.unknown(item):
-            # An unknown key of a turn with a prompt is kept, as in the peers; `check` warns of it.
+            # An unknown key of a turn with a prompt is kept, as in OpenCompass; `check` warns of it.
             if not speaks or near_miss(str(key), TURN.names):
                 yield PromptError(f"a turn has no key {key!r}", where=f"{where}.{key}", fix=fix)
         if not isinstance(item.get("role"), str):

@@ -1,8 +1,8 @@
 """Filled prompts: texts with ``{column}`` marks, and `PromptList`, a filled dialogue before its chat format is applied.
 
-The peers replace column after column in the whole text: a question that contains ``{answer}`` receives the gold answer.
-Here a text is split once into literals and marks, and filling joins them in one pass, so that text in the values is
-never filled again.
+OpenCompass and AISBench replace column after column in the whole text: a question that contains ``{answer}`` receives
+the gold answer. Here a text is split once into literals and marks, and filling joins them in one pass, so that text in
+the values is never filled again.
 """
 
 from __future__ import annotations
@@ -258,7 +258,7 @@ class PromptList(Sequence[Item]):
     __hash__ = None  # type: ignore[assignment]  # its turns are mappings
 
     def __str__(self) -> str:
-        """Return the texts and prompts joined, as the peers count their length."""
+        """Return the texts and prompts joined, as OpenCompass counts their length."""
         return "".join(map(text_of, self))
 
     def __repr__(self) -> str:

@@ -35,6 +35,7 @@ from ais_prompt.models import (
     Wire,
 )
 from ais_prompt.reference.entry import REQUIRED, Argument, Entry, default_text, field_defaults, hints_of, read_docstring
+from ais_prompt.steps import extensions
 from ais_prompt.utils import load_plugins, type_words
 
 OPTIONS: Final[dict[str, type[Struct]]] = {
@@ -70,7 +71,6 @@ ENVIRONMENT: Final = (
     ("AISPROMPT_CONFIG_DIR", "folders", "folders with `models`, `datasets` and `summarizers`, as `--config-dir`"),
     ("AISPROMPT_DATA", "folder", "where the data of benchmarks are kept; default `~/.cache/aisprompt/data`"),
     ("AISPROMPT_LANG", "`zh` or `en`", "language of labels: reports, prompt pages, the summary; default: the locale"),
-    ("AISPROMPT_PEER_PATH", "folders", "folders with OpenCompass or AISBench, as `--peer-path`"),
     ("OPENAI_API_KEY", "key", "the key of models behind an API whose config names no other variable"),
     ("OPENAI_BASE_URL", "URL", "the address of models behind an API whose config has none"),
     (
@@ -90,7 +90,7 @@ ENVIRONMENT: Final = (
     ("NO_COLOR", "`1`", "print without colours"),
     ("COLUMNS", "number", "the width of tables, in place of that of the terminal"),
 )
-"""Name, value and meaning of each environment variable that matters to users."""
+"""Name, value and meaning of each environment variable that matters to users; extensions have more."""
 OFFLINE: Final = """\
 Without a network: data files and model folders on the disk, the shipped configs and `ScriptedModel` need none. A `path`
 that is a folder is never looked up on the Hub. For models and datasets of the Hub, run once with network or copy
@@ -364,7 +364,8 @@ def error_entries() -> Iterator[Entry]:
 
 def environment_entry() -> Entry:
     """Return the entry of the environment variables."""
-    rows = tuple(Argument(name, kind, "", meaning) for name, kind, meaning in ENVIRONMENT)
+    variables = (*((name, *about) for one in extensions() for name, about in one.variables.items()), *ENVIRONMENT)
+    rows = tuple(Argument(name, kind, "", meaning) for name, kind, meaning in variables)
     return Entry(
         "environment",
         "environment",
@@ -372,5 +373,5 @@ def environment_entry() -> Entry:
         "The environment variables that a run reads.",
         f"{OFFLINE}\n\nA config can name other variables for keys and headers. Their values are never stored.",
         rows,
-        also=("offline", "variables", *(name for name, _, _ in ENVIRONMENT)),
+        also=("offline", "variables", *(name for name, _, _ in variables)),
     )

@@ -26,7 +26,7 @@ _LONGEST: Final = 160
 
 
 def config_file_entries(wanted: str, told: Collection[str] = ()) -> Iterator[Entry]:
-    """Yield an entry for each config of a name, of this program and of the peers.
+    """Yield an entry for each config of a name, of this program and of others.
 
     Args:
         wanted: a name as ``--models``, ``--datasets`` or ``--summarizer`` takes it, or the path of a file.

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from ais_prompt.config import PEER_CONFIGS_ADVICE, peer_folders
 from ais_prompt.errors import ConfigError
+from ais_prompt.extension import REINSTALL, missing_extension
 from ais_prompt.reference.code_entries import (
     config_entries,
     data_entries,
@@ -23,11 +23,10 @@ from ais_prompt.reference.code_entries import (
 )
 from ais_prompt.reference.entry import REQUIRED, Argument, Entry
 from ais_prompt.reference.file_entries import file_entries
+from ais_prompt.steps import first_answer
 from ais_prompt.utils import listed
 
 _INDENT = "  "
-_HASHED = re.compile(r"_[0-9a-f]{6}$")
-"""Ends the name of a config of OpenCompass or AISBench, such as ``gsm8k_gen_1d7fe4``."""
 
 
 def entries() -> Iterator[Entry]:
@@ -62,9 +61,12 @@ def find(name: str, more: Iterable[Entry] = ()) -> list[Entry]:
     marked = f"`{argument}`"
     if cut := _cut(owners, lambda one: argument in one.names) or _cut(owners, lambda one: marked in one.meaning):
         return cut
+    if extension := missing_extension(name):
+        what = f"there is nothing called {name!r}: the extension {extension!r} has it, and is not here"
+        raise ConfigError(what, fix=REINSTALL)
     near = _near(name, known)
-    if _HASHED.search(name) and not peer_folders("datasets"):
-        fix = PEER_CONFIGS_ADVICE
+    if foreign := first_answer("foreign_name", "entry", name, near):
+        fix = foreign.fix
     elif near:
         fix = f"did you mean {listed(near)}?"
     else:

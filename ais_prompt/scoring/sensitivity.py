@@ -13,6 +13,7 @@ from msgspec import Struct
 from ais_prompt.errors import AisPromptError
 from ais_prompt.metrics import mean_scores
 from ais_prompt.plan import build_postprocessor
+from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import OtherReading, PartSpec, Prediction, SampleScore, Sensitivity
 
 MOST: Final = 1_000
@@ -55,7 +56,7 @@ def others_than(spec: PartSpec | None) -> list[PartSpec]:
     """
     if spec is None:
         return []
-    own = spec.type.removesuffix("_peer")
+    own = getattr(POSTPROCESSORS.get(spec.type), "variant_of", spec.type)
     names = [name for name in PLAUSIBLE.get(own, ()) if name != spec.type]
     return [PartSpec(name, _understood(name, spec.args), spec.where) for name in names]
 

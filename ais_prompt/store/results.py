@@ -208,7 +208,7 @@ class Session(TypedDict, total=False):
         addresses: model → the address where it was asked, without secrets.
         isolation: task → how the programs of its answers were kept apart from the machine.
         done: tasks whose inference this session completed.
-        notes: differences in the meaning of a config of OpenCompass or AISBench.
+        notes: differences in the meaning of a config of another program.
         used: requests, tokens and costs of this session.
     """
 

@@ -58,7 +58,7 @@ class RunRecord:
             command: the command line, without secrets.
             addresses: ``abbr`` of each model that is served → its address, without secrets.
             asks: whether the session makes predictions: those of earlier sessions no longer count as complete.
-            notes: differences in the meaning of a config of OpenCompass or AISBench.
+            notes: differences in the meaning of a config of another program.
             trusted: whether this user named the config or made the run; else the ``config.py`` of the folder stays.
 
         Raises:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         read_regular,
         split_sheet,
     )
-    from ais_prompt.utils.folders import CONFIG_FOLDERS, PEER_FOLDERS, SearchFolders
+    from ais_prompt.utils.folders import CONFIG_FOLDERS, SearchFolders, give_folders, given_folders
     from ais_prompt.utils.gpus import GPU_VARIABLE, GpuPool, visible_gpus
     from ais_prompt.utils.guard import (
         awaiting,
@@ -79,7 +79,6 @@ if TYPE_CHECKING:
     from ais_prompt.utils.nested import leaves, part_types, texts, with_leaves, with_texts
     from ais_prompt.utils.numerals import DIGITS, plain_digits
     from ais_prompt.utils.packages import install_command, installed, require, require_installed, versions
-    from ais_prompt.utils.peers import OUR_NAMES, foreign_part, line_for, peer_of, peer_package
     from ais_prompt.utils.places import defined_at, last_line_in, place, users_line
     from ais_prompt.utils.plugins import (
         EXTENSIONS,

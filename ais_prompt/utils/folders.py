@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
+
+_GIVEN: Final[dict[str, Sequence[str]]] = {}
+"""Environment variable → the folders that the option of the same meaning names in this process."""
 
 
 class SearchFolders:
@@ -15,12 +18,19 @@ class SearchFolders:
 
     Attributes:
         variable: the environment variable.
-        given: the folders that the option names.
     """
 
     def __init__(self, variable: str) -> None:
         self.variable = variable
-        self.given: Sequence[str] = ()
+
+    @property
+    def given(self) -> Sequence[str]:
+        """The folders that the option names."""
+        return _GIVEN.get(self.variable, ())
+
+    @given.setter
+    def given(self, folders: Sequence[str]) -> None:
+        _GIVEN[self.variable] = folders
 
     def paths(self) -> list[Path]:
         """Return the folders."""
@@ -28,7 +38,16 @@ class SearchFolders:
         return [Path(text).expanduser() for text in texts if text]
 
 
-PEER_FOLDERS: Final = SearchFolders("AISPROMPT_PEER_PATH")
-"""Checkouts or unpacked wheels of OpenCompass and AISBench (``--peer-path``)."""
+def given_folders() -> dict[str, Sequence[str]]:
+    """Return what options name in this process, for `give_folders` in another one."""
+    return {variable: folders for variable, folders in _GIVEN.items() if folders}
+
+
+def give_folders(given: Mapping[str, Sequence[str]]) -> None:
+    """Set what options name."""
+    _GIVEN.clear()
+    _GIVEN.update(given)
+
+
 CONFIG_FOLDERS: Final = SearchFolders("AISPROMPT_CONFIG_DIR")
 """Folders that hold ``datasets``, ``models`` and ``summarizers`` (``--config-dir``)."""

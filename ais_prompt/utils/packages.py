@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from ais_prompt.errors import MissingExtra
+from ais_prompt.extension import shipped
 
 _PACKAGE: Final = "ais-prompt"
 PACKAGES: Final = (
@@ -30,10 +31,8 @@ PACKAGES: Final = (
     "torch",
     "aiohttp",
     "openai",
-    "opencompass",
-    "ais_bench_benchmark",
 )
-"""The packages that can change a prompt or an answer."""
+"""The packages that can change a prompt or an answer; extensions name more."""
 
 
 def require(package: str, *, extra: str, why: str) -> ModuleType:
@@ -88,8 +87,9 @@ def install_command(extra: str) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of Python and of installed packages of `PACKAGES`, without importing them."""
-    known = {package: found for package in PACKAGES if (found := _installed(package)) is not None}
+    """Return the versions of Python, of installed packages of `PACKAGES` and of extensions, without importing them."""
+    packages = [*PACKAGES, *(package for one in shipped().values() for package in one.packages)]
+    known = {package: found for package in packages if (found := _installed(package)) is not None}
     return {"python": platform.python_version(), "platform": platform.platform(), **known}
 
 

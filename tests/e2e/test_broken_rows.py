@@ -13,7 +13,6 @@ from msgspec import Struct
 
 from ais_prompt.registry import EVALUATORS, INFERENCERS
 from ais_prompt.store import read_details
-from ais_prompt.utils import PEER_FOLDERS
 from tests.e2e.project import read_lines
 from tests.support.cli import run_cli
 from tests.support.lamp import write_programs
@@ -234,7 +233,7 @@ def _programs(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     """Give a simulated program to the parts that need one."""
     root = tmp_path_factory.getbasetemp() / "programs"
     write_programs(root)
-    monkeypatch.setenv(PEER_FOLDERS.variable, str(root))
+    monkeypatch.setenv("AISPROMPT_PEER_PATH", str(root))
 
 
 def run(folder: Path, case: Case, datasets: list[dict[str, Any]]) -> tuple[int, str]:

@@ -60,7 +60,6 @@ def test_the_saved_config_gives_the_same_prompts(folder: Path, options: tuple[st
     [
         ((*SERVER, "--prompt", "{question}"), "--prompt describes the file of --data"),
         ((*SERVER, "--data", "question.csv"), "did you mean 'questions.csv'?"),
-        ((*SERVER, "--data", "questions.csv", "--custom-dataset-path", "questions.csv"), "give one of them"),
         (("eval.py", "--data", "questions.csv"), "either a config, or"),
         (SERVER, "--data FILE"),
         ((*SERVER, "--data", "questions.csv", "--prompt", "{question}", "--prompt", "{answer}"), "it is given 2 times"),
@@ -129,7 +128,7 @@ def test_without_an_answer_init_names_the_option(folder: Path) -> None:
     assert (done.returncode, "standard input has no answer; give --model" in done.stderr) == (2, True)
 
 
-@pytest.mark.parametrize("verb", ["run", "check", "view-prompt", "score", "lock", "serve", "migrate"])
+@pytest.mark.parametrize("verb", ["run", "check", "view-prompt", "score", "lock", "serve"])
 def test_help_shows_the_first_options_and_help_all_the_others(verb: str) -> None:
     options = [name for parameter in main.verbs()[verb].params for name in parameter.opts if name.startswith("--")]
     short, long = (run_cli(verb, flag).stdout for flag in ("--help", "--help-all"))

@@ -66,13 +66,6 @@ def test_near_names_are_offered(name: str, near: str) -> None:
 
 
 @pytest.mark.thorough
-def test_a_config_of_a_missing_package_names_the_package() -> None:
-    done = run_cli("describe", "gsm8k_gen_1d7fe4")
-    assert done.returncode == 2
-    assert "need their package: --peer-path" in done.stderr
-
-
-@pytest.mark.thorough
 def test_no_text_is_wider_than_the_terminal() -> None:
     for entry in entries():
         for line in entry_text(entry, 80).splitlines():

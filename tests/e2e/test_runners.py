@@ -180,15 +180,6 @@ def test_gpus_are_shared_out(project: Project) -> None:
     assert "each shard needs 4 GPUs, and this machine shows 3" in too_many.stderr
 
 
-def test_the_runners_of_peers_are_not_used(project: Project) -> None:
-    task = "dict(type='opencompass.tasks.OpenICLInferTask')"
-    runner = f"dict(type='opencompass.runners.LocalRunner', max_num_workers=16, task={task})"
-    project.write_config(more=f"infer = dict(runner={runner})\nrunner = {runner}")
-    done = project.run("run", "eval.py")
-    assert done.returncode == 0, done.stderr
-    assert not (project.folder() / "shards").exists()
-
-
 def test_shards_import_nothing_from_the_working_directory(project: Project) -> None:
     for module in ("click", "msgspec", "mmengine"):
         (project.root / f"{module}.py").write_text("open('imported', 'w')\n")

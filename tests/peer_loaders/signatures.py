@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, TypeAlias
 
+from ais_prompt.extensions.peers.packages import peer_package
 from ais_prompt.extensions.peers.table import PEERS, ROWS
-from ais_prompt.utils import peer_package
 from tests.support.peer_keys import TABLE, Outcome, config_with, outcome, value_of
 
 Definition: TypeAlias = ast.ClassDef | ast.FunctionDef

@@ -6,8 +6,8 @@ from collections import defaultdict
 
 import pytest
 
+from ais_prompt.extensions.peers.packages import peer_package
 from ais_prompt.extensions.peers.table import PEERS
-from ais_prompt.utils import peer_package
 from tests.peer_loaders.signatures import signatures
 from tests.support.peer_keys import KEYS
 

@@ -15,7 +15,6 @@ from ais_prompt.preview import Origins, PromptView, Span, bubbles_of, preview_sa
 from ais_prompt.registry import INFERENCERS
 from ais_prompt.report import traced_origins
 from ais_prompt.types import Prompt
-from ais_prompt.utils import PEER_FOLDERS
 from tests.support.lamp import write_programs
 from tests.support.prompt_tasks import prompt_task
 
@@ -94,6 +93,7 @@ ASKING: Mapping[str, Mapping[str, Any]] = {
     "SimulatedToolCallInferencer": {"turns": "simulated"},
     "AgentInferencer": {"allow_code_execution": True},
 }
+ASKING = {name: args for name, args in ASKING.items() if name.partition(",")[0] in INFERENCERS.names()}
 
 
 class Tokenizer:
@@ -136,7 +136,7 @@ def _programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     root = tmp_path_factory.mktemp("programs")
     write_programs(root)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(PEER_FOLDERS.variable, str(root))
+        patch.setenv("AISPROMPT_PEER_PATH", str(root))
         yield
 
 

@@ -21,7 +21,6 @@ from ais_prompt.models import (
     RESPONSES,
     THINK_TAGS,
     ChatStream,
-    Generate,
     MessageStream,
     ResponseStream,
     StreamReader,
@@ -62,7 +61,6 @@ REPLIES: list[tuple[WireFormat, Any]] = [
     (COMPLETIONS, TEXT_REPLY),
     (RESPONSES, RESPONSE),
     (MESSAGES, SAID),
-    (Generate("m"), {"model_name": "m", "model_version": "1", "text_output": "four"}),
 ]
 CALL_EVENTS = [
     {"type": "content_block_start", "index": 2, "content_block": USED},
@@ -112,13 +110,18 @@ def check(completion: Completion) -> None:
     meter.speed()
 
 
+def check_every_place(endpoint: WireFormat, reply: Any) -> None:
+    """Check a reply, and those with something else in one of its places."""
+    check(read_reply(endpoint, 200, json.dumps(reply).encode()))
+    for path in places(reply):
+        for odd in [*ODD, ...]:
+            check(read_reply(endpoint, 200, json.dumps(mutated(reply, path, odd)).encode()))
+
+
 @pytest.mark.thorough
 def test_every_odd_value_in_every_place() -> None:
     for endpoint, reply in REPLIES:
-        check(read_reply(endpoint, 200, json.dumps(reply).encode()))
-        for path in places(reply):
-            for odd in [*ODD, ...]:
-                check(read_reply(endpoint, 200, json.dumps(mutated(reply, path, odd)).encode()))
+        check_every_place(endpoint, reply)
     for path in places(ERROR):
         for odd in ODD:
             check(read_reply(CHAT, 400, json.dumps(mutated(ERROR, path, odd)).encode()))

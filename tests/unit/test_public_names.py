@@ -13,7 +13,6 @@ from ais_prompt import registry
 from ais_prompt.catalog import PARTS, public_names
 from ais_prompt.moved import MOVED
 from ais_prompt.prompts import READY_MADE
-from ais_prompt.utils import OUR_NAMES
 
 PACKAGES = {
     "encoders": "data",
@@ -82,10 +81,6 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
 def test_importing_every_part_imports_nothing_heavy() -> None:
     names = ", ".join(name for _, name in NAMED)
     assert not loaded(f"from ais_prompt import {names}") & HEAVY
-
-
-def test_the_parts_named_for_those_of_peers_are_there() -> None:
-    assert set(OUR_NAMES.values()) <= set(ais_prompt.__all__)
 
 
 def test_modules_that_have_moved_have_their_old_names() -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ais_prompt.cli.options import PEER_SCORES, shown_command
-from ais_prompt.cli.verb import PEER_PATH, Verb, echo, hanging, json_option, offer
+from ais_prompt.cli.brought import brought, given_options
+from ais_prompt.cli.options import shown_command
+from ais_prompt.cli.verb import Verb, echo, hanging, json_option, offer
 from ais_prompt.utils import one_line
 
 if TYPE_CHECKING:
@@ -22,11 +23,10 @@ if TYPE_CHECKING:
     "--config", metavar="CONFIG", help="Read a run of OpenCompass or AISBench with this config, which is executed."
 )
 @click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are made (default: outputs).")
-@PEER_PATH
-@PEER_SCORES
+@brought("stored")
 @json_option
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-def import_command(log: Path, config: str | None, work_dir: str | None, peer_scores: bool, debug: bool) -> None:  # noqa: ARG001
+def import_command(log: Path, config: str | None, work_dir: str | None, debug: bool, **others: Any) -> None:  # noqa: ARG001
     """Make a run folder of the log of another tool. Nothing in LOG is executed.
 
     LOG is a file or folder of inspect_ai, lm-evaluation-harness, evalscope, HELM, Every Eval Ever or NeMo Evaluator, or
@@ -37,7 +37,7 @@ def import_command(log: Path, config: str | None, work_dir: str | None, peer_sco
     from ais_prompt.checks import Source
     from ais_prompt.extensions.logs.import_log import import_log
 
-    source = Source(config, work_dir=work_dir, peer_scores=peer_scores)
+    source = Source(config, work_dir=work_dir, options=given_options(others))
     imported = import_log(log, source, shown_command())
     for note in imported.notes:
         echo(f"note: {one_line(note)}", err=True)

@@ -89,7 +89,7 @@ def import_log(path: Path, source: Source, command: str) -> ImportedLog:
         raise _unknown(path, f"none of {listed([*all_of('logs'), *_installed()])}")
     if known.make_run is not None:
         return known.make_run(log, source, command)
-    if source.config is not None or source.peer_scores:
+    if source.config is not None or source.options:
         what = "the log comes with its scores"
         raise ConfigError(what, where=str(path), fix="score it afterwards: aisprompt score RUN --config CONFIG")
     return _import_records(log, known, source, command)

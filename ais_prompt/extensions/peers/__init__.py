@@ -11,6 +11,9 @@ from ais_prompt.extension import Extension, VerbEntry
 
 EXTENSION: Final = Extension(
     parts={
+        "models": {
+            "TritonModel": "triton",
+        },
         "readers": {
             "PeerDataset": "code.parts",
         },
@@ -22,6 +25,21 @@ EXTENSION: Final = Extension(
         },
         "postprocessors": {
             "PeerPostprocessor": "code.parts",
+            "extract_non_reasoning_content_peer": "postprocessors",
+            "first_capital_postprocess_multi_peer": "postprocessors",
+            "first_capital_postprocess_peer": "postprocessors",
+            "first_number_postprocess_peer": "postprocessors",
+            "first_option_postprocess_peer": "postprocessors",
+            "general_postprocess_peer": "postprocessors",
+            "generic_llmjudge_postprocess_peer": "postprocessors",
+            "gsm8k_postprocess_peer": "postprocessors",
+            "humaneval_postprocess_v2_peer": "postprocessors",
+            "humaneval_postprocess_v3_peer": "postprocessors",
+            "last_capital_postprocess_peer": "postprocessors",
+            "last_option_postprocess_peer": "postprocessors",
+            "math_postprocess_peer": "postprocessors",
+            "math_postprocess_v2_peer": "postprocessors",
+            "multiple_select_postprocess_peer": "postprocessors",
         },
         "evaluators": {
             "PeerCascadeEvaluator": "code.evaluators",
@@ -32,8 +50,31 @@ EXTENSION: Final = Extension(
     },
     verbs={"migrate": VerbEntry("Others", "migrate_command:migrate", "Write their config as one of ours.")},
     logs={"opencompass": "import_run:FORMAT"},
+    options={
+        "config": {
+            "--peer-path": "options:PEER_PATH",
+            "--custom-dataset-path": "options:CUSTOM_DATASET_PATH",
+            "--hf": "options:HF",
+            "--accelerator": "options:ACCELERATOR",
+            "--peer-scores": "options:PEER_SCORES",
+            "--dump-eval-details": "options:DUMP_EVAL_DETAILS",
+        },
+        "stored": {
+            "--peer-path": "options:PEER_PATH",
+            "--peer-scores": "options:PEER_SCORES",
+        },
+        "names": {
+            "--peer-path": "options:PEER_PATH",
+        },
+    },
+    variables={"AISPROMPT_PEER_PATH": ("folders", "folders with OpenCompass or AISBench, as `--peer-path`")},
+    packages=("opencompass", "ais_bench_benchmark"),
     steps={
-        "translate": "translate:translate",
-        "accelerate": "accelerate:accelerated",
+        "command_line": "command_line:as_written_here",
+        "config_trees": "packages:config_trees",
+        "find_data": "data_path:places_of_data",
+        "foreign_name": "foreign_names:foreign_name",
+        "source": "entry:with_own_file",
+        "translate": "entry:translated",
     },
 )

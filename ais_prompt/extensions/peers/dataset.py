@@ -11,11 +11,10 @@ from ais_prompt.config import DATASET, INFER, READER
 from ais_prompt.extensions.peers.agent import as_agent, is_agent
 from ais_prompt.extensions.peers.code.calls import PROMPT
 from ais_prompt.extensions.peers.judge import JUDGE_KEY, keys_of_judge, last_name, with_judge
-from ais_prompt.extensions.peers.parts import NO_EFFECT, Translation, is_part
+from ais_prompt.extensions.peers.parts import LENGTH, NO_EFFECT, Translation, is_part
 from ais_prompt.extensions.peers.scoring import translate_eval
 from ais_prompt.extensions.peers.table import PEERS, peer_part
 from ais_prompt.extensions.peers.table.parts import CONVERSATION
-from ais_prompt.extensions.perf.load_rows import LENGTH
 
 INFER_PARTS: Final = {
     "ice_template": "templates",

@@ -59,7 +59,7 @@ def import_run(log: Log, source: Source, command: str, *, scored: bool = False) 
     old = open_old_run(log.path)
     if not scored:
         return _import_run(old, source, command)[0]
-    imported, plan = _import_run(old, replace(source, peer_scores=True), command)
+    imported, plan = _import_run(old, replace(source, options={**source.options, "peer_scores": True}), command)
     if not all(task.spec.is_scored for task in plan.tasks):  # its rules need its own code
         imported, plan = _import_run(old, source, command)
     names = {one.name for one in imported.tasks}
@@ -104,10 +104,10 @@ def _planned(old: OldRun, source: Source) -> tuple[Plan, list[str]]:
     written: Mapping[str, Any] = old.config
     notes: list[str] = []
     try:
-        translated, found = translate(written, peer_scores=source.peer_scores)
+        translated, found = translate(written, peer_scores=source.options.get("peer_scores", False))
     except ConfigError as error:
         written, notes = _without(written, faults_of(error))
-        translated, found = translate(written, peer_scores=source.peer_scores)
+        translated, found = translate(written, peer_scores=source.options.get("peer_scores", False))
     values, dropped = without_permissions(translated, is_code, keeps_judges=True)
     notes += dict.fromkeys(note.what for note in found)
     notes += [str(one) for one in dropped if not one.where.startswith("models[")]  # these models are not asked

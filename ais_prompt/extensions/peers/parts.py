@@ -39,6 +39,9 @@ DICTS: Final = (
 SCORING: Final = ("evaluators", "postprocessors")
 """Kinds of part that ``--peer-scores`` concerns."""
 
+LENGTH: Final = "max_out_len"
+"""The column of a row in a load, and the option of a model, that say how long the answer is."""
+
 NO_EFFECT: Final = "it has no effect there either"
 """Why an option is dropped that the peer does not read."""
 

@@ -94,7 +94,6 @@ def _other_api(endpoint: WireFormat, reply: Any) -> str:
         "OpenAIChatModel": isinstance(reply.get("choices"), list),
         "OpenAIResponsesModel": reply.get("object") == "response",
         "AnthropicModel": reply.get("type") == "message",
-        "TritonModel": isinstance(reply.get("text_output"), str),
     }
     names = [name for name, matches in found.items() if matches and name not in endpoint.title]
     return f" of {endpoint.title}, but one that {names[0]} reads" if names else ""

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from ais_prompt.evaluators import make_evaluator
+from ais_prompt.extensions.peers.postprocessors import math_postprocess_peer
 from ais_prompt.extensions.peers.table import find_row
 from ais_prompt.extensions.peers.translate import translate
-from ais_prompt.postprocess import math_postprocess_peer
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import SampleScore, Score
 

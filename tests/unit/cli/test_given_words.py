@@ -15,7 +15,7 @@ GIVEN = [
     ["--url", "http://127.0.0.1:8000/v1", "--url", "http://127.0.0.1:8001/v1", "--model", "m", "--datasets", "d"],
     ["--hf-path", "folder", "--hf-type", "base", "--datasets", "d", "--allow-code-execution"],
     ["eval.py", "--allow-code-execution=unsafe", "--cache", "kept", "--max-requests", "7", "--max-failures", "5%"],
-    ["eval.py", "-r", "--dry-run", "-m", "eval", "--peer-scores", "--accelerator", "vllm"],
+    ["eval.py", "-r", "--dry-run", "-m", "eval"],
     ["eval.py", "--limit", "4", "--runner", "slurm", "--set", "runner.num_shards=8", "--debug"],
 ]
 

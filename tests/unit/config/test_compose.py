@@ -10,7 +10,6 @@ import pytest
 
 from ais_prompt.config import compose_config, parse_run
 from ais_prompt.errors import ConfigError, ConfigFaults
-from ais_prompt.utils import PEER_FOLDERS
 
 Write = Callable[[str, str], Path]
 
@@ -40,33 +39,6 @@ def test_the_lists_of_named_configs_are_joined(write: Write) -> None:
     spec = parse_run(loaded)
     assert spec.name == "one+1__a+1"
     assert [dataset.abbr for dataset in spec.datasets] == ["a1", "a2", "b1"]
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("types", "package"),
-    [
-        (["ais_bench.benchmark.models.VLLMCustomAPIChat"], "ais_bench"),
-        (["opencompass.models.OpenAI"], "opencompass"),
-        (["ScriptedModel"], "opencompass"),
-        (["ais_bench.benchmark.models.VLLMCustomAPIChat", "opencompass.models.OpenAI"], "opencompass"),
-        (["ais_bench.benchmark.models.VLLMCustomAPIChat", "ScriptedModel"], "opencompass"),
-    ],
-)
-def test_a_dataset_of_both_peers_is_that_of_the_models(
-    write: Write, monkeypatch: pytest.MonkeyPatch, types: list[str], package: str
-) -> None:
-    for tree in ("opencompass/configs", "ais_bench/benchmark/configs"):
-        write(f"peers/{tree}/datasets/math/math_gen.py", f"datasets = [{dataset(tree.partition('/')[0])}]")
-    monkeypatch.setenv(PEER_FOLDERS.variable, str(Path("peers").absolute()))
-    write("configs/models/m.py", f"models = {[{'type': name} for name in types]}")
-    for name in ("math_gen", "math", "math_*"):
-        loaded = compose_config(["m"], [name])
-        assert abbrs(loaded.values["datasets"]) == [package]
-        other = ({"opencompass", "ais_bench"} - {package}).pop()
-        if name != "math":
-            reason = ", as the models are" if package in types[0] and len(types) == 1 else ""
-            assert loaded.notes == (f"{name!r} is {package}/{name}{reason}; there is also {other}/{name}",)
 
 
 def test_patterns_and_repetitions(write: Write) -> None:

@@ -7,16 +7,18 @@ import pickle
 import pytest
 
 from ais_prompt.config import Surroundings
-from ais_prompt.utils import CONFIG_FOLDERS, PEER_FOLDERS
+from ais_prompt.utils import CONFIG_FOLDERS, SearchFolders
+
+FOLDERS = SearchFolders("MY_FOLDERS")
 
 
 def test_a_worker_looks_in_the_folders_that_options_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(PEER_FOLDERS.variable, "of the environment")
-    monkeypatch.setattr(PEER_FOLDERS, "given", ["peer"])
+    monkeypatch.setenv(FOLDERS.variable, "of the environment")
+    monkeypatch.setattr(FOLDERS, "given", ["mine"])
     monkeypatch.setattr(CONFIG_FOLDERS, "given", ["one", "two"])
     sent = pickle.dumps(Surroundings.here({}))
-    PEER_FOLDERS.given = CONFIG_FOLDERS.given = ()
-    assert [path.name for path in PEER_FOLDERS.paths()] == ["of the environment"]
+    FOLDERS.given = CONFIG_FOLDERS.given = ()
+    assert [path.name for path in FOLDERS.paths()] == ["of the environment"]
     pickle.loads(sent).enter()
-    assert [path.name for path in PEER_FOLDERS.paths()] == ["peer"]
+    assert [path.name for path in FOLDERS.paths()] == ["mine"]
     assert [path.name for path in CONFIG_FOLDERS.paths()] == ["one", "two"]

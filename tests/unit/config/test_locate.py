@@ -7,9 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.config import find_config, find_shipped, list_shipped, match_shipped, search_configs, shipped_root
+from ais_prompt.config import (
+    find_config,
+    find_shipped,
+    list_shipped,
+    match_shipped,
+    shipped_root,
+)
 from ais_prompt.errors import ConfigError
-from ais_prompt.utils import CONFIG_FOLDERS, PEER_FOLDERS
+from ais_prompt.utils import CONFIG_FOLDERS
 
 Write = Callable[[str, str], Path]
 
@@ -138,21 +144,6 @@ def test_a_folder_is_not_a_config(folder: Path) -> None:
         find_config(".")
 
 
-def test_configs_of_an_installed_peer_come_before_shipped_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A note says so, and the name of a package before that of the config decides otherwise."""
-    theirs = tmp_path / "opencompass/configs/datasets/gsm8k/gsm8k_gen.py"
-    theirs.parent.mkdir(parents=True)
-    theirs.write_text("gsm8k_datasets = []")
-    monkeypatch.setenv(PEER_FOLDERS.variable, str(tmp_path))
-    notes: list[str] = []
-    assert find_shipped("datasets", "gsm8k_gen", notes) == theirs
-    assert notes == ["'gsm8k_gen' is opencompass/gsm8k_gen; there is also ais_prompt/gsm8k_gen"]
-    assert find_shipped("datasets", "ais_prompt/gsm8k_gen", notes).is_relative_to(shipped_root())
-    assert find_shipped("datasets", "opencompass/gsm8k/gsm8k_gen", notes) == theirs
-    assert match_shipped("datasets", "opencompass/gsm*", notes) == [theirs]
-    assert len(notes) == 1
-
-
 def test_a_list_has_each_file_once_under_a_name_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = tmp_path / "configs" / "models"
     own.mkdir(parents=True)
@@ -167,45 +158,3 @@ def test_a_list_has_each_file_once_under_a_name_of_its_own(tmp_path: Path, monke
     assert "demo/demo_chat" in names
     assert len({one.path.resolve() for one in found}) == len(set(names)) == len(names)
     assert all(find_shipped("models", one.name) == one.path for one in found)
-
-
-def test_each_found_config_has_a_name_that_finds_exactly_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files of one name in several folders and packages: the name on the command line leads to the shown path."""
-    for name in (
-        "opencompass/configs/datasets/quiz/quiz_gen.py",
-        "opencompass/configs/datasets/zoo/quiz_gen.py",
-        "opencompass/configs/datasets/quiz_gen.py",
-        "ais_bench/benchmark/configs/datasets/quiz/quiz_gen.py",
-        "ais_bench/benchmark/configs/datasets/quiz/quiz_gen_0.py",
-        "own/configs/datasets/quiz/Quiz_mine.py",
-        "own/configs/datasets/quiz/quiz_gen.py",
-        "own/configs/models/quiz.py",
-    ):
-        (file := tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        file.write_text('"""Questions."""\n')
-    monkeypatch.setenv(PEER_FOLDERS.variable, str(tmp_path))
-    monkeypatch.chdir(tmp_path / "own")
-    found = search_configs("datasets", ["QUIZ"])
-    assert len(found) == 7
-    assert {find_shipped("datasets", one.name) for one in found} == {one.path for one in found}
-    assert all(find_shipped("datasets", one.name) == one.path for one in found)
-    assert {one.summary for one in found} == {"Questions."}
-    assert [one.name for one in search_configs("datasets", ["quiz_mine.py"])] == ["Quiz_mine"]
-    assert [one.name for one in search_configs("datasets", ["zoo*gen"])] == ["zoo/quiz_gen"]
-    assert [one.name for one in search_configs("models", ["zzz", "qu?z"])] == ["quiz"]
-    assert search_configs("models", ["zzz"]) == []
-
-
-def test_a_name_of_a_peer_that_is_not_at_hand_says_what_is_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(PEER_FOLDERS.variable, "")
-    for name, says_it in (("hf_some_model_7b", True), ("demo_chta", False)):
-        with pytest.raises(ConfigError) as caught:
-            find_shipped("models", name)
-        assert ("--peer-path" in caught.value.fix) is says_it
-    (tmp_path / "opencompass/configs/models").mkdir(parents=True)
-    monkeypatch.setenv(PEER_FOLDERS.variable, str(tmp_path))
-    with pytest.raises(ConfigError) as caught:
-        find_shipped("models", "hf_some_model_7b")
-    assert "--peer-path" not in caught.value.fix

@@ -72,7 +72,7 @@ def make(name: str, arguments: dict[str, Any], folder: Path) -> tuple[list[str],
 
 
 def test_each_registered_model_is_covered() -> None:
-    assert GOOD.keys() == WRONG.keys() == PARTS["models"].keys()
+    assert GOOD.keys() == WRONG.keys() >= PARTS["models"].keys()
 
 
 @pytest.mark.process

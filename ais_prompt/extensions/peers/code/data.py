@@ -16,8 +16,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from ais_prompt.data import data_folders
-from ais_prompt.extensions.benchmarks.layouts.file_layout import jsonl
+from ais_prompt.data import reading
+from ais_prompt.extensions.peers.data_path import data_folders
+from ais_prompt.utils import open_regular, read_objects
 
 CACHES: Final = {"opencompass": "COMPASS_DATA_CACHE", "ais_bench": "AIS_BENCH_DATASETS_CACHE"}
 """Package of a peer → environment variable with the folder of its data."""
@@ -122,8 +123,9 @@ def load_release(path: str, *, version_tag: str | None = None, **options: Any) -
 
 def _rows(files: Sequence[tuple[str, int]]) -> Iterator[Any]:
     for file, _ in files:
-        for _, row in jsonl(Path(file)):
-            yield row
+        with reading(Path(file)), open_regular(Path(file)) as lines:
+            for _, row in read_objects(lines, file):
+                yield row
 
 
 def _folder(path: str) -> Path:

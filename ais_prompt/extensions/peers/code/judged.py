@@ -17,11 +17,11 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from ais_prompt.data import data_folders
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.evaluators import AnswerBatch, BatchVerdict, JudgeQuestion
 from ais_prompt.extensions.peers.code.calls import CheckCall, JudgedCall, write_rows
 from ais_prompt.extensions.peers.code.session import CHECK_SECONDS, SCORE_SECONDS, call_peer
+from ais_prompt.extensions.peers.data_path import data_folders
 from ais_prompt.metrics import mean_scores
 from ais_prompt.prompts import column_marks, compile_text
 from ais_prompt.registry import EVALUATORS

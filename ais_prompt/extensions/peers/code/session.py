@@ -16,7 +16,6 @@ from typing import Any, Final
 
 import msgspec
 
-from ais_prompt.data import CACHES, PACKAGES
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, MissingExtra, PartError
 from ais_prompt.extensions.peers.code.calls import (
     NO_NETWORK,
@@ -28,7 +27,9 @@ from ais_prompt.extensions.peers.code.calls import (
     StartCall,
 )
 from ais_prompt.extensions.peers.code.sources import DISTRIBUTIONS, is_complete
-from ais_prompt.utils import PEER_FOLDERS, Worker, WorkerDied, peer_of, peer_package
+from ais_prompt.extensions.peers.data_path import CACHES, PACKAGES
+from ais_prompt.extensions.peers.packages import PEER_FOLDERS, peer_of, peer_package
+from ais_prompt.utils import Worker, WorkerDied
 
 PEER_NETWORK: Final = "AISPROMPT_PEER_NETWORK"
 """Environment variable that lets code of the peers use the network if it is ``1``."""

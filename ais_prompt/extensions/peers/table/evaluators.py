@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.extensions.benchmarks.layouts.functions import language_of
 from ais_prompt.extensions.peers.table.row import PartRow
 
 _PASS_K: Final = "for pass@k set n and k of the dataset"
@@ -31,7 +30,9 @@ def _tokenized(args: dict[str, Any]) -> dict[str, Any]:
 def _of_category(args: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of a `ToolCallEvaluator` for the functions of a category."""
     category = args.pop("category", None)
-    return args if category is None else {**args, "language": language_of(str(category))}
+    if category is None:
+        return args
+    return {**args, "language": next((one for one in ("javascript", "java") if one in str(category)), "python")}
 
 
 def _of_row(args: dict[str, Any]) -> dict[str, Any]:

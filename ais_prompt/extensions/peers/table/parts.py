@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ais_prompt.extensions.benchmarks.layouts.all_layouts import LAYOUTS
+from ais_prompt.extensions.peers.table.loaders import LOADERS
 from ais_prompt.extensions.peers.table.row import PartRow
 
 _BATCHES: Final = "requests are sent as the model's max_concurrency allows"
@@ -252,6 +252,6 @@ DATASETS: Final = (
             drop=_DROPPED,
             values=_IN_PACKAGES.get(name, {}),
         )
-        for name in LAYOUTS
+        for name in LOADERS
     ),
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.models import CHAT, COMPLETIONS, MESSAGES, RESPONSES, Generate, WireFormat, is_temporary, read_reply
+from ais_prompt.models import CHAT, COMPLETIONS, MESSAGES, RESPONSES, WireFormat, is_temporary, read_reply
 
 TOO_LONG = {
     "OpenAI": "This model's maximum context length is 100 tokens. However, your messages resulted in 999 tokens.",
@@ -63,7 +63,7 @@ OTHER = [
     "Invalid type for 'messages[0].content': expected a string, but got an integer instead.",
     "Internal server error",
 ]
-FORMATS = [CHAT, COMPLETIONS, RESPONSES, MESSAGES, Generate("m")]
+FORMATS = [CHAT, COMPLETIONS, RESPONSES, MESSAGES]
 
 
 def kinds(endpoint: WireFormat, error: Any, status: int) -> set[str]:
@@ -71,10 +71,9 @@ def kinds(endpoint: WireFormat, error: Any, status: int) -> set[str]:
     fields = error if isinstance(error, dict) else {"message": error}
     bodies = [json.dumps({"error": fields}, ensure_ascii=escaped).encode() for escaped in (False, True)]
     replies = [read_reply(endpoint, code, body) for code in (status, 200) for body in bodies]
-    if not isinstance(endpoint, Generate):
-        reader = endpoint.reader()
-        reader.feed(b"event: error\ndata: " + bodies[0] + b"\n\n")
-        replies.append(reader.completion())
+    reader = endpoint.reader()
+    reader.feed(b"event: error\ndata: " + bodies[0] + b"\n\n")
+    replies.append(reader.completion())
     return {reply.failure.kind for reply in replies if reply.failure}
 
 

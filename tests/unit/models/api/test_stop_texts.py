@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
-from ais_prompt import AnthropicModel, OpenAIChatModel, OpenAICompletionModel, OpenAIResponsesModel, TritonModel
+from ais_prompt import OpenAIChatModel, OpenAICompletionModel
+from ais_prompt.catalog import PARTS
 from ais_prompt.models import ApiModel
+from ais_prompt.registry import MODELS
 from ais_prompt.types import Completion, Decoding, Request
 
 STOPS = ("\n", "Q:", "A:", "###", "END")
-KINDS = (AnthropicModel, OpenAIChatModel, OpenAICompletionModel, OpenAIResponsesModel, TritonModel)
+KINDS = [kind for kind in map(MODELS.get, PARTS["models"]) if isinstance(kind, type) and issubclass(kind, ApiModel)]
 
 
 def model(kind: type[ApiModel], **options: Any) -> ApiModel:

@@ -1,15 +1,16 @@
-"""Read command lines as people of OpenCompass and AISBench write them: what an option becomes or what replaces it."""
+"""Read command lines as people of OpenCompass and AISBench write them: what an option becomes, or what replaces it."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Sequence
-from itertools import takewhile
 from pathlib import PurePath
-from typing import Any, Final
+from typing import Final
 
 import click
+
+from ais_prompt.cli.habits import MODELS, AsSetting, with_settings
 
 _SLURM: Final = "see docs/runners.md: --set runner.partition=…, runner.qos=…"
 _STATION: Final = "results stay in their run folder; aisprompt compare, baseline and import read it"
@@ -55,38 +56,6 @@ ANSWERS: Final = {
     "--tokenizer-path": "--set models.0.tokenizer_path=PATH",
 }
 """An option of the peers that is none here → what to do."""
-HABITS: Final = {
-    "--temperature": "--set models.0.generation_kwargs.temperature=0.7",
-    "--top-p": "--set models.0.generation_kwargs.top_p=0.9",
-    "--top-k": "--set models.0.generation_kwargs.top_k=20",
-    **dict.fromkeys(("--max-tokens", "--max-new-tokens", "--max-gen-toks"), "--set models.0.max_out_len=512"),
-    "--seed": "--set models.0.seed=1",
-    **dict.fromkeys(
-        ("--concurrency", "--num-concurrent", "--max-concurrency", "--max-connections", "--num-workers", "--workers"),
-        "--set models.0.max_concurrency=16",
-    ),
-    **dict.fromkeys(
-        ("--api-key", "--key"), "export OPENAI_API_KEY=…, or name another variable: --set models.0.api_key=NAME"
-    ),
-    **dict.fromkeys(("--base-url", "--api-base", "--endpoint", "--server", "--host"), "--url http://…/v1"),
-    **dict.fromkeys(("--dataset", "--task", "--tasks", "--benchmark", "--eval"), "--datasets NAME…, or --data FILE"),
-    **dict.fromkeys(("--input", "--file", "--questions"), "--data FILE"),
-    **dict.fromkeys(("--config", "-c"), "the config needs no option: aisprompt run eval.py"),
-    **dict.fromkeys(("--resume", "--continue"), "-r goes on with the latest run"),
-    **dict.fromkeys(("--output", "--output-dir", "--output-path", "--out", "-o"), "-w DIR for the run folders"),
-    **dict.fromkeys(
-        ("--num-fewshot", "--fewshot", "--num-shots", "--shots"), "--few-shot N with --data; else a retriever"
-    ),
-    **dict.fromkeys(("--num-samples", "--max-samples", "--samples", "-n"), "--num-prompts N"),
-    **dict.fromkeys(("--system", "--system-prompt"), "write it into --prompt, or as a turn of SYSTEM into a config"),
-    **dict.fromkeys(("--model-args", "--model-name"), "--url http://…/v1 --model NAME, or --hf-path PATH"),
-    **dict.fromkeys(
-        ("--metric", "--metrics", "--scorer"), "--evaluator NAME with --data; else evaluator in the config"
-    ),
-    "--no-cache": "no answers are taken from earlier runs without --cache or -r",
-    "--provider": "--url NAME: openai, deepseek, … (`aisprompt list providers`)",
-}
-"""An option as other programs or newcomers call it → what to do."""
 SHORT: Final = {
     "-a": "--accelerator",
     "-l": "--lark",
@@ -127,42 +96,23 @@ MODES: Final = {"judge": "eval", "infer_judge": "all"}
 
 _QUOTA_TYPES: Final = ("auto", "reserved", "spot")
 _TRUTH: Final = {"true": True, "false": False}
-_VALUES: Final = {
-    "--batch-size": "models.0.batch_size",
-    "--custom-dataset-data-type": "datasets.0.data_type",
-    "--custom-dataset-infer-method": "datasets.0.infer_method",
-    "--custom-dataset-meta-path": "datasets.0.meta_path",
-    "--max-out-len": "models.0.max_out_len",
-    "--max-tokens": "models.0.max_out_len",
-    "--temperature": "models.0.generation_kwargs.temperature",
-    "--top-p": "models.0.generation_kwargs.top_p",
-    "--seed": "models.0.seed",
-    "--max-seq-len": "models.0.max_seq_len",
-    "--tokenizer-path": "models.0.tokenizer_path",
+_SETTINGS: Final = {
+    "--batch-size": AsSetting("models.0.batch_size"),
+    "--custom-dataset-data-type": AsSetting("datasets.0.data_type"),
+    "--custom-dataset-infer-method": AsSetting("datasets.0.infer_method"),
+    "--custom-dataset-meta-path": AsSetting("datasets.0.meta_path"),
+    "--generation-kwargs": AsSetting("models.0.generation_kwargs", "pairs"),
+    "--max-out-len": AsSetting("models.0.max_out_len"),
+    "--max-seq-len": AsSetting("models.0.max_seq_len"),
+    "--model-kwargs": AsSetting("models.0.model_kwargs", "pairs"),
+    "--stop-words": AsSetting("models.0.stop_words", "list"),
+    "--tokenizer-kwargs": AsSetting("models.0.tokenizer_kwargs", "pairs"),
+    "--tokenizer-path": AsSetting("models.0.tokenizer_path"),
 }
-_LISTS: Final = {"--stop-words": "models.0.stop_words"}
-_DICTS: Final = {
-    "--generation-kwargs": "models.0.generation_kwargs",
-    "--model-kwargs": "models.0.model_kwargs",
-    "--tokenizer-kwargs": "models.0.tokenizer_kwargs",
-}
-_PLACES: Final = {**_VALUES, **_LISTS, **_DICTS}
-"""Option for the model or dataset that the command line describes → its place in the config.
-
-Options of `_LISTS` take all words up to the next option, those of `_DICTS` as ``NAME=VALUE``.
-"""
-_DESCRIBED_BY: Final = {
-    "--hf-path": "models.0.",
-    "--url": "models.0.",
-    "--custom-dataset-path": "datasets.0.",
-}
-"""Option that describes a model or dataset → its place in the config."""
-
-
-def answer_to(option: str) -> str | None:
-    """Return what to do in place of an option of other programs; None for other options."""
-    name = option.partition("=")[0]
-    return ANSWERS.get(name) or HABITS.get(name)
+"""Option for the model or dataset that the command line describes → its place in the config."""
+_BEHIND_URL: Final = {**_SETTINGS, "--batch-size": AsSetting("models.0.max_concurrency")}
+_DESCRIBING: Final = {**MODELS, "--custom-dataset-path": "datasets.0."}
+_MODE_OPTIONS: Final = {"-m", "--mode"}
 
 
 def tool_answer(word: str) -> str | None:
@@ -181,45 +131,25 @@ def tool_answer(word: str) -> str | None:
     return TOOLS.get(path.stem.replace("-", "_"), config)
 
 
-def is_peer_option(word: str) -> bool:
-    """Return whether a word of a command line is an option of other programs that is none here."""
-    name = word.partition("=")[0]
-    return name in ANSWERS or name in HABITS or name in SHORT
-
-
-class Mode(click.Choice):  # type: ignore[type-arg]  # generic only from click 8.2 on
-    """A mode of a run; those of AISBench that are none here are translated."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the mode.
-
-        Raises:
-            click.UsageError: there is no such mode.
-        """
-        return super().convert(MODES.get(value, value), param, ctx)
-
-
 def as_written_here(args: Sequence[str], command: click.Command) -> list[str]:
-    """Return a command line with the options of the peers in the words of this program.
+    """Return a command line with the options of the peers in the words of this program, for the step ``command_line``.
 
     - A flag may have a value: ``--dump-eval-details False``.
     - Options for the model of ``--hf-path`` or ``--url``, or the file of ``--custom-dataset-path``, become ``--set``.
     - A short name that the verb does not have becomes the long one.
+    - A mode that is none here becomes the one that does its work.
 
     Args:
         args: the words behind the verb.
-        command: the verb. One that runs no config is given back its words.
+        command: the verb, which runs a config.
 
     Raises:
         click.UsageError: an option cannot be used so.
     """
     options = [option for option in command.params if isinstance(option, click.Option)]
     names = {name for option in options for name in option.opts}
-    if "--models" not in names:
-        return list(args)
     flags = {name for option in options if option.is_flag for name in option.opts}
-    given = {word.partition("=")[0] for word in args}
-    described = tuple(place for option, place in _DESCRIBED_BY.items() if option in given)
+    modes = _MODE_OPTIONS & names
     written: list[str] = []
     rest = list(args)
     while rest:
@@ -232,38 +162,13 @@ def as_written_here(args: Sequence[str], command: click.Command) -> list[str]:
         if name in flags and (truth := value if equals else "".join(rest[:1])).lower() in _TRUTH:
             del rest[: not equals]
             written += [name] * _TRUTH[truth.lower()]
-        elif name not in names and described and _PLACES.get(name, "").startswith(described):
-            words = [value] if equals else _values(name, rest)
-            del rest[: 0 if equals else len(words)]
-            place = _PLACES[name]
-            if "--url" in given:
-                place = place.replace("batch_size", "max_concurrency")
-            written += ["--set", f"{place}={_setting(name, words)}"]
+        elif name in modes and (mode := value if equals else "".join(rest[:1])) in MODES:
+            del rest[: not equals]
+            written += [name, MODES[mode]]
         else:
             written.append(name + equals + value)
-    return written
+    return with_settings(written, command, _BEHIND_URL if _has(args, "--url") else _SETTINGS, _DESCRIBING)
 
 
-def _values(option: str, rest: Sequence[str]) -> list[str]:
-    """Return the values of an option: the next word, or all up to the next option."""
-    return list(rest[:1]) if option in _VALUES else list(takewhile(lambda word: not word.startswith("-"), rest))
-
-
-def _setting(option: str, words: Sequence[str]) -> str:
-    """Return the value for ``--set``.
-
-    Raises:
-        click.UsageError: there is none, or a word is not ``NAME=VALUE``.
-    """
-    from ais_prompt.config import parse_literal
-
-    if not words:
-        raise click.UsageError(f"Option {option!r} requires a value.")
-    if option in _VALUES:
-        return words[0]
-    if option in _LISTS:
-        return repr(list(words))
-    pairs = [word.partition("=") for word in words]
-    if unclear := next((word for word, (_, equals, _) in zip(words, pairs, strict=True) if not equals), None):
-        raise click.UsageError(f"{option} takes NAME=VALUE, and {unclear!r} has no =")
-    return repr({name: _TRUTH.get(value, parse_literal(value)) for name, _, value in pairs})
+def _has(args: Sequence[str], option: str) -> bool:
+    return any(word.partition("=")[0] == option for word in args)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
 
 from ais_prompt.errors import ConfigError, PromptError
-from ais_prompt.models import Retry, TritonModel
+from ais_prompt.extensions.peers.triton import Generate, TritonModel
+from ais_prompt.models import Retry, read_reply
 from ais_prompt.types import ChatMessage, Completion, Prompt, Request
+from tests.property.test_replies import check_every_place
 from tests.support.servers import MockServer
+from tests.unit.models.api.test_causes import FILTERED, OTHER, TOO_LONG
 
 pytestmark = pytest.mark.process
 
@@ -72,3 +76,21 @@ def test_messages_and_streams_are_refused(server: MockServer) -> None:
         ask(server, (ChatMessage("user", "3+4="),))
     with pytest.raises(ConfigError, match="stream"):
         ask(server, stream=True)
+
+
+def test_whatever_is_in_a_reply_becomes_a_completion_or_a_failure() -> None:
+    check_every_place(Generate("m"), {"model_name": "m", "model_version": "1", "text_output": "four"})
+
+
+@pytest.mark.parametrize("status", [200, 400, 500])
+def test_errors_say_whether_they_are_about_one_prompt(status: int) -> None:
+    def kind(error: Any) -> str:
+        failure = read_reply(Generate("m"), status, json.dumps({"error": error}).encode()).failure
+        assert failure
+        return failure.kind
+
+    assert {kind({"message": error} if isinstance(error, str) else error) for error in TOO_LONG.values()} == {
+        "too_long"
+    }
+    assert {kind(error) for error in FILTERED.values()} == {"content_filter"}
+    assert not {kind({"message": error}) for error in OTHER} & {"too_long", "content_filter", "quota"}

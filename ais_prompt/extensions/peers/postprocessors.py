@@ -8,13 +8,22 @@ full-width characters, and no thoughts. The code is our own; a test compares it 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from ais_prompt.registry import POSTPROCESSORS
 
+Postprocessor = TypeVar("Postprocessor", bound=Callable[..., Any])
 
-@POSTPROCESSORS.register_module()
+
+def _registered(function: Postprocessor) -> Postprocessor:
+    """Register a function, which says of which of ours it is a variant."""
+    function.variant_of = function.__name__.removesuffix("_peer")  # type: ignore[attr-defined]
+    return POSTPROCESSORS.register_module(module=function)
+
+
+@_registered
 def general_postprocess_peer(text: str) -> str:
     """Return what is before the first newline, full stop or comma, without punctuation and articles.
 
@@ -26,26 +35,26 @@ def general_postprocess_peer(text: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"(?i)\b(?:an?|the)\b", "", words)).strip()
 
 
-@POSTPROCESSORS.register_module()
+@_registered
 def first_capital_postprocess_peer(text: str) -> str:
     """Return the first capital letter of any script."""
     return next(filter(str.isupper, text), "")
 
 
-@POSTPROCESSORS.register_module()
+@_registered
 def last_capital_postprocess_peer(text: str) -> str:
     """Return the last capital letter of any script."""
     return next(filter(str.isupper, reversed(text)), "")
 
 
-@POSTPROCESSORS.register_module()
+@_registered
 def first_capital_postprocess_multi_peer(text: str) -> str:
     """Return the first run of the letters A to D."""
     run = re.search("[ABCD]+", text)
     return run.group() if run else ""
 
 
-@POSTPROCESSORS.register_module()
+@_registered
 def last_option_postprocess_peer(text: str, options: str = "ABCD") -> str:
     """Return the last character of the text that is an option, inside a word or not.
 
@@ -57,7 +66,7 @@ def last_option_postprocess_peer(text: str, options: str = "ABCD") -> str:
     return letters[-1] if letters else ""
 
 
-@POSTPROCESSORS.register_module()
+@_registered
 def multiple_select_postprocess_peer(text: str) -> str:
     """Return all capital letters of the text in alphabetical order.
 
@@ -67,14 +76,14 @@ def multiple_select_postprocess_peer(text: str) -> str:
     return "".join(sorted(set(filter(str.isupper, text))))
 
 
-@POSTPROCESSORS.register_module()
+@_registered
 def first_number_postprocess_peer(text: str) -> float | None:
     """Return the first number; ``.5`` is one, and thousands commas end one."""
     number = re.search(r"-?\d*\.?\d+", text)
     return float(number.group()) if number else None
 
 
-@POSTPROCESSORS.register_module()
+@_registered
 def gsm8k_postprocess_peer(text: str) -> str:
     """Return the last number before "Question:", with any hyphen before it; ``NULL`` if there is none.
 
@@ -85,7 +94,7 @@ def gsm8k_postprocess_peer(text: str) -> str:
     return numbers[-1] if numbers else "NULL"
 
 
-@POSTPROCESSORS.register_module()
+@_registered
 def extract_non_reasoning_content_peer(
     text: str, think_start_token: str = "<think>", think_end_token: str = "</think>"
 ) -> str:
@@ -101,19 +110,19 @@ def extract_non_reasoning_content_peer(
     return re.sub(f"(?s:{think_start_token}.*?{think_end_token})", "", text).strip()
 
 
-@POSTPROCESSORS.register_module()
+@_registered
 def humaneval_postprocess_v2_peer(text: str) -> str:
     """Return the first closed block between ``` marks, else everything, without the indentation of its first line."""
     return _block(text, 0)
 
 
-@POSTPROCESSORS.register_module()
+@_registered
 def humaneval_postprocess_v3_peer(text: str) -> str:
     """Do as `humaneval_postprocess_v2_peer` with the last block."""
     return _block(text, -1)
 
 
-@POSTPROCESSORS.register_module()
+@_registered
 def generic_llmjudge_postprocess_peer(text: str, true_tag: str = "A", false_tag: str = "B") -> str:
     """Return the first of the two tags, inside a word or not; ``unknown`` if there is none.
 
@@ -180,7 +189,7 @@ _BARE: Final = (
 _CUSHION: Final = (f"{_L}:", _L)
 
 
-@POSTPROCESSORS.register_module()
+@_registered
 def first_option_postprocess_peer(text: str, options: str = "ABCD", cushion: bool = True) -> str:
     """Return the option that the first matching of many patterns holds; the first in ``options`` if it holds several.
 
@@ -212,7 +221,7 @@ def _compiled(options: str, cushion: bool) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(pattern.replace("OPTIONS", options), re.DOTALL) for pattern in patterns)
 
 
-@POSTPROCESSORS.register_module()
+@_registered
 def math_postprocess_v2_peer(text: str) -> str:
     r"""Return the last ``\boxed{}``, else the first sentence with "answer is", else the first, stripped of units.
 
@@ -226,7 +235,7 @@ def math_postprocess_v2_peer(text: str) -> str:
     return _simplified(next(announcing, sentences[0]))
 
 
-@POSTPROCESSORS.register_module()
+@_registered
 def math_postprocess_peer(text: str) -> str:
     """Return the first sentence with "final answer", else the first, stripped of units."""
     sentences = text.split(".")

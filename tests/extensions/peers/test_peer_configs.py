@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.cli.peer_flags import ANSWERS
+from ais_prompt.extensions.peers.command_line import ANSWERS
 from tests.e2e.project import MODEL, Project
 
 FILE = """from opencompass.openicl.icl_prompt_template import PromptTemplate
@@ -222,3 +222,12 @@ def test_an_inferencer_without_a_counterpart_is_refused_with_the_reason(
     assert f"icl_inferencer.{name} is a part of OpenCompass, which ais_prompt does not use: " in done.stderr
     assert why in done.stderr
     assert f"fix:   use {instead}" in done.stderr
+
+
+def test_the_runners_of_peers_are_not_used(project: Project) -> None:
+    task = "dict(type='opencompass.tasks.OpenICLInferTask')"
+    runner = f"dict(type='opencompass.runners.LocalRunner', max_num_workers=16, task={task})"
+    project.write_config(more=f"infer = dict(runner={runner})\nrunner = {runner}")
+    done = project.run("run", "eval.py")
+    assert done.returncode == 0, done.stderr
+    assert not (project.folder() / "shards").exists()

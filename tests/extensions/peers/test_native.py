@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from ais_prompt.catalog import PARTS
-from ais_prompt.config import is_native
-from ais_prompt.extension import import_object
-from ais_prompt.steps import step
+from ais_prompt.extensions.peers.entry import is_native
+from ais_prompt.extensions.peers.table import peer_part
+from ais_prompt.extensions.peers.translate import translate
 from tests.support.servers import ROOT
 
-TRANSLATE = step("translate")
 MODEL: dict[str, Any] = {"type": "ScriptedModel", "abbr": "m", "answers": "a"}
 DATASET: dict[str, Any] = {
     "type": "LocalDataset",
@@ -27,7 +26,7 @@ DATASET: dict[str, Any] = {
 def test_a_config_of_our_parts_is_native_and_its_translation_changes_nothing() -> None:
     config = {"models": [MODEL], "datasets": [DATASET, DATASET], "work_dir": "o", "helper": {"type": "whatever"}}
     assert is_native(config)
-    assert TRANSLATE(config) == (config, ())
+    assert translate(config) == (config, ())
 
 
 @pytest.mark.parametrize(
@@ -50,16 +49,15 @@ def test_whatever_may_be_of_another_program_is_translated(change: dict[str, Any]
 
 def test_no_part_of_another_program_has_one_of_our_names() -> None:
     names = [(kind, name) for kind in ("evaluators", "postprocessors", "templates") for name in PARTS[kind]]
-    table = import_object("ais_prompt.extensions.peers.table:peer_part")
-    assert not [name for kind, name in names if table(kind, name) is not None]
+    assert not [name for kind, name in names if peer_part(kind, name) is not None]
 
 
 @pytest.mark.process
-def test_a_config_that_names_no_peer_loads_nothing_of_them() -> None:
+def test_a_config_that_names_no_peer_loads_neither_tables_nor_adapters() -> None:
     program = (
         "import sys; from ais_prompt.cli import main; sys.argv = ['aisprompt', 'check', 'configs/eval.py']\n"
         "try: main()\nexcept SystemExit as end: assert not end.code\n"
-        "print([name for name in sys.modules if name.startswith('ais_prompt.extensions.peers')])"
+        "print([name for name in sys.modules if 'extensions.peers.t' in name or 'extensions.peers.code' in name])"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+import ais_prompt
 from ais_prompt.config import load_config
 from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.extensions.peers.foreign_names import OUR_NAMES
 from ais_prompt.prompts import GrammarErrorCorrectionTemplate, parse_role_template
 from ais_prompt.registry import EVALUATORS, INFERENCERS, MODELS, RETRIEVERS, TEMPLATES, PartRegistry
 
@@ -38,6 +40,10 @@ def test_the_line_to_write_is_named_and_works(
 
     config.write_text(f"{line}\npart = dict(type={ours})\n")
     assert registry.get(load_config(config).values["part"]["type"]) is registry.get(ours)
+
+
+def test_the_parts_in_the_place_of_theirs_are_there() -> None:
+    assert set(OUR_NAMES.values()) <= set(ais_prompt.__all__)
 
 
 def test_a_part_that_we_do_not_have_is_answered_with_those_that_we_have() -> None:

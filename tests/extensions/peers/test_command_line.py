@@ -9,7 +9,10 @@ import sys
 
 import pytest
 
-from ais_prompt.cli.peer_flags import TOOLS as ANSWERS_TO_TOOLS
+from ais_prompt.cli import main
+from ais_prompt.cli.options import SOURCE_NAMES, given_words
+from ais_prompt.extensions.peers import EXTENSION
+from ais_prompt.extensions.peers.command_line import TOOLS as ANSWERS_TO_TOOLS
 from tests.e2e.project import DATASET, MODEL, Project, read_lines
 from tests.support.cli import ROOT
 from tests.support.peer_flags import FLAGS, TOOLS
@@ -48,11 +51,7 @@ def test_each_option_of_theirs_is_accepted_or_answered(
     "args",
     [
         ("eval.py",),
-        ("eval.py", "--debug"),
         ("--models", "model.py", "--datasets", "demo_addition"),
-        ("--datasets=demo_addition", "--models=model.py"),
-        ("--debug", "eval.py"),
-        ("-w", "out", "eval.py"),
         ("--dump-eval-details", "False", "eval.py"),
     ],
 )
@@ -65,14 +64,9 @@ def test_a_command_line_without_a_verb_runs(run_of_theirs: Project, args: tuple[
 @pytest.mark.parametrize(
     ("args", "hint"),
     [
-        (("evil",), "There is no command 'evil'"),
-        (("scroe", "eval.py"), "did you mean 'score'?"),
         (("eval_ppl_llama",), "give its path: PATH/eval_ppl_llama.py"),
-        (("--modles", "x"), "No such option"),
-        (("missing.py",), "there is no config 'missing.py'"),
         (("eval.py", "--mode", "perf"), "ScriptedModel has no server"),
         (("eval.py", "--mode", "perf_viz"), "add -r"),
-        (("eval.py", "--mode", "jugde"), "'jugde' is not one of"),
         (("eval.py", "-q", "auto"), "runner.qos"),
         (("eval.py", "-sp", "station"), "--station-path is not an option here"),
         ((*DESCRIBED, "--generation-kwargs", "sampled"), "'sampled' has no ="),
@@ -182,42 +176,6 @@ def test_an_accelerator_for_a_model_without_weights_is_an_error(run_of_theirs: P
 
 
 @pytest.fixture
-def datasets_only(run_of_theirs: Project) -> Project:
-    """A project with ``sums.py``, which has one list of datasets and no model."""
-    (run_of_theirs.root / "sums.py").write_text(f"sums_datasets = [{DATASET}]\n")
-    return run_of_theirs
-
-
-@pytest.mark.parametrize("args", [("sums.py",), ("sums.py", "-n"), ("--datasets", "sums.py")])
-def test_prompts_of_datasets_without_a_model_are_messages(datasets_only: Project, args: tuple[str, ...]) -> None:
-    done = datasets_only.run("view-prompt", *args)
-    assert done.returncode == 0, done.stderr
-    assert "any-chat-model/sums" in done.stdout
-    assert "[user] 0+0=?" in done.stdout
-    assert "No model is named" in done.stderr
-
-
-def test_a_file_of_datasets_is_shown_and_run_with_a_named_model(datasets_only: Project) -> None:
-    shown = datasets_only.run("view-prompt", "sums.py", "--models", "model.py", "--set", "datasets.0.abbr=other")
-    assert shown.returncode == 0, shown.stderr
-    assert "fake/other" in shown.stdout
-    assert "No model" not in shown.stderr
-    assert datasets_only.run("sums.py", "--models", "model.py", "--dry-run").returncode == 0
-
-
-def test_a_file_of_datasets_alone_is_checked_and_not_run(datasets_only: Project) -> None:
-    done = datasets_only.run("run", "sums.py")
-    assert done.returncode == 2
-    assert "aisprompt run --datasets sums.py --models NAME" in done.stderr
-    assert "No faults" in datasets_only.run("check", "sums.py").stdout
-
-
-def test_a_config_with_models_is_not_mixed_with_named_ones(datasets_only: Project) -> None:
-    assert "not both" in datasets_only.run("view-prompt", "eval.py", "--models", "model.py").stderr
-    assert "no dataset" in datasets_only.run("view-prompt", "--models", "model.py").stderr
-
-
-@pytest.fixture
 def tree(run_of_theirs: Project) -> Project:
     """A project beside a package of configs, and the files of one name in it and here."""
     configs = run_of_theirs.root / "theirs/opencompass/configs"
@@ -291,3 +249,32 @@ def test_a_config_that_is_called_like_a_tool_runs(project: Project, word: str) -
     done = project.run(word, "--dry-run")
     assert done.returncode == 0, done.stderr
     assert "nothing was asked" in done.stdout
+
+
+@pytest.mark.thorough
+def test_a_config_of_a_missing_package_names_the_package(project: Project) -> None:
+    done = project.run("describe", "gsm8k_gen_1d7fe4")
+    assert done.returncode == 2
+    assert "need their package: --peer-path" in done.stderr
+
+
+def test_a_file_of_questions_is_named_once(run_of_theirs: Project) -> None:
+    file = ("--data", "mine.jsonl", "--custom-dataset-path", "mine.jsonl")
+    done = run_of_theirs.run("check", "--models", "model.py", *file)
+    assert (done.returncode, "give one of them" in done.stderr) == (2, True)
+
+
+def test_help_shows_the_options_of_both_programs() -> None:
+    places = {"config": ("run", "check", "view-prompt", "lock", "migrate"), "stored": ("score",), "names": ("list",)}
+    for place, verbs in places.items():
+        for verb in verbs:
+            shown = {name for option in main.verbs()[verb].params for name in option.opts}
+            assert {*EXTENSION.options[place]} <= shown, verb
+
+
+def test_options_of_theirs_are_among_the_words_given_again() -> None:
+    run = main.verbs()["run"]
+    ctx = run.make_context("run", ["eval.py", "-m", "judge", "--peer-scores", "-a", "vllm"])
+    words = ["--peer-scores", "--accelerator", "vllm"]
+    assert set(words) <= set(given_words(ctx, SOURCE_NAMES))
+    assert ctx.params["mode"] == "eval"

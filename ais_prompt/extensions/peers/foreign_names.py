@@ -1,20 +1,15 @@
-"""OpenCompass, AISBench and torchtune: find their packages, and answer imports of them with the line to write here.
-
-Nothing of them is imported. Their packages are in a checkout, an unpacked wheel, or where Python finds them.
-"""
+"""Answer names of OpenCompass, AISBench and torchtune with what to write here."""
 
 from __future__ import annotations
 
-import importlib.util
+import re
 from collections.abc import Collection
-from pathlib import Path
 from typing import Final
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.utils.folders import PEER_FOLDERS
+from ais_prompt.extensions.peers.packages import config_trees, peer_of
+from ais_prompt.utils import installed
 
-PEERS: Final = {"opencompass": "OpenCompass", "ais_bench": "AISBench", "torchtune": "torchtune"}
-"""Package → the program that it belongs to."""
 OUR_NAMES: Final = {
     "HFDataset": "HuggingFaceDataset",
     "HuggingFace": "HuggingFaceBaseModel",
@@ -58,12 +53,39 @@ _WHY: Final = {
 """Part without a counterpart → why there is none, and what to use instead."""
 
 
-def peer_of(path: str) -> str | None:
-    """Return the program that a module or dotted path belongs to, such as ``OpenCompass``; None for any other."""
-    return PEERS.get(path.partition(".")[0])
+_PLAIN_KINDS: Final = ("evaluators", "postprocessors")
+"""Kinds whose parts are called in a way that those of OpenCompass can serve too, where it is installed."""
+_CONFIGS: Final = (
+    "configs of OpenCompass and AISBench need their package: --peer-path, or pip install --no-deps opencompass"
+)
+_HASHED: Final = re.compile(r"_[0-9a-f]{6}$")
+"""Ends the name of a config of theirs, such as ``gsm8k_gen_1d7fe4``."""
 
 
-def foreign_part(path: str, kind: str, known: Collection[str]) -> ConfigError:
+def foreign_name(kind: str, name: str, known: Collection[str]) -> ConfigError | None:
+    """Return the error for a name of another program, for the step of this name; None for any other name.
+
+    Args:
+        kind: the kind of name.
+        name: the name; of a module or part its dotted path.
+        known: the names that this program knows.
+    """
+    if kind in ("option", "command"):
+        from ais_prompt.extensions.peers.command_line import ANSWERS, tool_answer
+
+        advice = tool_answer(name) if kind == "command" else ANSWERS.get(name.partition("=")[0])
+        return ConfigError(f"there is no {kind} {name!r}", fix=advice) if advice else None
+    if kind == "config" or (kind == "entry" and _HASHED.search(name)):
+        is_here = any(tree.folder is not None for tree in config_trees())
+        return None if is_here else ConfigError(f"there is no config {name!r}", fix=_CONFIGS)
+    if (peer := peer_of(name)) is None:
+        return None
+    if kind == "module":
+        return ConfigError(f"{name} is a module of {peer}", fix=_line_for(name.partition(".")[0]))
+    return None if kind in _PLAIN_KINDS and installed(name) else _foreign_part(name, kind, known)
+
+
+def _foreign_part(path: str, kind: str, known: Collection[str]) -> ConfigError:
     """Return the error for a part that a config imports from another program.
 
     Args:
@@ -84,28 +106,8 @@ def foreign_part(path: str, kind: str, known: Collection[str]) -> ConfigError:
     return ConfigError(what, fix=fix)
 
 
-def line_for(package: str) -> str:
+def _line_for(package: str) -> str:
     """Return the fix for a user's module that imports a missing package of another program."""
     if package == "torchtune":
         return f"write `{ROLE_TEMPLATE_LINE}` in place of its import, or pip install torchtune"
     return "import the part from ais_prompt: `from ais_prompt import PromptTemplate`"
-
-
-def peer_package(package: str) -> Path | None:
-    """Return the folder of a peer's package; None if there is none.
-
-    `PEER_FOLDERS` come before installed packages. Each is the root of a checkout, or the package itself.
-
-    Args:
-        package: ``opencompass``, ``ais_bench``, or a package of data for them, such as ``bfcl_eval``.
-    """
-    for root in PEER_FOLDERS.paths():
-        for folder in (root / package, root):
-            if folder.name == package and folder.is_dir():
-                return folder.resolve()
-    try:
-        spec = importlib.util.find_spec(package)
-    except (ImportError, ValueError):
-        return None
-    places = [] if spec is None else [*(spec.submodule_search_locations or ())]
-    return Path(places[0]).resolve() if places else None

@@ -13,12 +13,16 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from ais_prompt.errors import PromptError
-from ais_prompt.models.api.addresses import only_model
-from ais_prompt.models.api.api_model import ApiModel
-from ais_prompt.models.api.wire import BadBody, StreamReader
-from ais_prompt.models.base import PromptStyle
-from ais_prompt.models.model_options import Wire
-from ais_prompt.models.transport.credentials import resolve_address, resolve_headers
+from ais_prompt.models import (
+    ApiModel,
+    BadBody,
+    PromptStyle,
+    StreamReader,
+    Wire,
+    only_model,
+    resolve_address,
+    resolve_headers,
+)
 from ais_prompt.registry import MODELS
 from ais_prompt.types import Completion, Decoding, Prompt, Request
 

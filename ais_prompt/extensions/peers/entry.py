@@ -1,0 +1,93 @@
+"""The steps ``source`` and ``translate``. A config in terms of this program is found here, and loads no more of us."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from ais_prompt.catalog import PARTS
+from ais_prompt.checks import Source
+from ais_prompt.config import CONFIG, Note
+from ais_prompt.errors import ConfigError
+from ais_prompt.utils import part_types
+
+_OWN: Final = {name for parts in PARTS.values() for name in parts}
+_FOREIGN_KEYS: Final = {"chatml_datasets", "eval", "infer", "judge_models"}
+"""Keys at the top of a config that only OpenCompass and AISBench give a meaning."""
+
+
+def is_native(values: Mapping[str, Any]) -> bool:
+    """Return whether every part of a config is one of ours by its name, so that there is nothing to translate.
+
+    Args:
+        values: a loaded config. Parts of the user's own count as foreign: whether OpenCompass or AISBench has a part of
+            their name is known only to the extension that translates.
+    """
+    if _FOREIGN_KEYS & values.keys():
+        return False
+    models, datasets = values.get("models"), values.get("datasets")
+    if not isinstance(models, list | tuple) or not isinstance(datasets, list | tuple):
+        return False
+    if any(not isinstance(item, Mapping) or "type" not in item for item in (*models, *datasets)):
+        return False
+    described = [value for key, value in values.items() if key in CONFIG.names]
+    return all(isinstance(name, str) and name in _OWN for name in part_types(described))
+
+
+def with_own_file(source: Source) -> Source:
+    """Return a source with the dataset of ``--custom-dataset-path``.
+
+    Raises:
+        ConfigError: two options exclude each other.
+    """
+    path, accelerator = (source.options.get(name) for name in ("custom_dataset_path", "accelerator"))
+    if source.options.get("hf") and accelerator is not None:
+        what = f"--hf is for transformers and -a {accelerator} for a server"
+        raise ConfigError(what, fix="give one of them")
+    if path is None:
+        return source
+    if source.data is not None:
+        raise ConfigError("--data and --custom-dataset-path name one file each", fix="give one of them")
+    return replace(source, dataset={"path": path})
+
+
+def translated(
+    values: Mapping[str, Any],
+    options: Mapping[str, Any],
+    *,
+    foreign_summary: bool,
+    folder: Path | None,
+    place: Callable[[str], str],
+) -> tuple[Mapping[str, Any], tuple[Note, ...]]:
+    """Return a config in terms of this program, with servers for its models if ``-a`` wants them, and notes.
+
+    Args:
+        values: the loaded config; it is not changed.
+        options: of this extension, as far as they are given.
+        foreign_summary, folder, place: as for `ais_prompt.extensions.peers.translate.translate`.
+
+    Raises:
+        ConfigFaults: what is missing to translate it, such as the name of a judge.
+    """
+    notes: tuple[Note, ...] = ()
+    if foreign_summary or not is_native(values):
+        from ais_prompt.extensions.peers.translate import translate
+
+        values, notes = translate(
+            values,
+            peer_scores=options.get("peer_scores", False),
+            in_process=options.get("hf", False),
+            foreign_summary=foreign_summary,
+            folder=folder,
+            place=place,
+        )
+    engine = options.get("accelerator")
+    if engine is not None and isinstance(models := values.get("models"), list | tuple):
+        from ais_prompt.extensions.peers.accelerate import accelerated
+
+        served, dropped = accelerated(models, engine, folder)
+        values, notes = {**values, "models": served}, (*notes, *dropped)
+    return values, notes
