@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-Step: TypeAlias = Literal["translate", "accelerate", "open_log", "finished"]
+Step: TypeAlias = Literal["translate", "accelerate", "open_log", "finished", "compare"]
 """A place in the path of the core where an extension may act; `STEPS` has what its function takes and returns."""
 
 STEPS: Final[Mapping[Step, str]] = {
@@ -25,8 +25,10 @@ STEPS: Final[Mapping[Step, str]] = {
     "accelerate": "(models of a config, accelerator, folder) -> (models that a server serves, notes)",
     "open_log": "(path) -> the run folder that a log of another tool becomes; None if the path holds no log",
     "finished": "(run folder, results of the run) -> nothing; every extension that has it is called",
+    "compare": "(stored run, stored run) -> a `ais_prompt.report.FurtherComparison`; None if neither has its kind",
 }
-"""Step → its function. Of all but ``finished`` the first that is found is called, shipped ones before others."""
+"""Step → its function. Of all but ``finished`` and ``compare`` the first that is found is called, shipped ones before
+others."""
 
 _FOLDER: Final = Path(__file__).parent / "extensions"
 REINSTALL: Final = "install ais-prompt again, with all that is in ais_prompt/extensions"
@@ -46,6 +48,21 @@ class VerbEntry(NamedTuple):
     line: str
 
 
+class ModeEntry(NamedTuple):
+    """A mode of ``aisprompt run``.
+
+    Attributes:
+        line: what it does, for the help of ``--mode``.
+        options: ``module:name`` of its options on the command line, a tuple of `click.Option`. Every ``run`` imports
+            it, and nothing else of a mode that is not asked for. Several modes may have the same options.
+        home: ``module:name`` of what it does, a `ais_prompt.cli.modes.RunMode`.
+    """
+
+    line: str
+    options: str
+    home: str
+
+
 class Extension(NamedTuple):
     """What an extension brings. Modules are named from its package on: ``rows`` is the module ``rows`` in it.
 
@@ -53,6 +70,9 @@ class Extension(NamedTuple):
         parts: kind of part → name in configs → module that registers it.
         verbs: name → verb.
         meant: command as others call it → the verb.
+        modes: name → mode of ``run``.
+        documents: verb → ``module:name`` of a msgspec Struct whose fields its ``--json`` document has too; each field
+            has a default.
         logs: format of logs of another tool → ``module:name`` of its reader, a `LogFormat`.
         exporters: format of exported results → ``module:name`` of the function that writes it: it takes
             `StoredResults` and a folder, and returns the files.
@@ -62,6 +82,8 @@ class Extension(NamedTuple):
     parts: Mapping[str, Mapping[str, str]] = {}
     verbs: Mapping[str, VerbEntry] = {}
     meant: Mapping[str, str] = {}
+    modes: Mapping[str, ModeEntry] = {}
+    documents: Mapping[str, str] = {}
     logs: Mapping[str, str] = {}
     exporters: Mapping[str, str] = {}
     steps: Mapping[Step, str] = {}
@@ -79,6 +101,11 @@ class Extension(NamedTuple):
         return self._replace(
             parts={kind: full(homes) for kind, homes in self.parts.items()},
             verbs={name: verb._replace(home=f"{package}.{verb.home}") for name, verb in self.verbs.items()},
+            modes={
+                name: mode._replace(options=f"{package}.{mode.options}", home=f"{package}.{mode.home}")
+                for name, mode in self.modes.items()
+            },
+            documents=full(self.documents),
             logs=full(self.logs),
             exporters=full(self.exporters),
             steps=full(self.steps),
@@ -110,9 +137,14 @@ def import_object(home: str) -> Any:
 
 
 def names_of(one: Extension) -> list[str]:
-    """Return every name that an extension brings, of parts, verbs, formats and steps, in alphabetical order."""
+    """Return every name that an extension brings, of parts, verbs, formats and steps, in alphabetical order.
+
+    Modes and options are as the command line has them: ``-m NAME`` and ``--NAME``.
+    """
     parts = (name for homes in one.parts.values() for name in homes)
-    return sorted({*parts, *one.verbs, *one.meant, *one.logs, *one.exporters, *one.steps})
+    options = (name for mode in one.modes.values() for option in import_object(mode.options) for name in option.opts)
+    modes = (f"-m {name}" for name in one.modes)
+    return sorted({*parts, *one.verbs, *one.meant, *modes, *options, *one.logs, *one.exporters, *one.steps})
 
 
 def missing_extension(name: str) -> str:

@@ -5,14 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.extension import REINSTALL, Step, import_object, missing_extension, shipped
+from ais_prompt.extension import REINSTALL, Extension, Step, import_object, missing_extension, shipped
 from ais_prompt.utils import installed_extensions
+
+
+def extensions() -> list[Extension]:
+    """Return the extensions of this installation, and those of installed packages."""
+    return [*shipped().values(), *installed_extensions()]
 
 
 def steps(name: Step) -> list[Any]:
     """Return the functions of a step, those of installed packages last."""
-    homes = [one.steps[name] for one in (*shipped().values(), *installed_extensions()) if name in one.steps]
-    return [import_object(home) for home in homes]
+    return [import_object(one.steps[name]) for one in extensions() if name in one.steps]
 
 
 def step(name: Step) -> Any:

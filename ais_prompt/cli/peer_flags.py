@@ -11,6 +11,8 @@ from typing import Any, Final
 
 import click
 
+from ais_prompt.extension import REINSTALL, missing_extension
+
 _SLURM: Final = "see docs/runners.md: --set runner.partition=…, runner.qos=…"
 _STATION: Final = "results stay in their run folder; aisprompt compare, baseline and import read it"
 _PEFT: Final = "merge the adapter into the weights, or serve both with vLLM and give --url"
@@ -196,6 +198,8 @@ class Mode(click.Choice):  # type: ignore[type-arg]  # generic only from click 8
         Raises:
             click.UsageError: there is no such mode.
         """
+        if owner := missing_extension(f"-m {value}"):
+            self.fail(f"the extension {owner!r} has {value!r}, and is not here: {REINSTALL}", param, ctx)
         return super().convert(MODES.get(value, value), param, ctx)
 
 

@@ -20,6 +20,7 @@ import click
 
 from ais_prompt.cli.peer_flags import answer_to, as_written_here
 from ais_prompt.errors import AisPromptError, ConfigError, InternalError
+from ais_prompt.extension import REINSTALL, missing_extension
 from ais_prompt.utils import (
     CONFIG_FOLDERS,
     NARROWEST,
@@ -106,6 +107,9 @@ class Verb(click.Command):
             ctx.meta[GIVEN] = _spread(args if names_run else _with_latest(args))
             return super().parse_args(ctx, list(ctx.meta[GIVEN]))
         except click.NoSuchOption as error:
+            if owner := missing_extension(error.option_name):
+                what = f"the extension {owner!r} has {error.option_name}, and is not here: {REINSTALL}"
+                raise click.UsageError(what, ctx) from error
             if (advice := answer_to(error.option_name)) is None:
                 raise
             raise click.UsageError(f"{error.option_name} is not an option here: {advice}", ctx) from error
@@ -389,12 +393,12 @@ def _spread(args: Sequence[str]) -> list[str]:
 def _document(ctx: click.Context, output: Output, code: int) -> str:
     import msgspec
 
-    from ais_prompt.report import DOCUMENTS, faults
+    from ais_prompt.report import document_of, faults
     from ais_prompt.utils import encode_finite
 
     verb = str(ctx.info_name)
     errors = faults(output.error) if output.error else []
-    document = DOCUMENTS[verb](kind=verb, exit_code=code, errors=errors, **output.fields)
+    document = document_of(verb)(kind=verb, exit_code=code, errors=errors, **output.fields)
     text = encode_finite(msgspec.to_builtins(document, str_keys=True))
     return reviewable_json(msgspec.json.format(text, indent=2).decode()).rstrip("\n") + "\n"
 

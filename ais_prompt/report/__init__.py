@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from ais_prompt.report.audit import describe_audits
     from ais_prompt.report.comparison import (
         FEW,
+        FurtherComparison,
         comparison_json,
         difference_json,
         print_comparison,
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
         Named,
         ProviderEntry,
         audit_entries,
+        document_of,
         faults,
         remarks,
         schema_of_document,
@@ -40,8 +42,6 @@ if TYPE_CHECKING:
     )
     from ais_prompt.report.ladder_table import MOST_ON_PAGE, ladder_json, print_ladder
     from ais_prompt.report.language import label_language, term
-    from ais_prompt.report.load_comparison import print_load_comparison
-    from ais_prompt.report.load_tables import plan_words, print_loads, print_sweep
     from ais_prompt.report.matrix import print_matrix
     from ais_prompt.report.notes import ALL, NAMED, names_of_tasks, summary_notes
     from ais_prompt.report.progress_board import RunProgress, run_progress
@@ -66,7 +66,6 @@ if TYPE_CHECKING:
         estimate_words,
         used_line,
     )
-    from ais_prompt.report.tool_load import aisbench_screen, fancy_grid, print_sections
     from ais_prompt.report.web.assets import Lines, asset, counted, say
     from ais_prompt.report.web.breakdown import LENGTH, MOST_GROUPS, SHOTS, Breakdowns, context_samples, long_contexts
     from ais_prompt.report.web.index import ORDERS, STATES, FoundSamples, Query, SampleIndex, find, json_text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, Final, Literal, TypedDict
 
 import msgspec
@@ -14,9 +15,9 @@ from ais_prompt.checks import PHRASINGS, ExtractionTrial, PromptWarning, ScorerA
 from ais_prompt.comparison import Verdict
 from ais_prompt.engine import RequestEstimate
 from ais_prompt.errors import AisPromptError, Paused, faults_of
-from ais_prompt.extensions.perf.compared_loads import LoadComparison
-from ais_prompt.extensions.perf.tool_tables import ToolSection
+from ais_prompt.extension import import_object
 from ais_prompt.scoring import Row, TaskOutcome
+from ais_prompt.steps import extensions
 from ais_prompt.types import Used
 from ais_prompt.utils import SECRETS
 
@@ -104,7 +105,6 @@ class RunDocument(Document, kw_only=True):
         isolation: task → how the programs of its answers were kept apart from the machine.
         differences: of the two models of a run, of each dataset and of the means over datasets.
         estimates: what each task would ask, with ``--dry-run``.
-        tables: task → the tables of another tool, with ``--as``; a number for each column.
     """
 
     kind: Literal["run", "score", "merge"]
@@ -119,7 +119,6 @@ class RunDocument(Document, kw_only=True):
     isolation: dict[str, str] = field(default_factory=dict)
     differences: list[DifferenceEntry] = field(default_factory=list)
     estimates: list[TaskEstimate] = field(default_factory=list)
-    tables: dict[str, list[ToolSection]] = field(default_factory=dict)
 
 
 class Remark(Struct, frozen=True):
@@ -392,16 +391,12 @@ class CompareDocument(Document, kw_only=True):
         notes: what a reader must know first.
         comparisons: of each dataset that both runs have.
         means: of each model over all datasets, and over each group of the summary.
-        loads: of each task that both runs have measured with ``-m perf``.
-        load_notes: why loads cannot be compared.
     """
 
     kind: Literal["compare"]
     notes: list[str] = field(default_factory=list)
     comparisons: list[ComparisonEntry] = field(default_factory=list)
     means: list[DifferenceEntry] = field(default_factory=list)
-    loads: dict[str, LoadComparison] = field(default_factory=dict)
-    load_notes: list[str] = field(default_factory=list)
 
 
 class ExplanationEntry(TypedDict):
@@ -508,7 +503,7 @@ class VerifyDocument(Document, kw_only=True):
     findings: list[FindingEntry] = field(default_factory=list)
 
 
-DOCUMENTS: Final[Mapping[str, type[Document]]] = {
+_OWN: Final[Mapping[str, type[Document]]] = {
     "run": RunDocument,
     "score": RunDocument,
     "check": CheckDocument,
@@ -525,12 +520,30 @@ DOCUMENTS: Final[Mapping[str, type[Document]]] = {
     "seal": SealDocument,
     "verify": VerifyDocument,
 }
-"""Verb → its document."""
+"""Verb → its document, without what extensions add."""
+DOCUMENTS: Final = tuple(_OWN)
+"""Verbs that have a document."""
+
+
+@cache
+def document_of(verb: str) -> type[Document]:
+    """Return the class of the document of a verb, with the fields that extensions add to it."""
+    own = _OWN[verb]
+    further = [import_object(one.documents[verb]) for one in extensions() if verb in one.documents]
+    if not further:
+        return own
+    fields = [
+        (one.name, one.type, field(default=one.default, default_factory=one.default_factory))
+        for added in further
+        for one in msgspec.structs.fields(added)
+    ]
+    texts = [inspect.getdoc(own) or "", *((inspect.getdoc(one) or "").partition("Attributes:\n")[2] for one in further)]
+    return msgspec.defstruct(own.__name__, fields, bases=(own,), kw_only=True, namespace={"__doc__": "\n".join(texts)})
 
 
 def schema_of_document(verb: str) -> dict[str, Any]:
     """Return the JSON schema (draft 2020-12) of the document of a verb."""
-    schema: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(msgspec.json.schema(DOCUMENTS[verb])))
+    schema: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(msgspec.json.schema(document_of(verb))))
     for definition in schema.get("$defs", {}).values():
         if "description" in definition:  # a docstring, of which only some versions of msgspec cut the indentation
             definition["description"] = inspect.cleandoc(definition["description"])

@@ -109,16 +109,8 @@ def points_down(folder: str, name: str) -> bool:
 TO_MOVE = {
     (file, "extensions")
     for file in (
-        "cli/perf.py",
-        "report/documents.py",
-        "report/load_comparison.py",
-        "report/load_tables.py",
-        "report/tool_load.py",
         "report/web/loads.py",
         "report/web/run_files.py",
-        "verbs/compare_loads.py",
-        "verbs/perf.py",
-        "verbs/sweep.py",
     )
 }
 """Files of the performance of servers that are not in its extension yet."""

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from ais_prompt.extension import Extension
+from ais_prompt.extension import Extension, ModeEntry
 
 EXTENSION: Final = Extension(
     parts={
@@ -11,5 +11,18 @@ EXTENSION: Final = Extension(
             "MooncakeTraceDataset": "traces",
             "SyntheticDataset": "synthetic",
         },
+    },
+    modes={
+        "perf": ModeEntry("measures the performance of servers", "options:OPTIONS", "mode:MODE"),
+        "perf_viz": ModeEntry("shows it again", "options:OPTIONS", "mode:MODE"),
+    },
+    documents={
+        "run": "documents:RunFields",
+        "score": "documents:ScoreFields",
+        "merge": "documents:ScoreFields",
+        "compare": "documents:CompareFields",
+    },
+    steps={
+        "compare": "comparison:compare_load_runs",
     },
 )

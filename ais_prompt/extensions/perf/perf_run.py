@@ -22,7 +22,7 @@ from ais_prompt.report import write_load_pages, write_report
 from ais_prompt.store import RunFolder, RunStatus, hold_writer_lock, recorded, write_json_atomic
 from ais_prompt.types import PerfSpec
 from ais_prompt.utils import interruption, logging_to
-from ais_prompt.verbs.run import model_addresses, started_parts
+from ais_prompt.verbs import model_addresses, started_parts
 
 logger = logging.getLogger(__name__)
 
