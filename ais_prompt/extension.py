@@ -63,6 +63,21 @@ class ModeEntry(NamedTuple):
     home: str
 
 
+class TabEntry(NamedTuple):
+    """A tab of the report.
+
+    Attributes:
+        home: ``module:name`` of its data, a `ais_prompt.report.ReportTab`.
+        files: patterns of files in a run folder; a run with such a file has the tab.
+        assets: its scripts (``.js``, in order), style (``.css``) and Chinese labels (``zh.json``), as paths in the
+            package; every report has them.
+    """
+
+    home: str
+    files: tuple[str, ...]
+    assets: tuple[str, ...]
+
+
 class Extension(NamedTuple):
     """What an extension brings. Modules are named from its package on: ``rows`` is the module ``rows`` in it.
 
@@ -73,6 +88,7 @@ class Extension(NamedTuple):
         modes: name → mode of ``run``.
         documents: verb → ``module:name`` of a msgspec Struct whose fields its ``--json`` document has too; each field
             has a default.
+        tabs: name → tab of the report.
         logs: format of logs of another tool → ``module:name`` of its reader, a `LogFormat`.
         exporters: format of exported results → ``module:name`` of the function that writes it: it takes
             `StoredResults` and a folder, and returns the files.
@@ -84,6 +100,7 @@ class Extension(NamedTuple):
     meant: Mapping[str, str] = {}
     modes: Mapping[str, ModeEntry] = {}
     documents: Mapping[str, str] = {}
+    tabs: Mapping[str, TabEntry] = {}
     logs: Mapping[str, str] = {}
     exporters: Mapping[str, str] = {}
     steps: Mapping[Step, str] = {}
@@ -106,6 +123,12 @@ class Extension(NamedTuple):
                 for name, mode in self.modes.items()
             },
             documents=full(self.documents),
+            tabs={
+                name: tab._replace(
+                    home=f"{package}.{tab.home}", assets=tuple(f"{package}:{asset}" for asset in tab.assets)
+                )
+                for name, tab in self.tabs.items()
+            },
             logs=full(self.logs),
             exporters=full(self.exporters),
             steps=full(self.steps),

@@ -53,7 +53,7 @@ def mode_help() -> str:
 def mode_options(command: Command) -> Command:
     """Add the options of all modes to a command."""
     for option in reversed(_options()):
-        command = click.option(cls=lambda *_, added=option, **__: added)(command)
+        command = click.option(cls=lambda *_, made=option, **__: made)(command)  # type: ignore[arg-type]
     return command
 
 

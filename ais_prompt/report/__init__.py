@@ -66,13 +66,12 @@ if TYPE_CHECKING:
         estimate_words,
         used_line,
     )
-    from ais_prompt.report.web.assets import Lines, asset, counted, say
+    from ais_prompt.report.web.assets import Lines, asset, counted, finite_json, say
     from ais_prompt.report.web.breakdown import LENGTH, MOST_GROUPS, SHOTS, Breakdowns, context_samples, long_contexts
+    from ais_prompt.report.web.further import ReportTab
     from ais_prompt.report.web.index import ORDERS, STATES, FoundSamples, Query, SampleIndex, find, json_text
-    from ais_prompt.report.web.load_page import PAGES, write_load_pages
-    from ais_prompt.report.web.loads import loads_json, sweeps_of
     from ais_prompt.report.web.overview import distributions, overview
-    from ais_prompt.report.web.pages import comparison_page, explanation_page, runs_page
+    from ais_prompt.report.web.pages import comparison_page, explanation_page, page_pieces, runs_page
     from ais_prompt.report.web.prompt_page import prompt_html, prompts_page, questions_html, side_by_side
     from ais_prompt.report.web.run_files import LiveRun, status_of, summary_of
     from ais_prompt.report.web.run_prompts import (

@@ -532,13 +532,18 @@ def document_of(verb: str) -> type[Document]:
     further = [import_object(one.documents[verb]) for one in extensions() if verb in one.documents]
     if not further:
         return own
-    fields = [
-        (one.name, one.type, field(default=one.default, default_factory=one.default_factory))
-        for added in further
-        for one in msgspec.structs.fields(added)
+    fields: list[Any] = [
+        (one.name, one.type, _default(one)) for added in further for one in msgspec.structs.fields(added)
     ]
     texts = [inspect.getdoc(own) or "", *((inspect.getdoc(one) or "").partition("Attributes:\n")[2] for one in further)]
-    return msgspec.defstruct(own.__name__, fields, bases=(own,), kw_only=True, namespace={"__doc__": "\n".join(texts)})
+    names = {"__doc__": "\n".join(texts)}
+    made: Any = msgspec.defstruct(own.__name__, fields, bases=(own,), kw_only=True, namespace=names)
+    return made  # type: ignore[no-any-return]
+
+
+def _default(of: msgspec.structs.FieldInfo) -> Any:
+    made = of.default_factory is not msgspec.NODEFAULT
+    return field(default_factory=of.default_factory) if made else field(default=of.default)  # type: ignore[arg-type]
 
 
 def schema_of_document(verb: str) -> dict[str, Any]:

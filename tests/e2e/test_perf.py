@@ -392,18 +392,18 @@ def test_an_interrupted_load_keeps_what_is_there(project: Project, server: MockS
         assert time.monotonic() < deadline
         time.sleep(0.05)
     live = LiveRun(RunFolder(project.folder()), rescore=lambda _: None)
-    while not ((state := live.state()).load and state.load["answered"] == 4):
+    while not ((state := live.state()).tabs and state.tabs["loads"]["answered"] == 4):
         assert time.monotonic() < deadline
         time.sleep(0.05)
     counts = {"sent": 8, "in_flight": 4, "answered": 4, "failed": 0}
-    assert {name: state.load[name] for name in counts} == counts
+    assert {name: state.tabs["loads"][name] for name in counts} == counts
     assert not state.is_due, "scoring would slow the load down"
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=WATCHDOG_SECONDS)
     assert process.returncode == 130
     assert "interrupted after 4 of 8" in out
     assert "stopped; what was answered is kept" in err
-    assert live.state().load is None
+    assert not live.state().tabs
     assert json.loads((project.folder() / "run.json").read_text())["status"] == "interrupted"
     assert Path(project.folder() / "performances" / "fake" / "sums.csv").exists()
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from ais_prompt.extension import Extension, ModeEntry
+from ais_prompt.extension import Extension, ModeEntry, TabEntry
 
 EXTENSION: Final = Extension(
     parts={
@@ -21,6 +21,18 @@ EXTENSION: Final = Extension(
         "score": "documents:ScoreFields",
         "merge": "documents:ScoreFields",
         "compare": "documents:CompareFields",
+    },
+    tabs={
+        "loads": TabEntry(
+            home="page:TAB",
+            files=(
+                "performances/*/*_schedule.jsonl",
+                "performances/*/*_perf.json",
+                "loads/*/performances/*/*_schedule.jsonl",
+                "summary/perf.csv",
+            ),
+            assets=("assets/load.js", "assets/loads.js", "assets/load.css", "assets/zh.json"),
+        ),
     },
     steps={
         "compare": "comparison:compare_load_runs",

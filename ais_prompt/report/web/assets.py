@@ -16,9 +16,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache, lru_cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from ais_prompt.report.language import label_language
+from ais_prompt.report.web.further import tab_assets
 from ais_prompt.utils import SECRETS, encode_finite, text, with_leaves
 
 Text: TypeAlias = list[int]
@@ -26,8 +28,9 @@ Text: TypeAlias = list[int]
 
 
 def asset(name: str) -> str:
-    """Return the text of a file in ``assets``."""
-    return (files("ais_prompt.report.web") / "assets" / name).read_text("utf-8")
+    """Return the text of a file in ``assets``, or of one in another package: ``PACKAGE:PATH``."""
+    package, _, path = name.rpartition(":")
+    return ((files(package) if package else files("ais_prompt.report.web") / "assets") / path).read_text("utf-8")
 
 
 def source_hash(text: str) -> str:
@@ -42,8 +45,8 @@ def labels() -> Mapping[str, str]:
 
 @cache
 def _table(name: str) -> Mapping[str, str]:
-    table: dict[str, str] = json.loads(asset(f"{name}.json"))
-    return table
+    files = [f"{name}.json", *(one for one in tab_assets(".json") if Path(one).name == f"{name}.json")]
+    return {label: translated for file in files for label, translated in json.loads(asset(file)).items()}
 
 
 def say(label: str, /, **values: object) -> str:

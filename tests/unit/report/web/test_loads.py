@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ais_prompt.report import loads_json, sweeps_of
+from ais_prompt.extensions.perf.page import loads_json, sweeps_of
 from ais_prompt.store import RunFolder
 
 HEADER = "model,dataset,point,ttft_seconds_p50,e2el_seconds_p50,output_tokens_per_second\n"
