@@ -56,11 +56,28 @@ class ModeEntry(NamedTuple):
         options: ``module:name`` of its options on the command line, a tuple of `click.Option`. Every ``run`` imports
             it, and nothing else of a mode that is not asked for. Several modes may have the same options.
         home: ``module:name`` of what it does, a `ais_prompt.cli.modes.RunMode`.
+        metrics: ``module:name`` of the names of the metrics that gates can limit in it, a frozenset; a gate of a config
+            about such a metric is left to its mode.
     """
 
     line: str
     options: str
     home: str
+    metrics: str
+
+
+class SectionEntry(NamedTuple):
+    """A section of a config, a dict at the top of its file.
+
+    Attributes:
+        line: what it is for, in the table of the keys of a config.
+        home: ``module:name`` of its keys and its parser, a `ais_prompt.config.SectionForm`.
+        also: other dotted paths in a config which the parser reads.
+    """
+
+    line: str
+    home: str
+    also: tuple[str, ...] = ()
 
 
 class TabEntry(NamedTuple):
@@ -86,6 +103,7 @@ class Extension(NamedTuple):
         verbs: name → verb.
         meant: command as others call it → the verb.
         modes: name → mode of ``run``.
+        sections: key of a config → section.
         documents: verb → ``module:name`` of a msgspec Struct whose fields its ``--json`` document has too; each field
             has a default.
         tabs: name → tab of the report.
@@ -99,6 +117,7 @@ class Extension(NamedTuple):
     verbs: Mapping[str, VerbEntry] = {}
     meant: Mapping[str, str] = {}
     modes: Mapping[str, ModeEntry] = {}
+    sections: Mapping[str, SectionEntry] = {}
     documents: Mapping[str, str] = {}
     tabs: Mapping[str, TabEntry] = {}
     logs: Mapping[str, str] = {}
@@ -119,8 +138,11 @@ class Extension(NamedTuple):
             parts={kind: full(homes) for kind, homes in self.parts.items()},
             verbs={name: verb._replace(home=f"{package}.{verb.home}") for name, verb in self.verbs.items()},
             modes={
-                name: mode._replace(options=f"{package}.{mode.options}", home=f"{package}.{mode.home}")
+                name: ModeEntry(mode.line, *(f"{package}.{home}" for home in mode[1:]))
                 for name, mode in self.modes.items()
+            },
+            sections={
+                name: section._replace(home=f"{package}.{section.home}") for name, section in self.sections.items()
             },
             documents=full(self.documents),
             tabs={
@@ -162,17 +184,25 @@ def import_object(home: str) -> Any:
 def names_of(one: Extension) -> list[str]:
     """Return every name that an extension brings, of parts, verbs, formats and steps, in alphabetical order.
 
-    Modes and options are as the command line has them: ``-m NAME`` and ``--NAME``.
+    Modes, options and sections are as people write them: ``-m NAME``, ``--NAME`` and ``NAME=``.
     """
     parts = (name for homes in one.parts.values() for name in homes)
     options = (name for mode in one.modes.values() for option in import_object(mode.options) for name in option.opts)
     modes = (f"-m {name}" for name in one.modes)
-    return sorted({*parts, *one.verbs, *one.meant, *modes, *options, *one.logs, *one.exporters, *one.steps})
+    sections = (f"{name}=" for name in one.sections)
+    named = (*parts, *one.verbs, *one.meant, *modes, *options, *sections, *one.logs, *one.exporters, *one.steps)
+    return sorted(set(named))
 
 
 def missing_extension(name: str) -> str:
     """Return the name of the extension that brings a part, verb or format, if its folder is missing; else nothing."""
+    owner = _owners().get(name, "")
+    return "" if owner in shipped() else owner
+
+
+@cache
+def _owners() -> Mapping[str, str]:
     import json
 
-    owner: str = json.loads((_FOLDER / "names.json").read_text("utf-8")).get(name, "")
-    return "" if owner in shipped() else owner
+    owners: dict[str, str] = json.loads((_FOLDER / "names.json").read_text("utf-8"))
+    return owners

@@ -13,6 +13,7 @@ from ais_prompt.evaluators import BatchEvaluator
 from ais_prompt.metrics import ALPHA
 from ais_prompt.plan import Plan, PlannedDataset
 from ais_prompt.registry import EVALUATORS, is_shipped
+from ais_prompt.steps import mode_of_metric
 from ais_prompt.types import AVERAGES, COUNTS, Gate, RunSpec
 
 _OF_REPEATS: Final = re.compile(r"cons@\d+")
@@ -39,7 +40,7 @@ def _faults_alone(gate: Gate, plan: Plan) -> Iterator[ConfigError]:
         return
     if gate.confidence is not None:
         yield from _faults_of_claim(gate, spec)
-    if gate.limits_drop or gate.measures_load:
+    if gate.limits_drop or mode_of_metric(gate.name):
         return
     if gate.holds_each:
         yield from _faults_of_each(gate)

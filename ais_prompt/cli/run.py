@@ -156,7 +156,7 @@ def run(
     tasks_of = partial(tasks_of_shard, shard, reuse)
     plan, warnings = checked(with_runner(asked_for, runner, is_shard=shard is not None), tasks_of=tasks_of)
     further = mode_of(mode)
-    keeper = read_gates(plan, **gate_values, measures_load=further is not None)
+    keeper = read_gates(plan, **gate_values, mode=mode)
     decisive = keeper.gates.to_stop_early() if stop_early else ()
     if (locked or lock_file) and not _is_locked(ctx, plan, lock_file):
         ctx.exit(1)

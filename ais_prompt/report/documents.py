@@ -543,7 +543,7 @@ def document_of(verb: str) -> type[Document]:
 
 def _default(of: msgspec.structs.FieldInfo) -> Any:
     made = of.default_factory is not msgspec.NODEFAULT
-    return field(default_factory=of.default_factory) if made else field(default=of.default)  # type: ignore[arg-type]
+    return field(default_factory=of.default_factory) if made else field(default=of.default)
 
 
 def schema_of_document(verb: str) -> dict[str, Any]:

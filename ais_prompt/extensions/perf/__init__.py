@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from ais_prompt.extension import Extension, ModeEntry, TabEntry
+from ais_prompt.extension import Extension, ModeEntry, SectionEntry, TabEntry
 
 EXTENSION: Final = Extension(
     parts={
@@ -13,8 +13,17 @@ EXTENSION: Final = Extension(
         },
     },
     modes={
-        "perf": ModeEntry("measures the performance of servers", "options:OPTIONS", "mode:MODE"),
-        "perf_viz": ModeEntry("shows it again", "options:OPTIONS", "mode:MODE"),
+        "perf": ModeEntry(
+            "measures the performance of servers", "options:OPTIONS", "mode:MODE", "metric_names:LOAD_METRICS"
+        ),
+        "perf_viz": ModeEntry(
+            "shows it again", options="options:OPTIONS", home="mode:MODE", metrics="metric_names:LOAD_METRICS"
+        ),
+    },
+    sections={
+        "perf": SectionEntry(
+            "how `-m perf` measures the performance of a server", "section:FORM", also=("summarizer.calculator",)
+        ),
     },
     documents={
         "run": "documents:RunFields",

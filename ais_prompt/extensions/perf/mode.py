@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from ais_prompt.errors import AisPromptError, Interrupted
     from ais_prompt.extensions.perf.load_result import LoadResult
     from ais_prompt.extensions.perf.perf_run import PerfRun
+    from ais_prompt.extensions.perf.section import PerfSpec
     from ais_prompt.extensions.perf.sweep import Sweep
     from ais_prompt.extensions.perf.tools import ToolName
     from ais_prompt.plan import Plan
-    from ais_prompt.types import PerfSpec
 
 SYNTHETIC: Final = "synthetic"
 """The shipped dataset of made-up prompts."""
@@ -248,7 +248,7 @@ def _perf(plan: Plan, values: Mapping[str, Any]) -> PerfSpec:
     """
     from msgspec.structs import replace
 
-    from ais_prompt.config import parse_slo
+    from ais_prompt.extensions.perf.section import PerfSpec, parse_slo
 
     given: dict[str, Any] = {"load": "pressure"} if values["pressure"] else {}
     given |= {"warmups": values["num_warmups"]} if values["num_warmups"] is not None else {}
@@ -256,7 +256,8 @@ def _perf(plan: Plan, values: Mapping[str, Any]) -> PerfSpec:
     given |= {"spec_decode": True} if values["spec_decode"] else {}
     given |= {name: values[name] for name in ("duration", "grace") if values[name] is not None}
     given |= {"slo": tuple(parse_slo(text, "--slo") for text in values["slos"])} if values["slos"] else {}
-    return replace(plan.spec.perf, **given)
+    spec: PerfSpec = plan.spec.sections.get("perf", PerfSpec())
+    return replace(spec, **given)
 
 
 def _measured(plan: Plan, perf: PerfSpec) -> PerfRun:

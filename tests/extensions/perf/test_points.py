@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from rich.console import Console
 
-from ais_prompt.config import parse_slo
 from ais_prompt.errors import ConfigError
 from ais_prompt.extensions.perf.goals import goodput
 from ais_prompt.extensions.perf.load_result import LoadResult
@@ -32,6 +31,7 @@ from ais_prompt.extensions.perf.points import (
     runs_verdict,
     search_rate,
 )
+from ais_prompt.extensions.perf.section import parse_slo
 from ais_prompt.extensions.perf.sweep import Sweep, SweepLoad, plan_at
 from ais_prompt.plan import Plan
 from ais_prompt.store import RunFolder
