@@ -34,6 +34,7 @@ test: .venv/installed-dev
 slow: .venv/installed-dev test-lowest
 	$(BIN)/python -m pytest --numprocesses 2 -m slow --ignore tests/browser --ignore tests/hostile
 	$(BIN)/python -m pytest -m 'slow or browser' tests/hostile tests/browser
+	$(BIN)/python -m pytest -m browser tests/extensions
 
 # Which branches of the package the tests reach without starting the command line as a process of its own.
 coverage: .venv/installed-dev

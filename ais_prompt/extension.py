@@ -80,6 +80,13 @@ class SectionEntry(NamedTuple):
     also: tuple[str, ...] = ()
 
 
+class FileEntry(NamedTuple):
+    """A kind of file in a run folder, for `aisprompt describe`: where it is, and what it holds in one sentence."""
+
+    path: str
+    about: str
+
+
 class TabEntry(NamedTuple):
     """A tab of the report.
 
@@ -107,6 +114,7 @@ class Extension(NamedTuple):
         documents: verb → ``module:name`` of a msgspec Struct whose fields its ``--json`` document has too; each field
             has a default.
         tabs: name → tab of the report.
+        files: short name → kind of file that it writes into run folders.
         logs: format of logs of another tool → ``module:name`` of its reader, a `LogFormat`.
         exporters: format of exported results → ``module:name`` of the function that writes it: it takes
             `StoredResults` and a folder, and returns the files.
@@ -120,6 +128,7 @@ class Extension(NamedTuple):
     sections: Mapping[str, SectionEntry] = {}
     documents: Mapping[str, str] = {}
     tabs: Mapping[str, TabEntry] = {}
+    files: Mapping[str, FileEntry] = {}
     logs: Mapping[str, str] = {}
     exporters: Mapping[str, str] = {}
     steps: Mapping[Step, str] = {}

@@ -32,7 +32,7 @@ def compare(
 
     A run is the path of a run folder, or below the work dir a name (its latest run), name/time, a time, or latest; or
     the path of a log that `import` reads. Samples are paired by their input columns, those of logs by their questions.
-    Of runs with -m perf, latencies and throughputs are compared too, request by request.
+    Of measured loads, latencies and throughputs are compared too, request by request.
     No model is asked, and the runs stay as they are. Exit code 1 if nothing can be compared.
     """
     from rich.console import Console

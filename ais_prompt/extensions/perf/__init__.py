@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from ais_prompt.extension import Extension, ModeEntry, SectionEntry, TabEntry
+from ais_prompt.extension import Extension, FileEntry, ModeEntry, SectionEntry, TabEntry
 
 EXTENSION: Final = Extension(
     parts={
@@ -30,6 +30,33 @@ EXTENSION: Final = Extension(
         "score": "documents:ScoreFields",
         "merge": "documents:ScoreFields",
         "compare": "documents:CompareFields",
+    },
+    files={
+        "perf.json": FileEntry(
+            "performances/MODEL/DATASET_perf.json",
+            "What `-m perf` measured: plan, stages, verdicts and client, in seconds and tokens; null is infinite.",
+        ),
+        "schedule": FileEntry(
+            "performances/MODEL/DATASET_schedule.jsonl", "The plan of a load, written before its first request."
+        ),
+        "perf.csv": FileEntry(
+            "performances/MODEL/DATASET.csv", "The tables of AISBench, with `DATASET.json` beside it."
+        ),
+        "details": FileEntry(
+            "performances/MODEL/DATASET_details.jsonl",
+            "Each request of a load in the form of AISBench; `DATASET_failed.jsonl` has the failures alone.",
+        ),
+        "plot.html": FileEntry(
+            "performances/MODEL/DATASET_plot.html",
+            "The requests of a load as a picture; `DATASET_rps_distribution_plot.html` has its rates.",
+        ),
+        "charts.json": FileEntry(
+            "performances/MODEL/DATASET_charts.json", "The numbers of these pictures, thinned out."
+        ),
+        "loads.csv": FileEntry(
+            "summary/perf.csv", "One row for each of several loads: `--sweep`, `--find-rate`, `--runs`."
+        ),
+        "loads": FileEntry("loads/NN-KEY=VALUE/", "One of several loads: a run folder of its own."),
     },
     tabs={
         "loads": TabEntry(
