@@ -193,14 +193,16 @@ def import_object(home: str) -> Any:
 def names_of(one: Extension) -> list[str]:
     """Return every name that an extension brings, of parts, verbs, formats and steps, in alphabetical order.
 
-    Modes, options and sections are as people write them: ``-m NAME``, ``--NAME`` and ``NAME=``.
+    Modes, options, sections and metrics of gates are as people write them: ``-m NAME``, ``--NAME``, ``NAME=`` and
+    ``--gate NAME``.
     """
     parts = (name for homes in one.parts.values() for name in homes)
     options = (name for mode in one.modes.values() for option in import_object(mode.options) for name in option.opts)
     modes = (f"-m {name}" for name in one.modes)
     sections = (f"{name}=" for name in one.sections)
-    named = (*parts, *one.verbs, *one.meant, *modes, *options, *sections, *one.logs, *one.exporters, *one.steps)
-    return sorted(set(named))
+    metrics = (f"--gate {name}" for mode in one.modes.values() for name in import_object(mode.metrics))
+    of_run = (*modes, *options, *sections, *metrics)
+    return sorted({*parts, *one.verbs, *one.meant, *of_run, *one.logs, *one.exporters, *one.steps})
 
 
 def missing_extension(name: str) -> str:

@@ -10,6 +10,7 @@ from typing import Final
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.evaluators import BatchEvaluator
+from ais_prompt.extension import REINSTALL, missing_extension
 from ais_prompt.metrics import ALPHA
 from ais_prompt.plan import Plan, PlannedDataset
 from ais_prompt.registry import EVALUATORS, is_shipped
@@ -112,7 +113,9 @@ def _faults_of_metric(gate: Gate, plan: Plan) -> Iterator[ConfigError]:
     known = [_Metrics.of(dataset) for dataset in plan.datasets if dataset.spec.abbr in names]
     known += [_Metrics((*AVERAGES, *group.metrics)) for group in plan.spec.summary.groups if group.name in names]
     having = [metrics for metrics in known if metrics.may_have(gate.name)]
-    if not having:
+    if not having and (owner := missing_extension(f"--gate {gate.name}")):
+        yield _fault(gate, f"the extension {owner!r} measures {gate.name!r}, and is not here", REINSTALL)
+    elif not having:
         yield _fault(gate, f"no dataset that it concerns has the metric {gate.name!r}", _offered_metrics(gate, known))
     elif all(metrics.are_fractions for metrics in having):
         yield from _faults_of_fraction(gate)

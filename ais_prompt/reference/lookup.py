@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from ais_prompt.config import PEER_CONFIGS_ADVICE, peer_folders
 from ais_prompt.errors import ConfigError
+from ais_prompt.extension import REINSTALL, missing_extension
 from ais_prompt.reference.code_entries import (
     config_entries,
     data_entries,
@@ -63,7 +64,9 @@ def find(name: str, more: Iterable[Entry] = ()) -> list[Entry]:
     if cut := _cut(owners, lambda one: argument in one.names) or _cut(owners, lambda one: marked in one.meaning):
         return cut
     near = _near(name, known)
-    if _HASHED.search(name) and not peer_folders("datasets"):
+    if owner := next(filter(None, map(missing_extension, (name, f"{name}=", f"-m {name}"))), ""):
+        fix = f"the extension {owner!r} has it, and is not here: {REINSTALL}"
+    elif _HASHED.search(name) and not peer_folders("datasets"):
         fix = PEER_CONFIGS_ADVICE
     elif near:
         fix = f"did you mean {listed(near)}?"
