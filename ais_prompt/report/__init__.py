@@ -66,7 +66,7 @@ if TYPE_CHECKING:
         estimate_words,
         used_line,
     )
-    from ais_prompt.report.web.assets import Lines, asset, counted, finite_json, say
+    from ais_prompt.report.web.assets import Lines, asset, counted, finite_json, labels, say
     from ais_prompt.report.web.breakdown import LENGTH, MOST_GROUPS, SHOTS, Breakdowns, context_samples, long_contexts
     from ais_prompt.report.web.further import ReportTab
     from ais_prompt.report.web.index import ORDERS, STATES, FoundSamples, Query, SampleIndex, find, json_text

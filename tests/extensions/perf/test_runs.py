@@ -563,8 +563,11 @@ def test_a_sweep_is_a_load_for_each_point_and_shown_again(project: Project, serv
     one = project.run("run", "eval.py", "-m", "perf_viz", "-r", str(folders[2]), "--as", "vllm")
     assert "Mean TTFT (ms):" in one.stdout, one.stderr
     keep_measurement(project.folder())
-    again = project.run("run", "eval.py", "-m", "perf_viz", "-r")
+    again = project.run("run", "eval.py", "-m", "perf_viz", "-r", "--json")
     assert again.returncode == 0, again.stderr
+    document = json.loads(again.stdout)
+    assert {one["point"] for one in document["loads"]} == {f"concurrency={number}" for number in (1, 2, 8)}
+    assert document["best_rate"] is None
     assert list(csv.DictReader((project.folder() / "summary" / "perf.csv").read_text().splitlines())) == rows
 
 
