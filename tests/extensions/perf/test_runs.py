@@ -635,6 +635,7 @@ def test_a_server_without_counters_is_said_in_the_file_of_speculative_decoding(
     assert json.loads(performances(project)["sums_perf.json"])["counters"][0]["error"] == found["error"]
 
 
+@pytest.mark.process
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_load_that_is_stopped_while_its_server_starts_is_measured_again(project: Project) -> None:
     use(project, noting(project))
