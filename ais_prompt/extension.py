@@ -24,6 +24,7 @@ Step: TypeAlias = Literal[
     "array_index",
     "benchmarks",
     "command_line",
+    "compare",
     "config_trees",
     "entries",
     "find_data",
@@ -45,6 +46,8 @@ STEPS: Final[Mapping[Step, str]] = {
     "None for a name of no other program. Kinds: option, command, module, config, entry (of the reference), and those "
     "of parts",
     "open_log": "(path) -> the run folder that a log of another tool becomes; None if the path holds no log",
+    "compare": "(stored run, stored run) -> a `ais_prompt.report.FurtherComparison`; None if neither has its kind; all "
+    "are called",
     "array_index": "(environment variables) -> the number of this process in its array job, from 0",
     "benchmarks": "() -> title of a section of `aisprompt list datasets`, and the benchmarks in it, as `Benchmark`; "
     "all are called",
@@ -105,6 +108,60 @@ class Benchmark(Protocol):
     is_here: bool
 
 
+class ModeEntry(NamedTuple):
+    """A mode of ``aisprompt run``.
+
+    Attributes:
+        line: what it does, for the help of ``--mode``.
+        options: ``module:name`` of its options on the command line, a tuple of `click.Option`. Every ``run`` imports
+            it, and nothing else of a mode that is not asked for. Several modes may have the same options.
+        home: ``module:name`` of what it does, a `ais_prompt.cli.modes.RunMode`.
+        metrics: ``module:name`` of the names of the metrics that gates can limit in it, a frozenset; a gate of a config
+            about such a metric is left to its mode.
+    """
+
+    line: str
+    options: str
+    home: str
+    metrics: str
+
+
+class SectionEntry(NamedTuple):
+    """A section of a config, a dict at the top of its file.
+
+    Attributes:
+        line: what it is for, in the table of the keys of a config.
+        home: ``module:name`` of its keys and its parser, a `ais_prompt.config.SectionForm`.
+        also: other dotted paths in a config which the parser reads.
+    """
+
+    line: str
+    home: str
+    also: tuple[str, ...] = ()
+
+
+class FileEntry(NamedTuple):
+    """A kind of file in a run folder, for `aisprompt describe`: where it is, and what it holds in one sentence."""
+
+    path: str
+    about: str
+
+
+class TabEntry(NamedTuple):
+    """A tab of the report.
+
+    Attributes:
+        home: ``module:name`` of its data, a `ais_prompt.report.ReportTab`.
+        files: patterns of files in a run folder; a run with such a file has the tab.
+        assets: its scripts (``.js``, in order), style (``.css``) and Chinese labels (``zh.json``), as paths in the
+            package; every report has them.
+    """
+
+    home: str
+    files: tuple[str, ...]
+    assets: tuple[str, ...]
+
+
 class Extension(NamedTuple):
     """What an extension brings. Modules are named from its package on: ``rows`` is the module ``rows`` in it.
 
@@ -116,6 +173,12 @@ class Extension(NamedTuple):
         packages: installed packages whose versions are recorded, because they can change a prompt or an answer.
         verbs: name → verb.
         meant: command as others call it → the verb.
+        modes: name → mode of ``run``.
+        sections: key of a config → section.
+        documents: verb → ``module:name`` of a msgspec Struct whose fields its ``--json`` document has too; each field
+            has a default.
+        tabs: name → tab of the report.
+        files: short name → kind of file that it writes into run folders.
         logs: format of logs of another tool → ``module:name`` of its reader, an `ais_prompt.store.LogFormat`.
         exporters: format of exported results → ``module:name`` of the function that writes it: it takes
             `ais_prompt.report.StoredResults` and a folder, and returns the files.
@@ -125,6 +188,11 @@ class Extension(NamedTuple):
     parts: Mapping[str, Mapping[str, str]] = {}
     verbs: Mapping[str, VerbEntry] = {}
     meant: Mapping[str, str] = {}
+    modes: Mapping[str, ModeEntry] = {}
+    sections: Mapping[str, SectionEntry] = {}
+    documents: Mapping[str, str] = {}
+    tabs: Mapping[str, TabEntry] = {}
+    files: Mapping[str, FileEntry] = {}
     logs: Mapping[str, str] = {}
     exporters: Mapping[str, str] = {}
     options: Mapping[Place, Mapping[str, str]] = {}
@@ -145,6 +213,20 @@ class Extension(NamedTuple):
         return self._replace(
             parts={kind: full(homes) for kind, homes in self.parts.items()},
             verbs={name: verb.at(package) for name, verb in self.verbs.items()},
+            modes={
+                name: ModeEntry(mode.line, *(f"{package}.{home}" for home in mode[1:]))
+                for name, mode in self.modes.items()
+            },
+            sections={
+                name: section._replace(home=f"{package}.{section.home}") for name, section in self.sections.items()
+            },
+            documents=full(self.documents),
+            tabs={
+                name: tab._replace(
+                    home=f"{package}.{tab.home}", assets=tuple(f"{package}:{asset}" for asset in tab.assets)
+                )
+                for name, tab in self.tabs.items()
+            },
             logs=full(self.logs),
             exporters=full(self.exporters),
             options={place: full(homes) for place, homes in self.options.items()},
@@ -177,15 +259,30 @@ def import_object(home: str) -> Any:
 
 
 def names_of(one: Extension) -> list[str]:
-    """Return every name that an extension brings: parts, options, verbs, formats and steps, in alphabetical order."""
+    """Return every name that an extension brings, of parts, options, verbs, formats and steps, in alphabetical order.
+
+    Modes, options, sections and metrics of gates are as people write them: ``-m NAME``, ``--NAME``, ``NAME=`` and
+    ``--gate NAME``.
+    """
     parts = (name for homes in one.parts.values() for name in homes)
-    options = (name for homes in one.options.values() for name in homes)
-    return sorted({*parts, *options, *one.verbs, *one.meant, *one.logs, *one.exporters, *one.steps})
+    brought = (name for homes in one.options.values() for name in homes)
+    options = (name for mode in one.modes.values() for option in import_object(mode.options) for name in option.opts)
+    modes = (f"-m {name}" for name in one.modes)
+    sections = (f"{name}=" for name in one.sections)
+    metrics = (f"--gate {name}" for mode in one.modes.values() for name in import_object(mode.metrics))
+    of_run = (*brought, *modes, *options, *sections, *metrics)
+    return sorted({*parts, *one.verbs, *one.meant, *of_run, *one.logs, *one.exporters, *one.steps})
 
 
 def missing_extension(name: str) -> str:
     """Return the name of the extension that brings a part, verb or format, if its folder is missing; else nothing."""
+    owner = _owners().get(name, "")
+    return "" if owner in shipped() else owner
+
+
+@cache
+def _owners() -> Mapping[str, str]:
     import json
 
-    owner: str = json.loads((_FOLDER / "names.json").read_text("utf-8")).get(name, "")
-    return "" if owner in shipped() else owner
+    owners: dict[str, str] = json.loads((_FOLDER / "names.json").read_text("utf-8"))
+    return owners

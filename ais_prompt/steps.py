@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from ais_prompt.extension import Extension, Place, Step, import_object, shipped
@@ -12,8 +14,19 @@ logger = logging.getLogger(__name__)
 
 
 def extensions() -> list[Extension]:
-    """Return all extensions, those of installed packages last."""
+    """Return the extensions of this installation, and those of installed packages."""
     return [*shipped().values(), *installed_extensions()]
+
+
+@cache
+def metrics_of_modes() -> Mapping[str, frozenset[str]]:
+    """Return mode of ``run`` that an extension brings → the metrics that it measures in place of scores."""
+    return {name: import_object(mode.metrics) for one in extensions() for name, mode in one.modes.items()}
+
+
+def mode_of_metric(metric: str) -> str | None:
+    """Return the first mode that measures a metric; None for metrics of scores."""
+    return next((mode for mode, metrics in metrics_of_modes().items() if metric in metrics), None)
 
 
 def steps(name: Step) -> list[Any]:

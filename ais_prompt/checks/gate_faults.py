@@ -10,9 +10,11 @@ from typing import Final
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.evaluators import BatchEvaluator
+from ais_prompt.extension import REINSTALL, missing_extension
 from ais_prompt.metrics import ALPHA
 from ais_prompt.plan import Plan, PlannedDataset
 from ais_prompt.registry import EVALUATORS, is_shipped
+from ais_prompt.steps import mode_of_metric
 from ais_prompt.types import AVERAGES, COUNTS, Gate, RunSpec
 
 _OF_REPEATS: Final = re.compile(r"cons@\d+")
@@ -39,7 +41,7 @@ def _faults_alone(gate: Gate, plan: Plan) -> Iterator[ConfigError]:
         return
     if gate.confidence is not None:
         yield from _faults_of_claim(gate, spec)
-    if gate.limits_drop or gate.measures_load:
+    if gate.limits_drop or mode_of_metric(gate.name):
         return
     if gate.holds_each:
         yield from _faults_of_each(gate)
@@ -111,7 +113,9 @@ def _faults_of_metric(gate: Gate, plan: Plan) -> Iterator[ConfigError]:
     known = [_Metrics.of(dataset) for dataset in plan.datasets if dataset.spec.abbr in names]
     known += [_Metrics((*AVERAGES, *group.metrics)) for group in plan.spec.summary.groups if group.name in names]
     having = [metrics for metrics in known if metrics.may_have(gate.name)]
-    if not having:
+    if not having and (owner := missing_extension(f"--gate {gate.name}")):
+        yield _fault(gate, f"the extension {owner!r} measures {gate.name!r}, and is not here", REINSTALL)
+    elif not having:
         yield _fault(gate, f"no dataset that it concerns has the metric {gate.name!r}", _offered_metrics(gate, known))
     elif all(metrics.are_fractions for metrics in having):
         yield from _faults_of_fraction(gate)

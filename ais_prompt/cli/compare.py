@@ -11,10 +11,8 @@ from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.verb import Verb, echo, json_option, offer, wants_json
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ais_prompt.metrics import Estimated
-    from ais_prompt.verbs import ComparedLoads, Judge
+    from ais_prompt.verbs import Judge
 
 
 @click.command(cls=Verb)
@@ -33,22 +31,25 @@ def compare(
     Without OTHER, two models of RUN are compared: aisprompt compare RUN --models ONE TWO.
 
     A run is the path of a run folder, or below the work dir a name (its latest run), name/time, a time, or latest; or
-    the path of a log of another tool. Samples are paired by their input columns, those of logs by their questions.
-    Of runs with -m perf, latencies and throughputs are compared too, request by request.
+    the path of a log that `import` reads. Samples are paired by their input columns, those of logs by their questions.
+    Of measured loads, latencies and throughputs are compared too, request by request.
     No model is asked, and the runs stay as they are. Exit code 1 if nothing can be compared.
     """
     from rich.console import Console
 
     from ais_prompt.comparison import compare_runs, has_scores, open_sides
     from ais_prompt.report import comparison_json, comparison_page, print_comparison
+    from ais_prompt.steps import steps
     from ais_prompt.store import replacing
-    from ais_prompt.verbs import compare_load_runs
 
     sides = open_sides(run, other, models, work_dir)
-    if (loads := compare_load_runs(*sides)) is not None:
-        _show_loads(loads, Console())
+    if further := [one for compared in steps("compare") if (one := compared(*sides)) is not None]:
+        for one in further:
+            offer(**one.fields)
+            if not wants_json():
+                one.show()
         if html is None and not all(any(map(has_scores, side.tasks)) for side in sides):
-            if not loads.tasks:
+            if all(one.is_empty for one in further):
                 raise click.exceptions.Exit(1)
             return
     found = compare_runs(*sides)
@@ -63,20 +64,6 @@ def compare(
             echo(f"\n{html}: every changed sample, for a browser")
     if not found.comparisons:
         raise click.exceptions.Exit(1)
-
-
-def _show_loads(loads: ComparedLoads, console: Console) -> None:
-    """Print the comparison of each load, or put it into the document of ``--json``."""
-    from ais_prompt.report import print_load_comparison
-
-    offer(loads=loads.tasks, load_notes=loads.notes)
-    if wants_json():
-        return
-    for note in loads.notes:
-        echo(f"Note: {note}")
-    for task, found in loads.tasks.items():
-        print_load_comparison(task, found, console)
-        echo()
 
 
 @click.command(cls=Verb)

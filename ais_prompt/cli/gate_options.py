@@ -131,7 +131,7 @@ def read_gates(
     junit: str | None,
     markdown: str | None,
     *,
-    measures_load: bool = False,
+    mode: str = "all",
 ) -> GateKeeper:
     """Read the options before anything is asked.
 
@@ -142,7 +142,7 @@ def read_gates(
     """
     from ais_prompt.verbs import open_gates
 
-    opened = open_gates(plan, gates, baseline, min_drop, level, measures_load=measures_load)
+    opened = open_gates(plan, gates, baseline, min_drop, level, mode=mode)
     return GateKeeper(opened, junit, markdown)
 
 

@@ -21,6 +21,7 @@ from ais_prompt.cli.limit_options import (
     show_estimate,
 )
 from ais_prompt.cli.lock import lock_command, show_drift, tell_drift
+from ais_prompt.cli.modes import Mode, mode_help, mode_of, mode_options, modes, take_mode_options
 from ais_prompt.cli.options import (
     MODEL_AND_DATA,
     SAMPLE_NAMES,
@@ -31,7 +32,6 @@ from ais_prompt.cli.options import (
     source,
     source_options,
 )
-from ais_prompt.cli.perf import PERF_MODES, PERF_OPTIONS, perf_options, preview_perf, run_perf, with_load
 from ais_prompt.cli.runner_options import preview_shards, run_by_runner, runner_option, with_runner
 from ais_prompt.cli.shards import refuse_scores_of_shard, run_shard, tasks_of_shard
 from ais_prompt.cli.verb import (
@@ -67,11 +67,10 @@ _SESSION = {"cache", "max_num_workers", *BUDGET_OPTIONS}
 @click.option(
     "-m",
     "--mode",
-    type=click.Choice(["all", "infer", "eval", "viz", *PERF_MODES]),
+    type=Mode(["all", "infer", "eval", "viz", *modes()]),
     default="all",
     show_default=True,
-    help="All, only predictions, only scores of stored predictions, or only the summary; perf measures the performance "
-    "of servers, perf_viz shows it again.",
+    help=f"All, only predictions, only scores of stored predictions, or only the summary; {mode_help()}.",
 )
 @click.option(
     "-r",
@@ -107,7 +106,7 @@ _SESSION = {"cache", "max_num_workers", *BUDGET_OPTIONS}
 )
 @budget_options
 @gate_options
-@perf_options
+@mode_options
 @click.option("--shard", metavar="I/N", help="Ask one part of N of the samples: 0/8 to 7/8, or auto/8 in an array job.")
 @runner_option
 @json_option
@@ -145,14 +144,15 @@ def run(
     from ais_prompt.checks import checked
 
     gate_values, budget = _taken(options, GATE_OPTIONS), _taken(options, BUDGET_OPTIONS)
-    options = with_load(options, _taken(options, PERF_OPTIONS), mode)
+    options = take_mode_options(options, mode)
     refuse_undecided_gates(mode, gate_values)
     asked_for = replace(source(**options, cache=cache), budget=read_budget(**budget))
     _refuse_run_without_config(reuse, asked_for)
     _refuse_retry(retry_truncated, mode, reuse, shard)
     tasks_of = partial(tasks_of_shard, shard, reuse)
     plan, warnings = checked(with_runner(asked_for, runner, is_shard=shard is not None), tasks_of=tasks_of)
-    keeper = read_gates(plan, **gate_values, measures_load=mode in PERF_MODES)
+    further = mode_of(mode)
+    keeper = read_gates(plan, **gate_values, mode=mode)
     if (locked or lock_file) and not _is_locked(ctx, plan, lock_file):
         ctx.exit(1)
     if save_config:
@@ -161,14 +161,14 @@ def run(
         echo(f"{save_config} is written. Run it: {shown_command(['run', save_config, *not_saved])}")
         return
     if dry_run:
-        if mode in PERF_MODES:
-            preview_perf(plan, ctx.params)
+        if further is not None:
+            further.preview(plan, ctx.params)
         show_estimate(plan, by_task=True)
         preview_shards(ctx, plan)
         echo("nothing was asked (--dry-run)")
         return
-    if mode in PERF_MODES:
-        ctx.exit(run_perf(ctx, plan, keeper, gate_values))
+    if further is not None:
+        ctx.exit(further.run(ctx, plan, keeper, gate_values))
     if shard is not None:
         refuse_scores_of_shard(mode, gate_values)
         debug, scores = options["debug"], mode == "all"

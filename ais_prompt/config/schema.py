@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from ais_prompt.steps import extensions
 from ais_prompt.utils import key_advice
 
 NEEDED: Final = "(required)"
@@ -61,6 +62,9 @@ class KeyTable(Struct, frozen=True, dict=True):
                 yield key, key_advice(str(key), self.names)
 
 
+SECTIONS: Final = {name: entry for one in extensions() for name, entry in one.sections.items()}
+"""Key → section of an extension."""
+
 CONFIG: Final = KeyTable(
     "The config",
     "",
@@ -77,7 +81,7 @@ CONFIG: Final = KeyTable(
         Key("summarizer", "dict", "which scores the summary shows, and averages of groups", "all datasets"),
         Key("gates", "list of texts", "conditions that decide the exit code: `'gsm8k*: accuracy >= 80%'`"),
         Key("budget", "dict", "how much a session may ask", "no limit"),
-        Key("perf", "dict", "how `-m perf` measures the performance of a server"),
+        *(Key(name, "dict", entry.line) for name, entry in SECTIONS.items()),
         Key("runner", "part", "starts shards, on this machine or elsewhere", "one process asks everything"),
         Key("partitioner", "part", "divides the tasks among shards", "every shard asks a part of each dataset"),
         Key("work_dir", "text", "the folder of all runs", "`'outputs'`"),
@@ -293,32 +297,8 @@ SUMMARIZER: Final = KeyTable(
         ),
         Key("type", "anything", "accepted from configs of OpenCompass, and not used"),
         Key("attr", "anything", "accepted from configs of AISBench, and not used"),
-        Key("calculator", "dict", "as in AISBench: its `type` is the `stage` of `perf`, `stats_list` the `stats`"),
+        Key("calculator", "dict", "as in AISBench: its `type` and `stats_list` say what is shown of a load"),
         Key("prompt_db", "anything", "accepted from configs of OpenCompass, and not used"),
-    ),
-)
-
-PERF: Final = KeyTable(
-    "perf",
-    "perf",
-    "How `-m perf` measures the performance of a server.",
-    (
-        Key("load", "text", "`closed`, `users`, `rate`, `trace` or `pressure`", "by the options of the model"),
-        Key("open_loop", "True or False", "`False`: `max_concurrency` limits a `rate` or `trace` too", "`True`"),
-        Key("seed", "number", "of the intervals", "`0`"),
-        Key("time_scale", "number", "2 sends a trace twice as fast", "`1.0`"),
-        Key("users", "number", "of `load='users'`, each of whom asks again after a pause", "`max_concurrency`"),
-        Key("think_seconds", "number", "the pause of `load='users'`", "`1.0`"),
-        Key("unique", "True or False", "begin every prompt with a line of its own, against prefix caches", "`False`"),
-        Key("warmups", "number", "requests before the load; `--num-warmups`", "`1`"),
-        Key("pressure_seconds", "number", "length of `load='pressure'`; `--pressure-time`", "`15.0`"),
-        Key("stage", "text", "`total`, or `stable`: the requests that start while all places are taken", "`'total'`"),
-        Key("stats", "list of names", "`Average`, `Min`, `Max`, `Median`, `P1` to `P99`; at most 8", "seven of them"),
-        Key("duration", "number", "no request starts after so many seconds; `--duration`", "each row is asked once"),
-        Key("grace", "number", "seconds after `duration` until requests in flight are cut; `--grace`", "`30.0`"),
-        Key("spec_decode", "True or False", "write the counters of speculative decoding; `--spec-decode`", "`False`"),
-        Key("probe", "True or False", "each second, time a request for one token beside the load", "`False`"),
-        Key("slo", "list of texts", "goals for latencies, such as `'p99 ttft <= 2s'`; `--slo`", "none"),
     ),
 )
 
@@ -356,6 +336,5 @@ TABLES: Final = (
     REFERENCE_ANSWERS,
     SUMMARIZER,
     GROUP,
-    PERF,
 )
-"""All kinds of dicts, in the order of the reference."""
+"""All kinds of dicts of the core, in the order of the reference."""

@@ -105,13 +105,13 @@ class Limits(Struct, frozen=True, kw_only=True):
         deadline: seconds of a request with all its attempts and waits. None for no limit.
         request_rate: requests that start each second. None starts each as soon as there is a place.
         burstiness: how the intervals between requests vary at a ``request_rate``: 1 as in a Poisson process, less in
-            bursts, more evenly, 0 not at all. None makes them equal; in a load (``-m perf``) it means 1.
+            bursts, more evenly, 0 not at all. None makes them equal; in a load that is measured it means 1.
         ramp_up_strategy: ``linear`` or ``exponential``: the rate grows to ``request_rate`` in ``ramp_up_seconds``.
         ramp_up_start_rps: requests a second at the beginning of the ramp.
         ramp_up_seconds: length of the ramp in seconds.
-        ramp_up_end_rps: in a load (``-m perf``): requests a second at its end. The ramp then goes over all requests.
+        ramp_up_end_rps: in a load that is measured: requests a second at its end. The ramp then goes over all requests.
         interval_seed: seed of the intervals.
-        use_timestamp: in a load (``-m perf``): send each request at the ``timestamp`` of its row, in milliseconds.
+        use_timestamp: in a load that is measured: send each request at the ``timestamp`` of its row, in milliseconds.
         tokens_per_minute: tokens of prompts and answers together, estimated first, then corrected by what the server
             counts. None for no limit.
         max_reply_bytes: largest reply, as it is sent and decompressed, headers and all events of a stream included. A

@@ -19,7 +19,7 @@ import ais_prompt
 from ais_prompt import errors, names, registry
 from ais_prompt.catalog import PARTS, PROVIDERS
 from ais_prompt.checks import KINDS, SHAPES
-from ais_prompt.config import NEEDED, READER, TABLES, KeyTable
+from ais_prompt.config import NEEDED, READER, KeyTable, all_tables
 from ais_prompt.data import RowShape
 from ais_prompt.models import (
     FLAT_NAMES,
@@ -330,7 +330,7 @@ def _raises(raises: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 def config_entries() -> Iterator[Entry]:
     """Yield the entries of the dicts of a config."""
-    for table in TABLES:
+    for table in all_tables():
         yield _config_entry(table)
 
 

@@ -14,6 +14,7 @@ from ais_prompt.locks import FORMAT as LOCK_FORMAT
 from ais_prompt.locks import PromptLockFile
 from ais_prompt.reference.entry import Argument, Entry, read_docstring
 from ais_prompt.scoring import Row
+from ais_prompt.steps import extensions
 from ais_prompt.store import FORMAT as BASELINE_FORMAT
 from ais_prompt.store import SCHEMA_VERSION, BaselineFile, JournalLine, PredictionLine, Results, RunFile
 from ais_prompt.types import Speed
@@ -60,28 +61,7 @@ FILES: Final = (
     FileKind("summary.csv", "summary/summary.csv", "The same rows as CSV, with the same columns."),
     FileKind("summary.txt", "summary/summary.txt", "The table of the terminal; `summary.md` is the same for Markdown."),
     FileKind("speed.json", "summary/speed.json", "Task → how fast its served model answered.", dict[str, Speed]),
-    FileKind(
-        "perf.json",
-        "performances/MODEL/DATASET_perf.json",
-        "What `-m perf` measured: plan, stages, verdicts and client, in seconds and tokens; null is infinite.",
-    ),
-    FileKind(
-        "schedule", "performances/MODEL/DATASET_schedule.jsonl", "The plan of a load, written before its first request."
-    ),
-    FileKind("perf.csv", "performances/MODEL/DATASET.csv", "The tables of AISBench, with `DATASET.json` beside it."),
-    FileKind(
-        "details",
-        "performances/MODEL/DATASET_details.jsonl",
-        "Each request of a load in the form of AISBench; `DATASET_failed.jsonl` has the failures alone.",
-    ),
-    FileKind(
-        "plot.html",
-        "performances/MODEL/DATASET_plot.html",
-        "The requests of a load as a picture; `DATASET_rps_distribution_plot.html` has its rates.",
-    ),
-    FileKind("charts.json", "performances/MODEL/DATASET_charts.json", "The numbers of these pictures, thinned out."),
-    FileKind("loads.csv", "summary/perf.csv", "One row for each of several loads: `--sweep`, `--find-rate`, `--runs`."),
-    FileKind("loads", "loads/NN-KEY=VALUE/", "One of several loads: a run folder of its own."),
+    *(FileKind(name, entry.path, entry.about) for one in extensions() for name, entry in one.files.items()),
     FileKind("report.html", "report.html", "Scores and every sample, for a browser."),
     FileKind("run.log", "logs/run.log", "Messages and tracebacks. `logs/servers/MODEL.log` has the output of servers."),
     FileKind("partial", "partial/", "Scores of a run that is not finished: a run folder of its own."),

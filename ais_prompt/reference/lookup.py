@@ -65,7 +65,9 @@ def find(name: str, more: Iterable[Entry] = ()) -> list[Entry]:
         what = f"there is nothing called {name!r}: the extension {extension!r} has it, and is not here"
         raise ConfigError(what, fix=REINSTALL)
     near = _near(name, known)
-    if foreign := first_answer("foreign_name", "entry", name, near):
+    if owner := next(filter(None, map(missing_extension, (name, f"{name}=", f"-m {name}"))), ""):
+        fix = f"the extension {owner!r} has it, and is not here: {REINSTALL}"
+    elif foreign := first_answer("foreign_name", "entry", name, near):
         fix = foreign.fix
     elif near:
         fix = f"did you mean {listed(near)}?"

@@ -9,13 +9,13 @@ if TYPE_CHECKING:
     from ais_prompt.report.audit import describe_audits
     from ais_prompt.report.comparison import (
         FEW,
+        FurtherComparison,
         comparison_json,
         difference_json,
         print_comparison,
         print_model_difference,
     )
     from ais_prompt.report.documents import (
-        DOCUMENTS,
         BenchmarkEntry,
         Document,
         FoundConfig,
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
         to_pull_request,
     )
     from ais_prompt.report.language import label_language, term
-    from ais_prompt.report.load_comparison import print_load_comparison
-    from ais_prompt.report.load_tables import plan_words, print_loads, print_sweep
     from ais_prompt.report.matrix import print_matrix
     from ais_prompt.report.notes import ALL, NAMED, names_of_tasks, summary_notes
     from ais_prompt.report.progress_board import RunProgress, run_progress
@@ -69,12 +67,10 @@ if TYPE_CHECKING:
         estimate_words,
         used_line,
     )
-    from ais_prompt.report.tool_load import aisbench_screen, fancy_grid, print_sections
-    from ais_prompt.report.web.assets import Lines, asset, counted, finite_json, say
+    from ais_prompt.report.web.assets import Lines, asset, counted, finite_json, labels, say
     from ais_prompt.report.web.breakdown import LENGTH, MOST_GROUPS, SHOTS, Breakdowns, context_samples, long_contexts
+    from ais_prompt.report.web.further import ReportTab
     from ais_prompt.report.web.index import ORDERS, STATES, FoundSamples, Query, SampleIndex, find, json_text
-    from ais_prompt.report.web.load_page import PAGES, write_load_pages
-    from ais_prompt.report.web.loads import loads_json, sweeps_of
     from ais_prompt.report.web.overview import distributions, overview
     from ais_prompt.report.web.pages import comparison_page, page_pieces, runs_page
     from ais_prompt.report.web.prompt_page import prompt_html, prompts_page, questions_html, side_by_side

@@ -5,9 +5,9 @@ A file or pipe gets every dataset on one line. A terminal shows many datasets in
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from msgspec.structs import asdict
 from rich.cells import cell_len
@@ -49,6 +49,20 @@ _COLUMNS: Final = (
 )
 _NARROW: Final = (_DATASET, *map(Column, ("before", "after", "diff.", "95 % interval", "worse", "better")))
 STARRED: Final = "* p < 0.05 after Holm's correction over {comparisons}"
+
+
+class FurtherComparison(NamedTuple):
+    """What an extension compares of two runs, beside their scores: the result of its step ``compare``.
+
+    Attributes:
+        fields: of the ``--json`` document of ``compare``; the extension's ``documents`` have their types.
+        show: prints it.
+        is_empty: whether both runs have something of its kind, but nothing could be compared.
+    """
+
+    fields: Mapping[str, Any]
+    show: Callable[[], None]
+    is_empty: bool
 
 
 def print_comparison(found: RunComparison, flips: int, console: Console) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, Final, Literal, TypedDict
 
 import msgspec
@@ -15,9 +16,8 @@ from ais_prompt.comparison import Verdict
 from ais_prompt.engine import RequestEstimate
 from ais_prompt.errors import AisPromptError, Paused, faults_of
 from ais_prompt.extension import VerbEntry, all_of, import_object
-from ais_prompt.extensions.perf.compared_loads import LoadComparison
-from ais_prompt.extensions.perf.tool_tables import ToolSection
 from ais_prompt.scoring import Row, TaskOutcome
+from ais_prompt.steps import extensions
 from ais_prompt.types import Used
 from ais_prompt.utils import SECRETS, installed_entry
 
@@ -105,7 +105,6 @@ class RunDocument(Document, kw_only=True):
         isolation: task → how the programs of its answers were kept apart from the machine.
         differences: of the two models of a run, of each dataset and of the means over datasets.
         estimates: what each task would ask, with ``--dry-run``.
-        tables: task → the tables of another tool, with ``--as``; a number for each column.
     """
 
     kind: Literal["run", "score", "merge"]
@@ -120,7 +119,6 @@ class RunDocument(Document, kw_only=True):
     isolation: dict[str, str] = field(default_factory=dict)
     differences: list[DifferenceEntry] = field(default_factory=list)
     estimates: list[TaskEstimate] = field(default_factory=list)
-    tables: dict[str, list[ToolSection]] = field(default_factory=dict)
 
 
 class Remark(Struct, frozen=True):
@@ -369,16 +367,12 @@ class CompareDocument(Document, kw_only=True):
         notes: what a reader must know first.
         comparisons: of each dataset that both runs have.
         means: of each model over all datasets, and over each group of the summary.
-        loads: of each task that both runs have measured with ``-m perf``.
-        load_notes: why loads cannot be compared.
     """
 
     kind: Literal["compare"]
     notes: list[str] = field(default_factory=list)
     comparisons: list[ComparisonEntry] = field(default_factory=list)
     means: list[DifferenceEntry] = field(default_factory=list)
-    loads: dict[str, LoadComparison] = field(default_factory=dict)
-    load_notes: list[str] = field(default_factory=list)
 
 
 class BaselineDocument(Document, kw_only=True):
@@ -397,7 +391,7 @@ class BaselineDocument(Document, kw_only=True):
     advice: list[dict[str, Any]] = field(default_factory=list)
 
 
-DOCUMENTS: Final[Mapping[str, type[Document]]] = {
+_OWN: Final[Mapping[str, type[Document]]] = {
     "run": RunDocument,
     "score": RunDocument,
     "check": CheckDocument,
@@ -409,24 +403,42 @@ DOCUMENTS: Final[Mapping[str, type[Document]]] = {
     "compare": CompareDocument,
     "baseline": BaselineDocument,
 }
-"""Verb of the core → its document."""
+"""Verb of the core → its document, without what extensions add."""
 
 
 def all_documents() -> dict[str, type[Document]]:
     """Return the document of each verb that has one, those of extensions included."""
-    verbs = all_of("verbs").items()
-    return {**DOCUMENTS, **{verb: import_object(entry.document) for verb, entry in verbs if entry.document}}
+    verbs = (*_OWN, *all_of("verbs"))
+    return {verb: found for verb in verbs if (found := document_of(verb)) is not None}
 
 
+@cache
 def document_of(verb: str) -> type[Document] | None:
-    """Return the document of a verb; None if it has none."""
-    if verb in DOCUMENTS:
-        return DOCUMENTS[verb]
+    """Return the class of the document of a verb, with the fields that extensions add to it; None if it has none."""
+    own = _OWN.get(verb) or _of_extension(verb)
+    further = [import_object(one.documents[verb]) for one in extensions() if verb in one.documents]
+    if own is None or not further:
+        return own
+    fields: list[Any] = [
+        (one.name, one.type, _default(one)) for added in further for one in msgspec.structs.fields(added)
+    ]
+    texts = [inspect.getdoc(own) or "", *((inspect.getdoc(one) or "").partition("Attributes:\n")[2] for one in further)]
+    names = {"__doc__": "\n".join(texts)}
+    made: Any = msgspec.defstruct(own.__name__, fields, bases=(own,), kw_only=True, namespace=names)
+    return made  # type: ignore[no-any-return]
+
+
+def _of_extension(verb: str) -> type[Document] | None:
     entry: VerbEntry | None = all_of("verbs").get(verb) or installed_entry("verbs", verb)
     if entry is None or not entry.document:
         return None
     document: type[Document] = import_object(entry.document)
     return document
+
+
+def _default(of: msgspec.structs.FieldInfo) -> Any:
+    made = of.default_factory is not msgspec.NODEFAULT
+    return field(default_factory=of.default_factory) if made else field(default=of.default)
 
 
 def schema_of_document(verb: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ One JSON object a line: ``{"key", "sample_id", "turn", "repeat", "completion"}``
 - ``former``: the key of an earlier version whose answer it repeats,
 - ``retries``: the key of a truncated answer; the answer of this line takes its place,
 - ``files``: the media files that were sent, each with ``path``, ``mime``, ``bytes`` and ``sha256``,
-- ``times``: when the steps of a request happened (`ais_prompt.extensions.perf.exchange`), if a load was measured.
+- ``times``: when the steps of a request happened, if a load was measured.
 
 The file is append-only. A killed process leaves at most one torn line at the end, which is cut off when the journal is
 opened again. The file is flushed to the disk when it is closed; until then the operating system writes it within about

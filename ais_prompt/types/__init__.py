@@ -6,7 +6,7 @@ from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
     from ais_prompt.types.direction import lower_is_better
-    from ais_prompt.types.limits import COUNTS, LOAD_METRICS, LOAD_VALUES, LOAD_VERDICTS, Budget, Gate, Price, Slo, Used
+    from ais_prompt.types.limits import COUNTS, Budget, Gate, Price, Used
     from ais_prompt.types.logged import LoggedAnswer, LoggedTask, LogRule, PartConfig, Reducer
     from ais_prompt.types.request import (
         ChatMessage,
@@ -61,7 +61,6 @@ if TYPE_CHECKING:
         MetaTemplateSpec,
         ModelSpec,
         PartSpec,
-        PerfSpec,
         ReaderSpec,
         ReferenceAnswersSpec,
         RoleSpec,

@@ -13,27 +13,6 @@ MILLION: Final = 1_000_000
 Comparator: TypeAlias = Literal[">=", ">", "<=", "<"]
 COUNTS: Final = ("failed", "truncated", "unparsed")
 """Sample states whose number a gate can limit."""
-LOAD_VALUES: Final = (
-    *("ttft_seconds", "ttft_from_due_seconds", "ttft_first_turn_seconds", "ttft_later_turns_seconds", "ttfo_seconds"),
-    *("tpot_seconds", "itl_seconds", "e2el_seconds"),
-    *("e2el_from_due_seconds", "e2el_from_due_with_failures_seconds", "queue_seconds"),
-    *("probe_seconds", "input_tokens", "output_tokens", "answer_tokens_per_second"),
-)
-"""What ``-m perf`` measures of each request, in the order of its tables."""
-LOAD_VERDICTS: Final = (
-    *("client", "schedule", "places", "failures", "tokens", "lengths", "cache", "warmup", "values"),
-    *("steady", "stream", "server", "bodies", "slo", "runs"),
-)
-"""Questions about a load, whose verdicts are 1 if nothing is wrong, else 0."""
-LOAD_METRICS: Final = frozenset(
-    (
-        *(f"{name}_{kind}" for name in LOAD_VALUES for kind in ("mean", "p50", "p75", "p90", "p95", "p99")),
-        *("requests_per_second", "input_tokens_per_second", "output_tokens_per_second", "concurrency"),
-        *("goodput", "goodput_share"),
-        *LOAD_VERDICTS,
-    )
-)
-"""Metrics of ``-m perf`` that a gate can limit."""
 DROP: Final = "drop"
 """Name of the gate that limits the drop of a metric against the baseline."""
 EACH: Final = "each"
@@ -127,22 +106,6 @@ class Used(Struct, frozen=True):
         return convert(values, cls)
 
 
-class Slo(Struct, frozen=True):
-    """A goal for a latency.
-
-    Attributes:
-        text: the goal as the user wrote it.
-        metric: ``ttft_seconds``, ``tpot_seconds`` or ``e2el_seconds``.
-        limit: the largest value that is good enough, in seconds.
-        percent: the share of requests that must be within the limit, 99 for p99; None for every request.
-    """
-
-    text: str
-    metric: str
-    limit: float
-    percent: float | None = None
-
-
 class Gate(Struct, frozen=True):
     """One condition.
 
@@ -170,11 +133,6 @@ class Gate(Struct, frozen=True):
     def limits_drop(self) -> bool:
         """Whether the gate limits the drop of a metric against the baseline."""
         return self.name == DROP and self.confidence is not None
-
-    @property
-    def measures_load(self) -> bool:
-        """Whether it is about the performance of a server, which ``-m perf`` measures."""
-        return self.name in LOAD_METRICS
 
     @property
     def holds_each(self) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct, field
 
-from ais_prompt.types.limits import Budget, Gate, Price, Slo
+from ais_prompt.types.limits import Budget, Gate, Price
 from ais_prompt.types.request import ChatMessage
 
 AVERAGES: Final = ("naive_average", "weighted_average")
@@ -321,48 +321,6 @@ class SummarySpec(Struct, frozen=True):
     shows_missing: bool = False
 
 
-class PerfSpec(Struct, frozen=True):
-    """``perf`` of a config: how a server's performance is measured (``-m perf``).
-
-    Attributes:
-        load: the kind of load; None decides by the model: ``trace`` with ``use_timestamp``, ``rate`` with a
-            ``request_rate``, else ``closed``.
-        open_loop: whether requests of a rate or trace are sent when they are due, however many are in flight; else
-            ``max_concurrency`` limits them.
-        seed: of the intervals, and of ``unique``.
-        time_scale: 2 sends a trace twice as fast.
-        users, think_seconds: number of ``users`` and pause of each after an answer; without a number it is
-            ``max_concurrency``.
-        unique: begin every prompt with a line of its own, so that a prefix cache finds nothing.
-        warmups: requests before the load.
-        pressure_seconds: length of a load of the kind ``pressure``.
-        stage: what the tables of AISBench are about: ``total``, or ``stable`` for the time with all places taken.
-        stats: the statistics of these tables.
-        duration: no request starts after so many seconds, and rows are asked again until then; None asks each row once.
-        grace: with ``duration``: seconds after it in which requests in flight may end; then they are cut, and failed.
-        slo: goals for latencies.
-        spec_decode: write what the servers count of speculative decoding, in the form of AISBench.
-        probe: send a request for one token beside the load each second, and report its times.
-    """
-
-    load: Literal["closed", "users", "rate", "trace", "pressure"] | None = None
-    open_loop: bool = True
-    seed: int = 0
-    time_scale: float = 1.0
-    users: int | None = None
-    think_seconds: float = 1.0
-    unique: bool = False
-    warmups: int = 1
-    pressure_seconds: float = 15.0
-    stage: Literal["total", "stable"] = "total"
-    stats: tuple[str, ...] = ("Average", "Min", "Max", "Median", "P75", "P90", "P99")
-    duration: float | None = None
-    grace: float = 30.0
-    slo: tuple[Slo, ...] = ()
-    spec_decode: bool = False
-    probe: bool = False
-
-
 class RunSpec(Struct, frozen=True):
     """A whole config.
 
@@ -380,7 +338,7 @@ class RunSpec(Struct, frozen=True):
         partitioner: divides the tasks among the shards; None lets every shard ask a part of each dataset.
         trusted: whether the user named the config, or made the run whose folder it is in.
         pairs: the ``abbr`` of each model with that of a dataset that it runs on; None for all pairs.
-        perf: how performance is measured.
+        sections: section of an extension → its value, if the config has it.
     """
 
     name: str
@@ -397,7 +355,7 @@ class RunSpec(Struct, frozen=True):
     partitioner: PartSpec | None = None
     trusted: bool = True
     pairs: frozenset[tuple[str, str]] | None = None
-    perf: PerfSpec = PerfSpec()
+    sections: Mapping[str, Any] = {}
 
     @property
     def tasks(self) -> list[TaskSpec]:

@@ -7,31 +7,20 @@ from ais_prompt.rooms import offered
 if TYPE_CHECKING:
     from ais_prompt.verbs.api import load_config, source_of
     from ais_prompt.verbs.check import RunGates, check_source, open_gates
-    from ais_prompt.verbs.compare_loads import ComparedLoads, compare_load_runs
     from ais_prompt.verbs.judge_check import Judge, check_judges
     from ais_prompt.verbs.open_run import export
-    from ais_prompt.verbs.perf import PerfRun, measure_run, prepare_run, show_run
     from ais_prompt.verbs.request_files import begin_run, read_answer_files, write_requests
     from ais_prompt.verbs.run import (
         RunResult,
         asked,
         check_retry,
         find_or_make,
+        model_addresses,
         open_run_folder,
         run_source,
+        started_parts,
         with_found_models,
     )
     from ais_prompt.verbs.shards import is_asked, run_shard, serve, shard_tasks
-    from ais_prompt.verbs.sweep import (
-        Sweep,
-        SweepLoad,
-        find_rate,
-        measure_points,
-        plan_at,
-        prepare_points,
-        refuse_search,
-        reset_caches,
-        show_points,
-    )
 else:
     __getattr__, __dir__ = offered(__name__)

@@ -26,8 +26,9 @@ from ais_prompt.config import parse_gate
 from ais_prompt.errors import ConfigError, ConfigFaults
 from ais_prompt.plan import Plan
 from ais_prompt.scoring import Row
+from ais_prompt.steps import metrics_of_modes, mode_of_metric
 from ais_prompt.store import Baseline
-from ais_prompt.types import LOAD_METRICS, Gate
+from ais_prompt.types import Gate
 from ais_prompt.utils import advice
 
 if TYPE_CHECKING:  # most runs have no gates, and all of them are quick to start
@@ -77,7 +78,7 @@ def check_source(source: Source, gates: Sequence[str] = (), *, audit_scorers: bo
         ConfigFaults: everything that is wrong, each with its config path, file and line.
     """
     plan, warnings = checked(source, thorough=True)
-    conditions = _checked_gates(plan, gates, measures_load=None)
+    conditions = _checked_gates(plan, gates)
     extractions = [found for dataset in plan.datasets if (found := try_extraction(dataset))]
     audits = [*filter(None, map(audit_scorer, plan.datasets))] if audit_scorers else []
     return CheckResult(plan, warnings, extractions, _claims(plan, conditions), audits)
@@ -128,7 +129,7 @@ def open_gates(
     min_drop: float,
     level: float,
     *,
-    measures_load: bool = False,
+    mode: str = "all",
 ) -> RunGates:
     """Read gates and baseline before anything is asked.
 
@@ -137,13 +138,12 @@ def open_gates(
         gates: conditions as on the command line.
         baseline: path of a baseline file, or a run.
         min_drop, level: as in `RunGates`.
-        measures_load: whether the run measures the performance of servers. Gates of the config about others are left
-            out: one config has both.
+        mode: of the run. Gates of the config about metrics of other modes are left out: one config has both.
 
     Raises:
         ConfigError: a gate cannot be understood or makes no sense, or there is no such baseline.
     """
-    conditions = _checked_gates(plan, gates, measures_load=measures_load)
+    conditions = _checked_gates(plan, gates, mode)
     if baseline is None and (drops := [gate for gate in conditions if gate.limits_drop]):
         what = f"the gate {drops[0].text!r} needs a baseline to measure the drop from"
         raise ConfigError(what, where=drops[0].where, fix="give --baseline RUN|FILE")
@@ -154,8 +154,8 @@ def open_gates(
     return RunGates(conditions, open_baseline(baseline, str(plan.spec.work_dir)), min_drop, level)
 
 
-def _checked_gates(plan: Plan, gates: Sequence[str], *, measures_load: bool | None) -> list[Gate]:
-    """Return the gates of a config and of the command line: those of a load, the others, or all (None).
+def _checked_gates(plan: Plan, gates: Sequence[str], mode: str | None = None) -> list[Gate]:
+    """Return the gates of a config and of the command line about what a mode measures; None for all.
 
     Raises:
         ConfigError: a gate cannot be understood.
@@ -163,11 +163,15 @@ def _checked_gates(plan: Plan, gates: Sequence[str], *, measures_load: bool | No
     """
 
     def fits(gate: Gate) -> bool:
-        return gate.counts_answers or measures_load in (None, gate.measures_load)
+        if gate.counts_answers or mode is None:
+            return True
+        own = metrics_of_modes().get(mode)
+        return gate.name in own if own else mode_of_metric(gate.name) is None
 
     given = [parse_gate(text, "--gate") for text in gates]
     if wrong := next((gate for gate in given if not fits(gate)), None):
-        fix = advice(wrong.name, sorted(LOAD_METRICS)) if measures_load else "add -m perf"
+        own = metrics_of_modes().get(str(mode))
+        fix = advice(wrong.name, sorted(own)) if own else f"add -m {mode_of_metric(wrong.name)}"
         raise ConfigError(f"this mode does not measure {wrong.name}", where=f"--gate {wrong.text!r}", fix=fix)
     conditions = [*filter(fits, plan.spec.gates), *given]
     if faults := faults_of_gates(conditions, plan):

@@ -252,17 +252,6 @@ def test_a_server_ends_with_the_program(project: Project, number: signal.Signals
     wait_until(lambda: not runs(server) and not runs(orphan), "all processes of the server end")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_a_load_that_is_stopped_while_its_server_starts_is_measured_again(project: Project) -> None:
-    use(project, noting(project))
-    process = project.start("run", "eval.py", "-m", "perf")
-    noted(project, "server")
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=WATCHDOG_SECONDS)
-    assert process.returncode == 130
-    assert "fix:   measure it again" in err
-
-
 @pytest.mark.slow
 def test_transformers_serve_is_started_by_its_name(project: Project) -> None:
     project.environment["HF_HUB_OFFLINE"] = "1"

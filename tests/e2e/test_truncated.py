@@ -142,7 +142,6 @@ def test_the_offered_limit_is_twice_the_longest_of_a_dialogue(project: Project, 
         (("-r", "latest", "--retry-truncated", "max_out_len=64", "--shard", "0/2"), "shards do not ask"),
         (("-r", "--retry-truncated", "max_out_len=0"), "is not max_out_len=N"),
         (("-r", "--retry-truncated", "8192"), "is not max_out_len=N"),
-        (("-r", "--retry-truncated", "max_out_len=64", "-m", "perf"), "truncated answers"),
     ],
 )
 def test_nothing_to_ask_again_is_one_error(project: Project, args: tuple[str, ...], words: str) -> None:

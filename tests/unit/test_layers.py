@@ -108,31 +108,13 @@ def points_down(folder: str, name: str) -> bool:
     return LEVEL[folder] < LEVEL[name]
 
 
-TO_MOVE = {
-    (file, "extensions")
-    for file in (
-        "cli/perf.py",
-        "report/documents.py",
-        "report/load_comparison.py",
-        "report/load_tables.py",
-        "report/tool_load.py",
-        "report/web/loads.py",
-        "report/web/run_files.py",
-        "verbs/compare_loads.py",
-        "verbs/perf.py",
-        "verbs/sweep.py",
-    )
-}
-"""Files of the performance of servers that are not in its extension yet."""
-
-
 def test_imports_point_down() -> None:
     wrong = [
         f"{shown(file)} imports {name}"
         for file in FILES
         if owner(file) != "__init__"
         for name in sorted(set(imported(file)) - {owner(file), "__version__"})
-        if not points_down(owner(file), name) and (shown(file), name) not in TO_MOVE
+        if not points_down(owner(file), name)
     ]
     assert not wrong
 

@@ -15,15 +15,14 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from msgspec import ValidationError, convert
-
 from ais_prompt.config.bases import check_bases, read_syntax
 from ais_prompt.config.load import LoadedConfig
 from ais_prompt.config.parse.dataset import parse_dataset
 from ais_prompt.config.parse.model import check_cost, parse_budget, parse_model
 from ais_prompt.config.parse.section import ConfigSection, Faults, name_fault, refuse_duplicates, shown
 from ais_prompt.config.paths import expand, resolve_data_path
-from ais_prompt.config.schema import CONFIG, GROUP, PERF, SUMMARIZER
+from ais_prompt.config.schema import CONFIG, GROUP, SECTIONS, SUMMARIZER
+from ais_prompt.config.sections import parse_sections
 from ais_prompt.errors import ConfigError
 from ais_prompt.types import (
     Budget,
@@ -31,9 +30,7 @@ from ais_prompt.types import (
     Gate,
     GroupKind,
     ModelSpec,
-    PerfSpec,
     RunSpec,
-    Slo,
     SummaryEntry,
     SummaryGroup,
     SummarySpec,
@@ -43,7 +40,7 @@ from ais_prompt.utils import advice, evaluate, listed, near_miss
 DEFAULT_WORK_DIR = "outputs"
 KEPT_KEYS = (
     *("custom_imports", "models", "datasets", "model_dataset_combinations"),
-    *("summarizer", "gates", "perf", "budget", "runner", "partitioner"),
+    *("summarizer", "gates", "budget", "runner", "partitioner", *SECTIONS),
 )
 """What the resolved config has as it was written."""
 
@@ -63,13 +60,6 @@ _FORM: Final = (
     "write 'accuracy >= 80%', 'failed <= 3', with datasets 'gsm8k*: accuracy >= 0.8', 'accuracy >= 80% @95%', "
     "or of each sample 'each >= 4 of 5'"
 )
-
-_SLO: Final = re.compile(
-    r"(?:p(?P<percent>\d{1,2}(?:\.\d+)?)\s+)?(?P<metric>\w+)\s*<=?\s*(?P<limit>\d+(?:\.\d+)?|\.\d+)\s*(?P<unit>m?s)?",
-    re.IGNORECASE,
-)
-_SLO_METRICS: Final = {"ttft": "ttft_seconds", "tpot": "tpot_seconds", "e2el": "e2el_seconds"}
-_SLO_FIX: Final = "write 'p99 ttft <= 2s', 'p90 tpot <= 50ms', or 'e2el <= 10s' for every request"
 
 BY_SIZE = "n"
 """In place of weights: the number of questions."""
@@ -107,7 +97,7 @@ def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None, budget: Budg
     pairs = _parse_pairs(top, [model.abbr for model in models], [dataset.abbr for dataset in datasets])
     summary = parse_summary(top, [dataset.abbr for dataset in datasets])
     gates = parse_gates(top)
-    perf = parse_perf(top)
+    sections = parse_sections(top)
     own = parse_budget(top)
     runner, partitioner = top.part("runner"), top.part("partitioner")
     budget = own if budget is None else budget.over(own)
@@ -132,7 +122,7 @@ def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None, budget: Budg
         partitioner=partitioner,
         trusted=loaded.trusted,
         pairs=pairs,
-        perf=perf,
+        sections=sections,
     )
 
 
@@ -168,65 +158,6 @@ def parse_gate(text: Any, where: str) -> Gate:
         where=where,
         confidence=None if found["confidence"] is None else Fraction(found["confidence"]) / 100,
     )
-
-
-def parse_slo(text: Any, where: str) -> Slo:
-    """Parse one goal for a latency.
-
-    Raises:
-        ConfigError: it is none.
-    """
-    found = _SLO.fullmatch(text.strip()) if isinstance(text, str) else None
-    if found is None:
-        raise ConfigError(f"{text!r} is no goal for a latency", where=where, fix=_SLO_FIX)
-    metric = _SLO_METRICS.get(found["metric"].lower().removesuffix("_seconds"))
-    percent = None if found["percent"] is None else float(found["percent"])
-    limit = float(found["limit"]) * (0.001 if (found["unit"] or "s").lower() == "ms" else 1)
-    if metric is None:
-        raise ConfigError(f"{found['metric']!r} is not ttft, tpot or e2el", where=where, fix=_SLO_FIX)
-    if percent == 0 or not limit:
-        raise ConfigError(f"{text!r}: percentile and limit must be more than 0", where=where, fix=_SLO_FIX)
-    return Slo(text.strip(), metric, limit, percent)
-
-
-def parse_perf(top: ConfigSection) -> PerfSpec:
-    """Parse ``perf`` of a config, and the ``calculator`` of a summarizer of AISBench; note faults."""
-    values: dict[str, Any] = {}
-    summarizer = top.values.get("summarizer")
-    calculator = summarizer.get("calculator") if isinstance(summarizer, Mapping) else None
-    if isinstance(calculator, Mapping):
-        values["stage"] = "stable" if "Stable" in str(calculator.get("type")) else "total"
-        values |= {"stats": calculator["stats_list"]} if calculator.get("stats_list") else {}
-    if top.values.get("perf") is not None and (section := top.section("perf")) is not None:
-        section.refuse_unknown(PERF)
-        values |= {name: section.values[name] for name in PERF.names if name in section.values}
-    slos = []
-    try:
-        texts = values.pop("slo", None) or ()
-        for number, text in enumerate([texts] if isinstance(texts, str) else texts):
-            slos.append(parse_slo(text, f"perf.slo[{number}]"))
-    except ConfigError as error:
-        top.fault("perf", f"{error.where}: {error.what}", error.fix)
-    except TypeError:
-        top.fault("perf", f"slo cannot be {shown(texts)}", "write a list of texts")
-    try:
-        spec = convert(values | {"slo": slos}, PerfSpec)
-    except ValidationError as error:
-        what, _, path = str(error).partition(" - at ")
-        key = path.strip("`$.") or "perf"
-        top.fault(
-            "perf", f"{key} cannot be {shown(values.get(key))}: {what[:1].lower()}{what[1:]}", f"set another {key}"
-        )
-        return PerfSpec()
-    given = [one for one in (spec.users, spec.duration) if one is not None]
-    positive = (spec.time_scale, spec.pressure_seconds, *given)
-    if min(positive) <= 0 or min(spec.warmups, spec.think_seconds, spec.grace) < 0:
-        what = (
-            "time_scale, pressure_seconds, users and duration must be more than 0, "
-            "warmups, think_seconds and grace at least 0"
-        )
-        top.fault("perf", what, "set another value")
-    return spec
 
 
 def parse_summary(top: ConfigSection, abbrs: Sequence[str]) -> SummarySpec:

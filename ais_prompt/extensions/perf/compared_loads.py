@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
-from msgspec import Struct
 from numpy.typing import NDArray
 
 from ais_prompt.errors import DataError
+from ais_prompt.extensions.perf.documents import LoadComparison, Ratio
 from ais_prompt.extensions.perf.exchange import Exchange
 from ais_prompt.extensions.perf.intervals import half_width, percentile_errors
 from ais_prompt.extensions.perf.load_files import LoadPlan, StoredLoad
@@ -27,41 +27,6 @@ COMPARED: Final = (50, 99)
 """Percentiles whose ratios are computed."""
 SAME: Final = 0.01
 """Share by which rates and mean lengths may differ without a note."""
-
-
-class Ratio(Struct, frozen=True):
-    """How a number of a load changed.
-
-    Attributes:
-        metric: its name with its unit, as in ``_perf.json``; ``ttft_seconds_p99``.
-        before, after: of the requests that both have answered; of a throughput, of all requests.
-        ratio: ``after / before``; None if ``before`` is 0.
-        interval: its 95 % interval; None for a throughput, and where the loads are too short to show it.
-        n: pairs of values.
-        thin: whether fewer than `perf.metrics.LEAST_BEYOND` values are beyond the percentile.
-    """
-
-    metric: str
-    before: float
-    after: float
-    ratio: float | None
-    interval: tuple[float, float] | None = None
-    n: int = 0
-    thin: bool = False
-
-
-class LoadComparison(Struct, frozen=True):
-    """Two loads.
-
-    Attributes:
-        common: requests that both have answered.
-        ratios: of latencies, then of throughputs.
-        notes: how the loads themselves differ, which the ratios then show too.
-    """
-
-    common: int
-    ratios: Sequence[Ratio]
-    notes: Sequence[str]
 
 
 def compare_loads(before: StoredLoad, after: StoredLoad) -> LoadComparison:

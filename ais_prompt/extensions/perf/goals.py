@@ -16,7 +16,7 @@ from ais_prompt.extensions.perf.exchange import Exchange, Seconds
 from ais_prompt.extensions.perf.intervals import independent_values, percentile_interval
 from ais_prompt.extensions.perf.metrics import LEAST_BEYOND, LoadTable, percentile, values_beyond
 from ais_prompt.extensions.perf.schedule import Schedule
-from ais_prompt.types import Slo
+from ais_prompt.extensions.perf.section import Slo
 
 
 class SloResult(Struct, frozen=True):

@@ -18,9 +18,10 @@ from ais_prompt.extensions.perf.load_files import StoredLoad, read_load
 from ais_prompt.extensions.perf.load_verdicts import LoadVerdict, load_verdicts
 from ais_prompt.extensions.perf.metrics import LoadTable, load_table, window_table
 from ais_prompt.extensions.perf.probe import probe_times
+from ais_prompt.extensions.perf.section import PerfSpec
 from ais_prompt.scoring import Row
 from ais_prompt.store import RunFolder, replacing, write_json_atomic
-from ais_prompt.types import PerfSpec, TaskSpec
+from ais_prompt.types import TaskSpec
 from ais_prompt.utils import encode_plain
 
 VERSION: Final = 1

@@ -12,10 +12,11 @@ from ais_prompt.engine import conversations_of
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.extensions.perf.load_files import LoadPlan
 from ais_prompt.extensions.perf.schedule import Schedule, at_rate, closed, from_trace, of_users, pressure
+from ais_prompt.extensions.perf.section import PerfSpec
 from ais_prompt.inferencers import RunningConversation
 from ais_prompt.models import ApiModel
 from ais_prompt.plan import Task
-from ais_prompt.types import Decoding, PerfSpec, Prediction, Prompt
+from ais_prompt.types import Decoding, Prediction, Prompt
 
 BLOCK_CHARACTERS: Final = 64
 """Characters of a block of a prefix cache: about 16 tokens."""

@@ -10,35 +10,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
-from msgspec import Struct
 
 from ais_prompt.errors import DataError
+from ais_prompt.extensions.perf.documents import ToolSection, Value
 from ais_prompt.extensions.perf.exchange import Exchange, Seconds
 from ais_prompt.extensions.perf.load_files import StoredLoad
 from ais_prompt.extensions.perf.metrics import in_flight_steps
 from ais_prompt.extensions.perf.tools import TOOLS, ToolName, ToolValues, token_times, tool_values
 
-Value: TypeAlias = float | int | str | None
 EVALSCOPE_PERCENTS: Final = (1, 5, 10, 25, 50, 75, 90, 95, 99)
 STEP: Final = 1e-6
 """Seconds: the step of times in the journal, so no stage is shorter."""
-
-
-class ToolSection(Struct, frozen=True):
-    """One table.
-
-    Attributes:
-        title: of the table.
-        rows: name → its values; None where a column means nothing for it.
-        columns: titles of the values; empty for tables of names and one value each.
-    """
-
-    title: str
-    rows: Mapping[str, Sequence[Value]]
-    columns: Sequence[str] = ()
 
 
 def tool_sections(load: StoredLoad, name: ToolName) -> list[ToolSection]:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from ais_prompt.report.language import label_language
+from ais_prompt.report.web.further import tab_assets
 from ais_prompt.utils import SECRETS, encode_finite, text, with_leaves
 
 Text: TypeAlias = list[int]
@@ -27,8 +28,11 @@ Text: TypeAlias = list[int]
 
 
 def asset(name: str | Path) -> str:
-    """Return the text of a file in ``assets``, by its name, or of a page elsewhere, by its path."""
-    return (files("ais_prompt.report.web") / "assets" / str(name)).read_text("utf-8")
+    """Return the text of a file in ``assets``, of one in another package (``PACKAGE:PATH``), or at a path."""
+    if isinstance(name, Path):
+        return name.read_text("utf-8")
+    package, _, path = name.rpartition(":")
+    return ((files(package) if package else files("ais_prompt.report.web") / "assets") / path).read_text("utf-8")
 
 
 def source_hash(text: str) -> str:
@@ -43,8 +47,8 @@ def labels() -> Mapping[str, str]:
 
 @cache
 def _table(name: str) -> Mapping[str, str]:
-    table: dict[str, str] = json.loads(asset(f"{name}.json"))
-    return table
+    files = [f"{name}.json", *(one for one in tab_assets(".json") if Path(one).name == f"{name}.json")]
+    return {label: translated for file in files for label, translated in json.loads(asset(file)).items()}
 
 
 def say(label: str, /, **values: object) -> str:

@@ -18,7 +18,7 @@ from typing import Any, Final
 from ais_prompt.errors import StoreError
 from ais_prompt.report.language import label_language
 from ais_prompt.report.web.assets import asset, finite_json, labels, packed_text, source_hash
-from ais_prompt.report.web.loads import numbers_of_points
+from ais_prompt.report.web.further import tab_assets, tabs_of
 from ais_prompt.report.web.prompt_page import QUESTIONS_STYLE
 from ais_prompt.report.web.run_files import FAILED, has_scores, is_average, newest_scores, status_of, summary_of
 from ais_prompt.scoring import Row, models_of
@@ -30,6 +30,8 @@ REPORT_SCRIPTS: Final = (
     "words.js",
     "text.js",
     "data.js",
+    "further.js",
+    *tab_assets(".js"),
     "groups.js",
     "choice.js",
     "served.js",
@@ -42,8 +44,6 @@ REPORT_SCRIPTS: Final = (
     "matrix.js",
     "scores.js",
     "answers.js",
-    "load.js",
-    "loads.js",
     "run.js",
     "tabs.js",
     "table.js",
@@ -59,7 +59,7 @@ REPORT_SCRIPTS: Final = (
 )
 REPORT_LIBRARIES: Final = ("marked", "temml")
 """Markdown and LaTeX. Files in ``assets/vendor``, each with its license."""
-RUNS_SCRIPTS: Final = ("dom.js", "words.js", "text.js", "data.js", "runs.js")
+RUNS_SCRIPTS: Final = ("dom.js", "words.js", "text.js", "data.js", "further.js", *tab_assets(".js"), "runs.js")
 MOST_LISTED: Final = 5
 """Datasets of a run without groups that the list of runs shows."""
 COMPARISON_SCRIPTS: Final = (
@@ -96,7 +96,7 @@ def page_pieces(
         prompts: HTML from `ais_prompt.report.web.run_prompts.prompts_part`, for the place in the frame.
         further: elements with data at the end.
     """
-    style = asset("style.css") + (QUESTIONS_STYLE if prompts else "")
+    style = "".join(map(asset, ("style.css", *tab_assets(".css")))) + (QUESTIONS_STYLE if prompts else "")
     script = "\n".join(map(asset, scripts))
     vendored = {name: asset(f"vendor/{name}.js") for name in libraries}
     # Only this style, these scripts, and media in the page.
@@ -153,37 +153,19 @@ def _line(folder: RunFolder) -> dict[str, Any]:
     """Return the line of a run in the list; for broken files, what is wrong with them."""
     root = folder.root.resolve()
     line: dict[str, Any] = {"name": root.parent.name, "time": root.name, "started": "", "scores": []}
-    line |= {"trouble": "", "cause": "", "failed": 0, "answers": 0, "datasets": [], "loads": []}
+    line |= {"trouble": "", "cause": "", "failed": 0, "answers": 0, "datasets": []}
     try:
         record = read_run_file(folder)
         sessions = record.get("sessions") or [{}]
         line |= {"status": status_of(folder, record), "started": sessions[0].get("started", "")}
         if has_scores(folder):
             line |= _scores_of(newest_scores(folder))
-        elif loads := [_load_line(point, load) for point, load in numbers_of_points(folder)]:
-            line |= {"loads": loads, "answers": sum(load["answered"] for load in loads)}
-            line["datasets"] = list(dict.fromkeys(load["dataset"] for load in loads))
+        else:
+            for tab in tabs_of(folder).values():
+                line |= tab.line(folder)
     except (StoreError, AttributeError, TypeError, KeyError) as error:
         line["trouble"] = error.what if isinstance(error, StoreError) else "its files are broken"
     return line
-
-
-def _load_line(point: str, load: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the main numbers of a load, from its ``_perf.json``; None for what was not measured.
-
-    Args:
-        point: its name among several loads; empty if it is the only one.
-        load: the content of the file.
-    """
-    total = load["stages"]["total"]
-    medians = {name: found["percentiles"]["p50"] for name, found in total["distributions"].items()}
-    return {
-        **{name: load[name] for name in ("model", "dataset")},
-        "point": point,
-        **{name: total[name] for name in ("answered", "failed", "requests_per_second", "output_tokens_per_second")},
-        **{name: medians.get(name) for name in ("ttft_seconds", "e2el_seconds")},
-        "wrong": [verdict["name"] for verdict in load["verdicts"] if not verdict["holds"]],
-    }
 
 
 def _scores_of(folder: RunFolder) -> dict[str, Any]:

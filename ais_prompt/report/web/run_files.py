@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,11 +14,11 @@ from msgspec import Struct
 
 from ais_prompt.checks import stored_spec
 from ais_prompt.errors import AisPromptError, ConfigError, StoreError
-from ais_prompt.extensions.perf.live import ENDING
+from ais_prompt.report.web.further import tabs_of, time_of_tabs
 from ais_prompt.scoring import Row
 from ais_prompt.store import RunFolder, check_shape, read_details, read_head, read_run_file, reading, try_file_lock
 from ais_prompt.types import SampleScore, Sensitivity
-from ais_prompt.utils import decode, decode_own
+from ais_prompt.utils import decode
 
 FIX: Final = "make the summary again: give the run's command again with -m viz -r"
 SHORTEST_PAUSE: Final = 2.0
@@ -72,31 +71,6 @@ def time_of_summary(folder: RunFolder) -> int:
     with suppress(OSError):
         return (folder.summary_dir / "summary.json").stat().st_mtime_ns
     return 0
-
-
-def time_of_loads(folder: RunFolder) -> int:
-    """Return when the numbers of the newest load were written, in nanoseconds since 1970; 0 if there are none."""
-    with suppress(OSError):
-        several = [path for path in (folder.summary_dir / "perf.csv",) if path.exists()]
-        return max((path.stat().st_mtime_ns for path in (*load_files(folder), *several)), default=0)
-    return 0
-
-
-def is_load(folder: RunFolder) -> bool:
-    """Return whether a run measures performance: at least one load has begun."""
-    return any(_performances(folder, "_schedule.jsonl"))
-
-
-def _performances(folder: RunFolder, ending: str) -> Iterator[Path]:
-    """Yield files about loads: those of the run, and those of its points, which have folders of their own."""
-    patterns = (f"performances/*/*{ending}", f"loads/*/performances/*/*{ending}")
-    return chain.from_iterable(map(folder.root.glob, patterns))
-
-
-def load_files(folder: RunFolder) -> Iterator[Path]:
-    """Yield the numbers of each load of a run, whose scores may be in a folder of their own."""
-    run = folder.root.parent if folder.root.name == "partial" else folder.root
-    return run.glob("performances/*/*_perf.json")
 
 
 def summary_of(folder: RunFolder) -> list[Row]:
@@ -226,11 +200,10 @@ class RunState(Struct, frozen=True):
         answered: samples with scores so far.
         samples: samples of these tasks in all.
         requests: requests answered so far.
-        version: changes with the scores and the loads.
+        version: changes with the scores and the files of further tabs.
         pending: why a run that is running is not scored; else empty.
-        is_due: whether a run that is running has answers to score; the page asks for that. A load has none before its
-            end: scoring would slow it down.
-        load: what the load that is running has done so far (`perf.live.LoadProgress`); None if none runs.
+        is_due: whether a run that is running has answers to score; the page asks for that.
+        tabs: tab of an extension → what goes on in a run that is running; without those that have nothing to say.
     """
 
     status: str
@@ -240,7 +213,7 @@ class RunState(Struct, frozen=True):
     version: int
     pending: str = ""
     is_due: bool = False
-    load: Mapping[str, Any] | None = None
+    tabs: Mapping[str, Mapping[str, Any]] = {}
 
 
 class LiveRun:
@@ -269,15 +242,16 @@ class LiveRun:
         status = status_of(self.folder, record)
         requests = self._requests()
         pending, is_due = "", False
-        if status == "running" and self._rescore and not is_load(self.folder):
+        tabs = tabs_of(self.folder) if status == "running" else {}
+        if status == "running" and self._rescore and all(tab.is_scored for tab in tabs.values()):
             if self._needs_judge:
                 pending = f"a judge has to be asked for the scores: aisprompt score {self.folder.root}"
             else:
                 is_due = requests != self._scored_requests and time.monotonic() >= self._next_scoring
         answered, samples = _progress(self.folder)
-        version = time_of_summary(newest_scores(self.folder)) + time_of_loads(self.folder)
-        load = self._load() if status == "running" else None
-        return RunState(status, answered, samples, requests, version, pending, is_due, load)
+        version = time_of_summary(newest_scores(self.folder)) + time_of_tabs(self.folder)
+        live = {name: found for name, tab in tabs.items() if (found := tab.live(self.folder)) is not None}
+        return RunState(status, answered, samples, requests, version, pending, is_due, live)
 
     def score(self) -> None:
         """Score what the run has answered so far, and return when that is done, or at once if it is being done."""
@@ -297,14 +271,6 @@ class LiveRun:
         with suppress(ConfigError):  # a config that cannot be read is not scored either
             return any(dataset.eval.judge for dataset in stored_spec(self.folder, as_of_others=True).datasets)
         return False
-
-    def _load(self) -> Mapping[str, Any] | None:
-        """Return the counts of the load that is running; None if none is, or if it has just begun."""
-        for path in _performances(self.folder, ENDING):
-            with suppress(OSError, ValueError):  # it has just ended
-                counts: Mapping[str, Any] = decode_own(path.read_bytes())
-                return counts
-        return None
 
     def _requests(self) -> int:
         """Count the lines of the journals; only what was added is read."""

@@ -11,11 +11,11 @@ from urllib.parse import parse_qs
 from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.preview import PromptView
 from ais_prompt.report.web.assets import Lines
+from ais_prompt.report.web.further import further_data, time_of_tabs
 from ais_prompt.report.web.index import Query, SampleIndex, find
-from ais_prompt.report.web.loads import loads_json
 from ais_prompt.report.web.overview import overview
 from ais_prompt.report.web.pages import REPORT_LIBRARIES, REPORT_SCRIPTS, page_pieces
-from ais_prompt.report.web.run_files import has_scores, newest_scores, time_of_loads, time_of_summary
+from ais_prompt.report.web.run_files import has_scores, newest_scores, time_of_summary
 from ais_prompt.report.web.run_prompts import chosen_part, kept_prompts, prompts_part, sample_prompts_html, traced_views
 from ais_prompt.report.web.sample import read_judgements, sample_json
 from ais_prompt.report.web.side_by_side import find_questions
@@ -54,19 +54,19 @@ class ServedReport:
     def overview(self) -> dict[str, Any]:
         """Return what the page shows before any sample; of a run without scores, what was run.
 
-        Its ``version`` changes with the scores and loads, and with the number of samples that are indexed.
+        Its ``version`` changes with the scores and further tabs, and with the number of samples that are indexed.
 
         Raises:
             StoreError: the run cannot be read.
         """
-        measured = time_of_loads(self.folder)
+        measured = time_of_tabs(self.folder)
         if not has_scores(self.folder):
-            return {**overview(self.folder, [], []), **loads_json(self.folder), "version": f"{measured}-0"}
+            return {**overview(self.folder, [], []), **further_data(self.folder), "version": f"{measured}-0"}
         names = {"name": self.folder.root.resolve().parent.name, "time": self.folder.root.resolve().name}
         index = self.index()
         # Before the overview: more samples than it says do no harm.
         version = f"{self._version + measured}-{index.size}"
-        return {**index.overview, **names, **loads_json(self.folder), "version": version}
+        return {**index.overview, **names, **further_data(self.folder), "version": version}
 
     def index(self) -> SampleIndex:
         """Return the samples of the newest scores; those that are read so far.

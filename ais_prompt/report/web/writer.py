@@ -11,11 +11,11 @@ from typing import Any, Final
 from ais_prompt.errors import AisPromptError
 from ais_prompt.report.question_lines import questions
 from ais_prompt.report.web.assets import Lines, packed
+from ais_prompt.report.web.further import further_data, time_of_tabs
 from ais_prompt.report.web.index import line_starts
-from ais_prompt.report.web.loads import loads_json
 from ais_prompt.report.web.overview import COLUMNS, TaskTotals, overview, samples_of
 from ais_prompt.report.web.pages import REPORT_LIBRARIES, REPORT_SCRIPTS, page_pieces
-from ais_prompt.report.web.run_files import shown_tasks, summary_of, time_of_loads, time_of_summary
+from ais_prompt.report.web.run_files import shown_tasks, summary_of, time_of_summary
 from ais_prompt.report.web.run_prompts import prompts_part
 from ais_prompt.report.web.sample import judgement_places, read_judgements, sample_json
 from ais_prompt.store import RunFolder, refuse_links, replacing, writing
@@ -32,8 +32,8 @@ CHUNK_CHARACTERS: Final = 1_000_000
 def write_report(folder: RunFolder) -> None:
     """Write ``report.html`` from the summary, results, predictions and record of a run, whole or not at all.
 
-    A task whose files cannot be read stays in the report with the reason. Of a run that has measured performance only,
-    the report has the loads and no answers.
+    A task whose files cannot be read stays in the report with the reason. Of a run that has only further
+    tabs, the report has these and no answers.
 
     Args:
         folder: of the run.
@@ -42,8 +42,8 @@ def write_report(folder: RunFolder) -> None:
         StoreError: there is no summary, or the report cannot be written.
     """
     refuse_links(folder)
-    loads = loads_json(folder)
-    rows = [] if time_of_loads(folder) and not time_of_summary(folder) else summary_of(folder)
+    further = further_data(folder)
+    rows = [] if time_of_tabs(folder) and not time_of_summary(folder) else summary_of(folder)
     tasks = [TaskTotals(task) for task in shown_tasks(folder, rows)]
     sizes = [sum(1 for _ in line_starts(folder.predictions(one.task.model, one.task.dataset))) for one in tasks]
     kept = min(1.0, MOST_SAMPLES / max(sum(sizes), 1))
@@ -55,7 +55,7 @@ def write_report(folder: RunFolder) -> None:
                 element = f'<script type="text/plain" id="task-{number}-{name}">{packed(value)}</script>\n'
                 samples.write(element.encode())
         shown = sum(int(size * kept) for size in sizes)
-        data = {**overview(folder, rows, tasks), **loads, "kept": shown if kept < 1 else None}
+        data = {**overview(folder, rows, tasks), **further, "kept": shown if kept < 1 else None}
         title, prompts = f"{data['name']} {data['time']}", prompts_part(folder)
         samples.seek(0)
         frame = title, "report.html", REPORT_SCRIPTS, data, REPORT_LIBRARIES

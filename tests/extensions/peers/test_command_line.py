@@ -65,8 +65,9 @@ def test_a_command_line_without_a_verb_runs(run_of_theirs: Project, args: tuple[
     ("args", "hint"),
     [
         (("eval_ppl_llama",), "give its path: PATH/eval_ppl_llama.py"),
-        (("eval.py", "--mode", "perf"), "ScriptedModel has no server"),
-        (("eval.py", "--mode", "perf_viz"), "add -r"),
+        (("--modles", "x"), "No such option"),
+        (("missing.py",), "there is no config 'missing.py'"),
+        (("eval.py", "--mode", "jugde"), "'jugde' is not one of"),
         (("eval.py", "-q", "auto"), "runner.qos"),
         (("eval.py", "-sp", "station"), "--station-path is not an option here"),
         ((*DESCRIBED, "--generation-kwargs", "sampled"), "'sampled' has no ="),

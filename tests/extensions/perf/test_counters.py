@@ -18,10 +18,10 @@ from ais_prompt.extensions.perf.counters import (
     read_counters,
     spec_decode_json,
 )
+from ais_prompt.extensions.perf.sweep import reset_caches
 from ais_prompt.models import OpenAIChatModel
 from ais_prompt.plan import Plan
 from ais_prompt.types import ModelSpec, PartSpec, RunSpec
-from ais_prompt.verbs import reset_caches
 
 TEXT = """\
 # HELP vllm:num_preemptions_total Cumulative number of preemptions.

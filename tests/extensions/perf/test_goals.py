@@ -6,13 +6,13 @@ import math
 
 import pytest
 
-from ais_prompt.config import parse_slo
 from ais_prompt.errors import ConfigError
 from ais_prompt.extensions.perf.exchange import Exchange
 from ais_prompt.extensions.perf.goals import Goodput, goodput
 from ais_prompt.extensions.perf.load_verdicts import load_verdicts
 from ais_prompt.extensions.perf.metrics import load_table
 from ais_prompt.extensions.perf.schedule import Schedule
+from ais_prompt.extensions.perf.section import parse_slo
 from tests.extensions.perf.loads import at_20, exchange, load
 
 

@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from rich.console import Console
 
-from ais_prompt.config import parse_slo
 from ais_prompt.errors import ConfigError
 from ais_prompt.extensions.perf.goals import goodput
 from ais_prompt.extensions.perf.load_result import LoadResult
+from ais_prompt.extensions.perf.load_tables import print_sweep
 from ais_prompt.extensions.perf.load_verdicts import LoadVerdict
 from ais_prompt.extensions.perf.metrics import load_table
+from ais_prompt.extensions.perf.perf_run import PerfRun
 from ais_prompt.extensions.perf.points import (
     CLOSE_ENOUGH,
     MOST_HALVINGS,
@@ -30,11 +31,11 @@ from ais_prompt.extensions.perf.points import (
     runs_verdict,
     search_rate,
 )
+from ais_prompt.extensions.perf.section import parse_slo
+from ais_prompt.extensions.perf.sweep import Sweep, SweepLoad, plan_at
 from ais_prompt.plan import Plan
-from ais_prompt.report import print_sweep
 from ais_prompt.store import RunFolder
 from ais_prompt.types import DatasetSpec, EvalSpec, InferSpec, ModelSpec, PartSpec, ReaderSpec, RunSpec, TaskSpec
-from ais_prompt.verbs import PerfRun, Sweep, SweepLoad, plan_at
 from tests.extensions.perf.loads import at_20, load
 
 

@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from ais_prompt.extension import missing_extension
+from ais_prompt.extension import missing_extension, shipped
 from ais_prompt.report import all_documents
 from tests.support.cli import ROOT, run_cli
 from tools.schemas import FOLDER, schemas
+from tools.stub import NAMES
 
+IS_WHOLE = set(json.loads(NAMES.read_text("utf-8")).values()) <= shipped().keys()
 KEY = "sk-live-0123456789abcdef0123456789"
 CONFIG = r"""
 models = [dict(type='ScriptedModel', abbr='fake', answers={r'^3\+3': '6', r'^5': dict(failure='timeout', message='no')},
@@ -51,6 +53,7 @@ def document(folder: Path, *args: str, code: int = 0) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.skipif(not IS_WHOLE, reason="an extension is missing, which adds fields to documents")
 def test_the_committed_schemas_are_those_of_the_program() -> None:
     found = {path: path.read_text("utf-8") for path in FOLDER.iterdir() if not missing_extension(path.stem)}
     assert found == schemas(), "run python -m tools.schemas"

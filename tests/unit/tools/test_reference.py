@@ -12,7 +12,7 @@ from ais_prompt import names
 from ais_prompt.catalog import PARTS
 from ais_prompt.cli import main
 from ais_prompt.cli.describe import command_entries
-from ais_prompt.config import META_ROLE, META_TEMPLATE, READER, TABLES, TEMPLATE, TURN
+from ais_prompt.config import META_ROLE, META_TEMPLATE, READER, TEMPLATE, TURN, all_tables
 from ais_prompt.data import Table
 from ais_prompt.reference import Entry, entries
 from tools.reference import ROOT, pages
@@ -50,7 +50,7 @@ def test_all_parts_errors_names_and_commands_have_entries(described: list[Entry]
     assert {*names.API, *names.RESULTS, *names.PROTOCOLS, *names.VALUES} <= python
 
 
-@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.title)
+@pytest.mark.parametrize("table", all_tables(), ids=lambda table: table.title)
 def test_a_table_has_each_key_once_with_its_meaning(table: Table) -> None:
     assert len(set(table.names)) == len(table.names) > 0
     assert all(key.kind and key.meaning and key.default for key in table.keys)

@@ -9,14 +9,14 @@ import pytest
 
 from ais_prompt import registry
 from ais_prompt.catalog import PARTS
-from ais_prompt.config import TABLES
+from ais_prompt.config import all_tables
 from ais_prompt.errors import AisPromptError
 from ais_prompt.utils.synonyms import _PARTS, KEYS, key_advice, part_meant
 
 
 def all_keys() -> set[str]:
     """The keys of all tables, and the arguments of all models, inferencers, retrievers and readers."""
-    found = {key.name for table in TABLES for key in table.keys}
+    found = {key.name for table in all_tables() for key in table.keys}
     for kind in ("models", "inferencers", "retrievers", "readers"):
         for name in PARTS[kind]:
             try:

@@ -19,12 +19,6 @@ async function scoreNow() {
 
 const pace = { scored: "", share: 1, first: null };  // how many samples a request is, and where the count began
 
-/** "mock/sums: 120 of 200 requests sent · 8 in flight · 110 answered · 2 failed · 19.8 requests/s". */
-function loadProgress({ task, requests, sent, in_flight, answered, failed, per_second }) {
-  const words = [say(requests == null ? "{sent} requests sent" : "{sent} of {all} requests sent", { sent: count(sent), all: requests == null ? "" : count(requests) }), say("{number} in flight", { number: count(in_flight) }), say("{number} answered", { number: count(answered) }), say("{number} failed", { number: count(failed) }), `${figure(per_second)} ${say("requests/s")}`];
-  return { done: answered + failed, of: requests, words: `${plain(task)}: ${words.join(" · ")}` };
-}
-
 /** "752 of 1,920 samples · 8 samples/s · 2 min 30 s left", from what the journals count between two scorings. */
 function progressOf({ answered, samples, requests, version, status }) {
   if (!samples) return { words: say("{done} answers", { done: count(requests) }) };
@@ -42,7 +36,8 @@ function drawLive(state) {
   if (state.status === "finished" && state.indexed < 1) return drawIndexing(banner, Math.round(100 * state.indexed));
   banner.hidden = state.status === "finished";
   banner.className = `live ${state.status}`;
-  const { done, words, of = state.samples } = state.load ? loadProgress(state.load) : progressOf(state);
+  const [[name, now] = []] = Object.entries(state.tabs);
+  const { done, words, of = state.samples } = name ? FURTHER[name].progress(now) : progressOf(state);
   const progress = of ? el("progress", { max: of, value: done, "aria-label": words }) : null;
   const button = el("button", { type: "button", onclick: async () => { button.disabled = true; await scoreNow(); button.disabled = false; } }, say("Score the answers so far"));
   const isOver = !["running", "finished"].includes(state.status);

@@ -3,7 +3,7 @@
 let source;
 let table;
 let opened = null;  // the row in the panel
-const DRAWN = { scores: scoresParts, loads: loadsParts, models: sideParts, answers: answersParts, speed: speedParts, run: runFacts };  // tab → what draws its parts
+const DRAWN = { scores: scoresParts, ...ofTabs("draw"), models: sideParts, answers: answersParts, speed: speedParts, run: runFacts };  // tab → what draws its parts
 
 sayFrame();
 followTheme(byId("theme"));

@@ -7,8 +7,7 @@ const VARIES = /(HTTP \d{3}|https?:\/\/[^\s/]+)\S*|\[[^\]]*\]|(?<!\w)'[^']*'(?!\
 function subtitle() {
   const samples = data.tasks.reduce((sum, task) => sum + task.samples, 0);
   const started = data.sessions.length ? moment(data.sessions[0].started) : data.time;
-  if (!HAS.samples() && data.sweeps.length && !data.loads.length) return [started, counted(data.sweeps.reduce((sum, sweep) => sum + sweep.points.length, 0), "load")].join(" · ");
-  if (!HAS.samples()) return [started, counted(data.loads.length, "load"), counted(data.loads.reduce((sum, load) => sum + load.stages.total.requests, 0), "request"), ...(data.status === "finished" ? [] : [plain(say(data.status))])].join(" · ");
+  if (!HAS.samples()) return [started, ...Object.values(FURTHER).flatMap((tab) => tab.facts()), ...(data.status === "finished" ? [] : [plain(say(data.status))])].join(" · ");
   const facts = [started, counted(new Set(data.scores.map(({ model }) => model)).size, "model"), counted(parts.flatMap(({ members }) => members ?? [null]).length, "dataset"), counted(samples, "sample")];
   return (["finished", "partial"].includes(data.status) ? facts : [...facts, plain(say(data.status))]).join(" · ");
 }

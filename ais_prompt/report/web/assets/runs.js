@@ -37,7 +37,7 @@ function byMean(one, other) {
 
 function drawRuns() {
   const words = byId("query").value.toLowerCase().split(/\s+/).filter(Boolean);
-  const text = (run) => [run.name, run.time, run.status, run.trouble, run.cause, ...[...run.scores, ...run.loads].map(({ model }) => model), ...run.datasets].join(" ").toLowerCase();
+  const text = (run) => [run.name, run.time, run.status, run.trouble, run.cause, ...run.scores.map(({ model }) => model), ...Object.values(FURTHER).flatMap((tab) => tab.words(run)), ...run.datasets].join(" ").toLowerCase();
   const shown = data.runs.filter((run) => words.every((word) => text(run).includes(word)) && (!byId("status").value || statusOf(run) === byId("status").value));
   shown.sort(ORDERS[byId("order").value]);
   const empty = say(data.runs.length ? "No matching runs." : "No runs yet. Start one with aisprompt run.");
@@ -54,7 +54,7 @@ function runRow(run) {
   const when = run.started ? moment(run.started) : run.time;
   const name = el("a", { href: run.address }, plain(run.name));
   const box = el("input", { type: "checkbox", "aria-label": say("Compare {name}", { name: `${plain(run.name)} ${plain(when)}` }), checked: chosen.has(run.address), onchange: () => choose(run.address, box.checked) });
-  return el("tr", {}, el("th", { scope: "row" }, el("label", { class: "pick" }, box), name, el("span", { class: "when soft" }, plain(when))), el("td", {}, scoreList(run), loadList(run.loads)), el("td", { class: "number" }, run.answers ? count(run.answers) : ""), el("td", { class: run.trouble || run.failed || ["failed", "interrupted"].includes(run.status) ? "note" : "soft" }, plain(say(run.trouble || run.status)), run.cause ? el("span", { class: "when" }, `${counted(run.failed, "task")}: ${plain(run.cause)}`) : null));
+  return el("tr", {}, el("th", { scope: "row" }, el("label", { class: "pick" }, box), name, el("span", { class: "when soft" }, plain(when))), el("td", {}, scoreList(run), Object.values(FURTHER).map((tab) => tab.listed(run))), el("td", { class: "number" }, run.answers ? count(run.answers) : ""), el("td", { class: run.trouble || run.failed || ["failed", "interrupted"].includes(run.status) ? "note" : "soft" }, plain(say(run.trouble || run.status)), run.cause ? el("span", { class: "when" }, `${counted(run.failed, "task")}: ${plain(run.cause)}`) : null));
 }
 
 /** Mark a run for the comparison; the oldest of three is no longer. */
@@ -77,16 +77,6 @@ function scoreList(run) {
   const body = el("tbody", {}, models.slice(0, SHOWN_MODELS).map(line));
   const more = el("button", { type: "button", class: "link", onclick: () => { body.append(...rest.map(line)); more.remove(); } }, say("Show more ({number} left)", { number: count(rest.length) }));
   return models.length ? [el("table", { class: "main-scores" }, el("thead", {}, head), body), rest.length ? more : null].filter(Boolean) : [];
-}
-
-/** The main numbers of the first loads. */
-function loadList(loads) {
-  if (!loads.length) return null;
-  const head = ["", "TTFT p50", "E2EL p50", say("Requests / s"), say("Tokens / s"), say("failed"), say("Verdicts")].map((text, place) => el("th", { scope: "col", class: place ? "number" : "" }, place ? text : say("Performance")));
-  const time = (value) => (value == null ? "–" : seconds(value));
-  const line = (load) => el("tr", {}, el("th", { scope: "row", dir: "auto" }, plain([load.point, `${load.model}/${load.dataset}`].filter(Boolean).join(" · "))), [time(load.ttft_seconds), time(load.e2el_seconds), figure(load.requests_per_second), figure(load.output_tokens_per_second), count(load.failed)].map((text) => el("td", { class: "number" }, text)), el("td", { class: load.wrong.length ? "note" : "soft", title: load.wrong.join(", ") }, load.wrong.length ? `${load.wrong.length} WARN` : say("ok")));
-  const more = loads.length - SHOWN_MODELS;
-  return [el("table", { class: "main-scores" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, loads.slice(0, SHOWN_MODELS).map(line))), more > 0 ? el("span", { class: "soft" }, say("{number} more", { number: count(more) })) : null];
 }
 
 function partText(part) {

@@ -1,9 +1,15 @@
 // Tabs, used with mouse and keys as the ARIA Authoring Practices describe.
 
-const TABS = { scores: "Scores", loads: "Performance", samples: "Samples", models: "Models side by side", answers: "Distributions", prompts: "Prompts", speed: "Speed", run: "Run and config" };
+const TABS = { scores: "Scores", ...ofTabs("title"), samples: "Samples", models: "Models side by side", answers: "Distributions", prompts: "Prompts", speed: "Speed", run: "Run and config" };
 
 /** Whether there is something to show in a tab. */
-const HAS = { scores: () => data.scores.length, loads: () => data.loads.length + data.sweeps.length, samples: () => data.tasks.length || !(data.is_load || HAS.loads()), models: () => names("model").length > 1, answers: () => data.tasks.length, speed: () => Object.keys(data.speeds).length, prompts: () => byId("panel-prompts").childElementCount };
+const HAS = { scores: () => data.scores.length, ...ofTabs("has"), samples: () => data.tasks.length || !Object.values(FURTHER).some((tab) => tab.isInstead()), models: () => names("model").length > 1, answers: () => data.tasks.length, speed: () => Object.keys(data.speeds).length, prompts: () => byId("panel-prompts").childElementCount };
+
+for (const name of Object.keys(FURTHER)) {
+  const panel = el("section", { id: `panel-${name}`, role: "tabpanel", "aria-labelledby": `tab-${name}` });
+  panel.hidden = true;
+  byId("panel-scores").after(panel);
+}
 
 function drawTabs() {
   const present = Object.keys(TABS).filter((name) => HAS[name]?.() ?? true);
@@ -21,7 +27,7 @@ function drawTabs() {
 }
 
 function showTab(name) {
-  if (!byId(`tab-${name}`)) name = HAS.samples() ? "samples" : HAS.loads() ? "loads" : "run";
+  if (!byId(`tab-${name}`)) name = HAS.samples() ? "samples" : Object.keys(FURTHER).find((other) => FURTHER[other].has()) ?? "run";
   for (const tab of byId("tabs").children) {
     const shown = tab.id === `tab-${name}`;
     tab.setAttribute("aria-selected", shown);

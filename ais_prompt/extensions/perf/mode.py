@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from ais_prompt.cli.limit_options import FiniteRange
+from ais_prompt.cli.modes import RunMode
 from ais_prompt.cli.options import shown_command
 from ais_prompt.cli.verb import echo, hint, offer, report
 
@@ -19,149 +18,28 @@ if TYPE_CHECKING:
     from ais_prompt.cli.gate_options import GateKeeper
     from ais_prompt.errors import AisPromptError, Interrupted
     from ais_prompt.extensions.perf.load_result import LoadResult
+    from ais_prompt.extensions.perf.perf_run import PerfRun
+    from ais_prompt.extensions.perf.section import PerfSpec
+    from ais_prompt.extensions.perf.sweep import Sweep
     from ais_prompt.extensions.perf.tools import ToolName
     from ais_prompt.plan import Plan
-    from ais_prompt.types import PerfSpec
-    from ais_prompt.verbs import PerfRun, Sweep
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-PERF_MODES: Final = ("perf", "perf_viz")
-PERF_OPTIONS: Final = (
-    "num_warmups",
-    "pressure",
-    "pressure_time",
-    "input_tokens",
-    "output_tokens",
-    "request_rate",
-    "shown_as",
-    "duration",
-    "grace",
-    "slos",
-    "strict",
-    "sweep",
-    "find_rate",
-    "runs",
-    "spec_decode",
-)
-"""The names of these options in a command."""
 SYNTHETIC: Final = "synthetic"
 """The shipped dataset of made-up prompts."""
 
 
-class _Tokens(click.ParamType):  # type: ignore[type-arg]  # generic only from click 8.4 on
-    name = "tokens"
-
-    def convert(self, value: str | list[int], param: click.Parameter | None, ctx: click.Context | None) -> list[int]:
-        """Return the least and the most tokens."""
-        if isinstance(value, list):
-            return value
-        least, _, most = value.partition("-")
-        if not (least.isdecimal() and (most or least).isdecimal()):
-            self.fail(f"{value!r} is neither a number (1024) nor two (128-1024)", param, ctx)
-        tokens = [int(least), int(most or least)]
-        if not 1 <= tokens[0] <= tokens[1]:
-            self.fail(f"{value!r}: write at least 1 token, and the smaller number first", param, ctx)
-        return tokens
-
-
-TOKENS: Final = _Tokens()
-_OPTIONS = (
-    click.option(
-        "--num-warmups",
-        type=click.IntRange(0),
-        metavar="N",
-        help="With -m perf: requests before the load (default 1).",
-    ),
-    click.option(
-        "--input-tokens", type=TOKENS, metavar="N|N-M", help="With -m perf: made-up prompts of so many tokens."
-    ),
-    click.option(
-        "--output-tokens", type=TOKENS, metavar="N|N-M", help="With them: most tokens of answers (default 128)."
-    ),
-    click.option(
-        "--request-rate",
-        type=FiniteRange(0, min_open=True),
-        metavar="X",
-        help="With -m perf: requests a second of the first model.",
-    ),
-    click.option(
-        "--as",
-        "shown_as",
-        type=click.Choice(["aisbench", "vllm", "sglang", "evalscope", "guidellm", "aiperf"]),
-        help="With -m perf and perf_viz: print the tables of another tool, with its definitions.",
-    ),
-    click.option("--pressure", is_flag=True, help="With -m perf: ask over and over, for --pressure-time."),
-    click.option(
-        "--pressure-time",
-        type=FiniteRange(0, 86_400, min_open=True),
-        metavar="SECONDS",
-        help="With --pressure: for so long (default: 15).",
-    ),
-    click.option(
-        "--duration",
-        type=click.FloatRange(0, 86_400, min_open=True),
-        metavar="SECONDS",
-        help="With -m perf: start no request after so long; rows are asked again until then.",
-    ),
-    click.option(
-        "--grace",
-        type=click.FloatRange(0, 86_400),
-        metavar="SECONDS",
-        help="With --duration: cut requests that are in flight so long after it (default: 30).",
-    ),
-    click.option(
-        "--slo",
-        "slos",
-        multiple=True,
-        metavar="GOAL",
-        help="With -m perf: a goal for a latency: 'p99 ttft <= 2s', 'p90 tpot <= 50ms'; also for goodput.",
-    ),
-    click.option(
-        "--sweep",
-        metavar="KEY=V,V…",
-        help="With -m perf: one load for each value of an option of the models: concurrency=1,4,16.",
-    ),
-    click.option(
-        "--find-rate",
-        is_flag=True,
-        help="With -m perf and --slo: search the largest request rate that meets every goal.",
-    ),
-    click.option(
-        "--runs", type=click.IntRange(1, 100), metavar="N", help="With -m perf: measure each load N times (default: 1)."
-    ),
-    click.option(
-        "--spec-decode",
-        is_flag=True,
-        help="With -m perf and perf_viz: write what vLLM counts of speculative decoding, in the form of AISBench.",
-    ),
-    click.option("--strict", is_flag=True, help="With -m perf: exit code 1 if this machine was the limit."),
-)
-
-
-def perf_options(command: Command) -> Command:
-    """Add these options to a command."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
-
-
-def with_load(options: dict[str, Any], values: dict[str, Any], mode: str) -> dict[str, Any]:
+def _source(options: dict[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that name a config, with made-up prompts and a rate where the command line asks for them.
 
     Args:
         options: those of `ais_prompt.cli.options.source`.
-        values: those of `PERF_OPTIONS`.
-        mode: of the run.
+        values: those of `ais_prompt.extensions.perf.options`.
 
     Raises:
-        ConfigError: they need ``-m perf``, or other datasets are named.
+        ConfigError: prompts are made, and other datasets are named.
     """
     from ais_prompt.errors import ConfigError
 
-    given = [name for name in PERF_OPTIONS if values[name]]
-    if mode not in PERF_MODES and given:
-        option = {"shown_as": "as", "slos": "slo"}.get(given[0], given[0]).replace("_", "-")
-        raise ConfigError(f"--{option} measures performance", where=f"--{option}", fix="add -m perf")
     made = {name: values[name] for name in ("input_tokens", "output_tokens") if values[name]}
     settings = [f"datasets.0.{name}={ends}" for name, ends in made.items()]
     named = [name for name in ("config", "datasets", "data") if options.get(name)]
@@ -172,13 +50,13 @@ def with_load(options: dict[str, Any], values: dict[str, Any], mode: str) -> dic
         settings.append(f"datasets.0.requests={options['num_prompts']}")
     if values["request_rate"]:
         settings.append(f"models.0.request_rate={values['request_rate']}")
-    if mode in PERF_MODES and options["urls"]:
+    if options["urls"]:
         settings.append("models.0.stream=True")
     datasets = (SYNTHETIC,) if made else options["datasets"]
     return {**options, "datasets": datasets, "overrides": (*settings, *options["overrides"])}
 
 
-def run_perf(ctx: click.Context, plan: Plan, keeper: GateKeeper, gate_values: dict[str, Any]) -> int:
+def _run(ctx: click.Context, plan: Plan, keeper: GateKeeper, gate_values: Mapping[str, Any]) -> int:
     """Measure the tasks of a plan, or show an earlier measurement, and return the exit code.
 
     Args:
@@ -192,7 +70,7 @@ def run_perf(ctx: click.Context, plan: Plan, keeper: GateKeeper, gate_values: di
     """
     from rich.console import Console
 
-    from ais_prompt.report import print_loads
+    from ais_prompt.extensions.perf.load_tables import print_loads
 
     _refuse(ctx.params, gate_values)
     perf = _perf(plan, ctx.params)
@@ -224,16 +102,14 @@ def _several(ctx: click.Context, plan: Plan, perf: PerfSpec) -> Sweep | None:
     """
     from ais_prompt.errors import ConfigError
     from ais_prompt.extensions.perf.points import read_sweep
-    from ais_prompt.verbs import (
-        find_or_make,
+    from ais_prompt.extensions.perf.sweep import (
         find_rate,
         measure_points,
-        open_run_folder,
         prepare_points,
         refuse_search,
         show_points,
-        with_found_models,
     )
+    from ais_prompt.verbs import find_or_make, open_run_folder, with_found_models
 
     values = ctx.params
     runs = values["runs"] or 1
@@ -263,7 +139,7 @@ def _end_sweep(ctx: click.Context, sweep: Sweep, keeper: GateKeeper) -> int:
     """Show several loads, and return the exit code."""
     from rich.console import Console
 
-    from ais_prompt.report import print_sweep
+    from ais_prompt.extensions.perf.load_tables import print_sweep
 
     hint("")
     if sweep.loads and sweep.results:
@@ -293,7 +169,7 @@ def _end_sweep(ctx: click.Context, sweep: Sweep, keeper: GateKeeper) -> int:
     return _exit_code(ctx, results, sweep.errors, sweep.stopped) or int(not holds)
 
 
-def preview_perf(plan: Plan, values: dict[str, Any]) -> None:
+def _preview(plan: Plan, values: Mapping[str, Any]) -> None:
     """Print what ``-m perf`` would send, for ``--dry-run``.
 
     Args:
@@ -303,10 +179,11 @@ def preview_perf(plan: Plan, values: dict[str, Any]) -> None:
     Raises:
         ConfigError: a task cannot be measured.
     """
+    from ais_prompt.extensions.perf.load_tables import plan_words
+    from ais_prompt.extensions.perf.perf_run import prepare_run
     from ais_prompt.extensions.perf.points import read_sweep
     from ais_prompt.extensions.perf.prepare import served_model
-    from ais_prompt.report import plan_words
-    from ais_prompt.verbs import plan_at, prepare_run
+    from ais_prompt.extensions.perf.sweep import plan_at
 
     perf = _perf(plan, values)
     for setting in [None] if values["sweep"] is None else read_sweep(values["sweep"]):
@@ -322,12 +199,12 @@ def preview_perf(plan: Plan, values: dict[str, Any]) -> None:
                 hint(f"  answers are not streamed, so there is no TTFT, TPOT or ITL: {fix}")
 
 
-def _measures(values: dict[str, Any]) -> bool:
+def _measures(values: Mapping[str, Any]) -> bool:
     """Return whether something is asked: ``-m perf -r`` shows a run, as in AISBench; half a load is another load."""
     return values["mode"] == "perf" and values["reuse"] is None
 
 
-def _refuse(values: dict[str, Any], gate_values: dict[str, Any]) -> None:
+def _refuse(values: dict[str, Any], gate_values: Mapping[str, Any]) -> None:
     """Refuse options of other modes.
 
     Raises:
@@ -362,7 +239,7 @@ def _refuse(values: dict[str, Any], gate_values: dict[str, Any]) -> None:
         raise ConfigError("-m perf_viz shows a run that is there already", fix="add -r, or -r TIMESTAMP")
 
 
-def _perf(plan: Plan, values: dict[str, Any]) -> PerfSpec:
+def _perf(plan: Plan, values: Mapping[str, Any]) -> PerfSpec:
     """Return how performance is measured: the options of the command line come before ``perf`` of the config.
 
     Raises:
@@ -370,7 +247,7 @@ def _perf(plan: Plan, values: dict[str, Any]) -> PerfSpec:
     """
     from msgspec.structs import replace
 
-    from ais_prompt.config import parse_slo
+    from ais_prompt.extensions.perf.section import PerfSpec, parse_slo
 
     given: dict[str, Any] = {"load": "pressure"} if values["pressure"] else {}
     given |= {"warmups": values["num_warmups"]} if values["num_warmups"] is not None else {}
@@ -378,11 +255,13 @@ def _perf(plan: Plan, values: dict[str, Any]) -> PerfSpec:
     given |= {"spec_decode": True} if values["spec_decode"] else {}
     given |= {name: values[name] for name in ("duration", "grace") if values[name] is not None}
     given |= {"slo": tuple(parse_slo(text, "--slo") for text in values["slos"])} if values["slos"] else {}
-    return replace(plan.spec.perf, **given)
+    spec: PerfSpec = plan.spec.sections.get("perf", PerfSpec())
+    return replace(spec, **given)
 
 
 def _measured(plan: Plan, perf: PerfSpec) -> PerfRun:
-    from ais_prompt.verbs import measure_run, open_run_folder, prepare_run, with_found_models
+    from ais_prompt.extensions.perf.perf_run import measure_run, prepare_run
+    from ais_prompt.verbs import open_run_folder, with_found_models
 
     plan = with_found_models(plan, "infer")
     loads = prepare_run(plan, perf)
@@ -392,13 +271,14 @@ def _measured(plan: Plan, perf: PerfSpec) -> PerfRun:
 
 
 def _shown(ctx: click.Context, plan: Plan, perf: PerfSpec) -> PerfRun:
-    from ais_prompt.verbs import find_or_make, show_run
+    from ais_prompt.extensions.perf.perf_run import show_run
+    from ais_prompt.verbs import find_or_make
 
     return show_run(plan.tasks, perf, find_or_make(plan, ctx.params["reuse"]))
 
 
 def _print_as_aisbench(run: PerfRun) -> None:
-    from ais_prompt.report import aisbench_screen
+    from ais_prompt.extensions.perf.tool_load import aisbench_screen
 
     for result in run.results:
         folder = run.folder.load_file(result.task.model.abbr, result.task.dataset.abbr, "").parent
@@ -411,8 +291,8 @@ def _print_as_aisbench(run: PerfRun) -> None:
 def _print_as(tool: ToolName, run: PerfRun, console: Console) -> None:
     """Print the tables of another tool; ``--json`` has them too, without rounding."""
     from ais_prompt.errors import DataError
+    from ais_prompt.extensions.perf.tool_load import print_sections
     from ais_prompt.extensions.perf.tool_tables import tool_sections
-    from ais_prompt.report import print_sections
 
     tables = {}
     for result in run.results:
@@ -457,3 +337,6 @@ def _exit_code(
         echo(f"\nthis machine was the limit for {', '.join(bound)} (--strict)", err=True)
         return 1
     return 0
+
+
+MODE: Final = RunMode(source=_source, preview=_preview, run=_run)

@@ -1,31 +1,16 @@
-"""Compare the loads of two runs, task by task."""
+"""Compare the loads of two runs, task by task, for `aisprompt compare`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-
-from msgspec import Struct
 
 from ais_prompt.comparison import ScoredTask, StoredRun, pair_tasks
 from ais_prompt.errors import DataError
-from ais_prompt.extensions.perf.compared_loads import LoadComparison, compare_loads
-from ais_prompt.extensions.perf.load_files import read_load
+from ais_prompt.extensions.perf.documents import LoadComparison
+from ais_prompt.report import FurtherComparison
 
 
-class ComparedLoads(Struct, frozen=True):
-    """The loads of two runs.
-
-    Attributes:
-        tasks: ``model/dataset`` of the second run → its comparison.
-        notes: why tasks cannot be compared.
-    """
-
-    tasks: Mapping[str, LoadComparison]
-    notes: Sequence[str]
-
-
-def compare_load_runs(before: StoredRun, after: StoredRun) -> ComparedLoads | None:
+def compare_load_runs(before: StoredRun, after: StoredRun) -> FurtherComparison | None:
     """Compare the tasks that both runs have measured under load; None if no task was.
 
     Raises:
@@ -34,6 +19,9 @@ def compare_load_runs(before: StoredRun, after: StoredRun) -> ComparedLoads | No
     pairs = [pair for pair in pair_tasks(before, after) if all(_schedule(task).exists() for task in pair)]
     if not pairs:
         return None
+    from ais_prompt.extensions.perf.compared_loads import compare_loads
+    from ais_prompt.extensions.perf.load_files import read_load
+
     found: dict[str, LoadComparison] = {}
     notes = []
     for pair in pairs:
@@ -43,8 +31,23 @@ def compare_load_runs(before: StoredRun, after: StoredRun) -> ComparedLoads | No
             )
         except DataError as error:
             notes.append(f"{pair[1].name} cannot be compared: {error.what}; {error.fix}")
-    return ComparedLoads(found, notes)
+    return FurtherComparison(
+        fields={"loads": found, "load_notes": notes}, show=lambda: _show(found, notes), is_empty=not found
+    )
 
 
 def _schedule(task: ScoredTask) -> Path:
     return task.folder.load_file(task.model, task.dataset, "_schedule.jsonl")
+
+
+def _show(found: dict[str, LoadComparison], notes: list[str]) -> None:
+    from rich.console import Console
+
+    from ais_prompt.cli.verb import echo
+    from ais_prompt.extensions.perf.comparison_table import print_load_comparison
+
+    for note in notes:
+        echo(f"Note: {note}")
+    for task, comparison in found.items():
+        print_load_comparison(task, comparison, Console())
+        echo()

@@ -14,7 +14,7 @@ from typing import Any, Final
 from rich.console import Console
 
 from ais_prompt.extensions.perf.aisbench import AisbenchTables
-from ais_prompt.extensions.perf.tool_tables import ToolSection, Value
+from ais_prompt.extensions.perf.documents import ToolSection, Value
 from ais_prompt.utils import Column, print_heading, print_table
 
 _WIDTH: Final = 50

@@ -14,17 +14,18 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import AisPromptError, ConfigError, Interrupted, Terminated
 from ais_prompt.extensions.perf.load_result import LoadResult
+from ais_prompt.extensions.perf.perf_run import PerfRun, measure_run, prepare_run, report_again, show_run
 from ais_prompt.extensions.perf.points import PointRun, Setting, ends_at_client, misses, runs_verdict, search_rate
 from ais_prompt.extensions.perf.prepare import served_model
+from ais_prompt.extensions.perf.section import PerfSpec
 from ais_prompt.models import ApiModel, Reply, ask_root
 from ais_prompt.plan import Plan, record_of
 from ais_prompt.report import csv_lines, status_of, write_report
 from ais_prompt.scoring import Row
 from ais_prompt.store import RunFolder, RunStatus, hold_writer_lock, read_run_file, recorded, replacing, writing
-from ais_prompt.types import ModelSpec, PerfSpec
+from ais_prompt.types import ModelSpec
 from ais_prompt.utils import counted, interruption
-from ais_prompt.verbs.perf import PerfRun, measure_run, prepare_run, report_again, show_run
-from ais_prompt.verbs.run import model_addresses
+from ais_prompt.verbs import model_addresses
 
 FIRST_COLUMNS: Final = ("model", "dataset", "point", "run")
 """Columns of ``summary/perf.csv`` in front of the metrics."""

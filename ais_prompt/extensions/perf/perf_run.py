@@ -13,16 +13,17 @@ from msgspec import Struct
 
 from ais_prompt.errors import AisPromptError, Interrupted, ModelError, Terminated, raise_all
 from ais_prompt.extensions.perf.counters import ServerCounters, spec_decode_json
+from ais_prompt.extensions.perf.load_page import write_load_pages
 from ais_prompt.extensions.perf.load_result import LoadResult, read_result
 from ais_prompt.extensions.perf.measure import measure
 from ais_prompt.extensions.perf.prepare import PreparedLoad, prepare_load
+from ais_prompt.extensions.perf.section import PerfSpec
 from ais_prompt.models import StartedServers
 from ais_prompt.plan import Plan, Task, record_of
-from ais_prompt.report import write_load_pages, write_report
+from ais_prompt.report import write_report
 from ais_prompt.store import RunFolder, RunStatus, hold_writer_lock, recorded, write_json_atomic
-from ais_prompt.types import PerfSpec
 from ais_prompt.utils import interruption, logging_to
-from ais_prompt.verbs.run import model_addresses, started_parts
+from ais_prompt.verbs import model_addresses, started_parts
 
 logger = logging.getLogger(__name__)
 

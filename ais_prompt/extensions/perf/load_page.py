@@ -7,12 +7,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from ais_prompt.report.web.loads import read_charts
-from ais_prompt.report.web.pages import page_pieces
+from ais_prompt.extensions.perf.page import read_charts
+from ais_prompt.report import page_pieces
 from ais_prompt.store import RunFolder, replacing
 from ais_prompt.types import TaskSpec
 
-SCRIPTS: Final = ("dom.js", "words.js", "text.js", "data.js", "plots.js", "charts.js", "load.js", "load_page.js")
+_ASSETS: Final = f"{__package__}:assets"
+SCRIPTS: Final = (
+    *("dom.js", "words.js", "text.js", "data.js", "plots.js", "charts.js"),
+    *(f"{_ASSETS}/load.js", f"{_ASSETS}/load_page.js"),
+)
 PAGES: Final[Mapping[str, str]] = {"requests": "_plot.html", "rates": "_rps_distribution_plot.html"}
 """What a page shows → the end of its name."""
 
@@ -28,4 +32,4 @@ def write_load_pages(task: TaskSpec, folder: RunFolder) -> None:
     for kind, ending in PAGES.items():
         data = {"name": task.name, "kind": kind, "charts": charts}
         with replacing(folder.load_file(*names, ending)) as stream:
-            stream.writelines(map(str.encode, page_pieces(task.name, "load_page.html", SCRIPTS, data)))
+            stream.writelines(map(str.encode, page_pieces(task.name, f"{_ASSETS}/load_page.html", SCRIPTS, data)))

@@ -7,7 +7,7 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
-from ais_prompt.extensions.perf.compared_loads import LoadComparison, Ratio
+from ais_prompt.extensions.perf.documents import LoadComparison, Ratio
 from ais_prompt.extensions.perf.metrics import METRICS
 from ais_prompt.utils import Cell, Column, print_heading, print_table, printable
 

@@ -1,18 +1,19 @@
-"""The loads of a run for the report: their numbers, verdicts and pictures, and the points of a sweep."""
+"""The loads of a run for its report and the list of runs: numbers, verdicts and pictures, and the points of a sweep."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from io import StringIO
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
+from ais_prompt.extensions.perf.live import ENDING
 from ais_prompt.extensions.perf.metrics import METRICS
 from ais_prompt.extensions.perf.points import PointRun, knee
-from ais_prompt.report.web.assets import finite_json
-from ais_prompt.report.web.run_files import is_load, load_files
+from ais_prompt.report import ReportTab, finite_json
 from ais_prompt.store import RunFolder, reading
 from ais_prompt.utils import decode_own
 
@@ -28,7 +29,7 @@ def numbers_of(folder: RunFolder) -> list[dict[str, Any]]:
     Raises:
         StoreError: one cannot be read.
     """
-    return [_json(path) for path in sorted(load_files(folder))]
+    return [_json(path) for path in sorted(folder.root.glob("performances/*/*_perf.json"))]
 
 
 def numbers_of_points(folder: RunFolder) -> list[tuple[str, dict[str, Any]]]:
@@ -58,9 +59,9 @@ def loads_json(folder: RunFolder) -> dict[str, Any]:
     loads = []
     for one in numbers_of(folder):
         names = one["model"], one["dataset"]
-        is_known = _run(folder).load_file(*names, "_charts.json").exists()
+        is_known = folder.load_file(*names, "_charts.json").exists()
         loads.append({**one, "charts": read_charts(*names, folder) if is_known else None})
-    values = {"is_load": is_load(_run(folder)), "loads": loads, "sweeps": sweeps_of(folder), "metrics": METRICS}
+    values = {"is_load": _is_load(folder), "loads": loads, "sweeps": sweeps_of(folder), "metrics": METRICS}
     found: dict[str, Any] = finite_json(values)
     return found
 
@@ -71,7 +72,7 @@ def read_charts(model: str, dataset: str, folder: RunFolder) -> Any:
     Raises:
         StoreError: it cannot be read.
     """
-    return _json(_run(folder).load_file(model, dataset, "_charts.json"))
+    return _json(folder.load_file(model, dataset, "_charts.json"))
 
 
 def sweeps_of(folder: RunFolder) -> list[dict[str, Any]]:
@@ -84,7 +85,7 @@ def sweeps_of(folder: RunFolder) -> list[dict[str, Any]]:
     Raises:
         StoreError: the file cannot be read.
     """
-    path = _run(folder).summary_dir / "perf.csv"
+    path = folder.summary_dir / "perf.csv"
     if not path.exists():
         return []
     with reading(path, fix=FIX):
@@ -106,12 +107,66 @@ def _knee(points: Sequence[Mapping[str, Any]]) -> int | None:
     return knee(rates, latencies)
 
 
-def _run(folder: RunFolder) -> RunFolder:
-    """Return the run of a folder of scores: that of an unfinished run has scores in a folder of their own."""
-    return RunFolder(folder.root.parent) if folder.root.name == "partial" else folder
-
-
 def _json(path: Path) -> dict[str, Any]:
     with reading(path, fix=FIX):
         found: dict[str, Any] = decode_own(path.read_bytes())
     return found
+
+
+def _line(folder: RunFolder) -> dict[str, Any]:
+    """Return the values of the line of a run in the list; none before its first load has ended."""
+    if not (loads := [_load_line(point, load) for point, load in numbers_of_points(folder)]):
+        return {}
+    datasets = list(dict.fromkeys(load["dataset"] for load in loads))
+    return {"loads": loads, "answers": sum(load["answered"] for load in loads), "datasets": datasets}
+
+
+def _load_line(point: str, load: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the main numbers of a load, from its ``_perf.json``; None for what was not measured.
+
+    Args:
+        point: its name among several loads; empty if it is the only one.
+        load: the content of the file.
+    """
+    total = load["stages"]["total"]
+    medians = {name: found["percentiles"]["p50"] for name, found in total["distributions"].items()}
+    return {
+        **{name: load[name] for name in ("model", "dataset")},
+        "point": point,
+        **{name: total[name] for name in ("answered", "failed", "requests_per_second", "output_tokens_per_second")},
+        **{name: medians.get(name) for name in ("ttft_seconds", "e2el_seconds")},
+        "wrong": [verdict["name"] for verdict in load["verdicts"] if not verdict["holds"]],
+    }
+
+
+def _time(folder: RunFolder) -> int:
+    """Return when the numbers of the newest load were written, in nanoseconds since 1970; 0 if there are none."""
+    with suppress(OSError):
+        several = [path for path in (folder.summary_dir / "perf.csv",) if path.exists()]
+        files = (*folder.root.glob("performances/*/*_perf.json"), *several)
+        return max((path.stat().st_mtime_ns for path in files), default=0)
+    return 0
+
+
+def _is_load(folder: RunFolder) -> bool:
+    """Return whether a run measures performance: at least one load has begun."""
+    return any(_performances(folder, "_schedule.jsonl"))
+
+
+def _performances(folder: RunFolder, ending: str) -> Iterator[Path]:
+    """Yield files about loads: those of the run, and those of its points, which have folders of their own."""
+    patterns = (f"performances/*/*{ending}", f"loads/*/performances/*/*{ending}")
+    return chain.from_iterable(map(folder.root.glob, patterns))
+
+
+def _live(folder: RunFolder) -> Mapping[str, Any] | None:
+    """Return the counts of the load that is running (`LoadProgress`); None if none is, or if it has just begun."""
+    for path in _performances(folder, ENDING):
+        with suppress(OSError, ValueError):  # it has just ended
+            counts: Mapping[str, Any] = decode_own(path.read_bytes())
+            return counts
+    return None
+
+
+# Scoring the answers so far would slow the load down.
+TAB: Final = ReportTab(data=loads_json, line=_line, version=_time, live=_live, is_scored=False)

@@ -4,6 +4,40 @@ const FEW_LOADS = 3;  // that are shown without unfolding
 const SHOWN_PERCENTILES = ["p50", "p90", "p99"];  // the files have more
 const LOAD_COLUMNS = [["TTFT p50", "ttft_seconds", "p50"], ["TTFT p99", "ttft_seconds", "p99"], ["TPOT p50", "tpot_seconds", "p50"], ["E2EL p50", "e2el_seconds", "p50"], ["E2EL p99", "e2el_seconds", "p99"]];
 
+addTab("loads", {
+  title: "Performance",
+  has: () => (data.loads?.length ?? 0) + (data.sweeps?.length ?? 0),
+  isInstead: () => data.is_load || FURTHER.loads.has(),
+  draw: loadsParts,
+  facts: loadFacts,
+  progress: loadProgress,
+  listed: ({ loads = [] }) => loadList(loads),
+  words: ({ loads = [] }) => loads.map(({ model }) => model),
+});
+
+/** For the line below the title: how many loads and requests there are. */
+function loadFacts() {
+  const { loads = [], sweeps = [] } = data;
+  if (sweeps.length && !loads.length) return [counted(sweeps.reduce((sum, sweep) => sum + sweep.points.length, 0), "load")];
+  return [counted(loads.length, "load"), counted(loads.reduce((sum, load) => sum + load.stages.total.requests, 0), "request")];
+}
+
+/** "mock/sums: 120 of 200 requests sent · 8 in flight · 110 answered · 2 failed · 19.8 requests/s". */
+function loadProgress({ task, requests, sent, in_flight, answered, failed, per_second }) {
+  const words = [say(requests == null ? "{sent} requests sent" : "{sent} of {all} requests sent", { sent: count(sent), all: requests == null ? "" : count(requests) }), say("{number} in flight", { number: count(in_flight) }), say("{number} answered", { number: count(answered) }), say("{number} failed", { number: count(failed) }), `${figure(per_second)} ${say("requests/s")}`];
+  return { done: answered + failed, of: requests, words: `${plain(task)}: ${words.join(" · ")}` };
+}
+
+/** The main numbers of the first loads. */
+function loadList(loads) {
+  if (!loads.length) return null;
+  const head = ["", "TTFT p50", "E2EL p50", say("Requests / s"), say("Tokens / s"), say("failed"), say("Verdicts")].map((text, place) => el("th", { scope: "col", class: place ? "number" : "" }, place ? text : say("Performance")));
+  const time = (value) => (value == null ? "–" : seconds(value));
+  const line = (load) => el("tr", {}, el("th", { scope: "row", dir: "auto" }, plain([load.point, `${load.model}/${load.dataset}`].filter(Boolean).join(" · "))), [time(load.ttft_seconds), time(load.e2el_seconds), figure(load.requests_per_second), figure(load.output_tokens_per_second), count(load.failed)].map((text) => el("td", { class: "number" }, text)), el("td", { class: load.wrong.length ? "note" : "soft", title: load.wrong.join(", ") }, load.wrong.length ? `${load.wrong.length} WARN` : say("ok")));
+  const more = loads.length - SHOWN_MODELS;
+  return [el("table", { class: "main-scores" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, loads.slice(0, SHOWN_MODELS).map(line))), more > 0 ? el("span", { class: "soft" }, say("{number} more", { number: count(more) })) : null];
+}
+
 function loadsParts() {
   const shown = data.loads.filter((load) => (!filters.model.size || filters.model.has(load.model)) && (!filters.dataset.size || filters.dataset.has(load.dataset)));
   const summary = shown.length > 1 ? loadsTable(shown) : null;

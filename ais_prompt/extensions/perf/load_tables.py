@@ -12,10 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from ais_prompt.extensions.perf.load_result import LoadResult
+from ais_prompt.extensions.perf.metric_names import LOAD_VERDICTS
 from ais_prompt.extensions.perf.metrics import METRICS, PERCENTILES, Distribution, LoadTable
 from ais_prompt.extensions.perf.points import PointRun, Setting, knee, misses
 from ais_prompt.extensions.perf.schedule import Schedule
-from ais_prompt.types import LOAD_VERDICTS
 from ais_prompt.utils import Cell, Column, counted, fits, print_heading, print_table, printable
 
 _STATISTICS: Final = ("mean", "min", *(f"p{percent}" for percent in PERCENTILES), "max", "n")

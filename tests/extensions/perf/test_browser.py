@@ -11,9 +11,10 @@ import pytest
 from msgspec import to_builtins
 
 from ais_prompt.extensions.perf.charts import charts_json
+from ais_prompt.extensions.perf.load_page import PAGES, write_load_pages
 from ais_prompt.extensions.perf.load_verdicts import load_verdicts
 from ais_prompt.extensions.perf.metrics import load_table
-from ais_prompt.report import PAGES, write_load_pages, write_report
+from ais_prompt.report import runs_page, write_report
 from ais_prompt.store import RunFolder, write_json_atomic
 from tests.extensions.perf.loads import at_20, load
 from tools.chromium import Page
@@ -72,4 +73,21 @@ def test_a_page_of_pictures_shows_a_chosen_time(chromium: Page, measured: RunFol
     assert "10 s" in chromium.value(TICKS)
     chromium.value("options.onzoom([1, 2])")
     assert "10 s" not in chromium.value(TICKS)
+    assert not chromium.complaints
+
+
+def test_the_list_of_runs_has_the_main_numbers_of_a_load(chromium: Page, measured: RunFolder, tmp_path: Path) -> None:
+    shutil.rmtree(measured.summary_dir)  # a run that has only measured
+    page = tmp_path / "runs.html"
+    page.write_text(runs_page(measured.root.parent, {"/mixed": measured}), "utf-8")
+    chromium.complaints.clear()
+    chromium.open(page.as_uri())
+    chromium.wait_for("document.querySelectorAll('.main-scores tbody tr').length === 1")
+    assert chromium.texts(".main-scores tbody th") == ["fake/sums"]
+    assert not chromium.complaints
+    write_report(measured)
+    chromium.open(measured.report.as_uri())
+    chromium.wait_for("document.querySelectorAll('#panel-loads .chart svg').length >= 4")
+    assert "1 load · 200 requests" in chromium.texts("#subtitle")[0]
+    assert chromium.texts("#tabs button")[0] == "Performance"
     assert not chromium.complaints

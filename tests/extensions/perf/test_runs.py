@@ -1,6 +1,6 @@
 """`run -m perf` against the mock server: what is written, what can be computed again, and what is refused.
 
-No number depends on the machine here: those are in `tests/extensions/perf`.
+No number depends on the machine here: those are in the other files.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import csv
 import json
 import shutil
 import signal
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ import pytest
 from ais_prompt.report import LiveRun, runs_page
 from ais_prompt.store import RunFolder
 from tests.e2e.project import DATASET, Project, read_lines
+from tests.e2e.test_servers import noted, noting, use
+from tests.e2e.test_truncated import run_with_cut_answers
 from tests.support.servers import MockServer
 from tests.support.waiting import WATCHDOG_SECONDS
 
@@ -392,18 +395,18 @@ def test_an_interrupted_load_keeps_what_is_there(project: Project, server: MockS
         assert time.monotonic() < deadline
         time.sleep(0.05)
     live = LiveRun(RunFolder(project.folder()), rescore=lambda _: None)
-    while not ((state := live.state()).load and state.load["answered"] == 4):
+    while not ((state := live.state()).tabs and state.tabs["loads"]["answered"] == 4):
         assert time.monotonic() < deadline
         time.sleep(0.05)
     counts = {"sent": 8, "in_flight": 4, "answered": 4, "failed": 0}
-    assert {name: state.load[name] for name in counts} == counts
+    assert {name: state.tabs["loads"][name] for name in counts} == counts
     assert not state.is_due, "scoring would slow the load down"
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=WATCHDOG_SECONDS)
     assert process.returncode == 130
     assert "interrupted after 4 of 8" in out
     assert "stopped; what was answered is kept" in err
-    assert live.state().load is None
+    assert not live.state().tabs
     assert json.loads((project.folder() / "run.json").read_text())["status"] == "interrupted"
     assert Path(project.folder() / "performances" / "fake" / "sums.csv").exists()
 
@@ -560,8 +563,11 @@ def test_a_sweep_is_a_load_for_each_point_and_shown_again(project: Project, serv
     one = project.run("run", "eval.py", "-m", "perf_viz", "-r", str(folders[2]), "--as", "vllm")
     assert "Mean TTFT (ms):" in one.stdout, one.stderr
     keep_measurement(project.folder())
-    again = project.run("run", "eval.py", "-m", "perf_viz", "-r")
+    again = project.run("run", "eval.py", "-m", "perf_viz", "-r", "--json")
     assert again.returncode == 0, again.stderr
+    document = json.loads(again.stdout)
+    assert {one["point"] for one in document["loads"]} == {f"concurrency={number}" for number in (1, 2, 8)}
+    assert document["best_rate"] is None
     assert list(csv.DictReader((project.folder() / "summary" / "perf.csv").read_text().splitlines())) == rows
 
 
@@ -627,3 +633,32 @@ def test_a_server_without_counters_is_said_in_the_file_of_speculative_decoding(
     assert (found["status"], found["error"]) == ("error", "GET /metrics: HTTP 404")
     assert found["url"] == server.base_url.replace("/v1", "/metrics")
     assert json.loads(performances(project)["sums_perf.json"])["counters"][0]["error"] == found["error"]
+
+
+@pytest.mark.process
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_load_that_is_stopped_while_its_server_starts_is_measured_again(project: Project) -> None:
+    use(project, noting(project))
+    process = project.start("run", "eval.py", "-m", "perf")
+    noted(project, "server")
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=WATCHDOG_SECONDS)
+    assert process.returncode == 130
+    assert "fix:   measure it again" in err
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("args", "hint"),
+    [
+        (("-m", "perf"), "ScriptedModel has no server"),
+        (("-m", "perf_viz"), "add -r"),
+        (("-r", "--retry-truncated", "max_out_len=64", "-m", "perf"), "truncated answers"),
+        (("--slo", "p99 ttft <= 2s"), "add -m perf"),
+    ],
+)
+def test_a_load_that_makes_no_sense_is_an_error_with_a_hint(project: Project, args: tuple[str, ...], hint: str) -> None:
+    run_with_cut_answers(project)
+    done = project.run("run", "eval.py", *args)
+    assert done.returncode == 2
+    assert hint in done.stderr

@@ -1,0 +1,17 @@
+// Tabs of the report that extensions bring, and what these say of a run elsewhere on the pages.
+
+const FURTHER = {};  // name → tab
+
+/**
+ * Add a tab: its `title`; `has()`, whether there is something to show; `draw()`, its parts; `isInstead()`, whether the run has this in place of samples;
+ * `facts()`, for the line below the title of such a run; `progress(state)`, what it does just now, as `progressOf` says it;
+ * `listed(run)`, its part of a line in the list of runs, null for none; and `words(run)`, what the search finds of that.
+ */
+function addTab(name, tab) {
+  FURTHER[name] = tab;
+}
+
+/** Name → a value of each tab. */
+function ofTabs(key) {
+  return Object.fromEntries(Object.entries(FURTHER).map(([name, tab]) => [name, tab[key]]));
+}
