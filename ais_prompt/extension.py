@@ -276,13 +276,13 @@ def names_of(one: Extension) -> list[str]:
 
 def missing_extension(name: str) -> str:
     """Return the name of the extension that brings a part, verb or format, if its folder is missing; else nothing."""
-    owner = _owners().get(name, "")
+    owner = _owners(_FOLDER / "names.json").get(name, "")
     return "" if owner in shipped() else owner
 
 
 @cache
-def _owners() -> Mapping[str, str]:
+def _owners(file: Path) -> Mapping[str, str]:
     import json
 
-    owners: dict[str, str] = json.loads((_FOLDER / "names.json").read_text("utf-8"))
+    owners: dict[str, str] = json.loads(file.read_text("utf-8"))
     return owners

@@ -13,16 +13,13 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
 from ais_prompt.extension import Extension, names_of, shipped
 from tests.e2e.project import DATASET, MODEL, Project
 from tests.support.cli import ROOT
-
-WAITING: Final[frozenset[str]] = frozenset({"benchmarks", "logs", "peers", "perf"})
-"""Extensions that the core or another extension still needs, or that do not say yet of a name that it is theirs."""
 
 PROGRAM: Final = """
 import json, sys
@@ -109,11 +106,7 @@ def asking_for(one: Extension, project: Project) -> Iterator[tuple[str, list[str
             yield step, command
 
 
-def waiting(name: str) -> Any:
-    return pytest.param(name, marks=[pytest.mark.xfail(strict=False)] if name in WAITING else [])
-
-
-EACH: Final = [waiting(name) for name in shipped()]
+EACH: Final = list(shipped())
 
 
 @pytest.mark.process
@@ -165,7 +158,7 @@ def test_the_tests_of_the_core_need_no_extension(tmp_path: Path) -> None:
     """As `make quick`, on a copy of the repository without extensions and their tests: about two minutes."""
     ignored = shutil.ignore_patterns(*NOT_COPIED)
     shutil.copytree(ROOT, tmp_path / "core", ignore=ignored, symlinks=True)
-    for name in shipped().keys() - WAITING:
+    for name in shipped():
         shutil.rmtree(tmp_path / "core/ais_prompt/extensions" / name)
     shutil.rmtree(tmp_path / "core/tests/extensions")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "core")}

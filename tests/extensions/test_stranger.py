@@ -12,13 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt import store
 from tests.e2e.project import DATASET, Project
 from tests.support.cli import ROOT
 
 pytestmark = pytest.mark.slow
 
-WAITING = not hasattr(store, "LogFormat")
 """Whether formats of logs are not yet something that the core knows."""
 
 
@@ -80,7 +78,6 @@ def test_a_tracker_that_fails_ends_no_run(python: Path, project: Project) -> Non
     ]
 
 
-@pytest.mark.skipif(WAITING, reason="the core does not know formats of logs yet")
 def test_a_format_of_logs(python: Path, project: Project) -> None:
     answers = [("1+1?", "2", "2", True), ("2+2?", "5", "4", False)]
     rows = [dict(zip(("question", "answer", "gold", "right"), one, strict=True)) for one in answers]

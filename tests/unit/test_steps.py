@@ -25,8 +25,12 @@ EXTENSION = Extension(
     variables={"STRANGE_HOME": ("folder", "where the stranger lives")},
     packages=("click",),
     steps={
+        "array_index": "acts:array_index",
+        "benchmarks": "acts:benchmarks",
         "command_line": "acts:command_line",
+        "compare": "acts:compare",
         "config_trees": "acts:config_trees",
+        "entries": "acts:entries",
         "find_data": "acts:find_data",
         "finished": "acts:finished",
         "foreign_name": "acts:foreign_name",
@@ -47,6 +51,22 @@ from ais_prompt.errors import ConfigError
 
 HERE = Path(__file__).parent
 strange_option = click.option("--strange", metavar="FILE")
+
+
+def array_index(environment):
+    return None
+
+
+def benchmarks():
+    return "Strange benchmarks", []
+
+
+def compare(before, after):
+    return None
+
+
+def entries(name):
+    return []
 
 
 def command_line(args, command):
