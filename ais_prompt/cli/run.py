@@ -297,7 +297,9 @@ def _limits(task: Task) -> Sequence[int]:
 
 def _reads_few(result: RunResult) -> bool:
     """Return whether a dataset has so many unread answers, or so few right ones, that its reader may be the reason."""
-    scores = [outcome.scores[0] for outcome in result.outcomes if outcome.scores]
+    # Programs are not read in several ways.
+    read = (outcome for outcome in result.outcomes if outcome.name not in result.isolation)
+    scores = [outcome.scores[0] for outcome in read if outcome.scores]
     return any(one.counts["unparsed"] > one.n / 10 or one.value == 0 for one in scores if one.n)
 
 

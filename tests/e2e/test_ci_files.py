@@ -97,7 +97,7 @@ def test_the_workflow_calls_targets_of_the_makefile() -> None:
     steps = [step for job in workflow["jobs"].values() for step in job["steps"] if "run" in step]
     called = {match[1] for step in steps if (match := re.fullmatch(r"make ([\w-]+)", step["run"]))}
     wanted = set(re.findall(r"^make ([\w-]+)$", (ROOT / ".ci/run").read_text("utf-8"), re.MULTILINE))
-    assert called == wanted - {"quick-newest"}  # the jobs of the workflow have every version
+    assert called - {"quick"} == wanted - {"quick-newest"}  # the jobs of the workflow have every version
 
 
 def test_pytest_has_the_options_of_the_makefile() -> None:

@@ -47,6 +47,7 @@ PARTS = {
 OUR_OWN = {
     "AcceptsSilence",
     "Benchmark",  # what a step of an extension returns
+    "Log",  # what a format of logs is given
     *("Batches", "CompiledTemplate", "ChatFormat", "Display", "Job", "MessagesFormat"),
     *("OpenProgress", "Progress", "Watch", "WireFormat"),
     *("Draft", "Maker", "TokenCounter"),  # of one reader, `RulerDataset`

@@ -47,7 +47,6 @@ PLACES: Final = {
 ASKED_FOR: Final = {
     "verbs": ["{}"],
     "meant": ["{}"],
-    "modes": ["run", "eval.py", "-m", "{}"],
     "exporters": ["export", "eval", "--to", "{}"],
 }
 """Field of a manifest → how a user asks for a name in it. Nobody names a format of logs: files are recognized."""
@@ -99,8 +98,19 @@ def asking_for(one: Extension, project: Project) -> Iterator[tuple[str, list[str
     for field, words in ASKED_FOR.items():
         for name in getattr(one, field, ()):
             yield name, [word.format(name) for word in words]
-    for name in {name for options in getattr(one, "options", {}).values() for name in options}:
-        yield name, ["run", "eval.py", name, "x"]
+    for name in names_of(one):
+        if name.startswith("--gate "):
+            yield name, ["run", "eval.py", "--gate", f"{name.removeprefix('--gate ')} <= 1"]
+        elif name.startswith("-m "):
+            yield name, ["run", "eval.py", *name.split()]
+        elif name.startswith("--"):
+            yield name, ["run", "eval.py", name, "x"]
+        elif name.endswith("="):
+            project.write_config(more=f"{name.removesuffix('=')} = dict()")
+            path = project.root / f"section_{name.removesuffix('=')}.py"
+            path.write_text((project.root / "eval.py").read_text())
+            project.write_config()
+            yield name, ["check", path.name]
     for step, command in STEPS.items():
         if step in one.steps:
             yield step, command

@@ -181,9 +181,9 @@ def test_a_wrong_parser(project: Project) -> None:
 
 
 def test_a_model_that_cannot_be_offered_tools(project: Project) -> None:
-    model = "dict(type='OpenAICompletionModel', abbr='m', model='m', base_url='http://127.0.0.1:9', api_key=None)"
+    model = "dict(type='FunctionModel', abbr='m', function='builtins.str')"
     project.write_config(models=model, datasets=DATASET.replace("MORE", ""))
-    assert "OpenAICompletionModel cannot send tools" in project.run("check", "eval.py").stderr
+    assert "FunctionModel cannot send tools" in project.run("check", "eval.py").stderr
 
 
 def test_a_local_model_gets_tools_through_its_chat_template(project: Project, tmp_path: Path) -> None:

@@ -10,12 +10,13 @@ from click.testing import CliRunner
 
 from ais_prompt.extensions.peers.packages import PEER_FOLDERS
 from tests.support.peer_package import write_peer
-from tools.peer_configs import main
+from tools.peer_configs import JUDGE, main
 
 
 @pytest.fixture
 def peer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv(PEER_FOLDERS.variable, "")
+    for name in (PEER_FOLDERS.variable, "HF_HUB_OFFLINE", *JUDGE):  # the tool sets them
+        monkeypatch.setenv(name, "")
     return write_peer(tmp_path)
 
 
