@@ -118,7 +118,7 @@ def show_size(texts: dict[Path, str]) -> None:
 
 
 def show_border(texts: dict[Path, str]) -> None:
-    """Print what a change touches: extensions that the core names, words that are told often, stems of two files."""
+    """Print how many core files name an extension, how often `WORDS` occur, and which file stems occur twice."""
     names = sorted(path.parent.name for path in EXTENSIONS.glob("*/__init__.py"))
     dotted = re.compile(rf"extensions[./]({'|'.join(names)})\b")
     word = re.compile(rf"\b({'|'.join(names)})\b")

@@ -150,10 +150,6 @@ def is_text(value: Any) -> bool:
     return isinstance(value, str | int | float)
 
 
-def _is_texts(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(one, str | int | float) for one in value)
-
-
 def _is_chat(value: Any) -> bool:
     try:
         return bool(chat_of("", value))

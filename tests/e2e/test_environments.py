@@ -74,7 +74,7 @@ ALL_VERBS: Final[dict[str, list[str]]] = {
     "lock": ["lock", "eval.py", "-o", "prompts.lock"],
     "seal": ["seal", "eval", "-o", "again.seal"],
     "verify": ["verify", "eval.seal"],
-    "view": ["view", "eval", "--html", "page.html"],
+    "export": ["export", "eval", "--to", "csv"],
     "list": ["list"],
     "describe": ["describe", "GenInferencer"],
     "help": ["run", "--help"],

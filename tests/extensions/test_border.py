@@ -49,13 +49,13 @@ ASKED_FOR: Final = {
     "meant": ["{}"],
     "exporters": ["export", "eval", "--to", "{}"],
 }
-"""Field of a manifest → how a user asks for a name in it. Nobody names a format of logs: files are recognized."""
+"""Field of a manifest → how a user asks for a name in it. Formats of logs are left out: their content tells them."""
 
 STEPS: Final = {
     "accelerate": ["run", "eval.py", "--accelerator", "vllm"],
     "array_index": ["run", "eval.py", "-r", "4711", "--shard", "auto/2"],
 }
-"""Step → what a user does who needs it; nobody misses the others by a name."""
+"""Step → a command that needs it. The other steps have no name on the command line."""
 
 
 def copy_without(folder: Path, *names: str) -> Path:

@@ -39,7 +39,6 @@ logger = logging.getLogger(__name__)
 
 ITEM: Final = re.compile(r"(models|datasets)\[(\d+)\](\.eval_cfg)?")
 """The item of a config that a fault is in."""
-NOT_ANSWERED: Final = "the run has no answer to this question"
 
 
 def import_run(log: Log, source: Source, command: str, *, scored: bool = False) -> ImportedLog:
