@@ -46,8 +46,8 @@ slow: slow-tests test-lowest pythons
 
 # What takes minutes: the report in a browser, hostile programs as root and as another user, a thousand programs in a row.
 slow-tests: .venv/installed-dev
-	$(BIN)/python -m pytest --numprocesses 2 -m slow --ignore tests/browser --ignore tests/hostile
-	$(BIN)/python -m pytest -m 'slow or browser' tests/hostile tests/browser
+	$(BIN)/python -m pytest --numprocesses 2 -m slow --ignore tests/core/browser --ignore tests/core/hostile
+	$(BIN)/python -m pytest -m 'slow or browser' tests/core/hostile tests/core/browser
 	$(BIN)/python -m pytest -m browser tests/extensions
 
 # Which branches of the package the tests reach without starting the command line as a process of its own.
@@ -67,9 +67,9 @@ python-%:
 
 # A part of the suite with the lowest versions of all dependencies that pyproject.toml allows.
 test-lowest: .venv-lowest/installed
-	.venv-lowest/bin/python -m pytest --numprocesses 2 tests/conformance tests/unit/cli tests/unit/config \
-		tests/unit/evaluators tests/unit/models tests/unit/prompts tests/unit/data tests/unit/locks tests/unit/report \
-		tests/unit/store tests/unit/utils tests/e2e/test_run.py tests/e2e/test_api.py
+	.venv-lowest/bin/python -m pytest --numprocesses 2 tests/core/conformance \
+		$(addprefix tests/core/unit/,cli config evaluators models prompts data locks report store utils) \
+		tests/core/e2e/test_run.py tests/core/e2e/test_api.py
 
 # New counterexamples for the properties, in every call others, and all combinations of the grids; how to repeat it is
 # printed with what is found.
@@ -78,7 +78,7 @@ search: .venv/installed-dev
 
 # OpenCompass, AISBench and this program on the same configs and rows. Their wheels are installed below ~/.cache once.
 real: .venv/installed-peers .venv/installed-real
-	$(BIN)/python -m pytest -m real tests/e2e/test_real_model.py
+	$(BIN)/python -m pytest -m real tests/core/e2e/test_real_model.py
 	$(BIN)/python -m tools.real.lm_eval
 	$(BIN)/python -m tools.real
 

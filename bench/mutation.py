@@ -1,7 +1,7 @@
 """Which share of small changes of the code the tests notice: the mutation score of the files that matter most.
 
     python -m bench.mutation                                    # 25 mutants of each file; --samples N, --all, --seed
-    python -m bench.mutation --only metrics/interval -- --quick tests/unit      # what follows goes to pytest
+    python -m bench.mutation --only metrics/interval -- --quick tests/core/unit      # what follows goes to pytest
 
 A mutant is killed by a test that fails or hangs with it. The tests that reach its place judge it, the fastest modules
 first, until one fails. A run of all tests with every mutant switched off finds them once; ``--cache`` keeps the result.

@@ -1,7 +1,7 @@
 """The page on differences, docs/reference/differences.md, from the conformance cases; `tools.reference` writes it.
 
 The cases mark what is wrong, contradictory or odd: ``peer_bug``, ``code_agrees``, ``ambiguous``, ``differs``, ``note``.
-``tests/conformance/differences.json`` says in words what the peers do and what happens here.
+``tests/core/conformance/differences.json`` says in words what the peers do and what happens here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final
 from ais_prompt.utils import decode
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-CONFORMANCE: Final = ROOT / "tests" / "conformance"
+CONFORMANCE: Final = ROOT / "tests" / "core" / "conformance"
 
 Case = Mapping[str, Any]
 Entry = Mapping[str, Any]
@@ -22,7 +22,7 @@ INTRODUCTION: Final = """\
 # Differences from OpenCompass, AISBench and torchtune
 
 Each difference was found by running these programs or the examples of their documents. Each is a case that the tests
-run (`tests/conformance`); the last column has the names of the cases. All other prompts are equal.
+run (`tests/core/conformance`); the last column has the names of the cases. All other prompts are equal.
 [Coming from](../coming-from.md) lists their documents with the pages here.
 """
 SECTIONS: Final = {

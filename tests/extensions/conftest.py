@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-from tests.browser.conftest import chromium as chromium
-from tests.e2e.conftest import project as project
+from tests.core.browser.conftest import chromium as chromium
+from tests.core.e2e.conftest import project as project

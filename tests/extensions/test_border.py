@@ -18,7 +18,7 @@ from typing import Final
 import pytest
 
 from ais_prompt.extension import Extension, names_of, shipped
-from tests.e2e.project import DATASET, MODEL, Project
+from tests.core.e2e.project import DATASET, MODEL, Project
 from tests.support.cli import ROOT
 
 PROGRAM: Final = """

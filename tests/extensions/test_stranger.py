@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.project import DATASET, Project
+from tests.core.e2e.project import DATASET, Project
 from tests.support.cli import ROOT
 
 pytestmark = pytest.mark.slow

@@ -22,7 +22,7 @@ _OURS: Final = {"user": "HUMAN", "assistant": "BOT", "system": "SYSTEM"}
 
 
 def expected() -> dict[str, Any]:
-    """Return case → its turns there. ``python -m tests.peer_loaders.test_agents`` writes the file."""
+    """Return case → its turns there. ``python -m tests.extensions.peer_loaders.test_agents`` writes the file."""
     file = json.loads(EXPECTED.read_text("utf-8"))
     text = json.dumps(file["cases"]).replace(json.dumps("<instruction>")[1:-1], json.dumps(file["instruction"])[1:-1])
     found: dict[str, Any] = json.loads(text)
@@ -37,7 +37,7 @@ def shortened(cases: Mapping[str, Any]) -> str:
 
 
 def our_turns(case: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the turns of a case in the form of `tests/peer_loaders/their_agents.py`."""
+    """Return the turns of a case in the form of `tests/extensions/peer_loaders/their_agents.py`."""
     prediction, requests = held(case)
     return {
         "asked": [

@@ -1,7 +1,7 @@
 """Run the command line inside the test process: it starts at once, and coverage sees it.
 
 What needs a process of its own (signals, ``kill -9``, encodings, pipes, variables that are read at start-up) runs with
-`tests.e2e.project.Project.run_process`. `tests/e2e/test_in_process.py` compares the two.
+`tests.core.e2e.project.Project.run_process`. `tests/core/e2e/test_in_process.py` compares the two.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Every option of the command lines of OpenCompass 0.5.4 and AISBench 3.1, with words that people write behind it.
 
-`tests/peer_loaders/test_options.py` compares the names with the parsers of both programs where these are at hand.
+`tests/extensions/peer_loaders/test_options.py` compares the names with the parsers of both programs,
+where these are here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What becomes of each key of OpenCompass and AISBench: translated, refused, or named in a note.
 
 The table `KEYS` is ``tests/data/peers/keys.json``: kind of part → class or function → argument → outcome. With both
-programs there, ``python -m tests.peer_loaders.signatures`` writes it again.
+programs there, ``python -m tests.extensions.peer_loaders.signatures`` writes it again.
 """
 
 from __future__ import annotations

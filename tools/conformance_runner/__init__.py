@@ -1,7 +1,7 @@
 """Runs conformance cases: recorded results of the peers and of the documents, against the parts of ais_prompt.
 
 ``python tools/conformance.py FILE...`` prints each case that fails with a diff, and how many passed. The format of a
-case is described in ``tests/conformance/README.md``.
+case is described in ``tests/core/conformance/README.md``.
 
     cases      reading case files, and what a case aims at
     check      one case → passed, failed or skipped

@@ -10,8 +10,8 @@ import pytest
 
 from ais_prompt import run
 from ais_prompt.extensions.benchmarks.ruler.ruler_dataset import RulerDataset, Task
-from tests.browser.conftest import open_report
-from tests.browser.test_accessibility import LOOKS, serious
+from tests.core.browser.conftest import open_report
+from tests.core.browser.test_accessibility import LOOKS, serious
 from tools.chromium import Page
 
 pytestmark = pytest.mark.browser

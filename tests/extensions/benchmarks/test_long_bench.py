@@ -16,7 +16,7 @@ from ais_prompt.extensions.benchmarks.long_bench import (
     LongBenchRetrievalEvaluator,
     LongBenchRougeEvaluator,
 )
-from tests.unit.evaluators.test_short_answers import GOLDS, WORDS
+from tests.core.unit.evaluators.test_short_answers import GOLDS, WORDS
 
 
 @pytest.mark.thorough

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.project import Project, read_lines
+from tests.core.e2e.project import Project, read_lines
 from tests.support.servers import MockServer
 
 pytestmark = pytest.mark.process

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.project import DATASET, MODEL, Project, read_lines
+from tests.core.e2e.project import DATASET, MODEL, Project, read_lines
 
 pytestmark = pytest.mark.process
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.project import MODEL, Project, read_lines
-from tests.e2e.test_runners import FILES, processes_of, shards
-from tests.e2e.test_shards import without_times
+from tests.core.e2e.project import MODEL, Project, read_lines
+from tests.core.e2e.test_runners import FILES, processes_of, shards
+from tests.core.e2e.test_shards import without_times
 from tests.support.waiting import WATCHDOG_SECONDS, wait_until
 
 pytest.importorskip("ray", reason="needs ray: pip install -e '.[ray]'")

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.project import MODEL, Project
-from tests.e2e.test_runners import answers, assert_same_scores, shards
+from tests.core.e2e.project import MODEL, Project
+from tests.core.e2e.test_runners import answers, assert_same_scores, shards
 from tests.extensions.clusters.one_node_slurm import SYSTEM, OneNodeSlurm, missing_slurm
 from tests.support.waiting import WATCHDOG_SECONDS, wait_until
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.e2e.project import ROWS
-from tests.property.test_foreign_files import SCORED
+from tests.core.e2e.project import ROWS
+from tests.core.property.test_foreign_files import SCORED
 from tests.support.cli import run_cli
 from tests.support.odd_files import assert_no_fault, change_file
 from tests.support.parts import write_rows

@@ -21,9 +21,9 @@ from ais_prompt.checks import Source
 from ais_prompt.extensions.evidence.seal_file import LOCK, SEAL, SIGNATURE, Seal, merkle_root, statement_leaf, unpack
 from ais_prompt.extensions.evidence.verify import ask_again
 from ais_prompt.store import RunFolder
+from tests.core.unit.cli.test_output import document
 from tests.support.cli import run_cli
 from tests.support.servers import MockServer
-from tests.unit.cli.test_output import document
 
 CONFIG = """
 models = [dict(type='ScriptedModel', abbr='m', answers={'2.2': 'It is 4.', '3.3': '6'}, default='7')]

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft7Validator, Draft202012Validator
 
-from tests.e2e.project import Project
-from tests.e2e.test_export import STATES, export, lines_of
-from tests.e2e.test_export import run as run
+from tests.core.e2e.project import Project
+from tests.core.e2e.test_export import STATES, export, lines_of
+from tests.core.e2e.test_export import run as run
 from tests.support.servers import ROOT
 
 SCHEMAS = ROOT / "tests" / "data" / "every_eval_ever"

@@ -19,6 +19,7 @@ from ais_prompt.extensions.logs.import_log import import_log
 from ais_prompt.extensions.logs.rules import logged_choice, logged_letters, logged_marked_letter
 from ais_prompt.report import StoredTask, read_stored_results
 from ais_prompt.store import ImportedLog, RunFolder
+from tests.core.unit.cli.test_output import document
 from tests.extensions.logs.writers import (
     ASKED,
     PATTERN,
@@ -35,7 +36,6 @@ from tests.extensions.logs.writers import (
 )
 from tests.support.cli import run_cli
 from tests.support.real_data import REAL_DATA, needs
-from tests.unit.cli.test_output import document
 
 LOGS = REAL_DATA / "foreign_logs"
 FINISH_REASONS = {"inspect_ai", "inspect_ai in JSON", "evalscope", "HELM"}

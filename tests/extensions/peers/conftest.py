@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-from tests.e2e.conftest import project as project
+from tests.core.e2e.conftest import project as project

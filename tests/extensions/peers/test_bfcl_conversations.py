@@ -19,7 +19,7 @@ from ais_prompt.extensions.peers.simulated_calls import MOST_STEPS, python_calls
 from ais_prompt.models import ScriptedModel
 from ais_prompt.types import Completion, Request, prompt_to_json
 from ais_prompt.utils import openai_json
-from tests.e2e.project import Project
+from tests.core.e2e.project import Project
 from tests.support.lamp import write_programs
 from tests.support.old_runs import write_old_run
 from tests.support.packages import needs_extension

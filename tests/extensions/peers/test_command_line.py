@@ -13,7 +13,7 @@ from ais_prompt.cli import main
 from ais_prompt.cli.options import SOURCE_NAMES, given_words
 from ais_prompt.extensions.peers import EXTENSION
 from ais_prompt.extensions.peers.command_line import TOOLS as ANSWERS_TO_TOOLS
-from tests.e2e.project import DATASET, MODEL, Project, read_lines
+from tests.core.e2e.project import DATASET, MODEL, Project, read_lines
 from tests.support.cli import ROOT
 from tests.support.peer_flags import FLAGS, TOOLS
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.extensions.peers import old_run
-from tests.e2e.project import Project, read_lines
+from tests.core.e2e.project import Project, read_lines
 from tests.support.packages import needs_extension
 
 pytestmark = needs_extension("logs")

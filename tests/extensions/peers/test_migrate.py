@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.e2e.project import Project, read_lines
+from tests.core.e2e.project import Project, read_lines
 from tests.extensions.peers.test_import_run import DATASET, bring_data
 
 SCRIPTED = "dict(type='ScriptedModel', abbr='fake', default='It is 4.')"

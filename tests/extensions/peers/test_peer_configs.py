@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.extensions.peers.command_line import ANSWERS
-from tests.e2e.project import MODEL, Project
+from tests.core.e2e.project import MODEL, Project
 
 FILE = """from opencompass.openicl.icl_prompt_template import PromptTemplate
 from opencompass.openicl.icl_retriever import ZeroRetriever

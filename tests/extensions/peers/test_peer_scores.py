@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.e2e.project import Project
+from tests.core.e2e.project import Project
 
 CONFIG = {
     "abbr": "gsm8k",

@@ -12,9 +12,9 @@ from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.extensions.peers.triton import Generate, TritonModel
 from ais_prompt.models import Retry, read_reply
 from ais_prompt.types import ChatMessage, Completion, Prompt, Request
-from tests.property.test_replies import check_every_place
+from tests.core.property.test_replies import check_every_place
+from tests.core.unit.models.api.test_causes import FILTERED, OTHER, TOO_LONG
 from tests.support.servers import MockServer
-from tests.unit.models.api.test_causes import FILTERED, OTHER, TOO_LONG
 
 pytestmark = pytest.mark.process
 

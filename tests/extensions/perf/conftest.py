@@ -1,5 +1,5 @@
 """A small project and a browser, as other tests of the command line and of the report have them."""
 
-from tests.browser.conftest import chromium as chromium
-from tests.browser.conftest import sample_run as sample_run
-from tests.e2e.conftest import project as project
+from tests.core.browser.conftest import chromium as chromium
+from tests.core.browser.conftest import sample_run as sample_run
+from tests.core.e2e.conftest import project as project

@@ -18,9 +18,9 @@ import pytest
 
 from ais_prompt.report import LiveRun, runs_page
 from ais_prompt.store import RunFolder
-from tests.e2e.project import DATASET, Project, read_lines
-from tests.e2e.test_servers import noted, noting, use
-from tests.e2e.test_truncated import run_with_cut_answers
+from tests.core.e2e.project import DATASET, Project, read_lines
+from tests.core.e2e.test_servers import noted, noting, use
+from tests.core.e2e.test_truncated import run_with_cut_answers
 from tests.support.servers import MockServer
 from tests.support.waiting import WATCHDOG_SECONDS
 

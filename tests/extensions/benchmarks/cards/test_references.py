@@ -89,5 +89,5 @@ def test_golds_of_cmath_and_mgsm_answer_their_own_questions(data: Path) -> None:
 @pytest.mark.thorough
 def test_solutions_of_gsm8k_are_right(data: Path) -> None:
     get("gsm8k", data / "gsm8k")
-    rows = list(CatalogDataset("gsm8k").read("test"))[:150]  # all of them: tests/unit/postprocess/test_gsm8k.py
+    rows = list(CatalogDataset("gsm8k").read("test"))[:150]  # all of them: tests/core/unit/postprocess/test_gsm8k.py
     assert [row for row in rows if scorer("gsm8k_gen")(row["answer"], row["answer"]) != 1] == []

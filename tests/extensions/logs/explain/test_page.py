@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.test_accessibility import LOOKS, serious
+from tests.core.browser.test_accessibility import LOOKS, serious
 from tests.support.cli import run_cli
 from tests.support.real_data import ROOT
 from tools.chromium import Page

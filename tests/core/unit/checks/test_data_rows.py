@@ -1,0 +1,152 @@
+"""Files as people have them are scored right: the gold and an ordinary sentence count, another answer does not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ais_prompt.checks import KINDS as KINDS_OF_GOLDS
+from ais_prompt.checks import SHAPES, DataFile, GoldKind, Golds, Shape, Source, describe_file, find_shape, read_spec
+from ais_prompt.errors import DataError
+from ais_prompt.plan import Plan, PlannedDataset
+from ais_prompt.verbs import load_config
+from tests.core.unit.checks.data_rows import KINDS, FileKind, raw_text
+
+
+def planned(path: Path, **said: Any) -> PlannedDataset:
+    dataset = describe_file(DataFile(str(path), **said)).dataset
+    config = {"models": [{"type": "ScriptedModel", "abbr": "m"}], "datasets": [dataset]}
+    return Plan(read_spec(Source(loaded=load_config(config))).spec).datasets[0]
+
+
+def written(folder: Path, rows: list[dict[str, Any]]) -> Path:
+    path = folder / "rows.jsonl"
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
+    return path
+
+
+def value(dataset: PlannedDataset, number: int, answer: str) -> float:
+    evaluator = dataset.evaluator
+    assert evaluator is not None
+    extracted = dataset.answer_of(answer)
+    if extracted is None:
+        return 0.0
+    return evaluator.score(extracted, dataset.gold_of(dataset.data.test[number].gold))[evaluator.metrics[0]]
+
+
+def prompt_text(dataset: PlannedDataset, number: int) -> str:
+    filled = dataset.prompts.generation(dataset.data.test[number], ())
+    turns = (one if isinstance(one, str) else str(one.get("prompt", one.get("content"))) for one in filled)
+    return "\n".join(turns).rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=[pytest.mark.process] if kind.compares_formulas else []) for kind in KINDS],
+    ids=lambda kind: kind.name,
+)
+def test_a_file_is_scored_right_without_a_word_about_it(kind: FileKind, tmp_path: Path) -> None:
+    path = written(tmp_path, kind.rows)
+    dataset = planned(path)
+    gold, sentence = kind.gold, kind.sentence
+    if gold is None:  # shuffled
+        gold = lambda n: dataset.data.test[n].gold  # noqa: E731
+        sentence = lambda n: f"The answer is {gold(n)}."  # noqa: E731
+    for n in range(12):
+        assert value(dataset, n, gold(n)) == 1, (gold(n), dataset.data.test[n].gold)
+        assert value(dataset, n, sentence(n)) == 1, sentence(n)
+        other = next(k for k in (*range(n + 1, 12), *range(n)) if gold(k) != gold(n))
+        assert value(dataset, n, sentence(other)) == 0, sentence(other)
+        if kind.hedge is not None:
+            assert value(dataset, n, kind.hedge) == 0
+        prompt = prompt_text(dataset, n)
+        assert not raw_text(prompt), prompt
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+def test_the_example_of_a_shape_is_recognised_as_that_shape(shape: Shape) -> None:
+    rows = [dict(shape.example), dict(shape.example)]
+    assert shape in find_shape(rows)[1]
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_GOLDS[:-1], ids=lambda kind: kind.name)
+def test_the_examples_of_a_kind_of_golds_are_recognised_as_that_kind(kind: GoldKind) -> None:
+    for gold in kind.examples:
+        options = "ABCD" if kind.name in ("letter", "letters") else ""
+        values = ["positive", "negative"] * 3 if gold == "positive" else ["no", gold] * 3 if gold == "yes" else [gold]
+        values = [True, False] * 3 if gold is True else values
+        found = [one.name for one in KINDS_OF_GOLDS if one.scoring(Golds(values, "label", options)) is not None]
+        assert found[0] == kind.name, gold
+
+
+def test_what_is_recognised_is_a_config_that_can_be_read_and_changed(tmp_path: Path) -> None:
+    rows = [{"question": f"{n}?", "choices": ["x", "y"], "answer": n % 2} for n in range(6)]
+    found = describe_file(DataFile(str(written(tmp_path, rows))))
+    assert found.dataset["shape"] == {"options": "choices", "answer": "answer", "gold": "from 0"}
+    assert found.dataset["reader_cfg"] == {"input_columns": ["question", "options"], "output_column": "answer"}
+    assert "counted from 0 (otherwise --set datasets.0.shape.gold='from 1')" in found.sentence
+
+
+def test_labels_are_named_in_a_guessed_prompt_and_their_absence_in_one_of_the_user_is_said(tmp_path: Path) -> None:
+    path = written(tmp_path, [{"text": f"t{n}", "label": ("good", "bad")[n % 2]} for n in range(12)])
+    assert prompt_text(planned(path), 0) == "t0\n\nAnswer with one of: bad, good."
+    own = describe_file(DataFile(str(path), prompt="{text}"))
+    assert own.sentence.endswith("the prompt names none of the labels bad, good, so the model has to guess them")
+    named = describe_file(DataFile(str(path), prompt="Good or bad? {text}"))
+    assert "guess" not in named.sentence
+
+
+def test_the_prompt_of_a_user_writes_options_as_lines_and_nothing_for_an_empty_cell(tmp_path: Path) -> None:
+    rows = [{"q": "Which?", "note": None, "choices": ["x", "y"], "answer": "A"}]
+    dataset = planned(written(tmp_path, rows), prompt="{note}{q}\n{choices}")
+    assert prompt_text(dataset, 0) == "Which?\nA. x\nB. y"
+
+
+def test_examples_show_the_first_of_several_golds(tmp_path: Path) -> None:
+    rows = [{"question": f"{n}?", "answer": [f"a{n}", f"b{n}"]} for n in range(6)]
+    dataset = planned(written(tmp_path, rows), few_shot=1)
+    shot = dataset.data.train[dataset.shot_ids[0][0]]
+    filled = dataset.prompts.generation(dataset.data.test[0], [shot])
+    assert f"a{shot.index}" in str(filled)
+    assert "b" not in str(filled).replace("begin", "").replace("prompt", "").replace("BOT", "")
+
+
+@pytest.mark.parametrize(
+    ("rows", "what"),
+    [
+        ([{"question": "a?", "answer": "x"}, {"question": ["b"], "answer": "y"}], "unlike the rows before"),
+        ([{"question": "a?", "choices": ["p", "q"], "answer": "A"}] * 2 + [{"question": "b?", "choices": ["p", "q"], "answer": "C"}], "names none of the options"),
+        ([{"question": "a?", "choices": ["p", "q"], "answer": "A"}] * 2 + [{"question": "b?", "choices": None, "answer": "A"}], "no options of a known form"),
+        ([{"messages": [{"role": "user", "content": "a"}]}] * 2 + [{"messages": "b"}], "no list of chat turns"),
+    ],
+)  # fmt: skip
+def test_a_row_of_another_form_is_refused_by_its_number(tmp_path: Path, rows: list[Any], what: str) -> None:
+    path = written(tmp_path, rows)
+    with pytest.raises(DataError, match=what) as error:
+        describe_file(DataFile(str(path)))
+    assert error.value.where == f"{path}, row {len(rows) - 1}"
+    assert error.value.fix
+
+
+def test_rows_without_a_gold_and_other_columns_that_may_be_the_answer_are_said(tmp_path: Path) -> None:
+    rows = [{"question": f"{n}?", "target": None if n == 3 else f"t{n}x", "label": f"l{n}x"} for n in range(6)]
+    sentence = describe_file(DataFile(str(written(tmp_path, rows)))).sentence
+    assert "1 row without an answer, the first is row 3: they get no score; not {label}: --answer COLUMN" in sentence
+
+
+def test_a_body_is_part_of_the_question_and_an_object_that_no_prompt_can_write_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, [{"Body": "Ann has 3.", "Question": "How many?", "Answer": 3.0}])
+    assert prompt_text(planned(path), 0) == "Ann has 3.\n\nHow many?"
+    nested = written(tmp_path, [{"document": {"id": 1}, "question": {"text": "Why?"}, "answers": [{"text": "So."}]}])
+    with pytest.raises(DataError, match=r"'document' holds .*, which no prompt can write"):
+        planned(nested)
+    assert prompt_text(planned(nested, prompt="Q: {text}"), 0) == "Q: Why?"
+
+
+def test_rows_without_an_answer_of_squad_2_are_said(tmp_path: Path) -> None:
+    rows = [{"question": f"{n}?", "answers": {"text": ["x"] if n % 2 else [], "answer_start": []}} for n in range(6)]
+    sentence = describe_file(DataFile(str(written(tmp_path, rows)))).sentence
+    assert "3 rows without an answer, the first is row 0: they get no score" in sentence

@@ -1,0 +1,109 @@
+"""What the pages list is what the program has: keys, imports, links."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ais_prompt.catalog import PARTS
+from ais_prompt.config import load_config, parse_run, schema
+from ais_prompt.errors import ConfigFaults
+from ais_prompt.extension import shipped
+from ais_prompt.types import RunSpec
+from tests.support.markdown import anchor, headings, links
+from tools.stub import NAMES
+
+ROOT = Path(__file__).parents[3]
+DOCS = ROOT / "docs"
+LINKING = sorted([*DOCS.rglob("*.md"), *ROOT.glob("*.md")])
+CELL = re.compile(r"(?<!\\)\|")
+
+
+def section(page: str, heading: str) -> str:
+    """The text below a heading, up to the next heading of the same or a higher level."""
+    text = (DOCS / f"{page}.md").read_text("utf-8")
+    found = re.search(rf"^(#+) `?{re.escape(heading)}`?$\n(.*?)(?=^#{{1,6}} |\Z)", text, re.MULTILINE | re.DOTALL)
+    assert found, f"{page}.md has no heading {heading!r}"
+    return found[2]
+
+
+def listed(text: str) -> dict[str, str]:
+    """Name in backticks → the second cell, of the first table in a text."""
+    lines = itertools.dropwhile(lambda line: not line.startswith("|"), text.splitlines())
+    rows = [CELL.split(line)[1:-1] for line in itertools.takewhile(lambda line: line.startswith("|"), lines)]
+    return {name: cells[1].strip() for cells in rows[2:] for name in re.findall(r"`([^`]+)`", cells[0])}
+
+
+def parse(tmp_path: Path, **changes: Any) -> RunSpec:
+    """The spec of a config with one dataset, some of whose keys are changed."""
+    dataset: dict[str, Any] = {
+        "abbr": "sums",
+        "reader_cfg": {"input_columns": ["question"], "output_column": "answer"},
+        "infer_cfg": {"inferencer": {"type": "GenInferencer"}},
+    }
+    dataset |= {
+        key: dataset.get(key, {}) | value if isinstance(value, dict) else value for key, value in changes.items()
+    }
+    (tmp_path / "eval.py").write_text(f"models = [{{'type': 'ScriptedModel'}}]\ndatasets = [{dataset!r}]\n")
+    return parse_run(load_config(tmp_path / "eval.py"))
+
+
+@pytest.mark.parametrize("heading", ["reader_cfg", "infer_cfg", "eval_cfg"])
+def test_each_key_of_a_section_is_listed(heading: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigFaults) as caught:
+        parse(tmp_path, **{heading: {"zzz": 1}})
+    [known] = re.findall(r"known: (.*)", "\n".join(caught.value.lines()))
+    assert set(known.split(", ")) == set(listed(section("reference/config", heading)))
+
+
+def test_each_key_of_a_dataset_is_listed() -> None:
+    assert set(listed(section("reference/config", "A dataset"))) == set(schema.DATASET.names)
+
+
+def test_each_key_of_a_meta_template_is_listed() -> None:
+    assert set(listed(section("reference/config", "A meta template"))) == set(schema.META_TEMPLATE.names)
+    assert set(listed(section("reference/config", "A role of a meta template"))) == set(schema.META_ROLE.names)
+
+
+def test_import_lines_work() -> None:
+    lines = re.findall(r"`(from ais_prompt[^`]*)`", (DOCS / "coming-from.md").read_text("utf-8"))
+    assert lines
+    for line in lines:
+        exec(line, {})
+
+
+def anchors(page: Path) -> set[str]:
+    return {anchor(heading) for heading in headings(page.read_text("utf-8"))}
+
+
+@pytest.mark.skipif(set(json.loads(NAMES.read_text("utf-8")).values()) > shipped().keys(), reason="pages are missing")
+@pytest.mark.parametrize("page", LINKING, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in links(page.read_text("utf-8")):
+        if "://" in target:
+            continue
+        path, _, part = target.partition("#")
+        file = (page.parent / path) if path else page
+        assert file.exists(), f"{page.name} links to {target}, which does not exist"
+        assert not part or part in anchors(file), f"{page.name} links to {target}: no such heading"
+
+
+@pytest.mark.thorough
+def test_pages_that_the_program_names_are_there() -> None:
+    files = (ROOT / "ais_prompt").rglob("*.py")
+    named = {page for file in files for page in re.findall(r"\bdocs/[\w/-]+\.md", file.read_text("utf-8"))}
+    assert len(named) > 5
+    assert [page for page in sorted(named) if not (ROOT / page).exists()] == []
+
+
+def test_descriptions_of_arguments_refer_to_parts_that_are_described() -> None:
+    described = {name for kind in PARTS.values() for name in kind}
+    for kind in PARTS:
+        page = DOCS / "reference" / f"{kind}.md"
+        referred = re.findall(r"as in `(\w+)`", page.read_text("utf-8"))
+        assert described.issuperset(referred), f"{page.name}: {set(referred) - described}"
