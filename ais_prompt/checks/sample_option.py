@@ -8,11 +8,10 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.config import EXAMPLES, parse_draw
 from ais_prompt.data import allot, number_drawn
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.plan import read_dataset
-from ais_prompt.types import DatasetSpec, DrawSpec, RunSpec, SummaryGroup
+from ais_prompt.types import DRAW_EXAMPLES, DatasetSpec, DrawSpec, RunSpec, SummaryGroup, parse_draw
 from ais_prompt.utils import listed
 
 
@@ -48,7 +47,7 @@ def with_sample(values: Mapping[str, Any], spec: RunSpec, option: SampleOption, 
         draw = parse_draw({"size": option.size})
     except ValueError as error:
         what = f"--sample cannot be {option.size!r}: {error}"
-        raise ConfigError(what, where="--sample", fix=f"give {EXAMPLES}") from None
+        raise ConfigError(what, where="--sample", fix=f"give {DRAW_EXAMPLES}") from None
     sizes: dict[str, int | str] = {}
     for datasets in _units(spec.datasets, spec.summary.groups):
         shares = _shares(datasets, draw, limit) if len(datasets) > 1 else None

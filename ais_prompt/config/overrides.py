@@ -7,14 +7,12 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
+from ais_prompt.config.keys import CONFIG, TABLES, keys_of
 from ais_prompt.config.literals import parse_literal
 from ais_prompt.config.redact import redacted_at, redacted_override
-from ais_prompt.config.schema import CONFIG, TABLES
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils import advice, counted
 
-_OPTIONAL: Final = frozenset(key.name for table in TABLES for key in table.keys if key.kind in ("dict", "part"))
-"""Dicts of the schema, which are made if they are not there."""
 _OPEN: Final = frozenset(
     [
         *("generation_kwargs", "chat_template_kwargs", "model_kwargs", "tokenizer_kwargs"),
@@ -29,7 +27,7 @@ def apply_overrides(values: dict[str, Any], overrides: Sequence[str]) -> dict[st
 
     A path goes through keys, positions in lists (``datasets.0``, ``datasets[0]``, ``datasets.-1``), the ``abbr`` of an
     item (``models.demo``), or ``*`` for every item. The value is a Python literal, or else the text itself. The last
-    key of a path may be new; all before it must exist, except optional dicts (`_OPTIONAL`, `_OPEN`).
+    key of a path may be new; all before it must exist, except dicts (`_is_dict`, `_OPEN`).
 
     Raises:
         ConfigError: a path that does not lead anywhere; it names the part that does not exist and the nearest one.
@@ -82,7 +80,7 @@ class _Override:
         elif (
             isinstance(container, dict)
             and key not in container
-            and (key in _OPTIONAL or not _OPEN.isdisjoint(done.split(".")))
+            and (_is_dict(key) or not _OPEN.isdisjoint(done.split(".")))
         ):
             container[key] = {}
             self._descend(container[key], rest, done)
@@ -112,6 +110,12 @@ class _Override:
         what = f"{done} has {counted(len(items), 'item')} and none is {part!r}"
         fix = f"give a position from 0 to {len(items) - 1}, or *" if items else ""
         raise ConfigError(what, where=self.where, fix=("" if _is_position(part) else advice(part, abbrs)) or fix)
+
+
+def _is_dict(key: Any) -> bool:
+    """Return whether a key of the config is a dict, which is made if it is not there."""
+    kinds = (keys_of(table.struct)[key].kind for table in TABLES if key in keys_of(table.struct))
+    return key in CONFIG.more or any(kind.startswith("dict(") for kind in kinds)
 
 
 def _is_position(part: str) -> bool:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from ais_prompt.config.locate import shipped_root
 from ais_prompt.utils import split_sheet
 
+Find: TypeAlias = Callable[[str], Path | None]
+"""From a path in a config to the file or folder that is meant; None if there is none."""
 PATH_KEYS = ("path", "tokenizer_path", "rows")
 
 
@@ -29,7 +31,7 @@ def resolve_data_path(path: str, config_dir: Path | None, run_dir: Path | None =
     return None
 
 
-def replace_paths(args: Mapping[str, Any], find: Callable[[str], Path | None]) -> dict[str, Any]:
+def replace_paths(args: Mapping[str, Any], find: Find) -> dict[str, Any]:
     """Return the arguments of a model or dataset with each path replaced by what ``find`` returns.
 
     ``data_files`` are left alone where ``path`` is a folder, because then they lie in that folder.
@@ -43,7 +45,7 @@ def replace_paths(args: Mapping[str, Any], find: Callable[[str], Path | None]) -
     return replaced
 
 
-def _found(value: Any, find: Callable[[str], Path | None]) -> Any:
+def _found(value: Any, find: Find) -> Any:
     """Return a path, a list of them, or a mapping from splits to either, as they are found."""
     if isinstance(value, str):
         found = find(value)

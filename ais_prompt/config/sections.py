@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Any, NamedTuple
 
-from ais_prompt.config.parse.section import ConfigSection
-from ais_prompt.config.schema import SECTIONS, TABLES, KeyTable
+from ais_prompt.config.keys import SECTIONS, TABLES, KeyTable
+from ais_prompt.config.parse.section import ConfigSection, parse_struct
 from ais_prompt.extension import REINSTALL, import_object, missing_extension
 
 
@@ -16,11 +16,12 @@ class SectionForm(NamedTuple):
 
     Attributes:
         table: its keys.
-        parse: (the whole config) → the value, which `RunSpec.sections` has; faults are noted in the config.
+        parse: (the whole config) → the value, which `RunSpec.sections` has; faults are noted in the config. None: the
+            section is parsed into the struct of its keys.
     """
 
     table: KeyTable
-    parse: Callable[[ConfigSection], Any]
+    parse: Callable[[ConfigSection], Any] | None = None
 
 
 def parse_sections(top: ConfigSection) -> dict[str, Any]:
@@ -32,7 +33,8 @@ def parse_sections(top: ConfigSection) -> dict[str, Any]:
     found = {}
     for name, entry in SECTIONS.items():
         if any(_at(top.values, path) is not None for path in (name, *entry.also)):
-            found[name] = _form(entry.home).parse(top)
+            table, parse = _form(entry.home)
+            found[name] = parse(top) if parse else parse_struct(table.struct, top.values[name], name, top.faults)
     for name, value in top.values.items():
         if name not in SECTIONS and isinstance(value, Mapping) and (owner := missing_extension(f"{name}=")):
             top.fault(name, f"the extension {owner!r} has {name!r}, and is not here", REINSTALL)

@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from ais_prompt.config.keys import CONFIG
 from ais_prompt.config.load import LoadedConfig
 from ais_prompt.config.overrides import apply_overrides
 from ais_prompt.config.redact import register_secrets
 from ais_prompt.config.render import literal_values
-from ais_prompt.config.schema import CONFIG
 from ais_prompt.errors import ConfigError
 from ais_prompt.types import ELSEWHERE
 from ais_prompt.utils import place

@@ -13,7 +13,6 @@ from typing import Any, Final, NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ais_prompt.config import is_token_id
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.prompts.message_media import MEDIA
 from ais_prompt.prompts.prompt_list import Turn, column_marks, compile_text
@@ -183,7 +182,7 @@ def text_of_tokens(value: Any, tokenizer: Callable[[], Any], where: str) -> str:
         ConfigError: the value has another type, there is no tokenizer, or a token has no text of its own.
     """
     pieces = list(value) if isinstance(value, list | tuple) else [value]
-    if not all(isinstance(piece, str) or is_token_id(piece) for piece in pieces):
+    if not all(isinstance(piece, str) or _is_token_id(piece) for piece in pieces):
         raise ConfigError(
             f"begin and end must be a text, a token id, or a list of them, not {value!r:.80}",
             where=where,
@@ -232,3 +231,7 @@ def _token_text(token: int, tokenizer: Any, where: str) -> str:
         where=where,
         fix="write the text that the model was trained with",
     )
+
+
+def _is_token_id(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0

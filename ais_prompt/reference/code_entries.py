@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
+import re
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -19,7 +20,7 @@ import ais_prompt
 from ais_prompt import errors, names, registry
 from ais_prompt.catalog import PARTS, PROVIDERS
 from ais_prompt.checks import KINDS, SHAPES
-from ais_prompt.config import NEEDED, READER, KeyTable, all_tables
+from ais_prompt.config import READER, KeyTable, all_tables, keys_of
 from ais_prompt.data import RowShape
 from ais_prompt.models import (
     FLAT_NAMES,
@@ -336,20 +337,26 @@ def config_entries() -> Iterator[Entry]:
 
 def _config_entry(table: KeyTable) -> Entry:
     path = table.where.rpartition(".")[2].partition("[")[0]
+    doc = read_docstring(table.struct)
     keys = (
-        Argument(key.name, key.kind, REQUIRED if key.default == NEEDED else key.default, key.meaning)
-        for key in table.keys
+        Argument(key.name, _without_article(key.kind), key.default_words, doc.items.get(key.field, ""))
+        for key in keys_of(table.struct).values()
     )
+    more = (Argument(name, "dict(...)", "none", meaning) for name, meaning in table.more.items())
     return Entry(
         table.title,
         "config",
         "part of a config",
-        table.about,
-        RANGES if table is READER else "",
-        tuple(keys),
+        doc.summary,
+        "\n\n".join(filter(None, (doc.text, RANGES if table is READER else ""))),
+        (*keys, *more),
         usage=table.where,
         also=tuple(dict.fromkeys(name for name in (path, table.where) if name and name != table.title)),
     )
+
+
+def _without_article(kind: str) -> str:
+    return re.sub(r"^(?:an?|the) ", "", kind)
 
 
 def error_entries() -> Iterator[Entry]:

@@ -6,6 +6,19 @@ from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
     from ais_prompt.types.direction import lower_is_better
+    from ais_prompt.types.draw import DRAW_EXAMPLES, DrawSpec, parse_draw
+    from ais_prompt.types.key import (
+        NEEDED,
+        Amount,
+        Count,
+        Key,
+        Text,
+        as_list,
+        number_of_gpus,
+        printable,
+        split_names,
+        template_text,
+    )
     from ais_prompt.types.limits import COUNTS, Budget, Gate, Price, Used
     from ais_prompt.types.logged import LoggedAnswer, LoggedTask, LogRule, PartConfig, Reducer
     from ais_prompt.types.request import (
@@ -51,9 +64,9 @@ if TYPE_CHECKING:
         AVERAGES,
         ELSEWHERE,
         LOG,
+        ROLES_FIX,
         ControlSpec,
         DatasetSpec,
-        DrawSpec,
         EvalSpec,
         GroupKind,
         InferSpec,

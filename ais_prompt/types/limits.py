@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from fractions import Fraction
-from typing import Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from msgspec import Struct, convert, field
+
+from ais_prompt.types.key import Amount, Count, Key, Text
 
 MILLION: Final = 1_000_000
 Comparator: TypeAlias = Literal[">=", ">", "<=", "<"]
@@ -20,18 +22,19 @@ EACH: Final = "each"
 
 
 class Price(Struct, frozen=True):
-    """The price of a model's tokens.
+    """With it, `check` and `--dry-run` show the cost of a run, and `budget` can limit it.
 
     Attributes:
-        input, output: for ``per`` tokens of prompts, and of answers.
-        currency: a name such as ``USD``.
-        per: number of tokens that ``input`` and ``output`` are for.
+        input: price of the tokens of prompts.
+        output: price of the tokens of answers, thoughts included.
+        currency: the same for all models.
+        per: for how many tokens `input` and `output` are.
     """
 
-    input: float
-    output: float
-    currency: str = "USD"
-    per: int = MILLION
+    input: Annotated[Amount, Key("an amount from 0 on")]
+    output: Annotated[Amount, Key("an amount from 0 on")]
+    currency: Annotated[Text, Key("a name such as 'USD'")] = "USD"
+    per: Annotated[Count, Key("a number of tokens", fix="write 1_000_000")] = MILLION
 
     def cost(self, input_tokens: float, output_tokens: float) -> float:
         """Return the cost of so many tokens."""
@@ -39,17 +42,17 @@ class Price(Struct, frozen=True):
 
 
 class Budget(Struct, frozen=True):
-    """How much one session may ask; None for no limit.
+    """How much one session may ask. When it is used up, the run is paused and can be taken up with `-r`.
 
     Attributes:
-        max_requests: requests; a request that is sent again after a failure counts once.
+        max_requests: requests; retries do not count.
         max_tokens_total: tokens of prompts and answers together.
-        max_cost: cost in the currency of the prices.
+        max_cost: cost, in the currency of the prices; every model needs a `price`.
     """
 
-    max_requests: int | None = None
-    max_tokens_total: int | None = None
-    max_cost: float | None = None
+    max_requests: Annotated[Count | None, Key("a number of requests from 1", default="no limit")] = None
+    max_tokens_total: Annotated[Count | None, Key("a number of tokens from 1", default="no limit")] = None
+    max_cost: Annotated[Amount | None, Key("an amount from 0 on", default="no limit")] = None
 
     def over(self, other: Budget) -> Budget:
         """Return these limits, and those of another budget where this one has none."""

@@ -1,5 +1,7 @@
 """The config, parsed once into frozen values. Every spec keeps its config path (``where``) for error messages.
 
+A field whose type has a `Key` is a key of the config. The others follow from keys, or from the command line.
+
 Meta templates are checked, but their token ids are not converted to text yet.
 """
 
@@ -7,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
+from ais_prompt.types.draw import DRAW_EXAMPLES, DrawSpec, parse_draw
+from ais_prompt.types.key import Count, Key, Text, as_list, split_names, template_text
 from ais_prompt.types.limits import Budget, Gate, Price
 from ais_prompt.types.request import ChatMessage
 
@@ -20,6 +24,9 @@ ELSEWHERE: Final = "elsewhere:"
 """Begins the type of a part that is not to be built."""
 LOG: Final = "log"
 """Argument of a dataset that was imported from the log of another tool: its file."""
+ROLES_FIX: Final = "write [dict(role='HUMAN', ...), dict(role='BOT', ..., generate=True)]"
+Rows: TypeAlias = int | float | str | None
+TokenId: TypeAlias = Annotated[int, Meta(ge=0)]
 GroupKind: TypeAlias = Literal["average", "standard_deviation", "sum", "harmonic_mean"]
 
 
@@ -32,106 +39,105 @@ class PartSpec(Struct, frozen=True):
         where: config path, e.g. ``datasets[2].infer_cfg.retriever``.
     """
 
-    type: str
+    type: Annotated[Text, Key("a class, a registered name or a dotted path", fix="name the part to build")]
     args: Mapping[str, Any] = field(default_factory=dict)
     where: str = ""
 
 
 class ControlSpec(Struct, frozen=True):
-    """``control`` of ``reader_cfg``: questions that cannot be understood, to see what can be answered all the same.
+    """Questions that cannot be understood, to see what can be answered all the same.
 
     Attributes:
-        type: ``blank`` empties the columns, ``swap`` takes them from another row, ``shuffle`` changes the order of the
+        type: `'blank'` empties the columns, `'swap'` takes them from another row, `'shuffle'` changes the order of the
             options, and the gold with it.
-        columns: the columns; for ``shuffle`` the columns of the options, or the one with the list of them.
+        columns: the columns; for `'shuffle'` the columns of the options, or the one with the list of them.
         seed: of what is drawn.
     """
 
-    type: Literal["blank", "swap", "shuffle"]
-    columns: tuple[str, ...]
-    seed: int = 0
-
-
-class DrawSpec(Struct, frozen=True):
-    """``sample`` of ``reader_cfg``: how many questions are drawn at random from all of them.
-
-    Attributes:
-        size: number of questions; None if ``points`` says how many.
-        points: half of the 95 % interval of a share of right answers, in points of percentage: as many questions are
-            drawn as it needs where half of them are right, which takes the most.
-        by: the column whose values each get their part of the questions, and at least one; None divides nothing.
-        seed: other questions for another seed.
-    """
-
-    size: int | None = None
-    points: float | None = None
-    by: str | None = None
-    seed: int = 0
+    type: Annotated[Literal["blank", "swap", "shuffle"], Key("'blank', 'swap' or 'shuffle'")]
+    columns: Annotated[Annotated[tuple[str, ...], Meta(min_length=1)], Key("a list of the columns that it spoils")]
+    seed: Annotated[int, Key("a number")] = 0
 
 
 class ReaderSpec(Struct, frozen=True):
-    """``reader_cfg`` of a dataset.
+    """Which columns and rows of the data are used.
 
     Attributes:
-        input_columns: the columns that make up the question.
-        output_column: the column with the gold answer; None if there is none.
-        gold_columns: columns that form the gold together, as a mapping, where scoring needs more than the output
-            column (the tests of a program, for example); else empty.
-        train_split, test_split: names of the splits for in-context examples and for questions.
-        train_range, test_range: which rows of a split: None (all), a number, or a slice as text.
-        input_template: the text by which retrievers compare rows; None uses the input columns.
+        input_columns: the columns of the question.
+        output_column: the column of the gold answer; None if there is none.
+        train_split: the split of the in-context examples.
+        test_split: the split of the questions.
+        train_range: which rows of the train split.
+        test_range: which rows of the test split.
         limit: maximum number of questions, from the front, after the range; None for all.
-        allow_missing: whether input columns that the data do not have are left out, with a warning.
-        media_roots: folders and URLs outside of the data folder from which rows may take media.
+        gold_columns: further columns that evaluators are given: with them the gold is a mapping of columns.
+        input_template: the text by which retrievers compare rows.
         where: config path.
-        control: how the questions are spoiled; None leaves them as they are.
-        sample: how many questions are drawn, after range and limit; None asks all.
+        allow_missing: leave out input columns that the data do not have, with a warning.
+        media_roots: from where else rows may take media.
+        control: spoil the questions.
+        sample: draw questions at random, after range and limit.
     """
 
-    input_columns: tuple[str, ...]
-    output_column: str | None
-    train_split: str = "train"
-    test_split: str = "test"
-    train_range: int | float | str | None = None
-    test_range: int | float | str | None = None
+    input_columns: Annotated[tuple[str, ...], Key("a list of column names, or a text of them", read=split_names)]
+    output_column: Annotated[str | None, Key("the name of a column, or None")]
+    train_split: Annotated[str, Key("the name of a split")] = "train"
+    test_split: Annotated[str, Key("the name of a split")] = "test"
+    train_range: Annotated[Rows, Key("a number of rows, a slice such as '[:10]', or None", default="all")] = None
+    test_range: Annotated[Rows, Key("a number of rows, a slice such as '[:10]', or None", default="all")] = None
     limit: int | None = None
-    gold_columns: tuple[str, ...] = ()
-    input_template: str | None = None
+    gold_columns: Annotated[tuple[str, ...], Key("a list of column names, or a text of them", read=split_names)] = ()
+    input_template: Annotated[
+        str | None,
+        Key(
+            "a text with {column}, or a `PromptTemplate` of one",
+            default="the `input_columns`",
+            fix="write the text that retrievers compare: '{question}'",
+            read=template_text,
+        ),
+    ] = None
     where: str = ""
-    allow_missing: bool = False
-    media_roots: tuple[str, ...] = ()
-    control: ControlSpec | None = None
-    sample: DrawSpec | None = None
+    allow_missing: Annotated[bool, Key()] = False
+    media_roots: Annotated[tuple[Text, ...], Key("a list of folders and URLs", default="the data folder only")] = ()
+    control: Annotated[ControlSpec | None, Key()] = None
+    sample: Annotated[
+        DrawSpec | None, Key("a number, '±points', or a dict", "all", fix=f"write {DRAW_EXAMPLES}", read=parse_draw)
+    ] = None
 
 
-class InferSpec(Struct, frozen=True):
-    """``infer_cfg`` of a dataset. Both templates may be missing: some inferencers build the prompt from the columns.
+class InferSpec(Struct, frozen=True, kw_only=True):
+    """Each key is a part, `dict(type=..., **arguments)`.
 
     Attributes:
+        ice_template: what an in-context example looks like.
+        prompt_template: what the prompt looks like. Some inferencers build it from the columns, without a template.
+        retriever: which rows are shown as examples.
+        inferencer: how the model is asked.
+        where: config path.
         allow_overlap: whether a question may be among its own in-context examples.
     """
 
-    ice_template: PartSpec | None
-    prompt_template: PartSpec | None
-    retriever: PartSpec
-    inferencer: PartSpec
+    ice_template: Annotated[PartSpec | None, Key()] = None
+    prompt_template: Annotated[PartSpec | None, Key(default="the `ice_template`")] = None
+    retriever: Annotated[PartSpec, Key(default="`ZeroRetriever`")] = PartSpec("ZeroRetriever")
+    inferencer: Annotated[PartSpec, Key()]
     where: str = ""
     allow_overlap: bool = False
 
 
 class ReferenceAnswersSpec(Struct, frozen=True):
-    """The answers with which a judge compares those of a model.
+    """The answers that `PairwiseEvaluator` compares with those of the models: a column, or the answers of a model.
 
     Attributes:
-        column: the column of the data that holds them; empty if a model gave them.
-        model: ``abbr`` of the model that gave them, in this run or in that of ``path``; empty for the only model there.
-        path: the folder of an earlier run, or a file of its predictions; None for this run.
+        column: the column of the data that holds them.
+        model: `abbr` of the model that gave them: in this run, or in that of `path`.
+        path: the folder of an earlier run, or a file of its predictions.
         where: config path.
     """
 
-    column: str = ""
-    model: str = ""
-    path: Path | None = None
+    column: Annotated[str, Key("a name", default="none")] = ""
+    model: Annotated[str, Key("a name", default="none")] = ""
+    path: Annotated[Path | None, Key("a path", default="this run")] = None
     where: str = ""
 
     @property
@@ -152,35 +158,35 @@ class JudgeSpec(Struct, frozen=True):
             by itself.
     """
 
-    models: tuple[ModelSpec, ...]
-    prompt_template: PartSpec
+    models: Annotated[tuple[ModelSpec, ...], Key("a model, or a list of models", name="judge_cfg")]
+    prompt_template: Annotated[PartSpec, Key()]
     where: str = ""
-    reference_answers: ReferenceAnswersSpec | None = None
+    reference_answers: Annotated[ReferenceAnswersSpec | None, Key(name="baseline")] = None
 
 
 class EvalSpec(Struct, frozen=True):
-    """``eval_cfg`` of a dataset. Without an evaluator, predictions are made but not scored.
+    """How answers are scored.
 
     Attributes:
-        evaluator: compares answers with golds.
-        pred_postprocessor, dataset_postprocessor: extract the answer from a text, and from the gold.
-        k: the values of k for ``pass@k``, for questions that are asked several times.
+        evaluator: what compares answers with the gold; without it, predictions are made and not scored.
+        pred_postprocessor: takes the answer out of the model's text.
+        dataset_postprocessor: takes the answer out of the gold.
+        k: the k of pass@k.
         judge: judges the answers for the evaluator; None if it needs no judge.
-        cluster: the column whose value is shared by questions that depend on each other, such as their passage; None
-            if all questions are independent.
         where: config path.
         allow_code_execution: whether an evaluator may run programs that a model wrote; set on the command line.
             ``unsafe`` also allows it on a machine without a sandbox.
+        cluster: the column whose values group samples that depend on each other, such as their passage.
     """
 
-    evaluator: PartSpec | None = None
-    pred_postprocessor: PartSpec | None = None
-    dataset_postprocessor: PartSpec | None = None
-    k: tuple[int, ...] = ()
+    evaluator: Annotated[PartSpec | None, Key()] = None
+    pred_postprocessor: Annotated[PartSpec | None, Key(default="the text as it is")] = None
+    dataset_postprocessor: Annotated[PartSpec | None, Key(default="the gold as it is")] = None
+    k: Annotated[tuple[Count, ...], Key("a number from 1, or a list of them", read=as_list)] = ()
     judge: JudgeSpec | None = None
     where: str = ""
     allow_code_execution: bool | Literal["unsafe"] = False
-    cluster: str | None = None
+    cluster: Annotated[str | None, Key("the name of a column, or None", default="none")] = None
 
 
 class DatasetSpec(Struct, frozen=True):
@@ -201,17 +207,12 @@ class DatasetSpec(Struct, frozen=True):
 
 
 class ModelSpec(Struct, frozen=True):
-    """One model: the part that answers, and the template that formats its prompts.
+    """One model: the part that answers, and the template that formats its prompts. `ModelKeys` says what they mean.
 
     Attributes:
-        abbr: name of the model in results.
         part: the model itself.
-        meta_template: formats dialogues, or as a list is sent with messages in OpenAI form; None uses the default of
-            the kind of model.
-        prompt_template: a role template instead of a meta template: role → (before, after), or a dotted path.
         where: config path.
         num_gpus: GPUs that it works on; None if the config does not say.
-        price: the price of its tokens; None if it is not known.
     """
 
     abbr: str
@@ -224,43 +225,58 @@ class ModelSpec(Struct, frozen=True):
 
 
 class MetaTemplateSpec(Struct, frozen=True):
-    """How a model formats dialogues.
+    """What a model sees around and between the turns of a dialogue.
 
     Attributes:
         config: as written in the config, for digests and comparisons only.
-        round: the roles of a round in order, and texts between them; None if the config has no round.
-        reserved: the roles outside of rounds; None if the config does not say.
-        begin, end: text before and after the prompt: text or token ids for language models, turns for API models.
-        end_tokens: ids of tokens that end an answer, in addition to those of the tokenizer.
+        round: the roles of a round, in order, and texts between them.
+        reserved: roles for `begin` and `end` of templates, outside of rounds.
+        begin: in front of the whole prompt.
+        end: after a prompt whose log-likelihood is asked.
+        end_tokens: tokens that end an answer, besides the tokenizer's own.
         messages: messages in OpenAI form, for a meta template that is a list of them; it has nothing else.
     """
 
     config: Any
-    round: tuple[RoleSpec | str, ...] | None = None
-    reserved: tuple[RoleSpec, ...] | None = None
-    begin: Any = ""
-    end: Any = ""
-    end_tokens: tuple[int, ...] = ()
+    round: Annotated[
+        tuple[RoleSpec | str, ...] | None,
+        Key("a list of roles and texts", default="the turns as the dataset has them", fix=ROLES_FIX),
+    ] = None
+    reserved: Annotated[tuple[RoleSpec, ...] | None, Key("a list of roles", fix=ROLES_FIX, name="reserved_roles")] = (
+        None
+    )
+    begin: Annotated[Any, Key("text or token ids; chat models: a turn or a list of turns")] = ""
+    end: Annotated[Any, Key("text or token ids; no meaning for chat models")] = ""
+    end_tokens: Annotated[
+        tuple[TokenId, ...],
+        Key(
+            "a token id or a list of them",
+            fix="give numbers; texts that end an answer are the stop_words of the model",
+            name="eos_token_id",
+            read=as_list,
+        ),
+    ] = ()
     messages: tuple[ChatMessage, ...] = ()
 
 
 class RoleSpec(Struct, frozen=True):
-    """A role of a meta template.
+    """The text around what one role says. A turn of a dataset may have the same keys, which then count.
 
     Attributes:
-        role: the name of the role in templates.
-        begin, end: text before and after the prompt of the role: a text, a token id, or a list of both.
-        prompt: the default prompt for a role without data; None if there is none.
-        generate: True if the model starts to generate here.
-        api_role: the name of the role for an API model; None if it has none.
+        role: the name by which turns find it.
+        begin: in front of what is said.
+        end: after it.
+        prompt: what the role says where the dataset says nothing.
+        generate: the model starts to write here.
+        api_role: chat models: the role of the message: `HUMAN`, `BOT`, `SYSTEM`, `TOOL`.
     """
 
-    role: str
-    begin: Any = ""
-    end: Any = ""
-    prompt: str | None = None
-    generate: bool = False
-    api_role: str | None = None
+    role: Annotated[str, Key(fix=ROLES_FIX)]
+    begin: Annotated[Any, Key("text, token id, or a list of them")] = ""
+    end: Annotated[Any, Key("text, token id, or a list of them")] = ""
+    prompt: Annotated[str | None, Key("a text with {column}")] = None
+    generate: Annotated[bool, Key(read=bool)] = False
+    api_role: Annotated[str | None, Key(default="chat models need it")] = None
 
 
 class SummaryEntry(Struct, frozen=True):
@@ -279,10 +295,8 @@ class SummaryGroup(Struct, frozen=True):
     """A group of datasets with one score.
 
     Attributes:
-        name: name of the row in the summary.
         subsets: datasets, and groups defined before this one.
-        weights: dataset, or dataset and metric as ``name@metric`` → weight, or ``n`` for the number of questions;
-            None for equal weights.
+        weights: as written; a dataset with one metric is ``name@metric``.
         where: config path.
         kind: the statistic of the scores.
         metric: the name of the score; None for that of its kind.

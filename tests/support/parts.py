@@ -29,11 +29,10 @@ def dataset_spec(
         PartSpec("LocalDataset", {"path": str(path)}, where),
         ReaderSpec(("question",), "answer", where=f"{where}.reader_cfg"),
         InferSpec(
-            None,
-            PartSpec("PromptTemplate", {"template": template}, f"{where}.infer_cfg.prompt_template"),
-            PartSpec("ZeroRetriever", {}, f"{where}.infer_cfg.retriever"),
-            PartSpec("GenInferencer", {}, f"{where}.infer_cfg.inferencer"),
-            f"{where}.infer_cfg",
+            prompt_template=PartSpec("PromptTemplate", {"template": template}, f"{where}.infer_cfg.prompt_template"),
+            retriever=PartSpec("ZeroRetriever", {}, f"{where}.infer_cfg.retriever"),
+            inferencer=PartSpec("GenInferencer", {}, f"{where}.infer_cfg.inferencer"),
+            where=f"{where}.infer_cfg",
         ),
         EvalSpec(
             PartSpec("AccEvaluator", {}, f"{where}.eval_cfg.evaluator"),

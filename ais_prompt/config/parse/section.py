@@ -5,21 +5,27 @@ Models and datasets have an ``abbr``: the short name that also names their files
 
 from __future__ import annotations
 
+import re
 import reprlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias, TypeVar
 
-from ais_prompt.config.schema import KeyTable
+from msgspec import NODEFAULT, UNSET, Struct, ValidationError, convert
+
+from ais_prompt.config.keys import ConfigKey, keys_of, unknown_keys
 from ais_prompt.errors import ConfigError, ConfigFaults
 from ais_prompt.types import PartSpec
 from ais_prompt.utils import SECRETS, near_miss, split_sheet
 
-REQUIRED: Final = object()
-"""As a default: the key must be there."""
+MISSING: Final = UNSET
+"""In place of a value: the key is not there, or has a fault."""
 
 LONGEST = 200
 """Bytes of UTF-8; file systems take 255 for a name, and the run folder adds an ending."""
+_INDEX: Final = re.compile(r"at `\$\[(\d+)\]")
+"""The position of a wrong item in an error of msgspec."""
+S = TypeVar("S", bound=Struct)
 
 
 class Faults:
@@ -31,22 +37,27 @@ class Faults:
 
     def __init__(self, place: Callable[[str], str]) -> None:
         self._place = place
-        self._found: list[ConfigError] = []
+        self.found: list[ConfigError] = []
 
     def add(self, what: str, where: str, fix: str = "") -> None:
         """Note a fault; ``where`` is a config path."""
-        self._found.append(ConfigError(what, where=self._place(where), fix=fix))
+        self.found.append(ConfigError(what, where=self._place(where), fix=fix))
 
     def raise_any(self) -> None:
         """Raise all faults at once, if there are any."""
-        if self._found:
-            raise ConfigFaults(self._found)
+        if self.found:
+            raise ConfigFaults(self.found)
+
+
+Parser: TypeAlias = Callable[[Any, str, Faults], Any]
+"""(value, its config path, where faults are noted) → the parsed value; `MISSING` after a fault."""
+NO_PARSERS: Final[Mapping[str, Parser]] = {}
 
 
 class ConfigSection:
     """A dict at a config path.
 
-    A method that finds a fault notes it and returns None, so one parse finds all faults.
+    A method that finds a fault notes it and goes on, so one parse finds all faults.
     """
 
     def __init__(self, values: Mapping[str, Any], where: str, faults: Faults) -> None:
@@ -55,10 +66,10 @@ class ConfigSection:
         self.faults = faults
 
     @classmethod
-    def open(cls, value: Any, where: str, faults: Faults) -> ConfigSection | None:
-        """Return the section of a value that should be a dict with text keys."""
+    def open(cls, value: Any, where: str, faults: Faults, fix: str = "") -> ConfigSection | None:
+        """Return the section of a value that should be a dict with text keys; None after a fault."""
         if not isinstance(value, Mapping):
-            faults.add(f"{where} is {shown(value)}, not a dict", where, _as_dict(value, where))
+            faults.add(f"{where} is {shown(value)}, not a dict", where, fix or _as_dict(value, where))
             return None
         for key in value:
             if not isinstance(key, str):
@@ -74,56 +85,85 @@ class ConfigSection:
         """Note a fault at a key."""
         self.faults.add(what, self.at(key), fix)
 
-    def get(self, key: str, kinds: tuple[type, ...], expected: str, default: Any = REQUIRED) -> Any:
-        """Return the value of a key if it has one of these types; its default if missing; None after a fault."""
-        if key not in self.values:
-            if default is REQUIRED:
-                self._missing(key, expected)
-                return None
-            return default
-        value = self.values[key]
-        if isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool)):
-            return value
-        self.fault(key, f"{self.at(key)} is {shown(value)}, not {expected}", f"give {expected}")
-        return None
+    def read(
+        self, struct: type[S], parsers: Mapping[str, Parser] = NO_PARSERS, *, is_open: bool = False, **given: Any
+    ) -> S | None:
+        """Parse the keys of a struct, and note every fault.
 
-    def section(self, key: str) -> ConfigSection | None:
-        """Return the dict at a required key."""
-        if key not in self.values:
-            self._missing(key, "dict(...)")
-            return None
-        return ConfigSection.open(self.values[key], self.at(key), self.faults)
+        Args:
+            struct: its fields with a `Key` are parsed; ``where`` is the config path.
+            parsers: field → parser of its values, in place of the generic one.
+            is_open: whether further keys are accepted.
+            given: fields that are no keys.
 
-    def part(self, key: str) -> PartSpec | None:
-        """Parse the part at a key, ``dict(type=..., **arguments)``; None if missing, None or after a fault."""
-        if self.values.get(key) is None:
-            return None
-        section = ConfigSection.open(self.values[key], self.at(key), self.faults)
-        return section.as_part() if section else None
-
-    def required_part(self, key: str) -> PartSpec | None:
-        """Parse the part at a required key."""
-        if key not in self.values:
-            self._missing(key, "dict(type=...)")
-            return None
-        section = ConfigSection.open(self.values[key], self.at(key), self.faults)
-        return section.as_part() if section else None
-
-    def as_part(self, leave_out: Collection[str] = (), default_type: Any = REQUIRED) -> PartSpec | None:
-        """Parse this section as a part: its ``type``, and all keys but ``leave_out`` as arguments."""
-        type_ = self.get("type", (str,), "a class, a registered name or a dotted path", default_type)
-        if type_ is None:
-            return None
-        if not type_:
-            self.fault("type", f"{self.at('type')} is empty", "name the part to build")
-            return None
-        args = {key: value for key, value in self.values.items() if key != "type" and key not in leave_out}
-        return PartSpec(type_, args, self.where)
-
-    def refuse_unknown(self, table: KeyTable) -> None:
-        """Note every key that is not in a table."""
-        for key, fix in table.unknown(self.values):
+        Returns:
+            The value. Keys with faults have their defaults; None if one has no default.
+        """
+        keys = keys_of(struct)
+        for key, fix in () if is_open else unknown_keys(self.values, keys):
             self.fault(key, f"{self.where} has an unknown key {key!r}", fix)
+        if "where" in struct.__struct_fields__:
+            given["where"] = self.where
+        is_whole = True
+        for name, key in keys.items():
+            value = MISSING
+            if name in self.values:
+                parse = parsers.get(key.field)
+                value = parse(self.values[name], self.at(name), self.faults) if parse else self._parse(key)
+            elif key.is_needed:
+                self._missing(name, key.kind)
+            if value is not MISSING:
+                given[key.field] = value
+            elif key.default is NODEFAULT:
+                is_whole = False
+        return struct(**given) if is_whole else None
+
+    def rest(self, struct: type[Struct]) -> dict[str, Any]:
+        """Return the values of all keys that a struct does not have."""
+        return {key: value for key, value in self.values.items() if key not in keys_of(struct)}
+
+    def _parse(self, key: ConfigKey) -> Any:
+        """Return the parsed value of a key that is there; `MISSING` after a fault, or for None in place of a dict."""
+        value = self.values[key.name]
+        if value is None and key.default is None:
+            return None
+        if key.struct is not None:
+            return self._parse_structs(key, key.struct, value)
+        try:
+            read = value if key.key.read is None else key.key.read(value)
+            return convert(read, key.type)
+        except ValidationError as error:  # which is a ValueError
+            place = _INDEX.search(str(error)) if isinstance(value, list | tuple) else None
+            self._wrong(key, value, int(place[1]) if place else None)
+        except ValueError as error:
+            self.fault(key.name, f"{self.at(key.name)} cannot be {shown(value)}: {error}", _fix(key))
+        return MISSING
+
+    def _parse_structs(self, key: ConfigKey, struct: type[Struct], value: Any) -> Any:
+        """Return the struct of a dict, or the structs of a list."""
+        where = self.at(key.name)
+        if value is None and key.default is not NODEFAULT:
+            return MISSING
+        if not key.is_list:
+            return parse_struct(struct, value, where, self.faults, key.key.fix)
+        if not isinstance(value, list | tuple):
+            self._wrong(key, value)
+            return MISSING
+        items = (
+            item
+            if key.has_texts and isinstance(item, str)
+            else parse_struct(struct, item, f"{where}[{index}]", self.faults, key.key.fix)
+            for index, item in enumerate(value)
+        )
+        return tuple(item for item in items if item is not MISSING)
+
+    def _wrong(self, key: ConfigKey, value: Any, index: int | None = None) -> None:
+        """Note that a value, or the item of a list, has the wrong type."""
+        where, fix = self.at(key.name), _fix(key)
+        if index is None:
+            self.faults.add(f"{where} is {shown(value)}, not {key.kind}", where, fix)
+        else:
+            self.faults.add(f"{where} contains {shown(value[index])}, and must be {key.kind}", f"{where}[{index}]", fix)
 
     def refuse_misspelt(self, optional: Collection[str], is_used: Callable[[str], bool] = lambda _: False) -> None:
         """Note every key that is nearly one of these while the right one is missing.
@@ -144,6 +184,20 @@ class ConfigSection:
         self.faults.add(f"{owner} has no {key!r}", self.at(near) if near else self.where, fix)
 
 
+def parse_struct(struct: type[S], value: Any, where: str, faults: Faults, fix: str = "") -> S | Any:
+    """Return the struct of a dict, by the generic parser; `MISSING` after a fault."""
+    section = ConfigSection.open(value, where, faults, fix)
+    if section is None:
+        return MISSING
+    is_part = struct is PartSpec
+    parsed = section.read(struct, is_open=is_part, **({"args": section.rest(struct)} if is_part else {}))
+    return MISSING if parsed is None else parsed
+
+
+def _fix(key: ConfigKey) -> str:
+    return key.key.fix or f"give {key.kind}"
+
+
 def _as_dict(value: Any, where: str) -> str:
     """Return how a value that is no dict may be meant."""
     if where.startswith(("models[", "datasets[")) and where.endswith("]"):
@@ -162,18 +216,17 @@ def _as_dict(value: Any, where: str) -> str:
     return f"write dict(type={value!r})" if isinstance(value, str) and value.isidentifier() else "write dict(...)"
 
 
-def parse_abbr(section: ConfigSection, derived: str) -> str | None:
-    """Return the section's ``abbr``, or the derived one; None after a fault."""
-    abbr = section.get("abbr", (str,), "a short name", derived)
+def parse_abbr(section: ConfigSection, derived: str) -> str:
+    """Return the section's ``abbr``, or the derived one; empty after a fault."""
+    abbr = section.values.get("abbr", derived)
     if not isinstance(abbr, str):
-        return None
+        return ""  # `ConfigSection.read` notes the wrong type
     if "abbr" not in section.values and not abbr:
         section.faults.add(f"{section.where} has no 'abbr'", section.where, "add abbr = 'a-short-name'")
-        return None
-    if fault := name_fault(abbr):
+    elif fault := name_fault(abbr):
         section.fault("abbr", f"the abbr {shown(abbr)} {fault}", "it names files: use letters, digits, - _ and .")
-        return None
-    return abbr
+        return ""
+    return str(abbr)
 
 
 def derived_abbr(values: Mapping[str, Any], keys: Sequence[str]) -> str:

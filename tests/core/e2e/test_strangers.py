@@ -24,19 +24,33 @@ EXTENSION = Extension(
 )
 """
 MODULE = """
+from typing import Annotated
+
 import click
 from msgspec import Struct
 
 from ais_prompt.cli.modes import RunMode
 from ais_prompt.cli.verb import echo, offer
-from ais_prompt.config import Key, KeyTable, SectionForm
+from ais_prompt.config import KeyTable, SectionForm
 from ais_prompt.report import FurtherComparison, ReportTab
+from ais_prompt.types import Key
 from ais_prompt.verbs import open_run_folder
 
 OPTIONS = (click.Option(["--times"], type=int, help="With -m count."),)
 METRICS = frozenset({"questions"})
-TABLE = KeyTable("counting", "counting", "How questions are counted.", (Key("by", "number", "the step"),))
-FORM = SectionForm(TABLE, lambda top: top.section("counting").values["by"])
+
+
+class Counting(Struct):
+    '''How questions are counted.
+
+    Attributes:
+        by: the step.
+    '''
+
+    by: Annotated[int, Key("a number")] = 1
+
+
+FORM = SectionForm(KeyTable("counting", "counting", Counting))
 
 
 class Fields(Struct, kw_only=True):
@@ -45,7 +59,7 @@ class Fields(Struct, kw_only=True):
 
 def run(ctx, plan, keeper, gate_values):
     number = sum(len(task.dataset.data.test) for task in plan.tasks)
-    number *= plan.spec.sections.get("counting", 1) * (ctx.params["times"] or 1)
+    number *= plan.spec.sections.get("counting", Counting()).by * (ctx.params["times"] or 1)
     folder = open_run_folder(plan, "infer")
     (folder.root / "count.txt").write_text(str(number))
     offer(counted=number)

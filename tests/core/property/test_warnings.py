@@ -32,9 +32,10 @@ def warned(row: dict[str, str], shot: dict[str, str], style: Any, meta: Any) -> 
         PromptTemplate({"begin": "</E>", "round": ROUND}, ice_token="</E>"),
         output_column="answer",
     )
+    infer = InferSpec(prompt_template=PART, retriever=PART, inferencer=PART)
     task = TaskSpec(
         ModelSpec("m", PART, parse_meta_template(meta)),
-        DatasetSpec("d", PART, ReaderSpec(("question",), "answer"), InferSpec(None, PART, PART, PART), EvalSpec()),
+        DatasetSpec("d", PART, ReaderSpec(("question",), "answer"), infer, EvalSpec()),
     )
     context = InferenceContext(
         builder, make_chat_format(style, meta, lambda: None), ScriptedModel(prompt_style=style), ()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.catalog import PARTS
-from ais_prompt.config import load_config, parse_run, schema
+from ais_prompt.config import DATASET, META_ROLE, META_TEMPLATE, load_config, parse_run
 from ais_prompt.errors import ConfigFaults
 from ais_prompt.extension import shipped
 from ais_prompt.types import RunSpec
@@ -62,12 +62,12 @@ def test_each_key_of_a_section_is_listed(heading: str, tmp_path: Path) -> None:
 
 
 def test_each_key_of_a_dataset_is_listed() -> None:
-    assert set(listed(section("reference/config", "A dataset"))) == set(schema.DATASET.names)
+    assert set(listed(section("reference/config", "A dataset"))) == set(DATASET.names)
 
 
 def test_each_key_of_a_meta_template_is_listed() -> None:
-    assert set(listed(section("reference/config", "A meta template"))) == set(schema.META_TEMPLATE.names)
-    assert set(listed(section("reference/config", "A role of a meta template"))) == set(schema.META_ROLE.names)
+    assert set(listed(section("reference/config", "A meta template"))) == set(META_TEMPLATE.names)
+    assert set(listed(section("reference/config", "A role of a meta template"))) == set(META_ROLE.names)
 
 
 def test_import_lines_work() -> None:

@@ -143,7 +143,8 @@ def measured(option: str, text: str, run: int = 0, *wrong: str) -> SweepLoad:
     numbers = load_table(exchanges, schedule)
     goals = goodput(exchanges, schedule, numbers, [parse_slo("p50 ttft <= 2s", "")])
     part = PartSpec("X")
-    dataset = DatasetSpec("sums", part, ReaderSpec(("question",), None), InferSpec(None, part, part, part), EvalSpec())
+    infer = InferSpec(prompt_template=part, retriever=part, inferencer=part)
+    dataset = DatasetSpec("sums", part, ReaderSpec(("question",), None), infer, EvalSpec())
     verdicts = [LoadVerdict(name, holds=name not in wrong, text="") for name in ("client", "slo", "failures", "cache")]
     task = TaskSpec(ModelSpec("fake", PartSpec("X")), dataset)
     result = LoadResult(task, load(exchanges, schedule), numbers, None, None, "", verdicts, goals)

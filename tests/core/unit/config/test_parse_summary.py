@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.config import ConfigSection, Faults, parse_summary
+from ais_prompt.config import ConfigSection, Faults, SummarizerKeys, parse_summary
 from ais_prompt.errors import ConfigFaults
 from ais_prompt.types import SummaryEntry, SummaryGroup, SummarySpec
 
@@ -15,7 +15,9 @@ ABBRS = ["biology", "physics", "gsm8k"]
 
 def parsed(**summarizer: Any) -> SummarySpec:
     faults = Faults(lambda where: where)
-    spec = parse_summary(ConfigSection({"summarizer": summarizer}, "", faults), ABBRS)
+    keys = ConfigSection(summarizer, "summarizer", faults).read(SummarizerKeys)
+    assert keys is not None
+    spec = parse_summary(keys, ABBRS, faults)
     faults.raise_any()
     return spec
 
@@ -44,10 +46,7 @@ def test_a_summarizer_as_in_opencompass() -> None:
 
 
 def test_a_config_without_one() -> None:
-    faults = Faults(lambda where: where)
-    assert parse_summary(ConfigSection({}, "", faults), ABBRS) == SummarySpec()
-    assert parse_summary(ConfigSection({"summarizer": None}, "", faults), ABBRS) == SummarySpec()
-    faults.raise_any()
+    assert parsed() == SummarySpec()
 
 
 FIRST = "summarizer.summary_groups[0]"
@@ -58,7 +57,7 @@ FIRST = "summarizer.summary_groups[0]"
     [
         ({"summary_groups": [group(subsets=["biology", "chemistry"])]}, f"{FIRST}.subsets[1]", "'chemistry'"),
         ({"summary_groups": [group(subsets=["biolgy"])]}, f"{FIRST}.subsets[0]", "did you mean 'biology'?"),
-        ({"summary_groups": [group(subsets=["biology", 3])]}, f"{FIRST}.subsets[1]", "3 (int)"),
+        ({"summary_groups": [group(subsets=["biology", 3])]}, f"{FIRST}.subsets[1]", "contains 3 (int)"),
         ({"summary_groups": [group(name="gsm8k")]}, f"{FIRST}.name", "two rows"),
         ({"summary_groups": [group(nme="x")]}, f"{FIRST}.nme", "did you mean 'name'?"),
         ({"summary_groups": [group(weights={"biology": 1})]}, f"{FIRST}.weights", "biology, physics"),

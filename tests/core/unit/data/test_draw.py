@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.config import parse_draw
 from ais_prompt.data import allot, drawn, number_drawn
 from ais_prompt.metrics import mean_scores
-from ais_prompt.types import DrawSpec, ReaderSpec, Sample, SampleScore, Stratum
+from ais_prompt.types import DrawSpec, ReaderSpec, Sample, SampleScore, Stratum, parse_draw
 from tests.support.cli import run_cli
 
 COUNTS = st.lists(st.integers(1, 300), min_size=1, max_size=30)

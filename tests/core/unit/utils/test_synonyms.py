@@ -16,7 +16,7 @@ from ais_prompt.utils.synonyms import _PARTS, KEYS, key_advice, part_meant
 
 def all_keys() -> set[str]:
     """The keys of all tables, and the arguments of all models, inferencers, retrievers and readers."""
-    found = {key.name for table in all_tables() for key in table.keys}
+    found = {name for table in all_tables() for name in table.names}
     for kind in ("models", "inferencers", "retrievers", "readers"):
         for name in PARTS[kind]:
             try:

@@ -1,17 +1,34 @@
-"""Parse ``sample`` of ``reader_cfg``, which ``--sample`` writes: ``200``, ``'±2'``, ``dict(size=200, by='level')``."""
+"""Questions drawn at random: ``sample`` of ``reader_cfg``, which ``--sample`` writes: ``200``, ``'±2'``, or a dict."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from msgspec import ValidationError, convert
+from msgspec import Struct, ValidationError, convert
 
-from ais_prompt.types import DrawSpec
+from ais_prompt.types.key import NEEDED, Key
 
-EXAMPLES: Final = "200 questions, or '±2' for as many as an interval of ±2 points needs"
+DRAW_EXAMPLES: Final = "200 questions, or '±2' for as many as an interval of ±2 points needs"
 _POINTS: Final = re.compile(r"\s*(?:±|\+-|\+/-)\s*([0-9]+(?:\.[0-9]+)?)\s*%?\s*")
+
+
+class DrawSpec(Struct, frozen=True):
+    """How many questions are drawn at random from all of them.
+
+    Attributes:
+        size: number of questions; `'±2'` draws as many as an interval of ±2 points needs.
+        points: half of the 95 % interval of a share of right answers, in points of percentage: as many questions are
+            drawn as it needs where half of them are right, which takes the most.
+        by: the column whose values each get their part of the questions, and at least one.
+        seed: other questions for another seed.
+    """
+
+    size: Annotated[int | None, Key("a number, or '±points'", default=NEEDED)] = None
+    points: float | None = None
+    by: Annotated[str | None, Key("a name", default="all are drawn alike")] = None
+    seed: Annotated[int, Key("a number")] = 0
 
 
 def parse_draw(value: Any) -> DrawSpec:
