@@ -6,13 +6,11 @@ the reference (`aisprompt describe`) are made from them. The arguments of parts 
 of the class that ``type`` names.
 """
 
-from __future__ import annotations
-
 import typing
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from types import UnionType
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import NODEFAULT, Meta, Struct
 from msgspec.structs import FieldInfo, fields
@@ -62,6 +60,7 @@ class ModelKeys(Struct, frozen=True, kw_only=True):
     """
 
     type: Annotated[Text, Key("a class, a registered name or a dotted path")]
+    args: Mapping[str, Any]
     abbr: Annotated[str, Key("a short name", "from `path`, `model` or `type`")] = ""
     meta_template: Annotated[Mapping[Any, Any] | list[Any] | None, Key("a dict, a list of messages, or None")] = None
     prompt_template: Annotated[
@@ -117,6 +116,7 @@ class DatasetKeys(Struct, frozen=True, kw_only=True):
     """
 
     type: Annotated[Text, Key("a class, a registered name or a dotted path")] = "LocalDataset"
+    args: Mapping[str, Any]
     abbr: Annotated[str, Key("a short name", "from `path`")] = ""
     reader_cfg: Annotated[ReaderSpec, Key()]
     infer_cfg: Annotated[InferSpec, Key()]
@@ -303,9 +303,25 @@ def keys_of(struct: type[Struct]) -> Mapping[str, ConfigKey]:
     return {key.name: key for key in keys if key is not None}
 
 
-def unknown_keys(values: Mapping[Any, Any], known: Collection[str]) -> Iterator[tuple[Any, str]]:
-    """Yield each key of a dict that is not known, with what to write instead."""
-    return ((key, key_advice(str(key), known)) for key in values if key not in known)
+class Shape(NamedTuple):
+    """How a struct is parsed.
+
+    Attributes:
+        needed: its keys that must be there.
+        has_where: whether it has the field ``where``, the config path.
+        has_args: whether it has the field ``args``, which takes all further keys.
+    """
+
+    needed: tuple[ConfigKey, ...]
+    has_where: bool
+    has_args: bool
+
+
+@cache
+def shape_of(struct: type[Struct]) -> Shape:
+    """Return how a struct is parsed; a config has hundreds of each."""
+    needed = tuple(key for key in keys_of(struct).values() if key.is_needed)
+    return Shape(needed, "where" in struct.__struct_fields__, "args" in struct.__struct_fields__)
 
 
 class KeyTable(Struct, frozen=True, dict=True):
@@ -330,7 +346,7 @@ class KeyTable(Struct, frozen=True, dict=True):
 
     def unknown(self, values: Mapping[Any, Any]) -> Iterator[tuple[Any, str]]:
         """Yield each key of a dict that is not in the table, with what to write instead."""
-        return unknown_keys(values, self.names)
+        return ((key, key_advice(str(key), self.names)) for key in values if key not in self.names)
 
 
 CONFIG: Final = KeyTable("The config", "", ConfigKeys, {name: entry.line for name, entry in SECTIONS.items()})
@@ -378,9 +394,11 @@ _KINDS: Final[Mapping[Any, str]] = {
 def _key_of(field: FieldInfo) -> ConfigKey | None:
     if typing.get_origin(field.type) is not Annotated:
         return None
-    key = next((one for one in typing.get_args(field.type) if isinstance(one, Key)), None)
+    inner, *metadata = typing.get_args(field.type)
+    key = next((one for one in metadata if isinstance(one, Key)), None)
     if key is None:
         return None
+    limits = tuple(one for one in metadata if one is not key)
     members = list(_members(field.type))
     items = [item for one in members if typing.get_origin(one) is tuple for item in _members(typing.get_args(one)[0])]
     struct = next((one for one in (*members, *items) if isinstance(one, type) and issubclass(one, Struct)), None)
@@ -389,11 +407,11 @@ def _key_of(field: FieldInfo) -> ConfigKey | None:
     return ConfigKey(
         name=key.name or field.name,
         field=field.name,
-        type=field.type,
+        type=Annotated[(inner, *limits)] if limits else inner,
         key=key,
         kind=key.kind or _KINDS.get(first, "dict(...)"),
         default=default,
-        is_needed=key.default == NEEDED or (default is NODEFAULT and not key.default),
+        is_needed=key.default == NEEDED or default is NODEFAULT,
         struct=None if key.read else struct,
         is_list=struct in items,
         has_texts=str in items,

@@ -1,7 +1,5 @@
 """Questions drawn at random: ``sample`` of ``reader_cfg``, which ``--sample`` writes: ``200``, ``'±2'``, or a dict."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final

@@ -1,7 +1,5 @@
 """Limits that a config sets: budgets for requests, tokens and costs, and gates that a run must meet to pass CI."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from fractions import Fraction
@@ -54,7 +52,7 @@ class Budget(Struct, frozen=True):
     max_tokens_total: Annotated[Count | None, Key("a number of tokens from 1", default="no limit")] = None
     max_cost: Annotated[Amount | None, Key("an amount from 0 on", default="no limit")] = None
 
-    def over(self, other: Budget) -> Budget:
+    def over(self, other: "Budget") -> "Budget":
         """Return these limits, and those of another budget where this one has none."""
         return Budget(
             other.max_requests if self.max_requests is None else self.max_requests,
@@ -81,7 +79,7 @@ class Used(Struct, frozen=True):
     attempts: int = 0
     estimated: int = 0
 
-    def __add__(self, other: Used) -> Used:
+    def __add__(self, other: "Used") -> "Used":
         cost = dict(self.cost)
         for currency, amount in other.cost.items():
             cost[currency] = cost.get(currency, 0.0) + amount
@@ -100,7 +98,7 @@ class Used(Struct, frozen=True):
         return self.input_tokens + self.output_tokens
 
     @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> Used:
+    def from_json(cls, values: Mapping[str, Any]) -> "Used":
         """Read values as `msgspec.to_builtins` writes them.
 
         Raises:

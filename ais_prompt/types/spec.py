@@ -5,8 +5,6 @@ A field whose type has a `Key` is a key of the config. The others follow from ke
 Meta templates are checked, but their token ids are not converted to text yet.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeAlias
@@ -125,6 +123,79 @@ class InferSpec(Struct, frozen=True, kw_only=True):
     allow_overlap: bool = False
 
 
+class RoleSpec(Struct, frozen=True):
+    """The text around what one role says. A turn of a dataset may have the same keys, which then count.
+
+    Attributes:
+        role: the name by which turns find it.
+        begin: in front of what is said.
+        end: after it.
+        prompt: what the role says where the dataset says nothing.
+        generate: the model starts to write here.
+        api_role: chat models: the role of the message: `HUMAN`, `BOT`, `SYSTEM`, `TOOL`.
+    """
+
+    role: Annotated[str, Key(fix=ROLES_FIX)]
+    begin: Annotated[Any, Key("text, token id, or a list of them")] = ""
+    end: Annotated[Any, Key("text, token id, or a list of them")] = ""
+    prompt: Annotated[str | None, Key("a text with {column}")] = None
+    generate: Annotated[bool, Key(read=bool)] = False
+    api_role: Annotated[str | None, Key(default="chat models need it")] = None
+
+
+class MetaTemplateSpec(Struct, frozen=True):
+    """What a model sees around and between the turns of a dialogue.
+
+    Attributes:
+        config: as written in the config, for digests and comparisons only.
+        round: the roles of a round, in order, and texts between them.
+        reserved: roles for `begin` and `end` of templates, outside of rounds.
+        begin: in front of the whole prompt.
+        end: after a prompt whose log-likelihood is asked.
+        end_tokens: tokens that end an answer, besides the tokenizer's own.
+        messages: messages in OpenAI form, for a meta template that is a list of them; it has nothing else.
+    """
+
+    config: Any
+    round: Annotated[
+        tuple[RoleSpec | str, ...] | None,
+        Key("a list of roles and texts", default="the turns as the dataset has them", fix=ROLES_FIX),
+    ] = None
+    reserved: Annotated[tuple[RoleSpec, ...] | None, Key("a list of roles", fix=ROLES_FIX, name="reserved_roles")] = (
+        None
+    )
+    begin: Annotated[Any, Key("text or token ids; chat models: a turn or a list of turns")] = ""
+    end: Annotated[Any, Key("text or token ids; no meaning for chat models")] = ""
+    end_tokens: Annotated[
+        tuple[TokenId, ...],
+        Key(
+            "a token id or a list of them",
+            fix="give numbers; texts that end an answer are the stop_words of the model",
+            name="eos_token_id",
+            read=as_list,
+        ),
+    ] = ()
+    messages: tuple[ChatMessage, ...] = ()
+
+
+class ModelSpec(Struct, frozen=True):
+    """One model: the part that answers, and the template that formats its prompts. `ModelKeys` says what they mean.
+
+    Attributes:
+        part: the model itself.
+        where: config path.
+        num_gpus: GPUs that it works on; None if the config does not say.
+    """
+
+    abbr: str
+    part: PartSpec
+    meta_template: MetaTemplateSpec | None = None
+    prompt_template: Mapping[str, Any] | str | None = None
+    where: str = ""
+    num_gpus: int | None = None
+    price: Price | None = None
+
+
 class ReferenceAnswersSpec(Struct, frozen=True):
     """The answers that `PairwiseEvaluator` compares with those of the models: a column, or the answers of a model.
 
@@ -204,79 +275,6 @@ class DatasetSpec(Struct, frozen=True):
         """Whether it is from the log of a tool that scored by a rule of its own: its scores cannot be computed here."""
         evaluator = self.eval.evaluator
         return LOG in self.source.args and evaluator is not None and evaluator.type.startswith(ELSEWHERE)
-
-
-class ModelSpec(Struct, frozen=True):
-    """One model: the part that answers, and the template that formats its prompts. `ModelKeys` says what they mean.
-
-    Attributes:
-        part: the model itself.
-        where: config path.
-        num_gpus: GPUs that it works on; None if the config does not say.
-    """
-
-    abbr: str
-    part: PartSpec
-    meta_template: MetaTemplateSpec | None = None
-    prompt_template: Mapping[str, Any] | str | None = None
-    where: str = ""
-    num_gpus: int | None = None
-    price: Price | None = None
-
-
-class MetaTemplateSpec(Struct, frozen=True):
-    """What a model sees around and between the turns of a dialogue.
-
-    Attributes:
-        config: as written in the config, for digests and comparisons only.
-        round: the roles of a round, in order, and texts between them.
-        reserved: roles for `begin` and `end` of templates, outside of rounds.
-        begin: in front of the whole prompt.
-        end: after a prompt whose log-likelihood is asked.
-        end_tokens: tokens that end an answer, besides the tokenizer's own.
-        messages: messages in OpenAI form, for a meta template that is a list of them; it has nothing else.
-    """
-
-    config: Any
-    round: Annotated[
-        tuple[RoleSpec | str, ...] | None,
-        Key("a list of roles and texts", default="the turns as the dataset has them", fix=ROLES_FIX),
-    ] = None
-    reserved: Annotated[tuple[RoleSpec, ...] | None, Key("a list of roles", fix=ROLES_FIX, name="reserved_roles")] = (
-        None
-    )
-    begin: Annotated[Any, Key("text or token ids; chat models: a turn or a list of turns")] = ""
-    end: Annotated[Any, Key("text or token ids; no meaning for chat models")] = ""
-    end_tokens: Annotated[
-        tuple[TokenId, ...],
-        Key(
-            "a token id or a list of them",
-            fix="give numbers; texts that end an answer are the stop_words of the model",
-            name="eos_token_id",
-            read=as_list,
-        ),
-    ] = ()
-    messages: tuple[ChatMessage, ...] = ()
-
-
-class RoleSpec(Struct, frozen=True):
-    """The text around what one role says. A turn of a dataset may have the same keys, which then count.
-
-    Attributes:
-        role: the name by which turns find it.
-        begin: in front of what is said.
-        end: after it.
-        prompt: what the role says where the dataset says nothing.
-        generate: the model starts to write here.
-        api_role: chat models: the role of the message: `HUMAN`, `BOT`, `SYSTEM`, `TOOL`.
-    """
-
-    role: Annotated[str, Key(fix=ROLES_FIX)]
-    begin: Annotated[Any, Key("text, token id, or a list of them")] = ""
-    end: Annotated[Any, Key("text, token id, or a list of them")] = ""
-    prompt: Annotated[str | None, Key("a text with {column}")] = None
-    generate: Annotated[bool, Key(read=bool)] = False
-    api_role: Annotated[str | None, Key(default="chat models need it")] = None
 
 
 class SummaryEntry(Struct, frozen=True):
@@ -372,7 +370,7 @@ class RunSpec(Struct, frozen=True):
     sections: Mapping[str, Any] = {}
 
     @property
-    def tasks(self) -> list[TaskSpec]:
+    def tasks(self) -> "list[TaskSpec]":
         """Every model on its datasets, all datasets of a model together, so that it is loaded only once."""
         return [
             TaskSpec(model, dataset)

@@ -18,7 +18,6 @@ from ais_prompt.config.parse.section import (
     ConfigSection,
     Faults,
     Parser,
-    derived_abbr,
     parse_abbr,
     parse_struct,
     refuse_duplicates,
@@ -48,18 +47,20 @@ def parse_dataset(section: ConfigSection, find: Find) -> DatasetSpec | None:
         find: from a path in the config to the file or folder that is meant, if there is one.
     """
     section.refuse_misspelt(("eval_cfg",))
-    abbr = parse_abbr(section, derived_abbr(section.values, ("path",)))
+    abbr = parse_abbr(section, ("path",))
     parsers: Mapping[str, Parser] = {"infer_cfg": parse_infer, "eval_cfg": partial(parse_eval, find=find)}
-    keys = section.read(DatasetKeys, parsers, is_open=True)
+    keys = section.read(DatasetKeys, parsers)
     if keys is None or not abbr:
         return None
-    infer, scoring = keys.infer_cfg, replace(keys.eval_cfg, where=section.at("eval_cfg"))
+    infer, scoring = keys.infer_cfg, keys.eval_cfg
     if (answers := max(keys.n, default=1)) > 1:
         args = {"n": answers, **infer.inferencer.args}
         infer = replace(infer, inferencer=replace(infer.inferencer, args=args))
-    if section.values.get("eval_cfg") is not None:
-        scoring = replace(scoring, k=tuple(sorted({*(scoring.k or keys.k)})))
-    source = PartSpec(keys.type, replace_paths(section.rest(DatasetKeys), find), section.where)
+    if section.values.get("eval_cfg") is None:
+        scoring = replace(scoring, where=section.at("eval_cfg"))
+    elif k := scoring.k or keys.k:
+        scoring = replace(scoring, k=tuple(sorted(set(k))))
+    source = PartSpec(keys.type, replace_paths(keys.args, find), section.where)
     return DatasetSpec(abbr, source, keys.reader_cfg, infer, scoring, section.where)
 
 
@@ -73,14 +74,18 @@ def parse_infer(value: Any, where: str, faults: Faults) -> InferSpec | Any:
     infer = parse_struct(InferSpec, value, where, faults)
     if infer is MISSING:
         return MISSING
+    retriever = infer.retriever
+    if not retriever.where:
+        retriever = replace(retriever, where=f"{where}.retriever")
+    if "allow_overlap" not in retriever.args:
+        return replace(infer, retriever=retriever)
     # Not an argument of the retriever: it says what the check of any retriever accepts.
-    args = dict(infer.retriever.args)
-    allow_overlap = args.pop("allow_overlap", False)
+    args = dict(retriever.args)
+    allow_overlap = args.pop("allow_overlap")
     if not isinstance(allow_overlap, bool):
         what = f"allow_overlap is {allow_overlap!r:.60}, not True or False"
-        faults.add(what, f"{where}.retriever", "write allow_overlap=True")
-    retriever = replace(infer.retriever, args=args, where=f"{where}.retriever")
-    return replace(infer, retriever=retriever, allow_overlap=allow_overlap is True)
+        faults.add(what, retriever.where, "write allow_overlap=True")
+    return replace(infer, retriever=replace(retriever, args=args), allow_overlap=allow_overlap is True)
 
 
 def parse_eval(value: Any, where: str, faults: Faults, find: Find) -> EvalSpec | Any:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ais_prompt.config.keys import MESSAGES_FIX, MessageKeys, ModelKeys
-from ais_prompt.config.parse.section import MISSING, ConfigSection, Faults, derived_abbr, parse_abbr, parse_struct
+from ais_prompt.config.parse.section import MISSING, ConfigSection, Faults, parse_abbr, parse_struct
 from ais_prompt.config.paths import Find, replace_paths
 from ais_prompt.errors import raise_all
 from ais_prompt.types import ROLES_FIX, Budget, ChatMessage, MetaTemplateSpec, ModelSpec, PartSpec, as_list
@@ -26,18 +26,18 @@ def parse_model(section: ConfigSection, find: Find) -> ModelSpec | None:
         find: from a path in the config to the file or folder that is meant, if there is one.
     """
     section.refuse_misspelt(("meta_template", "prompt_template"))
-    keys = section.read(ModelKeys, is_open=True)
+    keys = section.read(ModelKeys)
     if keys is None:
         return None
     function = section.values.get("function")
     last = re.split(r"[.:]", function if isinstance(function, str) else keys.type)[-1].strip("<>")
-    abbr = parse_abbr(section, derived_abbr(section.values, ("path", "model")) or last)
+    abbr = parse_abbr(section, ("path", "model"), last)
     meta_template = _meta_template(keys.meta_template, section.at("meta_template"), section.faults)
     if keys.meta_template and keys.prompt_template is not None:
         section.fault("prompt_template", f"{section.where} has a meta_template and a prompt_template", "remove one")
     if not abbr:
         return None
-    part = PartSpec(keys.type, replace_paths(section.rest(ModelKeys), find), section.where)
+    part = PartSpec(keys.type, replace_paths(keys.args, find), section.where)
     return ModelSpec(abbr, part, meta_template, keys.prompt_template, section.where, keys.num_gpus, keys.price)
 
 

@@ -13,10 +13,9 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from msgspec import NODEFAULT, UNSET, Struct, ValidationError, convert
 
-from ais_prompt.config.keys import ConfigKey, keys_of, unknown_keys
+from ais_prompt.config.keys import ConfigKey, keys_of, shape_of
 from ais_prompt.errors import ConfigError, ConfigFaults
-from ais_prompt.types import PartSpec
-from ais_prompt.utils import SECRETS, near_miss, split_sheet
+from ais_prompt.utils import SECRETS, key_advice, near_miss, split_sheet
 
 MISSING: Final = UNSET
 """In place of a value: the key is not there, or has a fault."""
@@ -67,14 +66,10 @@ class ConfigSection:
 
     @classmethod
     def open(cls, value: Any, where: str, faults: Faults, fix: str = "") -> ConfigSection | None:
-        """Return the section of a value that should be a dict with text keys; None after a fault."""
+        """Return the section of a value that should be a dict; None after a fault."""
         if not isinstance(value, Mapping):
             faults.add(f"{where} is {shown(value)}, not a dict", where, fix or _as_dict(value, where))
             return None
-        for key in value:
-            if not isinstance(key, str):
-                faults.add(f"{where} has the key {shown(key)}, which is not a text", where, "use names as keys")
-                return None
         return cls(value, where, faults)
 
     def at(self, key: str) -> str:
@@ -91,70 +86,88 @@ class ConfigSection:
         """Parse the keys of a struct, and note every fault.
 
         Args:
-            struct: its fields with a `Key` are parsed; ``where`` is the config path.
+            struct: its fields with a `Key` are parsed; ``where`` is the config path. A field ``args`` takes all further
+                keys.
             parsers: field → parser of its values, in place of the generic one.
-            is_open: whether further keys are accepted.
+            is_open: whether further keys are ignored.
             given: fields that are no keys.
 
         Returns:
             The value. Keys with faults have their defaults; None if one has no default.
         """
-        keys = keys_of(struct)
-        for key, fix in () if is_open else unknown_keys(self.values, keys):
-            self.fault(key, f"{self.where} has an unknown key {key!r}", fix)
-        if "where" in struct.__struct_fields__:
+        keys, shape = keys_of(struct), shape_of(struct)
+        further: dict[Any, Any] = {}
+        plain = []
+        for name, value in self.values.items():
+            if (key := keys.get(name)) is None:
+                further[name] = value
+                continue
+            if key.field in parsers:
+                parsed = parsers[key.field](value, self.at(name), self.faults)
+            elif key.struct is not None:
+                parsed = self._parse_structs(key, key.struct, value)
+            else:
+                parsed = value if key.key.read is None else self._read(key, key.key.read, value)
+                plain.append(key)
+            if parsed is not MISSING:
+                given[key.field] = parsed
+        for name in further:
+            if not isinstance(name, str):
+                what = f"{self.where} has the key {shown(name)}, which is not a text"
+                self.faults.add(what, self.where, "use names as keys")
+                return None
+            if not shape.has_args and not is_open:
+                self.fault(name, f"{self.where} has an unknown key {name!r}", key_advice(name, keys))
+        for key in shape.needed:
+            if key.name not in self.values:
+                self._missing(key.name, key.kind)
+        if shape.has_args:
+            given["args"] = further
+        if shape.has_where:
             given["where"] = self.where
-        is_whole = True
-        for name, key in keys.items():
-            value = MISSING
-            if name in self.values:
-                parse = parsers.get(key.field)
-                value = parse(self.values[name], self.at(name), self.faults) if parse else self._parse(key)
-            elif key.is_needed:
-                self._missing(name, key.kind)
-            if value is not MISSING:
-                given[key.field] = value
-            elif key.default is NODEFAULT:
-                is_whole = False
+        try:
+            return convert(given, struct)
+        except ValidationError:
+            for key in plain:
+                if key.field in given:
+                    self._check(key, given)
+        is_whole = all(key.default is not NODEFAULT or key.field in given for key in shape.needed)
         return struct(**given) if is_whole else None
 
-    def rest(self, struct: type[Struct]) -> dict[str, Any]:
-        """Return the values of all keys that a struct does not have."""
-        return {key: value for key, value in self.values.items() if key not in keys_of(struct)}
-
-    def _parse(self, key: ConfigKey) -> Any:
-        """Return the parsed value of a key that is there; `MISSING` after a fault, or for None in place of a dict."""
-        value = self.values[key.name]
-        if value is None and key.default is None:
-            return None
-        if key.struct is not None:
-            return self._parse_structs(key, key.struct, value)
+    def _read(self, key: ConfigKey, read: Callable[[Any], Any], value: Any) -> Any:
+        """Return a value in its long form; `MISSING` after a fault."""
         try:
-            read = value if key.key.read is None else key.key.read(value)
-            return convert(read, key.type)
-        except ValidationError as error:  # which is a ValueError
-            place = _INDEX.search(str(error)) if isinstance(value, list | tuple) else None
-            self._wrong(key, value, int(place[1]) if place else None)
+            return None if value is None and key.default is None else read(value)
         except ValueError as error:
             self.fault(key.name, f"{self.at(key.name)} cannot be {shown(value)}: {error}", _fix(key))
-        return MISSING
+            return MISSING
+
+    def _check(self, key: ConfigKey, given: dict[str, Any]) -> None:
+        """Note that a value has the wrong type, and take it out of the fields."""
+        try:
+            convert(given[key.field], key.type)
+        except ValidationError as error:
+            del given[key.field]
+            value = self.values[key.name]
+            place = _INDEX.search(str(error)) if isinstance(value, list | tuple) else None
+            self._wrong(key, value, int(place[1]) if place else None)
 
     def _parse_structs(self, key: ConfigKey, struct: type[Struct], value: Any) -> Any:
         """Return the struct of a dict, or the structs of a list."""
-        where = self.at(key.name)
         if value is None and key.default is not NODEFAULT:
             return MISSING
+        where, fix = self.at(key.name), key.key.fix
         if not key.is_list:
-            return parse_struct(struct, value, where, self.faults, key.key.fix)
+            return parse_struct(struct, value, where, self.faults, fix)
         if not isinstance(value, list | tuple):
             self._wrong(key, value)
             return MISSING
-        items = (
+        items = [
             item
             if key.has_texts and isinstance(item, str)
-            else parse_struct(struct, item, f"{where}[{index}]", self.faults, key.key.fix)
+            else parse_struct(struct, item, f"{where}[{index}]", self.faults, fix)
             for index, item in enumerate(value)
-        )
+        ]
         return tuple(item for item in items if item is not MISSING)
 
     def _wrong(self, key: ConfigKey, value: Any, index: int | None = None) -> None:
@@ -174,7 +187,7 @@ class ConfigSection:
         """
         missing = [key for key in optional if key not in self.values]
         for key in self.values if missing else ():
-            if key not in optional and (right := near_miss(key, missing)) and not is_used(key):
+            if key not in optional and (right := near_miss(str(key), missing)) and not is_used(key):
                 self.fault(key, f"{key!r} looks like a misspelling of {right!r}", f"rename {key!r} to {right!r}")
 
     def _missing(self, key: str, expected: str) -> None:
@@ -189,8 +202,7 @@ def parse_struct(struct: type[S], value: Any, where: str, faults: Faults, fix: s
     section = ConfigSection.open(value, where, faults, fix)
     if section is None:
         return MISSING
-    is_part = struct is PartSpec
-    parsed = section.read(struct, is_open=is_part, **({"args": section.rest(struct)} if is_part else {}))
+    parsed = section.read(struct)
     return MISSING if parsed is None else parsed
 
 
@@ -216,9 +228,15 @@ def _as_dict(value: Any, where: str) -> str:
     return f"write dict(type={value!r})" if isinstance(value, str) and value.isidentifier() else "write dict(...)"
 
 
-def parse_abbr(section: ConfigSection, derived: str) -> str:
-    """Return the section's ``abbr``, or the derived one; empty after a fault."""
-    abbr = section.values.get("abbr", derived)
+def parse_abbr(section: ConfigSection, keys: Sequence[str], last: str = "") -> str:
+    """Return the ``abbr`` of a model or dataset; empty after a fault.
+
+    Args:
+        section: the model or dataset.
+        keys: paths and names from which it is derived.
+        last: what it is without any of them.
+    """
+    abbr = section.values["abbr"] if "abbr" in section.values else derived_abbr(section.values, keys) or last
     if not isinstance(abbr, str):
         return ""  # `ConfigSection.read` notes the wrong type
     if "abbr" not in section.values and not abbr:

@@ -1,7 +1,5 @@
 """``perf`` of a config: how the performance of servers is measured."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, TypeAlias
