@@ -23,8 +23,6 @@ if TYPE_CHECKING:
         TABLES,
         TEMPLATE,
         TURN,
-        ConfigKeys,
-        GroupKeys,
         KeyTable,
         SummarizerKeys,
         keys_of,

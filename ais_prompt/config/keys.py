@@ -303,7 +303,7 @@ def keys_of(struct: type[Struct]) -> Mapping[str, ConfigKey]:
     return {key.name: key for key in keys if key is not None}
 
 
-class Shape(NamedTuple):
+class StructShape(NamedTuple):
     """How a struct is parsed.
 
     Attributes:
@@ -318,10 +318,10 @@ class Shape(NamedTuple):
 
 
 @cache
-def shape_of(struct: type[Struct]) -> Shape:
+def shape_of(struct: type[Struct]) -> StructShape:
     """Return how a struct is parsed; a config has hundreds of each."""
     needed = tuple(key for key in keys_of(struct).values() if key.is_needed)
-    return Shape(needed, "where" in struct.__struct_fields__, "args" in struct.__struct_fields__)
+    return StructShape(needed, "where" in struct.__struct_fields__, "args" in struct.__struct_fields__)
 
 
 class KeyTable(Struct, frozen=True, dict=True):

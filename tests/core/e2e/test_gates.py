@@ -28,7 +28,8 @@ def test_a_gate_that_cannot_be_read_is_told_before_anything_is_asked(project: Pr
     project.write_config(more="gates = ['accuracy is good']")
     done = project.run("run", "eval.py")
     assert done.returncode == 2
-    assert "gates[0]: 'accuracy is good' is no condition" in done.stderr
+    assert "'accuracy is good' is no condition" in done.stderr
+    assert "where: gates[0] (eval.py:" in done.stderr
     project.write_config()
     for wrong in (
         ["--gate", "accuracy"],

@@ -136,4 +136,4 @@ def test_a_control_that_cannot_be_is_refused(folder: Path, control: str, words: 
     (folder / "e.py").write_text(
         CONFIG.replace("DEFAULT", "'a'").replace("output_column='a'", "output_column='a', control=dict(type='mix')")
     )
-    assert "control cannot be" in run_cli("check", "e.py", folder=folder).stderr
+    assert "control.type is 'mix' (str), not 'blank', 'swap' or" in run_cli("check", "e.py", folder=folder).stderr
