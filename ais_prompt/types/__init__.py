@@ -6,7 +6,6 @@ from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
     from ais_prompt.types.direction import lower_is_better
-    from ais_prompt.types.draw import DRAW_EXAMPLES, DrawSpec, parse_draw
     from ais_prompt.types.key import (
         NEEDED,
         Amount,
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
         prompts_to_json,
     )
     from ais_prompt.types.result import Activity, AgentStep, Prediction, Sample, Speed, TaskFacts, Times
+    from ais_prompt.types.sample_draw import DRAW_EXAMPLES, DrawSpec, parse_draw
     from ais_prompt.types.score import (
         REFUSAL,
         STATUSES,

@@ -11,10 +11,10 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from msgspec import Meta, Struct, field
 
-from ais_prompt.types.draw import DRAW_EXAMPLES, DrawSpec, parse_draw
 from ais_prompt.types.key import Count, Key, Text, as_list, split_names, template_text
 from ais_prompt.types.limits import Budget, Gate, Price
 from ais_prompt.types.request import ChatMessage
+from ais_prompt.types.sample_draw import DRAW_EXAMPLES, DrawSpec, parse_draw
 
 AVERAGES: Final = ("naive_average", "weighted_average")
 """Metrics of a group, as OpenCompass calls them."""
