@@ -53,6 +53,7 @@ ASKED_FOR: Final = {
 
 STEPS: Final = {
     "accelerate": ["run", "eval.py", "--accelerator", "vllm"],
+    "open_log": ["compare", "eval.py", "eval.py"],
     "array_index": ["run", "eval.py", "-r", "4711", "--shard", "auto/2"],
 }
 """Step → a command that needs it. The other steps have no name on the command line."""

@@ -103,7 +103,7 @@ def test_datasets_of_one_model_are_computed_side_by_side(project: Project) -> No
     assert {gpus for _, gpus in told_by_all} <= {"0", "1"}
 
 
-@pytest.mark.parametrize(("datasets", "given", "share"), [(2, None, 2), (1, None, 1), (5, None, 3), (2, "7", None)])
+@pytest.mark.parametrize(("datasets", "given", "share"), [(2, None, 2), (5, None, 3), (1, "7", None)])
 def test_workers_share_the_cores(project: Project, datasets: int, given: str | None, share: int | None) -> None:
     """No more threads compute than there are cores, and none of them idles where there are few datasets."""
     project.environment["OMP_NUM_THREADS"] = given

@@ -144,7 +144,7 @@ def test_a_queue_that_grows_is_not_steady_and_one_that_varies_is() -> None:
 @pytest.mark.thorough
 def test_a_steady_server_is_accused_rarely() -> None:
     accused = 0
-    for seed in range(100):
+    for seed in range(30):
         rng = np.random.default_rng(seed)
         due = np.cumsum(rng.exponential(0.05, 300)).tolist()
         free, exchanges = 0.0, []
@@ -152,7 +152,7 @@ def test_a_steady_server_is_accused_rarely() -> None:
             free = max(free, time) + float(rng.exponential(0.035))
             exchanges.append(exchange(number, time, first=free - time, pieces=1))
         accused += not of(exchanges)["steady"].holds
-    assert accused <= 10
+    assert accused <= 3
 
 
 @pytest.mark.thorough

@@ -134,10 +134,11 @@ def test_wrong_programs_fail_for_their_own_reason(program: str, reason: str, iso
     assert outcome(program, isolation, megabytes=256) == reason
 
 
+@pytest.mark.grid(len(ENDLESS))
 @pytest.mark.parametrize("program", ENDLESS.values(), ids=ENDLESS)
 def test_time_is_limited(program: str, isolation: Isolation) -> None:
     tests = [(["result"], "assert list(result) == []")]
-    assert run_program(CheckedProgram(program, tests), isolation, 2, 1024) == "timeout"
+    assert run_program(CheckedProgram(program, tests), isolation, 1, 1024) == "timeout"
 
 
 def forge(reply: str) -> str:
@@ -168,6 +169,7 @@ HOLDING = {
 """What keeps the process of the tests busy, most of it where no other thread of an interpreter runs."""
 
 
+@pytest.mark.grid(len(HOLDING))
 @pytest.mark.parametrize(("program", "tests"), HOLDING.values(), ids=HOLDING)
 def test_nothing_keeps_the_guard_from_its_watch(
     program: str, tests: str, isolation: Isolation, monkeypatch: pytest.MonkeyPatch
@@ -194,6 +196,7 @@ FORGED = {
 }
 
 
+@pytest.mark.grid(len(FORGED))
 @pytest.mark.parametrize("reply", FORGED.values(), ids=FORGED)
 def test_a_forged_reply_ends_its_program(reply: str, isolation: Isolation) -> None:
     tests = [(["f"], "assert f() == 1")]

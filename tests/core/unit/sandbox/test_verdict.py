@@ -113,6 +113,7 @@ DESERVED = {
 }
 
 
+@pytest.mark.grid(len(FORGERIES))
 @pytest.mark.parametrize("program", FORGERIES.values(), ids=FORGERIES)
 def test_a_forged_verdict_is_a_failure(program: str, isolation: Isolation) -> None:
     # Some never end. A program that is not done in time only fails, which is what is asked of all of them.
@@ -164,6 +165,7 @@ WRONG_WITHOUT_A_FOUR = [
 ]  # fmt: skip
 
 
+@pytest.mark.grid(len(BASES))
 @pytest.mark.parametrize("base", BASES)
 def test_what_says_yes_to_everything_passes_no_test(base: str, isolation: Isolation) -> None:
     program = YES_TO_ALL.replace("BASE", base).replace("VALUES", f"[{BASES[base]}]" if BASES[base] else "()")
