@@ -123,7 +123,7 @@ def of_grids(items: list[pytest.Item]) -> Iterator[pytest.Item]:
 
 
 def corners(tests: list[pytest.Item], count: int) -> Iterator[pytest.Item]:
-    """Yield at most so many combinations: each value of an axis that has no more, evenly spread ones of a longer one."""
+    """Yield at most so many combinations: all values of an axis that has no more, evenly spread ones of another."""
     marks = [mark.args[0] for mark in tests[0].iter_markers("parametrize")]
     axes = [names.replace(" ", "").split(",") if isinstance(names, str) else names for names in marks]
     given = [test.callspec.params for test in tests]  # type: ignore[attr-defined]

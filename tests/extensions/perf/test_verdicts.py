@@ -70,15 +70,15 @@ CASES = [
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.name}: {case.words}")
-def test_each_fault_is_found(case: Case) -> None:
-    moments = {name: value for name, value in (case.fields or {}).items() if name in ("taken", "sent")}
-    others = {name: value for name, value in (case.fields or {}).items() if name not in moments}
-    exchanges = [replace(exchange(number, number / 20), **others) for number in range(40)]
-    exchanges = [replace(one, **{name: one.due + late for name, late in moments.items()}) for one in exchanges]
-    found = of(exchanges, client=case.client, **(case.plan or {}))[case.name]
-    assert case.words in found.text
-    assert not found.holds
+def test_each_fault_is_found() -> None:
+    for case in CASES:
+        moments = {name: value for name, value in (case.fields or {}).items() if name in ("taken", "sent")}
+        others = {name: value for name, value in (case.fields or {}).items() if name not in moments}
+        exchanges = [replace(exchange(number, number / 20), **others) for number in range(40)]
+        exchanges = [replace(one, **{name: one.due + late for name, late in moments.items()}) for one in exchanges]
+        found = of(exchanges, client=case.client, **(case.plan or {}))[case.name]
+        assert case.words in found.text
+        assert not found.holds
 
 
 def test_the_token_that_ends_an_answer_may_count() -> None:

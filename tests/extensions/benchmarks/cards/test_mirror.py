@@ -103,7 +103,7 @@ def test_the_pages_of_a_list_end(
     monkeypatch.setattr(hub, "MAX_PAGES", 3)
     address = following.replace("{endpoint}", mirror.endpoint).replace("{repo}", mirror.repo)
     mirror.headers = {"Link": f'<{address}>; rel="next"'}
-    assert f"a list has more than 3 pages" in refusal(tmp_path)
+    assert "a list has more than 3 pages" in refusal(tmp_path)
 
 
 @pytest.mark.thorough
