@@ -191,7 +191,7 @@ def test_a_served_and_a_local_model_work_side_by_side(project: Project, server: 
     local = "dict(type='probe_model.Echo', abbr='local')"
     (project.root / "probe_model.py").write_text(LOCAL_MODEL)
     write_suite(project, local + ", " + served(server), [3, 3])
-    done = project.run_process("run", "eval.py")
+    done = project.run("run", "eval.py")
     assert done.returncode == 0, done.stderr
     both = [(row["model"], row["dataset"], row["score"]) for row in project.summary()]
     assert both == [
@@ -370,7 +370,7 @@ def test_a_finished_task_is_scored_in_another_process_while_the_next_one_is_aske
     process.communicate(timeout=30)
 
     server.follow({})
-    done = project.run_process("run", "eval.py", "-r")
+    done = project.run("run", "eval.py", "-r")
     assert done.returncode == 0, done.stderr
     assert scores(project) == [("part0", 1.0), ("part1", 1.0)]
 
@@ -391,7 +391,7 @@ def test_a_part_that_another_process_cannot_find_is_used_after_the_asking(projec
 
     server.follow({})
     (project.root / "imported").unlink()
-    done = project.run_process("run", "eval.py", "-r")
+    done = project.run("run", "eval.py", "-r")
     assert done.returncode == 0, done.stderr
     assert scores(project) == [("part0", 1.0), ("part1", 1.0)]
 
@@ -406,7 +406,7 @@ def test_an_evaluator_that_ends_its_process_costs_its_own_task(project: Project,
     _, err = process.communicate(timeout=30)
     assert process.returncode == 130, err
     assert not list(project.root.glob("outputs/eval/*/results/fake/part0.json"))
-    done = project.run_process("run", "eval.py", "-r")
+    done = project.run("run", "eval.py", "-r")
     assert done.returncode == 0, done.stderr
     assert scores(project) == [(f"part{part}", 1.0) for part in range(3)]
 
@@ -444,7 +444,7 @@ def test_a_disk_that_fills_while_one_task_is_scored_and_another_asked(project: P
     kept = sum(len(ids) for ids in journals(project).values())
     assert kept > 40
     server.follow({})
-    done = project.run_process("run", "eval.py", "-r")
+    done = project.run("run", "eval.py", "-r")
     assert done.returncode == 0, done.stderr
     assert server.stats()["requests"] <= 320 - kept
     assert scores(project) == [("part0", 1.0), ("part1", 1.0)]

@@ -110,7 +110,7 @@ def test_workers_share_the_cores(project: Project, datasets: int, given: str | N
     use(project, model("one"), datasets=datasets)
     text = MODELS.replace("os.environ.get('CUDA_VISIBLE_DEVICES')", "os.environ.get('OMP_NUM_THREADS')")
     (project.root / "my_models.py").write_text(text)
-    done = project.run_process("run", "eval.py", "-m", "infer", "--max-num-workers", "3")
+    done = project.run("run", "eval.py", "-m", "infer", "--max-num-workers", "3")
     assert done.returncode == 0, done.stderr
     expected = given if share is None else str(max(1, len(os.sched_getaffinity(0)) // share))
     told_by_all = set().union(*(told(project, "one", f"sums{index}") for index in range(datasets)))
