@@ -45,7 +45,7 @@ settings.register_profile(
 settings.load_profile("steady")
 
 
-SUITE_SECONDS: Final = 4 * 3600
+SUITE_SECONDS: Final = 2 * 3600
 """How long the server of all tests lives should they be killed: longer than any command of the Makefile takes."""
 T = TypeVar("T")
 HAS_TORCH: Final = find_spec("torch") is not None
