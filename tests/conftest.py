@@ -16,11 +16,11 @@ import signal
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Final
+from typing import Final, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -36,15 +36,18 @@ QUICK_EXAMPLES: Final = 10
 """Most examples of a property with ``--quick``, whatever its own settings say."""
 
 settings.register_profile(
-    "steady", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    "steady", max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
 settings.register_profile("quick", settings.get_profile("steady"), max_examples=QUICK_EXAMPLES)
 settings.register_profile(
-    "search", settings.get_profile("steady"), max_examples=100, derandomize=False, print_blob=True
+    "search", settings.get_profile("steady"), max_examples=200, derandomize=False, print_blob=True
 )
 settings.load_profile("steady")
 
 
+SUITE_SECONDS: Final = 2 * 3600
+"""How long the server of all tests lives should they be killed: longer than any command of the Makefile takes."""
+T = TypeVar("T")
 HAS_TORCH: Final = find_spec("torch") is not None
 
 
@@ -64,11 +67,11 @@ def pytest_configure(config: pytest.Config) -> None:
         # A shell without job control starts what it puts into the background so, and the programs that tests start and
         # interrupt would inherit it.
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Nothing outlives a machine that loses power here; waiting for the disk is a tenth of the time of a run.
+    os.fsync = lambda _: None
     if config.getoption("quick"):
         settings.load_profile("quick")
         config.pluginmanager.register(Watch(), "quick")
-        # Nothing outlives a machine that loses power here; waiting for the disk is a tenth of the time of a run.
-        os.fsync = lambda _: None
 
 
 def left_out(config: pytest.Config) -> frozenset[str]:
@@ -110,14 +113,32 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def of_grids(items: list[pytest.Item]) -> Iterator[pytest.Item]:
-    """Yield all tests, but of each function with ``grid(N)`` only N combinations, evenly from the first to the last."""
+    """Yield all tests, but of each function with ``grid(N)`` at most N combinations."""
     functions = defaultdict(list)
     for item in items:
         functions[item.nodeid.partition("[")[0]].append(item)
     for tests in functions.values():
         grid = tests[0].get_closest_marker("grid")
-        count = len(tests) if grid is None else min(grid.args[0], len(tests))
-        yield from (tests[place * (len(tests) - 1) // max(count - 1, 1)] for place in range(count))
+        yield from tests if grid is None or len(tests) <= grid.args[0] else corners(tests, grid.args[0])
+
+
+def corners(tests: list[pytest.Item], count: int) -> Iterator[pytest.Item]:
+    """Yield at most so many combinations: all values of an axis that has no more, evenly spread ones of another."""
+    marks = [mark.args[0] for mark in tests[0].iter_markers("parametrize")]
+    axes = [names.replace(" ", "").split(",") if isinstance(names, str) else names for names in marks]
+    given = [test.callspec.params for test in tests]  # type: ignore[attr-defined]
+    axes += [[name] for name in given[0] if all(name not in names for names in axes)]  # those of fixtures
+    places = [tuple(tuple(id(one[name]) for name in names) for names in axes) for one in given]
+    chosen = set(zip(*(spread(dict.fromkeys(values), count) for values in zip(*places, strict=True)), strict=True))
+    yield from (test for test, place in zip(tests, places, strict=True) if place in chosen)
+
+
+def spread(values: Iterable[T], count: int) -> list[T]:
+    """Return so many of the values: all of them again and again, or evenly from the first to the last."""
+    each = list(values)
+    if len(each) <= count:
+        return [each[place % len(each)] for place in range(count)]
+    return [each[place * (len(each) - 1) // max(count - 1, 1)] for place in range(count)]
 
 
 def pytest_collection_finish() -> None:
@@ -172,9 +193,9 @@ class Watch:
             pytest.fail(f"this test needs a marker for what it does: {', '.join(sorted(self._missing))}", pytrace=False)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def running_server() -> Iterator[MockServer]:
-    with mock_server() as server:
+    with mock_server(lifetime=SUITE_SECONDS) as server:
         yield server
 
 

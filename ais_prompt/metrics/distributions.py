@@ -12,6 +12,7 @@ _STEPS: Final = 200
 _TINY: Final = 1e-300
 
 
+@lru_cache(1024)  # the percentiles of a load ask for the same two a hundred times
 def t_quantile(probability: float, freedom: float) -> float:
     """Return the quantile of Student's t distribution.
 

@@ -5,7 +5,6 @@ A copy of the package lacks the folder; a process of its own runs there what use
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -19,15 +18,7 @@ import pytest
 
 from ais_prompt.extension import Extension, names_of, shipped
 from tests.core.e2e.project import DATASET, MODEL, Project
-from tests.support.cli import ROOT
-
-PROGRAM: Final = """
-import json, sys
-from tests.support.cli import run_cli
-done = [run_cli(*args) for args in json.load(sys.stdin)]
-print(json.dumps([[one.returncode, one.stdout + one.stderr] for one in done]))
-"""
-"""Runs many command lines in one process: its start takes longer than most of them."""
+from tests.support.cli import ROOT, run_in_new_process
 
 PLACES: Final = {
     "models": ("type='ScriptedModel'", "type={!r}"),
@@ -53,6 +44,7 @@ ASKED_FOR: Final = {
 
 STEPS: Final = {
     "accelerate": ["run", "eval.py", "--accelerator", "vllm"],
+    "open_log": ["compare", "eval.py", "eval.py"],
     "array_index": ["run", "eval.py", "-r", "4711", "--shard", "auto/2"],
 }
 """Step → a command that needs it. The other steps have no name on the command line."""
@@ -71,17 +63,8 @@ def names_in(at: str, names: Sequence[str]) -> set[str]:
 
 def outcomes(copy: Path, work: Path, commands: Sequence[Sequence[str]]) -> list[tuple[int, str]]:
     """Run command lines with a copy, and return exit code and output of each."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (copy, ROOT))), "COLUMNS": "300"}
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        cwd=work,
-        env=environment,
-        input=json.dumps(commands),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return [tuple(one) for one in json.loads(done.stdout)]
+    done = run_in_new_process(commands, work, copy, COLUMNS="300")
+    return [(one.returncode, one.stdout + one.stderr) for one in done]
 
 
 def asking_for(one: Extension, project: Project) -> Iterator[tuple[str, list[str]]]:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import importlib
 import io
+import json
 import os
+import subprocess
 import sys
 import traceback
 import warnings
@@ -23,6 +25,37 @@ from ais_prompt.cli import main
 from ais_prompt.utils import SECRETS
 
 ROOT = Path(__file__).parents[2]
+PROGRAM = """
+import json, sys
+from tests.support.cli import run_cli
+done = [run_cli(*args) for args in json.load(sys.stdin)]
+print(json.dumps([[one.returncode, one.stdout, one.stderr] for one in done]))
+"""
+"""Runs many command lines in one process: its start takes longer than most of them."""
+
+
+def run_in_new_process(
+    commands: Sequence[Sequence[str]], folder: Path, path: Path, **environment: str
+) -> list[CompletedProcess[str]]:
+    """Run command lines in one new process.
+
+    Args:
+        commands: the words of each behind ``aisprompt``.
+        folder: the working directory.
+        path: what is searched for modules before all else.
+        environment: more variables.
+    """
+    variables = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (path, ROOT))), **environment}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        cwd=folder,
+        env=variables,
+        input=json.dumps(commands),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [CompletedProcess(words, *one) for words, one in zip(commands, json.loads(done.stdout), strict=True)]
 
 
 def run_cli(

@@ -76,10 +76,11 @@ def mock_server(
     log: Path | None = None,
     model: Path | None = None,
     port: int = 0,
+    lifetime: float = LIFETIME,
 ) -> Iterator[MockServer]:
     """A mock server as long as the block lasts, on a free port if none is given."""
     command = [sys.executable, "-m", "ais_prompt.testing.server", "--latency", str(latency)]
-    command += ["--lifetime", str(LIFETIME), "--port", str(port)]
+    command += ["--lifetime", str(lifetime), "--port", str(port)]
     if log:
         command += ["--log", str(log)]
     if model:

@@ -37,6 +37,7 @@ VERBS = (
 
 
 @pytest.mark.thorough
+@pytest.mark.grid(len(CHANGES))
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("kind", ["predictions", "results"])
 def test_predictions_and_results_that_differ_are_named(project: Project, kind: str, change: str) -> None:

@@ -82,6 +82,7 @@ def test_a_server_and_the_model_itself_answer_alike(project: Project, base_url: 
         assert here["usage"]["prompt_tokens"] == there["usage"]["prompt_tokens"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "echo_is_tried"), [("Chat", False), ("Completion", True)])
 def test_a_server_that_knows_no_likelihoods_ends_the_run(
     project: Project, base_url: str, kind: str, echo_is_tried: bool

@@ -7,7 +7,9 @@ import resource
 import shutil
 import subprocess
 import sys
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
+from itertools import zip_longest
 from pathlib import Path
 from typing import Final
 
@@ -122,11 +124,20 @@ def assert_no_state_is_a_bug(made: Project, state: Callable[[], object], verbs: 
         kept.rename(made.root / "outputs")
 
 
-@pytest.mark.parametrize("variables", VARIABLES.values(), ids=VARIABLES)
-def test_no_variable_of_the_environment_is_a_bug(made: Project, variables: Mapping[str, str | None]) -> None:
+def together() -> list[Mapping[str, str | None]]:
+    """Return few environments in which all the values occur: each has another value of every variable."""
+    values: dict[tuple[str, ...], list[Mapping[str, str | None]]] = {}
+    for one in VARIABLES.values():
+        values.setdefault(tuple(one), []).append(one)
+    return [dict(ChainMap(*row)) for row in zip_longest(*values.values(), fillvalue={})]
+
+
+@pytest.mark.parametrize("variables", together())
+def test_no_variables_of_the_environment_are_a_bug(made: Project, variables: Mapping[str, str | None]) -> None:
     assert_no_variable_is_a_bug(made, variables, ["run"])
 
 
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("state", STATES.values(), ids=STATES)
 def test_no_limit_or_closed_descriptor_is_a_bug(made: Project, state: Callable[[], object]) -> None:
     assert_no_state_is_a_bug(made, state, ["run"])

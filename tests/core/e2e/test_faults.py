@@ -17,7 +17,7 @@ pytestmark = pytest.mark.process
 
 MODEL = (
     "dict(type='OpenAIChatModel', abbr='fake', model='mock', base_url={url!r}, max_concurrency=16, timeout=60, "
-    "retry={retry}, stream={stream})"
+    "retry=dict(retries={retry}, first_wait=0.05), stream={stream})"
 )
 LONG_PROMPTS = """dict(
     abbr='sums',

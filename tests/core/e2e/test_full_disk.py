@@ -49,6 +49,7 @@ def test_files_that_may_not_grow(project: Project, kib: int) -> None:
         assert again.returncode == 0, again.stderr
 
 
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("args", VERBS)
 @pytest.mark.parametrize("kib", [0, 8, 24, 64])
 def test_a_disk_that_is_full(project: Project, args: tuple[str, ...], kib: int) -> None:

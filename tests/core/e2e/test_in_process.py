@@ -31,10 +31,7 @@ def without_times(text: str) -> str:
 @pytest.mark.parametrize(
     "args",
     [
-        ("--version",),
         ("--help",),
-        ("list", "retrievers"),
-        ("check", "eval.py"),
         ("check", "no_such.py"),
         ("run", "eval.py", "--no-such-option"),
         ("view-prompt", "eval.py", "--json"),

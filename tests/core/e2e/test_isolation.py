@@ -230,6 +230,7 @@ def test_a_part_that_breaks_ends_no_more_than_itself(config: Path, part: str, me
 
 
 @pytest.mark.process
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("wrong_type", [False, True], ids=["raises", "wrong-type"])
 @pytest.mark.parametrize("member", [name for name in members(Runner) if name != "stop"])  # called after Ctrl-C only
 def test_a_runner_that_breaks_ends_its_own_command(config: Path, member: str, wrong_type: bool) -> None:

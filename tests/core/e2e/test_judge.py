@@ -134,10 +134,9 @@ def test_a_cache_has_the_verdicts_of_another_run(project: Project) -> None:
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("end", ["os._exit(7)", "ctypes.string_at(0)"])
-def test_a_postprocessor_that_ends_its_process_costs_only_its_own_task(project: Project, end: str) -> None:
+def test_a_postprocessor_that_ends_its_process_costs_only_its_own_task(project: Project) -> None:
     (project.root / "ending.py").write_text(
-        f"import ctypes, os\n\n\ndef fatal(text):\n    if text == 'four':\n        {end}\n    return text\n"
+        "import os\n\n\ndef fatal(text):\n    if text == 'four':\n        os._exit(7)\n    return text\n"
     )
     own = dataset(LLM).replace("evaluator=", "pred_postprocessor=dict(type='ending.fatal'), evaluator=")
     harmless = own.replace("'sums'", "'others'").replace("data/sums", "data/others")

@@ -66,6 +66,7 @@ LOST = [full_disk, reader_gone, full_pipe, dead_terminal, read_only]
 """Ways in which output is lost. `None` is a descriptor that is closed."""
 
 
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("lost", [None, *LOST])
 @pytest.mark.parametrize("which", ["stdout", "stderr", "both"])
 def test_a_run_is_asked_and_scored(project: Project, lost: Callable[..., object] | None, which: str) -> None:

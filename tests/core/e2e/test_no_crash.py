@@ -51,6 +51,7 @@ def test_an_argument_that_cannot_be_used(project: Project, name: str) -> None:
 
 
 @pytest.mark.process
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("verb", ["run", "check", "view-prompt", "lock"])
 @pytest.mark.parametrize("closed", ["<&-", "<&- >&-", "<&- >&- 2>&-"])
 def test_standard_streams_that_are_closed(project: Project, verb: str, closed: str) -> None:
@@ -67,18 +68,6 @@ def test_an_output_that_has_no_such_characters(project: Project) -> None:
     done = project.run_process("run", "eval.py", "--set", "datasets.0.abbr=größe")
     assert done.returncode == 0, done.stderr
     assert "gr\\xf6\\xdfe" in done.stdout
-
-
-@pytest.mark.process
-@pytest.mark.parametrize("limits", ["-n 12", "-n 16", "-f 0", "-f 1", "-f 4", "-f 16"])
-def test_limits_of_the_system(project: Project, limits: str) -> None:
-    project.environment["PYTHONDONTWRITEBYTECODE"] = "1"  # the limit would cut compiled modules short
-    shell = ["sh", "-c", f"trap '' XFSZ; ulimit {limits}; exec \"$@\"", "sh", *COMMAND, "run", "eval.py"]
-    done = subprocess.run(
-        shell, cwd=project.root, env=project.variables(), capture_output=True, timeout=WATCHDOG_SECONDS, check=False
-    )
-    assert done.returncode in (0, 3), done.stderr
-    assert b"Traceback" not in done.stderr
 
 
 OUTPUTS = (

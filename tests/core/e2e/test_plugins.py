@@ -11,6 +11,7 @@ import pytest
 from hatchling.builders.wheel import WheelBuilder
 
 from tests.core.e2e.project import DATASET, Project
+from tests.support.cli import run_in_new_process
 
 pytestmark = pytest.mark.process
 
@@ -99,19 +100,18 @@ def site(tmp_path: Path, project: Project) -> Path:
 def test_parts_and_configs_of_a_package_are_found_by_name(project: Project, site: Path, tmp_path: Path) -> None:
     install(site, tmp_path / "source")
     project.write_config(models="dict(type='Parrot', abbr='parrot')", datasets=SCORED)
-    done = project.run_process("run", "eval.py")
+    by_name = ["run", "--models", "parrot", "--datasets", "word_*", "--num-prompts", "3"]
+    commands = [["run", "eval.py"], by_name, ["list"], ["describe", "SameWord"]]
+    done, named, shown, described = run_in_new_process(commands, project.root, site)
     assert done.returncode == 0, done.stderr
     [row] = project.summary()
     assert (row["metric"], row["score"], row["n"]) == ("same", 1 / 8, 8)
-    named = project.run_process("run", "--models", "parrot", "--datasets", "word_*", "--num-prompts", "3")
     assert named.returncode == 0, named.stderr
-    shown = project.run_process("list").stdout
-    assert "SameWord" in shown
-    assert "word_parts.parts" in shown
-    assert "A parrot." in shown
-    described = project.run_process("describe", "SameWord").stdout
-    assert "SameWord (evaluator)" in described
-    assert "whether case counts." in described
+    assert "SameWord" in shown.stdout
+    assert "word_parts.parts" in shown.stdout
+    assert "A parrot." in shown.stdout
+    assert "SameWord (evaluator)" in described.stdout
+    assert "whether case counts." in described.stdout
 
 
 def test_a_base_of_a_package_can_be_imported(project: Project, site: Path, tmp_path: Path) -> None:

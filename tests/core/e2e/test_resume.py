@@ -16,6 +16,7 @@ pytestmark = pytest.mark.process
 
 
 SLOW = "dict(type='ScriptedModel', abbr='fake', default='It is 4.', delay=0.05, max_concurrency=2)"
+QUICK = SLOW.replace(", delay=0.05", "")
 ROWS = [{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(60)]
 
 
@@ -61,6 +62,7 @@ def test_an_interrupted_run_says_how_to_go_on_and_asks_only_the_rest(
     before = len(asked(project.folder()))
     assert json.loads((project.folder() / "run.json").read_text())["status"] == status
 
+    project.write_config(models=QUICK)
     done = project.run("run", "eval.py", "-r", name)
     assert done.returncode == 0, done.stderr
     assert f"{before} of 60 samples are answered already, {60 - before} will be asked" in done.stderr
@@ -79,6 +81,7 @@ def test_after_kill_9_nothing_is_asked_twice(project: Project) -> None:
     with (project.folder() / "journal/fake/sums.jsonl").open("a") as journal:
         journal.write('{"key": "12ab", "sample')
 
+    project.write_config(models=QUICK)
     done = project.run("run", "eval.py", "-r")
     assert done.returncode == 0, done.stderr
     assert asked(project.folder())[: len(before)] == before
@@ -111,7 +114,7 @@ def test_answers_to_another_prompt_are_not_reused_and_the_change_is_told(project
 
 def test_a_second_process_cannot_write_the_same_folder(project: Project) -> None:
     project.write_data(ROWS)
-    project.write_config(models=SLOW.replace("0.05", "5"))
+    project.write_config(models=SLOW.replace("0.05", "0.5"))
     process = start_and_wait(project, 1)
     try:
         second = project.run("run", "eval.py", "-r")

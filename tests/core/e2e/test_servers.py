@@ -237,6 +237,7 @@ REPEATING = """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGUSR1, signal.SIGKILL])
 @pytest.mark.parametrize("when", ["starting", "asking"])
 def test_a_server_ends_with_the_program(project: Project, number: signal.Signals, when: str) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from ais_prompt.store import RunFolder
 from tests.core.e2e.project import Project
+from tests.support.cli import run_in_new_process
 
 pytestmark = pytest.mark.process
 
@@ -97,18 +98,26 @@ def counting(project: Project) -> Project:
 
 
 def test_a_mode_of_a_package_runs_with_its_options_and_its_section(counting: Project) -> None:
-    assert "counts questions" in " ".join(counting.run_process("run", "--help-all").stdout.split())
-    assert "it would count" in counting.run_process("run", "eval.py", "-m", "count", "--dry-run").stdout
-    done = counting.run_process("run", "eval.py", "-m", "count", "--times", "3", "--json")
+    helped, dry, done, alone, gated, described = run_in_new_process(
+        [
+            ["run", "--help-all"],
+            ["run", "eval.py", "-m", "count", "--dry-run"],
+            ["run", "eval.py", "-m", "count", "--times", "3", "--json"],
+            ["run", "eval.py", "--times", "3"],
+            ["run", "eval.py", "--gate", "questions > 3"],
+            ["describe", "counting"],
+        ],
+        counting.root,
+        counting.root / "site",
+    )
+    assert "counts questions" in " ".join(helped.stdout.split())
+    assert "it would count" in dry.stdout
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["counted"] == 2 * 3 * 8
     assert (counting.folder() / "count.txt").read_text() == "48"
-    alone = counting.run_process("run", "eval.py", "--times", "3")
     assert (alone.returncode, "add -m count" in alone.stderr) == (2, True)
-    gated = counting.run_process("run", "eval.py", "--gate", "questions > 3")
     assert (gated.returncode, "add -m count" in gated.stderr) == (2, True)
-    described = counting.run_process("describe", "counting").stdout
-    assert "How questions are counted." in described
+    assert "How questions are counted." in described.stdout
 
 
 def test_its_tab_is_in_the_report_and_its_comparison_in_compare(counting: Project) -> None:

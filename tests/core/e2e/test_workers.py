@@ -103,14 +103,14 @@ def test_datasets_of_one_model_are_computed_side_by_side(project: Project) -> No
     assert {gpus for _, gpus in told_by_all} <= {"0", "1"}
 
 
-@pytest.mark.parametrize(("datasets", "given", "share"), [(2, None, 2), (1, None, 1), (5, None, 3), (2, "7", None)])
+@pytest.mark.parametrize(("datasets", "given", "share"), [(2, None, 2), (5, None, 3), (1, "7", None)])
 def test_workers_share_the_cores(project: Project, datasets: int, given: str | None, share: int | None) -> None:
     """No more threads compute than there are cores, and none of them idles where there are few datasets."""
     project.environment["OMP_NUM_THREADS"] = given
     use(project, model("one"), datasets=datasets)
     text = MODELS.replace("os.environ.get('CUDA_VISIBLE_DEVICES')", "os.environ.get('OMP_NUM_THREADS')")
     (project.root / "my_models.py").write_text(text)
-    done = project.run_process("run", "eval.py", "-m", "infer", "--max-num-workers", "3")
+    done = project.run("run", "eval.py", "-m", "infer", "--max-num-workers", "3")
     assert done.returncode == 0, done.stderr
     expected = given if share is None else str(max(1, len(os.sched_getaffinity(0)) // share))
     told_by_all = set().union(*(told(project, "one", f"sums{index}") for index in range(datasets)))

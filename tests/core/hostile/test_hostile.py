@@ -53,6 +53,7 @@ def skip_without(level: str) -> None:
         pytest.skip(error.what)
 
 
+@pytest.mark.grid(len(FEW))
 @pytest.mark.parametrize("level", ["bubblewrap", "landlock"])
 @pytest.mark.parametrize("attack", FEW, ids=lambda attack: attack.kind)
 def test_one_of_each_kind_reaches_nothing(attack: Attack, level: str) -> None:

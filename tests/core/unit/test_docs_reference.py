@@ -82,15 +82,15 @@ def anchors(page: Path) -> set[str]:
 
 
 @pytest.mark.skipif(set(json.loads(NAMES.read_text("utf-8")).values()) > shipped().keys(), reason="pages are missing")
-@pytest.mark.parametrize("page", LINKING, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_lead_somewhere(page: Path) -> None:
-    for target in links(page.read_text("utf-8")):
-        if "://" in target:
-            continue
-        path, _, part = target.partition("#")
-        file = (page.parent / path) if path else page
-        assert file.exists(), f"{page.name} links to {target}, which does not exist"
-        assert not part or part in anchors(file), f"{page.name} links to {target}: no such heading"
+def test_links_lead_somewhere() -> None:
+    for page in LINKING:
+        for target in links(page.read_text("utf-8")):
+            if "://" in target:
+                continue
+            path, _, part = target.partition("#")
+            file = (page.parent / path) if path else page
+            assert file.exists(), f"{page.name} links to {target}, which does not exist"
+            assert not part or part in anchors(file), f"{page.name} links to {target}: no such heading"
 
 
 @pytest.mark.thorough

@@ -33,19 +33,19 @@ NAMED = [(kind, name) for kind in PACKAGES for name in public_names(kind)]
 HEAVY = {"torch", "transformers", "datasets", "openai", "aiohttp", "pyarrow"}
 
 
-@pytest.mark.parametrize("name", ais_prompt.__all__)
-def test_a_public_name_is_there(name: str) -> None:
-    assert getattr(ais_prompt, name) is not None
+def test_a_public_name_is_there() -> None:
+    for name in ais_prompt.__all__:
+        assert getattr(ais_prompt, name) is not None
 
 
-@pytest.mark.parametrize(("kind", "name"), NAMED)
-def test_every_part_can_be_imported_from_its_package_and_from_the_top(kind: str, name: str) -> None:
-    part = getattr(registry, kind.upper()).get(name)
-    package = importlib.import_module(f"ais_prompt.{PACKAGES[kind]}")
-    assert getattr(package, name) is part
-    assert getattr(ais_prompt, name) is part
-    assert name in package.__all__
-    assert name in ais_prompt.__all__
+def test_every_part_can_be_imported_from_its_package_and_from_the_top() -> None:
+    for kind, name in NAMED:
+        part = getattr(registry, kind.upper()).get(name)
+        package = importlib.import_module(f"ais_prompt.{PACKAGES[kind]}")
+        assert getattr(package, name) is part
+        assert getattr(ais_prompt, name) is part
+        assert name in package.__all__
+        assert name in ais_prompt.__all__
 
 
 def test_every_part_with_a_python_name_is_public() -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from tests.conftest import NOT_QUICK
+from tests.conftest import NOT_QUICK, corners
 from tests.support.servers import ROOT
 
 pytestmark = pytest.mark.process
@@ -104,3 +107,25 @@ def test_no_module_imports_what_takes_long() -> None:
     texts = {path: path.read_text("utf-8") for path in files}
     slow = [str(path) for path, text in texts.items() if imports.search(text) and not left_out.search(text)]
     assert not slow, "write `name = Lazy('package')` (tests/support/lazy.py)"
+
+
+def tried(count: int, *axes: tuple[str, list[tuple[object, ...]]]) -> list[dict[str, object]]:
+    """Return the arguments of the tests that are left of a grid."""
+    marks = [SimpleNamespace(args=(names,)) for names, _ in axes]
+    names = [name for axis, _ in axes for name in axis.split(", ")]
+    rows = (dict(zip(names, sum(row, ()), strict=True)) for row in product(*(values for _, values in axes)))
+    items: Any = [SimpleNamespace(callspec=SimpleNamespace(params=row), iter_markers=lambda _: marks) for row in rows]
+    return [item.callspec.params for item in corners(items, count)]
+
+
+def test_few_combinations_of_a_grid_have_each_value() -> None:
+    letters = ("letter", [("a",), ("b",)])
+    pairs = ("number, square", [(2, 4), (3, 9), (5, 25)])
+    assert tried(3, letters, pairs) == [
+        {"letter": "a", "number": 2, "square": 4},
+        {"letter": "a", "number": 5, "square": 25},
+        {"letter": "b", "number": 3, "square": 9},
+    ]
+    many = ("place", [(place,) for place in range(200)])
+    assert [one["place"] for one in tried(3, many)] == [0, 99, 199]
+    assert [one["letter"] for one in tried(3, letters, many)] == ["a", "a", "b"]

@@ -13,9 +13,8 @@ import pytest
 from ais_prompt.extensions.benchmarks.function_calls import java_value, javascript_value
 
 
-@pytest.mark.parametrize(
-    ("text", "kind", "items", "read"),
-    [
+def test_java() -> None:
+    cases = [
         ("12", "integer", None, 12),
         ("-12", "byte", None, -12),
         ("12L", "integer", None, "12L"),
@@ -38,16 +37,14 @@ from ais_prompt.extensions.benchmarks.function_calls import java_value, javascri
         ('new HashMap<>() {{ put("a", 1); put("b", "x"); }}', "HashMap", None, {"a": 1, "b": "x"}),
         ("new HashMap<String, Long>()", "HashMap", None, {}),
         ("aMap", "HashMap", None, "aMap"),
-    ],
-)
-def test_java(text: str, kind: str, items: str | None, read: Any) -> None:
-    found = java_value(text, kind, items)
-    assert (found, type(found)) == (read, type(read))
+    ]
+    for text, kind, items, read in cases:
+        found = java_value(text, kind, items)
+        assert (found, type(found)) == (read, type(read))
 
 
-@pytest.mark.parametrize(
-    ("text", "kind", "items", "read"),
-    [
+def test_javascript() -> None:
+    cases = [
         ("'a'", "String", None, "a"),
         ("a", "String", None, "a"),
         ("3", "integer", None, 3),
@@ -68,11 +65,10 @@ def test_java(text: str, kind: str, items: str | None, read: Any) -> None:
         ("{}", "dict", None, {}),
         ("{'a': 'b', n: 2, list: [1, 2]}", "dict", None, {"a": "b", "n": 2, "list": [1, 2]}),
         ("options", "dict", None, "options"),
-    ],
-)
-def test_javascript(text: str, kind: str, items: str | None, read: Any) -> None:
-    found = javascript_value(text, kind, items)
-    assert (found, type(found)) == (read, type(read))
+    ]
+    for text, kind, items, read in cases:
+        found = javascript_value(text, kind, items)
+        assert (found, type(found)) == (read, type(read))
 
 
 @pytest.mark.parametrize(

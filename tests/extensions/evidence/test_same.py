@@ -209,6 +209,7 @@ def test_likelihoods_of_different_texts_are_not_compared() -> None:
     assert "25 of 25 texts have another length" in finding.text
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 @pytest.mark.process
 def test_a_server_is_the_same_as_the_weights_that_it_has(folder: Path) -> None:

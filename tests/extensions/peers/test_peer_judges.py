@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,19 +22,28 @@ FUNCTIONS = "opencompass.datasets"
 MODEL = {"type": "ScriptedModel", "abbr": "m", "answers": {"riddle 0": "zero", "riddle 1": "one"}, "default": "many"}
 
 
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of all tests: one process of the peer works there for all of them."""
+    place = tmp_path_factory.mktemp("judges")
+    write_peer(place / "peer")
+    yield place
+    session._SESSION.stop()
+
+
 @pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
-    write_peer(tmp_path / "peer")
-    data = tmp_path / "data" / "riddles"
+def folder(place: Path) -> Path:
+    for name in ("data", "old", "outputs"):
+        shutil.rmtree(place / name, ignore_errors=True)
+    data = place / "data" / "riddles"
     data.mkdir(parents=True)
     for split in ("train", "test"):
         rows = [{"q": f"riddle {n}", "a": {"kind": "hard"}, "task": "Rate {prediction}!"} for n in range(4)]
         (data / f"easy_{split}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (tmp_path / "old").mkdir()
+    (place / "old").mkdir()
     old = {str(n): {"prediction": f"old {n}"} for n in range(4)}
-    (tmp_path / "old" / "riddles.json").write_text(json.dumps(old))
-    yield tmp_path
-    session._SESSION.stop()
+    (place / "old" / "riddles.json").write_text(json.dumps(old))
+    return place
 
 
 def dataset(function: str | None, template: str, **changes: Any) -> dict[str, Any]:

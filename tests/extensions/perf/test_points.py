@@ -177,22 +177,20 @@ def test_an_option_is_set_where_the_config_has_it() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("above", "is_least"),
-    [
+def test_a_search_that_ends_at_the_client_says_at_least() -> None:
+    cases = [
         ([], True),
         ([measured("request_rate", "20", 0, "slo")], False),
         ([measured("request_rate", "20", 0, "client")], True),
         ([measured("request_rate", "20", 0, "client", "slo")], True),
         ([measured("request_rate", "20", 1, "client"), measured("request_rate", "20", 2, "failures")], False),
         ([measured("request_rate", "20", 0, "slo"), measured("request_rate", "40", 0, "client")], False),
-    ],
-)
-def test_a_search_that_ends_at_the_client_says_at_least(above: list[SweepLoad], is_least: bool) -> None:
-    sweep = Sweep(RunFolder(Path("x")), [measured("request_rate", "9"), *above])
-    assert (str(sweep.best), sweep.best_is_least) == ("request_rate=9", is_least)
-    stream = io.StringIO()
-    console = Console(file=stream, width=200, _environ={})
-    print_sweep(sweep.results, sweep.best, "", console, best_is_least=sweep.best_is_least)
-    assert ("at least request_rate=9" in stream.getvalue()) == is_least
-    assert not Sweep(RunFolder(Path("x")), above).best_is_least
+    ]
+    for above, is_least in cases:
+        sweep = Sweep(RunFolder(Path("x")), [measured("request_rate", "9"), *above])
+        assert (str(sweep.best), sweep.best_is_least) == ("request_rate=9", is_least)
+        stream = io.StringIO()
+        console = Console(file=stream, width=200, _environ={})
+        print_sweep(sweep.results, sweep.best, "", console, best_is_least=sweep.best_is_least)
+        assert ("at least request_rate=9" in stream.getvalue()) == is_least
+        assert not Sweep(RunFolder(Path("x")), above).best_is_least

@@ -574,7 +574,6 @@ def test_a_sweep_is_a_load_for_each_point_and_shown_again(project: Project, serv
 @pytest.mark.parametrize(
     ("answered", "options", "loads"),
     [
-        (9, ("--sweep", "concurrency=4,2,1"), ["concurrency=4"]),
         (12, ("--sweep", "concurrency=4,2,1"), ["concurrency=4", "concurrency=2"]),
         (9, ("--find-rate", "--slo", "p50 e2el <= 60s"), ["request_rate=800"]),
     ],

@@ -70,15 +70,15 @@ CASES = [
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.name}: {case.words}")
-def test_each_fault_is_found(case: Case) -> None:
-    moments = {name: value for name, value in (case.fields or {}).items() if name in ("taken", "sent")}
-    others = {name: value for name, value in (case.fields or {}).items() if name not in moments}
-    exchanges = [replace(exchange(number, number / 20), **others) for number in range(40)]
-    exchanges = [replace(one, **{name: one.due + late for name, late in moments.items()}) for one in exchanges]
-    found = of(exchanges, client=case.client, **(case.plan or {}))[case.name]
-    assert case.words in found.text
-    assert not found.holds
+def test_each_fault_is_found() -> None:
+    for case in CASES:
+        moments = {name: value for name, value in (case.fields or {}).items() if name in ("taken", "sent")}
+        others = {name: value for name, value in (case.fields or {}).items() if name not in moments}
+        exchanges = [replace(exchange(number, number / 20), **others) for number in range(40)]
+        exchanges = [replace(one, **{name: one.due + late for name, late in moments.items()}) for one in exchanges]
+        found = of(exchanges, client=case.client, **(case.plan or {}))[case.name]
+        assert case.words in found.text
+        assert not found.holds
 
 
 def test_the_token_that_ends_an_answer_may_count() -> None:
@@ -144,7 +144,7 @@ def test_a_queue_that_grows_is_not_steady_and_one_that_varies_is() -> None:
 @pytest.mark.thorough
 def test_a_steady_server_is_accused_rarely() -> None:
     accused = 0
-    for seed in range(100):
+    for seed in range(30):
         rng = np.random.default_rng(seed)
         due = np.cumsum(rng.exponential(0.05, 300)).tolist()
         free, exchanges = 0.0, []
@@ -152,7 +152,7 @@ def test_a_steady_server_is_accused_rarely() -> None:
             free = max(free, time) + float(rng.exponential(0.035))
             exchanges.append(exchange(number, time, first=free - time, pieces=1))
         accused += not of(exchanges)["steady"].holds
-    assert accused <= 10
+    assert accused <= 3
 
 
 @pytest.mark.thorough

@@ -63,19 +63,17 @@ def test_a_slice_of_a_large_split_costs_nothing() -> None:
     assert select("[10:]", 10**12) == range(10, 10**12)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_anything_else_is_refused_with_an_example() -> None:
+    cases = [
         *("[:", ":3", "[]", "[a:b]", "[1:2:3:4]", "[1;2]", "[[1]]", "[1.5]", "10", "[1 2]", "[,]", "[- 1:]"),
         *("[:1] - [2]", "[:1] +", "+ [1]", "[:1]*2", "[:3] if True else []", "[__import__('os').getpid()]"),
         "[" + "9" * 30 + ":]",
-    ],
-)
-def test_anything_else_is_refused_with_an_example(text: str) -> None:
-    with pytest.raises(ConfigError, match="is not a range of rows") as caught:
-        select(text, 5)
-    assert text in caught.value.what
-    assert "[:100]" in caught.value.fix
+    ]
+    for text in cases:
+        with pytest.raises(ConfigError, match="is not a range of rows") as caught:
+            select(text, 5)
+        assert text in caught.value.what
+        assert "[:100]" in caught.value.fix
 
 
 @pytest.mark.parametrize("text", ["[5]", "[0, 5]", "[-6]", "[:2][2]"])

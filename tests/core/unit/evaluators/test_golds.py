@@ -38,12 +38,12 @@ OF_TEXTS = {name: right for name, right in _RIGHT.items() if name in EVALUATORS.
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("gold", [None, "", " \n", math.nan, np.nan, np.float32("nan"), [None], ["", math.nan]])
-@pytest.mark.parametrize("name", OF_TEXTS)
-def test_a_row_without_a_gold_has_no_value(name: str, gold: Any) -> None:
-    for answer in ("Oslo", "", None):
-        with pytest.raises(MissingGoldError):
-            EVALUATORS.get(name)().score(answer, gold)
+def test_a_row_without_a_gold_has_no_value() -> None:
+    for name in OF_TEXTS:
+        for gold in [None, "", " \n", math.nan, np.nan, np.float32("nan"), [None], ["", math.nan]]:
+            for answer in ("Oslo", "", None):
+                with pytest.raises(MissingGoldError):
+                    EVALUATORS.get(name)().score(answer, gold)
 
 
 @pytest.mark.thorough

@@ -265,8 +265,8 @@ def test_a_call_that_hangs_has_a_limit(hangs: str) -> None:
             await asyncio.Event().wait()
         return total(text)
 
-    done = ask(function if hangs == "function" else coroutine, timeout=2)
+    done = ask(function if hangs == "function" else coroutine, timeout=1)
     release.set()
     failures = done.samples(to="arrow").column("failure").to_pylist()
     assert [bool(failure) for failure in failures] == [False, False, True, False, False, False]
-    assert failures[2].endswith("returned nothing within 2 s")
+    assert failures[2].endswith("returned nothing within 1 s")

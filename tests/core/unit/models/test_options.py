@@ -80,18 +80,18 @@ def classes_with(flat: Mapping[str, Any]) -> list[Any]:
     return [kind for kind, names in NAMES.items() if flat.keys() <= names.keys()]
 
 
-@pytest.mark.parametrize(("flat", "argument", "fields"), EQUAL)
-def test_flat_names_a_dict_and_a_value_mean_the_same(
-    flat: dict[str, Any], argument: str, fields: dict[str, Any]
-) -> None:
-    for kind in classes_with(flat):
-        value = VALUES[argument](**fields)
-        models = [kind("m", **flat), kind("m", **{argument: fields}), kind("m", **{argument: value})]
-        assert [repr(model.decoding(None, ["\n"])) for model in models] == [repr(models[0].decoding(None, ["\n"]))] * 3
-        assert [model.max_out_len for model in models] == [models[0].max_out_len] * 3
-        if argument != "sampling":
-            assert [getattr(model, argument) for model in models] == [value] * 3
-        assert not list(argument_faults(kind, {**named(kind), argument: fields}, "models[0]"))
+def test_flat_names_a_dict_and_a_value_mean_the_same() -> None:
+    for flat, argument, fields in EQUAL:
+        for kind in classes_with(flat):
+            value = VALUES[argument](**fields)
+            models = [kind("m", **flat), kind("m", **{argument: fields}), kind("m", **{argument: value})]
+            assert [repr(model.decoding(None, ["\n"])) for model in models] == [
+                repr(models[0].decoding(None, ["\n"]))
+            ] * 3
+            assert [model.max_out_len for model in models] == [models[0].max_out_len] * 3
+            if argument != "sampling":
+                assert [getattr(model, argument) for model in models] == [value] * 3
+            assert not list(argument_faults(kind, {**named(kind), argument: fields}, "models[0]"))
 
 
 def named(kind: Any) -> dict[str, Any]:
@@ -111,13 +111,13 @@ def test_the_number_of_retries_is_a_value_or_a_number() -> None:
         assert OpenAIChatModel("m", retry=retry).retry == Retry(5)
 
 
-@pytest.mark.parametrize(("flat", "argument", "fields"), EQUAL)
-def test_both_forms_at_once_are_refused(flat: dict[str, Any], argument: str, fields: dict[str, Any]) -> None:
-    for kind in classes_with(flat):
-        with pytest.raises(ConfigError, match=f"beside {argument}") as caught:
-            kind("m", **flat, **{argument: fields})
-        assert caught.value.where in flat
-        assert argument in caught.value.fix
+def test_both_forms_at_once_are_refused() -> None:
+    for flat, argument, fields in EQUAL:
+        for kind in classes_with(flat):
+            with pytest.raises(ConfigError, match=f"beside {argument}") as caught:
+                kind("m", **flat, **{argument: fields})
+            assert caught.value.where in flat
+            assert argument in caught.value.fix
 
 
 @pytest.mark.parametrize("kind", MODELS)

@@ -58,10 +58,8 @@ def indented(text: str, blanks: int) -> str:
     return "".join(" " * blanks + line if line.strip() else line for line in text.splitlines(keepends=True))
 
 
-@pytest.mark.parametrize("program", [PROGRAM, DOCSTRING, "    return 1\n", "# ``` is no fence\nx = '~~~'\n"])
-@pytest.mark.parametrize(
-    ("before", "blanks", "opening", "closing"),
-    [
+def test_fences_of_all_kinds() -> None:
+    cases = [
         ("", 0, "```python", "```"),
         ("", 0, "~~~python", "~~~"),
         ("", 0, "````", "````"),
@@ -78,15 +76,15 @@ def indented(text: str, blanks: int) -> str:
         ("Some `code` and text\n", 0, "```python", "```\nIt returns `1`."),
         ("1. ", 3, "```python", "```"),
         ("- ", 2, "~~~", "~~~"),
-    ],
-)
-def test_fences_of_all_kinds(program: str, before: str, blanks: int, opening: str, closing: str) -> None:
-    lead = "" if before.endswith((" ", "：")) else " " * blanks
-    text = f"{before}{lead}{opening}\n{indented(program, blanks)}{' ' * blanks}{closing}"
-    found = humaneval_postprocess_v2(text)
-    assert isinstance(found, Extraction)
-    assert found.rstrip() == program.rstrip()
-    assert program.strip()[:5] in text[found.reading.start : found.reading.end]
+    ]
+    for before, blanks, opening, closing in cases:
+        for program in [PROGRAM, DOCSTRING, "    return 1\n", "# ``` is no fence\nx = '~~~'\n"]:
+            lead = "" if before.endswith((" ", "：")) else " " * blanks
+            text = f"{before}{lead}{opening}\n{indented(program, blanks)}{' ' * blanks}{closing}"
+            found = humaneval_postprocess_v2(text)
+            assert isinstance(found, Extraction)
+            assert found.rstrip() == program.rstrip()
+            assert program.strip()[:5] in text[found.reading.start : found.reading.end]
 
 
 @pytest.mark.parametrize("after", ["", "\n", "\nIt returns 1.", "\n\nAs `f()` shows."])

@@ -26,9 +26,8 @@ def test_a_number_is_read_for_a_reason(text: str, result: str) -> None:
     assert gsm8k_postprocess(text) == result
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_a_number_without_a_reason_is_not_read() -> None:
+    cases = [
         "Tom has 15 marbles and Kim has 9 marbles.",
         "一个长方形的长是12米，宽是5米。",
         "1 mile = 1.609 km",
@@ -55,10 +54,9 @@ def test_a_number_is_read_for_a_reason(text: str, result: str) -> None:
         "This question is from the 2021 regional contest, problem 6, and it is worth 7 points.",
         "I used 512 of 2048 tokens.",
         "输出已达到2048个token的上限。",
-    ],
-)
-def test_a_number_without_a_reason_is_not_read(text: str) -> None:
-    assert gsm8k_postprocess(text) is None
+    ]
+    for text in cases:
+        assert gsm8k_postprocess(text) is None
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,8 @@ import pytest
 from ais_prompt.postprocess import generic_llmjudge_postprocess, judge_rating_postprocess
 
 
-@pytest.mark.parametrize(
-    ("text", "verdict"),
-    [
+def test_verdicts() -> None:
+    cases = [
         ("A", "A"),
         ("B.", "B"),
         ("A: CORRECT", "A"),
@@ -47,10 +46,9 @@ from ais_prompt.postprocess import generic_llmjudge_postprocess, judge_rating_po
         ("<grade> B </grade>", "B"),
         ("They match → A", "A"),
         ("Verdict (A = correct, B = incorrect): B", "B"),
-    ],
-)
-def test_verdicts(text: str, verdict: str | None) -> None:
-    assert generic_llmjudge_postprocess(text) == verdict
+    ]
+    for text, verdict in cases:
+        assert generic_llmjudge_postprocess(text) == verdict
 
 
 @pytest.mark.parametrize(
@@ -67,9 +65,8 @@ def test_tags_of_ones_own(text: str, verdict: str | None) -> None:
     assert generic_llmjudge_postprocess(text, true_tag="CORRECT", false_tag="INCORRECT") == verdict
 
 
-@pytest.mark.parametrize(
-    ("text", "rating"),
-    [
+def test_ratings() -> None:
+    cases = [
         ("Good, 2 of 3 facts. Rating: [[7]]", "7"),
         ("[[8.5]]", "8.5"),
         ("Score: 9/10", "9"),
@@ -92,30 +89,25 @@ def test_tags_of_ones_own(text: str, verdict: str | None) -> None:
         ("Score: 8,5", None),
         ("The rating goes from 1 to 10.", None),
         ("", None),
-    ],
-)
-def test_ratings(text: str, rating: str | None) -> None:
-    assert judge_rating_postprocess(text) == rating
+    ]
+    for text, rating in cases:
+        assert judge_rating_postprocess(text) == rating
 
 
 SCALES = ["1-10", "1–10", "1 to 10", "from 1 to 10", "out of 10", "scale 1-10; 10 is best", "1 = worst, 10 = best"]
 
 
-@pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("word", ["Rating", "Score", "**Final score**", "Overall rating", "评分"])
-@pytest.mark.parametrize(
-    "form", ["{word} ({scale}): 7", "{word} [{scale}] = 7", "{word}: 7 ({scale})", "({scale})\n{word}: 7"]
-)
-def test_numbers_of_the_scale_are_no_ratings(form: str, word: str, scale: str) -> None:
-    assert judge_rating_postprocess(form.format(word=word, scale=scale)) == "7"
+def test_numbers_of_the_scale_are_no_ratings() -> None:
+    for form in ["{word} ({scale}): 7", "{word} [{scale}] = 7", "{word}: 7 ({scale})", "({scale})\n{word}: 7"]:
+        for word in ["Rating", "Score", "**Final score**", "Overall rating", "评分"]:
+            for scale in SCALES:
+                assert judge_rating_postprocess(form.format(word=word, scale=scale)) == "7"
 
 
-@pytest.mark.parametrize("form", ["{}, I would rate it 7.", "{}, I give this answer a 7.", "{}: 7", "Score on {}: 7"])
-@pytest.mark.parametrize(
-    "scale", ["on a scale of 1 to 10", "On a scale from 1 to 10", "on a 1-10 scale", "on a 10-point scale"]
-)
-def test_numbers_of_a_scale_in_words_are_no_ratings(form: str, scale: str) -> None:
-    assert judge_rating_postprocess(form.format(scale)) == "7"
+def test_numbers_of_a_scale_in_words_are_no_ratings() -> None:
+    for scale in ["on a scale of 1 to 10", "On a scale from 1 to 10", "on a 1-10 scale", "on a 10-point scale"]:
+        for form in ["{}, I would rate it 7.", "{}, I give this answer a 7.", "{}: 7", "Score on {}: 7"]:
+            assert judge_rating_postprocess(form.format(scale)) == "7"
 
 
 PLANTED = ["A", "[[A]]", "Verdict: A", '{"verdict": "A"}', "\\boxed{A}", "Rating: [[10]]", "Score: 10", '{"score": 10}']
@@ -129,14 +121,14 @@ QUOTING = [
 ]
 
 
-@pytest.mark.parametrize("planted", PLANTED)
-@pytest.mark.parametrize("quoting", QUOTING)
-def test_a_quoted_verdict_is_none(planted: str, quoting: str) -> None:
-    text = quoting.format(planted)
-    assert generic_llmjudge_postprocess(text) is None
-    assert judge_rating_postprocess(text) is None
-    assert generic_llmjudge_postprocess(text + "\nVerdict: B") == "B"
-    assert judge_rating_postprocess(text + "\nRating: 3") == "3"
+def test_a_quoted_verdict_is_none() -> None:
+    for quoting in QUOTING:
+        for planted in PLANTED:
+            text = quoting.format(planted)
+            assert generic_llmjudge_postprocess(text) is None
+            assert judge_rating_postprocess(text) is None
+            assert generic_llmjudge_postprocess(text + "\nVerdict: B") == "B"
+            assert judge_rating_postprocess(text + "\nRating: 3") == "3"
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -75,16 +74,14 @@ NOT_GIVEN = [
 ]
 
 
-@pytest.mark.parametrize(("labels", "label", "text"), GIVEN)
-def test_a_label_that_an_answer_gives_is_read_as_it_is_written_in_the_data(
-    labels: tuple[str, ...], label: str, text: str
-) -> None:
-    assert label_postprocess(text, labels) == label
+def test_a_label_that_an_answer_gives_is_read_as_it_is_written_in_the_data() -> None:
+    for labels, label, text in GIVEN:
+        assert label_postprocess(text, labels) == label
 
 
-@pytest.mark.parametrize(("labels", "text"), NOT_GIVEN)
-def test_an_answer_that_gives_no_single_label_is_unparsed(labels: tuple[str, ...], text: str) -> None:
-    assert label_postprocess(text, labels) is None
+def test_an_answer_that_gives_no_single_label_is_unparsed() -> None:
+    for labels, text in NOT_GIVEN:
+        assert label_postprocess(text, labels) is None
 
 
 WORDS = st.lists(st.sampled_from(["red", "blue", "deep blue", "not red", "x-ray"]), min_size=2, unique=True)

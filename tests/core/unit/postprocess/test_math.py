@@ -29,9 +29,8 @@ def test_what_the_last_box_holds(text: str, content: str | None) -> None:
     assert last_boxed(text) == content
 
 
-@pytest.mark.parametrize(
-    ("text", "result"),
-    [
+def test_the_result_of_a_solution() -> None:
+    cases = [
         (r"first \boxed{1}, in the end \boxed{2}. The answer is 3.", "2"),
         ("The answer is 3.5", "3.5"),
         ("The answer is 42.", "42"),
@@ -53,10 +52,9 @@ def test_what_the_last_box_holds(text: str, content: str | None) -> None:
         (r"<think>\boxed{1}", None),
         ("I do not know", None),
         ("", None),
-    ],
-)
-def test_the_result_of_a_solution(text: str, result: str | None) -> None:
-    assert math_postprocess_v2(text) == result
+    ]
+    for text, result in cases:
+        assert math_postprocess_v2(text) == result
 
 
 def test_a_gold_without_a_box_is_an_error() -> None:

@@ -77,9 +77,9 @@ NO_OPTION = [
 ]
 
 
-@pytest.mark.parametrize(("text", "option"), ONE_OPTION)
-def test_the_option_that_is_named(text: str, option: str) -> None:
-    assert first_option_postprocess(text, "ABCD") == option
+def test_the_option_that_is_named() -> None:
+    for text, option in ONE_OPTION:
+        assert first_option_postprocess(text, "ABCD") == option
 
 
 @pytest.mark.parametrize("text", NO_OPTION)
@@ -170,14 +170,14 @@ LONG = ["the answer to ", "answer is ", "( ", "[[", "\\boxed{", "<think>", "**",
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("text", LONG)
-def test_a_long_answer_takes_little_time(text: str) -> None:
-    long = text * (50_000 // len(text))
+def test_a_long_answer_takes_little_time() -> None:
     begin = time.process_time()
-    for postprocess in (first_option_postprocess, last_option_postprocess, multiple_select_postprocess):
-        assert postprocess(long) is None
-        assert postprocess("The answer is " + long + " B") in ("B", None)
-    assert time.process_time() - begin < 30
+    for text in LONG:
+        long = text * (10_000 // len(text))
+        for postprocess in (first_option_postprocess, last_option_postprocess, multiple_select_postprocess):
+            assert postprocess(long) is None
+            assert postprocess("The answer is " + long + " B") in ("B", None)
+    assert time.process_time() - begin < 30  # hours, if one of them tried every way to match
 
 
 @pytest.mark.parametrize(

@@ -73,13 +73,13 @@ def test_the_unseen_corpus_has_enough_phrasings(corpus: Path) -> None:
         assert sum(len(both[language]["nothing"]) for language in ("en", "zh")) >= 30
 
 
-@pytest.mark.parametrize("corpus", CORPORA[:3], ids=lambda corpus: corpus.name)
-@pytest.mark.parametrize("kind", ["options", "numbers", "maths", "words"])
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_corpus_is_large_enough(corpus: Path, kind: str, language: str) -> None:
-    phrasings = tomllib.loads((corpus / f"{kind}.toml").read_text("utf-8"))[language]
-    assert len({*phrasings["ordinary"], *phrasings["adversarial"]}) >= 60
-    assert len(set(phrasings["nothing"])) >= 20
+def test_the_corpus_is_large_enough() -> None:
+    for language in ["en", "zh"]:
+        for kind in ["options", "numbers", "maths", "words"]:
+            for corpus in CORPORA[:3]:
+                phrasings = tomllib.loads((corpus / f"{kind}.toml").read_text("utf-8"))[language]
+                assert len({*phrasings["ordinary"], *phrasings["adversarial"]}) >= 60
+                assert len(set(phrasings["nothing"])) >= 20
 
 
 @pytest.mark.thorough
@@ -119,17 +119,15 @@ ARGUMENTS = {
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    "name",
-    [
+def test_a_thought_that_never_ends_holds_no_answer() -> None:
+    cases = [
         name
         for name in POSTPROCESSORS.names()
         if "dataset" not in name and not name.endswith("_peer") and name not in {*READ_THOUGHTS, *FOR_GOLDS}
-    ],
-)
-def test_a_thought_that_never_ends_holds_no_answer(name: str) -> None:
-    text = "<think>The answer is A: 42. Verdict: A. Rating: [[7]] \\boxed{3}"
-    assert POSTPROCESSORS.get(name)(text, **ARGUMENTS.get(name, {})) is None
+    ]
+    for name in cases:
+        text = "<think>The answer is A: 42. Verdict: A. Rating: [[7]] \\boxed{3}"
+        assert POSTPROCESSORS.get(name)(text, **ARGUMENTS.get(name, {})) is None
 
 
 @pytest.mark.parametrize("wide", ["Ｂ", "（Ｂ）", "答案是Ｂ。", "The answer is 𝐁.", "Ⓑ"])

@@ -35,11 +35,11 @@ EDITS: dict[str, tuple[Template, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", EDITS)
-@pytest.mark.parametrize("question", ["Is it 3?", "Is A: right?", "苹果 12", "Think. Of\nTom's Q"])
-def test_an_edit_is_described_in_words(name: str, question: str) -> None:
-    after, title = EDITS[name]
-    assert changes_title(hunks(prompt(BEFORE, question), prompt(after, question))).startswith(title)
+def test_an_edit_is_described_in_words() -> None:
+    for question in ["Is it 3?", "Is A: right?", "苹果 12", "Think. Of\nTom's Q"]:
+        for name in EDITS:
+            after, title = EDITS[name]
+            assert changes_title(hunks(prompt(BEFORE, question), prompt(after, question))).startswith(title)
 
 
 @pytest.mark.parametrize("least_alike", [0.0, LEAST_ALIKE])

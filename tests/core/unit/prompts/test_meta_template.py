@@ -40,9 +40,8 @@ def test_everything_is_kept() -> None:
     assert meta.slot("STRANGER") is None
 
 
-@pytest.mark.parametrize(
-    ("config", "what"),
-    [
+def test_what_is_wrong_is_said() -> None:
+    cases = [
         ({"round": []}, "meta_template.round is empty, and must be a list of roles"),
         ({"round": HUMAN}, r"meta_template.round is .* \(dict\), not a list of roles and texts"),
         ({"round": [HUMAN], "reserved_roles": HUMAN}, r"reserved_roles is .* \(dict\), not a list of roles"),
@@ -62,11 +61,10 @@ def test_everything_is_kept() -> None:
         ({"round": [{"role": "HUMAN", "begin": ["<s>", 5]}]}, r"the token ids \[5\] need the tokenizer"),
         ({"round": [{"role": "HUMAN", "end": 5}]}, r"the token ids \[5\] need the tokenizer"),
         ({"round": [{"role": "HUMAN", "end": 5.5}]}, "must be a text, a token id, or a list of them"),
-    ],
-)
-def test_what_is_wrong_is_said(config: Any, what: str) -> None:
-    with pytest.raises(ConfigError, match=what):
-        resolved(config)
+    ]
+    for config, what in cases:
+        with pytest.raises(ConfigError, match=what):
+            resolved(config)
 
 
 class Tokenizer:

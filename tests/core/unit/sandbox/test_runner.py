@@ -134,10 +134,11 @@ def test_wrong_programs_fail_for_their_own_reason(program: str, reason: str, iso
     assert outcome(program, isolation, megabytes=256) == reason
 
 
+@pytest.mark.grid(len(ENDLESS))
 @pytest.mark.parametrize("program", ENDLESS.values(), ids=ENDLESS)
 def test_time_is_limited(program: str, isolation: Isolation) -> None:
     tests = [(["result"], "assert list(result) == []")]
-    assert run_program(CheckedProgram(program, tests), isolation, 2, 1024) == "timeout"
+    assert run_program(CheckedProgram(program, tests), isolation, 1, 1024) == "timeout"
 
 
 def forge(reply: str) -> str:
@@ -168,6 +169,7 @@ HOLDING = {
 """What keeps the process of the tests busy, most of it where no other thread of an interpreter runs."""
 
 
+@pytest.mark.grid(len(HOLDING))
 @pytest.mark.parametrize(("program", "tests"), HOLDING.values(), ids=HOLDING)
 def test_nothing_keeps_the_guard_from_its_watch(
     program: str, tests: str, isolation: Isolation, monkeypatch: pytest.MonkeyPatch
@@ -194,6 +196,7 @@ FORGED = {
 }
 
 
+@pytest.mark.grid(len(FORGED))
 @pytest.mark.parametrize("reply", FORGED.values(), ids=FORGED)
 def test_a_forged_reply_ends_its_program(reply: str, isolation: Isolation) -> None:
     tests = [(["f"], "assert f() == 1")]
@@ -220,7 +223,7 @@ def test_every_process_has_a_limit_of_processor_time(bubblewrap: Isolation) -> N
 def test_processor_time_of_all_threads_is_limited(isolation: Isolation) -> None:
     program = "import hashlib, threading\ndata = bytes(10**7)\nfor _ in range(4):\n"
     program += "    threading.Thread(target=lambda: [hashlib.sha256(data) for _ in range(10**5)]).start()\n"
-    assert outcome(f"{program}import time; time.sleep(60)", isolation, 2) == "timeout"
+    assert outcome(f"{program}import time; time.sleep(60)", isolation, 1) == "timeout"
 
 
 EARLY_ENDS = {"os._exit(0)": "exited", "ctypes.string_at(0)": "exited", "bytes(10**11)": "memory"}
@@ -361,7 +364,7 @@ def test_a_run_is_hidden_while_programs_run(isolation: Isolation) -> None:
     before = libc.prctl(get_dumpable)
     seen: list[int] = []
     with ThreadPoolExecutor(2) as pool:
-        running = [pool.submit(outcome, "import time; time.sleep(60)", isolation, seconds) for seconds in (0.5, 1.5)]
+        running = [pool.submit(outcome, "import time; time.sleep(60)", isolation, seconds) for seconds in (0.3, 0.8)]
         while not all(one.done() for one in running):
             seen.append(libc.prctl(get_dumpable))
             time.sleep(0.05)

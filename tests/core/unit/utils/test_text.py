@@ -56,9 +56,8 @@ def test_a_long_list_of_names_is_cut_and_counted() -> None:
     assert listed([]) == ""
 
 
-@pytest.mark.parametrize(
-    ("text", "part", "found"),
-    [
+def test_a_part_is_whole_words_and_numbers() -> None:
+    cases = [
         ("15", "5", False),
         ("5.5", "5", False),
         ("1,500", "500", False),
@@ -86,10 +85,9 @@ def test_a_long_list_of_names_is_cut_and_counted() -> None:
         ("第15章", "5", False),
         ("café", "caf", False),
         ("", "a", False),
-    ],
-)
-def test_a_part_is_whole_words_and_numbers(text: str, part: str, found: bool) -> None:
-    assert contains(text, part) == found
+    ]
+    for text, part, found in cases:
+        assert contains(text, part) == found
 
 
 @pytest.mark.parametrize(

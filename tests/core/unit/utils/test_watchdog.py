@@ -47,7 +47,7 @@ needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="orphans come b
 
 def start(tmp_path: Path, how: str) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-c", textwrap.dedent(FAMILY), str(tmp_path), how]
-    return subprocess.Popen(watched(command), stdin=subprocess.PIPE)
+    return subprocess.Popen(watched(command, grace=0.5), stdin=subprocess.PIPE)
 
 
 def pid(tmp_path: Path, name: str) -> int:

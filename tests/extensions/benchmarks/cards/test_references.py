@@ -51,13 +51,13 @@ def references() -> list[tuple[str, str, float]]:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("task", "prompting", "published"), references())
-def test_bbh_answers_get_the_published_accuracy(task: str, prompting: str, published: float) -> None:
-    file = BBH / f"{task}.davinci_{prompting}.jsonl"
-    answers = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
-    score = scorer("bbh_gen")
-    values = [score(one["prediction"], one["target"]) for one in answers]
-    assert 100 * sum(values) / len(values) == pytest.approx(published, abs=0.005)
+def test_bbh_answers_get_the_published_accuracy() -> None:
+    for task, prompting, published in references():
+        file = BBH / f"{task}.davinci_{prompting}.jsonl"
+        answers = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+        score = scorer("bbh_gen")
+        values = [score(one["prediction"], one["target"]) for one in answers]
+        assert 100 * sum(values) / len(values) == pytest.approx(published, abs=0.005)
 
 
 @pytest.fixture

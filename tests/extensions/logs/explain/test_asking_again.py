@@ -275,7 +275,7 @@ def test_a_dead_server(tmp_path: Path) -> None:
 @pytest.mark.process
 def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
     pair = logs(tmp_path, rows(shouted=True, long=True), min_tokens=5)
-    with mock_server(rules(), latency=0.2) as server:
+    with mock_server(rules(), latency=0.1) as server:
         model = f"dict(type='OpenAIChatModel', abbr='m', model='mock', base_url={server.base_url!r}, max_concurrency=2)"
         (tmp_path / "slow.py").write_text(f"models = [{model}]\n")
         command = [sys.executable, "-m", "ais_prompt", "explain", *pair, "--ask", "slow.py"]

@@ -172,7 +172,7 @@ def test_temporary_failures_are_retried(server: MockServer, rule: dict[str, Any]
     assert (completion.text, completion.failure, completion.attempts) == ("7", None, 3)
 
     server.follow(rule)
-    completion = ask(chat(server, timeout=timeout, retry=1))
+    completion = ask(chat(server, timeout=0.1 if kind == "timeout" else timeout, retry=1))
     assert completion.failure
     assert (completion.failure.kind, completion.failure.fatal, completion.attempts) == (kind, False, 2)
     assert completion.failure.message
