@@ -27,6 +27,9 @@ _GGUF_HEAD_BYTES: Final = 32 * 2**20
 """Bytes at the beginning of a GGUF file that hold its config, tokenizer and chat template, for any known vocabulary."""
 _GGUF_MAGIC: Final = b"GGUF"
 _IN_PACKAGE: Final = "package:"
+OUT_OF_MEMORY: Final = "out_of_memory"
+BATCH_ERRORS: Final = (IndexError, RuntimeError, ValueError)
+"""What networks raise if they cannot compute a batch; memory that runs out is a `RuntimeError`."""
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
@@ -342,22 +345,25 @@ def bisect_on_failure(
         work: answers items in one batch, in order.
         kind: kind of the failures that are not out of memory.
     """
-    import torch
-
     if not items:
         return []
     try:
         return list(work(items))
-    except torch.OutOfMemoryError as error:
-        failure = Failure("out_of_memory", first_line(error))
-    except (IndexError, RuntimeError, ValueError) as error:
-        failure = Failure(kind, first_line(error))
+    except BATCH_ERRORS as error:
+        failure = batch_failure(error, kind=kind)
     # Outside of `except`, where the traceback would keep the memory of the failed batch.
     free_accelerator()
     if len(items) == 1:
         return [failure]
     half = len(items) // 2
     return bisect_on_failure(items[:half], work, kind=kind) + bisect_on_failure(items[half:], work, kind=kind)
+
+
+def batch_failure(error: Exception, *, kind: str) -> Failure:
+    """Return the failure for one of `BATCH_ERRORS`; its kind is `OUT_OF_MEMORY`, or else ``kind``."""
+    import torch
+
+    return Failure(OUT_OF_MEMORY if isinstance(error, torch.OutOfMemoryError) else kind, first_line(error))
 
 
 def free_accelerator() -> None:
