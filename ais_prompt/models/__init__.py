@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         SendsBodies,
         SendsFields,
         TokenizingModel,
+        YieldsAnswers,
         address_of,
         cache_identity,
         endpoint_of,
