@@ -108,8 +108,9 @@ class ContinuousBatch:
     def answers(self) -> Iterator[Row]:
         """Yield the rows, each as soon as it has ended."""
         while self._waiting or self._live:
-            self._read(self._admitted())
-            yield from self._ended()
+            while fresh := self._admitted():
+                self._read(fresh)
+                yield from self._ended()
             self._make_room()
             if self._live:
                 self._decode()

@@ -13,7 +13,7 @@ first new token::
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
@@ -117,7 +117,7 @@ def joined(config: Any, parts: Sequence[CachedPrefix], *, consume: bool = False)
 
 
 class PrefixCache:
-    """Blocks of texts. The least recently used block is dropped first.
+    """Blocks of one text each. The least recently used block is dropped first.
 
     Args:
         limit: most tokens of all blocks together.
@@ -125,8 +125,7 @@ class PrefixCache:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._blocks: OrderedDict[Block, None] = OrderedDict()  # the least recently used first
-        self._rows: dict[Tokens, tuple[Block, int]] = {}
+        self._blocks: OrderedDict[Tokens, Block] = OrderedDict()  # the least recently used first
         self._sorted: list[Tokens] = []
 
     def longest(self, tokens: Tokens) -> CachedPrefix | None:
@@ -137,29 +136,21 @@ class PrefixCache:
         length, best = max(((common_length(known, tokens), known) for known in neighbours), default=(0, ()))
         if length == 0:
             return None
-        block, row = self._rows[best]
-        self._blocks.move_to_end(block)
-        return CachedPrefix(block, row, length)
+        self._blocks.move_to_end(best)
+        return CachedPrefix(self._blocks[best], 0, length)
 
     def keep(self, block: Block) -> None:
         """Keep a block, if it fits into the limit."""
-        if block.size > self._limit:
+        [text] = block.texts
+        if len(text) > self._limit:
             return
-        self._blocks[block] = None
-        for row, text in enumerate(block.texts):
-            if text not in self._rows:
-                self._sorted.insert(bisect_left(self._sorted, text), text)
-            self._rows[text] = block, row
-        while sum(block.size for block in self._blocks) > self._limit:
-            self._drop(next(iter(self._blocks)))
-
-    def _drop(self, block: Block) -> None:
-        del self._blocks[block]
-        for text in block.texts:
-            # A later block may have the same text.
-            if text in self._rows and self._rows[text][0] is block:
-                del self._rows[text]
-                del self._sorted[bisect_left(self._sorted, text)]
+        if text not in self._blocks:
+            insort(self._sorted, text)
+        self._blocks[text] = block
+        self._blocks.move_to_end(text)
+        while sum(map(len, self._blocks)) > self._limit:
+            dropped, _ = self._blocks.popitem(last=False)
+            del self._sorted[bisect_left(self._sorted, dropped)]
 
 
 class Block(Struct, frozen=True, eq=False):
@@ -177,11 +168,6 @@ class Block(Struct, frozen=True, eq=False):
     def depth(self) -> int:
         """Number of layers."""
         return len(self.layers)
-
-    @property
-    def size(self) -> int:
-        """Tokens in memory."""
-        return sum(map(len, self.texts))
 
 
 def block_of(texts: Sequence[Tokens], cache: Any) -> Block:
