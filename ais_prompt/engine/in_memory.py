@@ -302,9 +302,9 @@ def _next_batch(window: Sequence[RunningConversation], model: BatchModel) -> lis
     """Return the open requests that are asked next.
 
     Texts to be scored are asked in a batch of the whole window, in order: the prefixes that their prompts share are
-    found there. Prompts to be continued are asked in a batch of one decoding, which is larger if the model yields each
-    answer as soon as it has ended. Conversations that are under way come first, since the model may still have their
-    prompts in memory; then long prompts, so that little is padded.
+    found there. Prompts to be continued are asked in a batch of one decoding, first turns in a batch of the whole
+    window too if the model yields each answer as soon as it has ended. Conversations that are under way come first, not
+    more than the model may still have in memory; then long prompts, so that little is padded.
     """
     waiting = [(conversation, request) for conversation in window for request in conversation.open_requests()]
     to_score = [pair for pair in waiting if isinstance(pair[1].decoding, LikelihoodQuery)]
@@ -312,5 +312,6 @@ def _next_batch(window: Sequence[RunningConversation], model: BatchModel) -> lis
         return to_score[: model.batch_size * WINDOW]
     waiting.sort(key=lambda pair: (-pair[1].turn, -len(pair[1].prompt)))
     decoding = waiting[0][1].decoding
-    size = model.batch_size * (WINDOW if isinstance(model, YieldsAnswers) else 1)
+    takes_all = isinstance(model, YieldsAnswers) and waiting[0][1].turn == 0
+    size = model.batch_size * (WINDOW if takes_all else 1)
     return list(islice((pair for pair in waiting if pair[1].decoding == decoding), size))
