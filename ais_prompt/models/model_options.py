@@ -212,8 +212,7 @@ class Batching(Struct, frozen=True, kw_only=True):
     """How much a local model computes at a time, and how much it keeps.
 
     Attributes:
-        batch_size: prompts that are read at a time. The memory of so many answers of full length is the bound for
-            generation.
+        batch_size: prompts that are read at a time. Up to twice as many answers are computed at a time.
         prefix_cache_tokens: most tokens whose keys and values are kept for other texts that begin like them: the common
             beginning in log-likelihoods, earlier prompts and answers in generation. 0 computes every text on its own.
 

@@ -16,6 +16,7 @@ from time import perf_counter
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ais_prompt.models.huggingface.ends import NOT_A_NUMBER
 from ais_prompt.models.huggingface.library import (
@@ -25,22 +26,31 @@ from ais_prompt.models.huggingface.library import (
     bisect_on_failure,
     free_accelerator,
 )
-from ais_prompt.models.huggingface.reuse import CachedPrefix, Reuse, Tokens, block_of, joined
+from ais_prompt.models.huggingface.reuse import (
+    WORTH,
+    CachedPrefix,
+    Reuse,
+    Tokens,
+    block_of,
+    joined,
+    shared_lengths,
+)
 from ais_prompt.models.huggingface.steps import Steps
 from ais_prompt.types import Failure
 
-_MOST: Final = 4
-"""Most batches of rows at a time: answers are short at first, and take little memory."""
+_MOST: Final = 2
+"""Most batches of rows at a time: a step with twice the rows takes little longer, up to some tens of rows."""
 _MARGIN: Final = 32
 """Further tokens of all rows that must fit when a row is added; else it would soon have to leave again."""
 
 
-class Row(Struct, eq=False):
+class LiveRow(Struct, eq=False):
     """An answer that is computed.
 
     Attributes:
         number: of the prompt.
         prompt: its token ids.
+        shared: how many of them other prompts have in common with it.
         new: tokens of the answer so far.
         part: keys and values of all tokens but the last; None before the prompt is read.
         has_ended: whether the answer is complete, or has failed.
@@ -51,6 +61,7 @@ class Row(Struct, eq=False):
 
     number: int
     prompt: Tokens
+    shared: int
     new: Tokens = ()
     part: CachedPrefix | None = None
     has_ended: bool = False
@@ -72,8 +83,8 @@ class Row(Struct, eq=False):
 class ContinuousBatch:
     """Answers the prompts of one call side by side. Greedy answers in float32 are those of each prompt alone.
 
-    The memory of ``batch_size`` answers of full length is the bound. While answers are shorter, further rows are
-    computed, up to four times as many, since a step with twice the rows takes much less than twice the time.
+    The memory of ``batch_size`` answers of full length, and of the tokens that may be kept and are not, is the bound.
+    Within it up to twice as many rows are computed.
 
     Args:
         network: a causal language model of transformers whose rows can be joined; see `probe.why_not_joined`.
@@ -102,10 +113,14 @@ class ContinuousBatch:
         # A batch size of 1 says that prompts are answered one by one.
         self._places = self._most_rows = _MOST * batch_size if batch_size > 1 else 1
         self._most_tokens = batch_size * (max(map(len, prompts)) + max_out_len)
-        self._waiting = deque(Row(number, prompt) for number, prompt in enumerate(prompts))
-        self._live: list[Row] = []
+        # The next call may go on with the answers of a single batch, as the next turns of dialogues. Those of many
+        # prompts would only displace each other.
+        self._keeps_answers = len(prompts) <= batch_size
+        rows = zip(prompts, shared_lengths(prompts), strict=True)
+        self._waiting = deque(LiveRow(number, prompt, shared) for number, (prompt, shared) in enumerate(rows))
+        self._live: list[LiveRow] = []
 
-    def answers(self) -> Iterator[Row]:
+    def answers(self) -> Iterator[LiveRow]:
         """Yield the rows, each as soon as it has ended."""
         while self._waiting or self._live:
             while fresh := self._admitted():
@@ -116,24 +131,28 @@ class ContinuousBatch:
                 self._decode()
             yield from self._ended()
 
-    def _ended(self) -> Iterator[Row]:
+    def _ended(self) -> Iterator[LiveRow]:
         """Yield the rows that have ended, and take them out."""
         ended = [row for row in self._live if row.has_ended]
         self._live = [row for row in self._live if not row.has_ended]
         for row in ended:
             row.seconds = perf_counter() - row.started
-            if row.part and not row.failure:
+            if self._keeps_answers and row.part and not row.failure:
                 self._reuse.keep(row.part)
             row.part = None
             yield row
 
-    def _fit(self, rows: Sequence[Row], more: int) -> bool:
+    def _fit(self, rows: Sequence[LiveRow], more: int) -> bool:
         """Whether there is memory for rows and so many further tokens of each; a batch always fits."""
-        return len(rows) <= self._batch_size or len(rows) * (_width(rows) + more) <= self._most_tokens
+        return len(rows) <= self._batch_size or len(rows) * (_width(rows) + more) <= self._room()
 
-    def _admitted(self) -> list[Row]:
+    def _room(self) -> int:
+        """Return the tokens for which there is memory, padding included."""
+        return self._most_tokens + self._reuse.room
+
+    def _admitted(self) -> list[LiveRow]:
         """Take the next prompts that fit."""
-        fresh: list[Row] = []
+        fresh: list[LiveRow] = []
         while self._waiting and len(fresh) < self._batch_size:
             rows = [*self._live, *fresh, self._waiting[0]]
             if len(rows) > self._places or not self._fit(rows, _MARGIN):
@@ -148,12 +167,12 @@ class ContinuousBatch:
             self._live.remove(shortest)
             self._wait_again([shortest])
 
-    def _wait_again(self, rows: Sequence[Row]) -> None:
+    def _wait_again(self, rows: Sequence[LiveRow]) -> None:
         for row in reversed(rows):
             row.part = None
             self._waiting.appendleft(row)
 
-    def _read(self, fresh: Sequence[Row]) -> None:
+    def _read(self, fresh: Sequence[LiveRow]) -> None:
         """Read prompts, and compute the first token after each."""
         others = len(self._live)
         for row, outcome in zip(fresh, bisect_on_failure(fresh, self._read_batch, kind="generation"), strict=True):
@@ -165,7 +184,7 @@ class ContinuousBatch:
                 row.fail(outcome)
             self._live.append(row)
 
-    def _read_batch(self, rows: Sequence[Row]) -> Sequence[Row]:
+    def _read_batch(self, rows: Sequence[LiveRow]) -> Sequence[LiveRow]:
         for row in rows:
             row.started = row.started or perf_counter()
         try:
@@ -173,6 +192,9 @@ class ContinuousBatch:
         except RuntimeError:
             self._reuse.forget()  # free all memory for a retry
             raise
+        for row in rows:
+            if row.part and not row.failure:
+                self._reuse.keep(replace(row.part, length=min(row.shared, row.part.length)), worth=WORTH)
         return rows
 
     def _decode(self) -> None:
@@ -180,7 +202,7 @@ class ContinuousBatch:
         rows = self._live
         most = self._max_out_len - max(len(row.new) for row in rows)
         if len(rows) > self._batch_size:
-            most = min(most, self._most_tokens // len(rows) - _width(rows))
+            most = min(most, self._room() // len(rows) - _width(rows))
         try:
             cache = joined(self._config, [row.part for row in rows if row.part], consume=True)
             self._advance(rows, cache, most)
@@ -199,7 +221,7 @@ class ContinuousBatch:
         if failure.kind != OUT_OF_MEMORY:
             self._places = self._most_rows
 
-    def _advance(self, rows: Sequence[Row], cache: Any, most: int) -> None:
+    def _advance(self, rows: Sequence[LiveRow], cache: Any, most: int) -> None:
         """Add tokens to rows, ``most`` or fewer, until one of the rows ends."""
         batch = self._steps.padded([row.tokens for row in rows])
         width = _width(rows)
@@ -215,5 +237,5 @@ class ContinuousBatch:
                 row.fail(NOT_A_NUMBER)
 
 
-def _width(rows: Sequence[Row]) -> int:
+def _width(rows: Sequence[LiveRow]) -> int:
     return max(len(row.tokens) for row in rows)

@@ -16,6 +16,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections import OrderedDict
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
@@ -47,6 +48,11 @@ class Reuse:
         """Free all memory."""
         self._known = PrefixCache(self._limit)
 
+    @property
+    def room(self) -> int:
+        """How many more tokens may be kept."""
+        return self._limit - self._known.size
+
     def cache_for(self, rows: Sequence[Tokens]) -> Any:
         """Return a cache for ``generate`` with the columns of a left-padded batch that are known in all rows.
 
@@ -70,10 +76,10 @@ class Reuse:
         ]
         return joined(self._network.config, parts)
 
-    def keep(self, part: CachedPrefix) -> None:
-        """Keep a copy of the keys and values of a row, if it fits into the limit."""
+    def keep(self, part: CachedPrefix, *, worth: int = 1) -> None:
+        """Keep a copy of the keys and values of a row, if it fits into the limit and ``worth`` tokens are new."""
         known = self._known.longest(part.text)
-        if part.length > self._limit or (known and known.length == part.length):
+        if part.length > self._limit or part.length - (known.length if known else 0) < worth:
             return
         layers = [tuple(states.clone()[None] for states in part.states(layer)) for layer in range(part.block.depth)]
         self._known.keep(Block([part.text], layers))
@@ -116,6 +122,16 @@ def joined(config: Any, parts: Sequence[CachedPrefix], *, consume: bool = False)
     return cache
 
 
+def shared_lengths(texts: Sequence[Tokens]) -> list[int]:
+    """Return for each text how many tokens from its beginning on it has in common with any other text, at most."""
+    order = sorted(range(len(texts)), key=texts.__getitem__)
+    lengths = [0] * len(texts)
+    for one, other in pairwise(order):  # no text has more in common with others than with its neighbours
+        common = common_length(texts[one], texts[other])
+        lengths[one], lengths[other] = max(lengths[one], common), common
+    return lengths
+
+
 class PrefixCache:
     """Blocks of one text each. The least recently used block is dropped first.
 
@@ -127,6 +143,11 @@ class PrefixCache:
         self._limit = limit
         self._blocks: OrderedDict[Tokens, Block] = OrderedDict()  # the least recently used first
         self._sorted: list[Tokens] = []
+
+    @property
+    def size(self) -> int:
+        """Tokens of all blocks."""
+        return sum(map(len, self._blocks))
 
     def longest(self, tokens: Tokens) -> CachedPrefix | None:
         """Find the longest known beginning of a text; None if not even its first token is known."""
@@ -148,7 +169,7 @@ class PrefixCache:
             insort(self._sorted, text)
         self._blocks[text] = block
         self._blocks.move_to_end(text)
-        while sum(map(len, self._blocks)) > self._limit:
+        while self.size > self._limit:
             dropped, _ = self._blocks.popitem(last=False)
             del self._sorted[bisect_left(self._sorted, dropped)]
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.models import Generator, HuggingFaceBaseModel, Stops, completion_of, why_alone, why_not_joined
 from ais_prompt.types import Completion, Decoding
-from tests.support.tiny_networks import VOCABULARY, alone, network_of
+from tests.support.tiny_networks import VOCABULARY, alone, network_of, tokens_read
 
 pytestmark = pytest.mark.torch
 
@@ -115,8 +115,9 @@ def test_every_place_of_a_step_becomes_a_token_and_answers_come_when_they_end(ll
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("batch_size", [1, 2, 3])
-def test_more_rows_than_a_batch_take_no_more_memory_than_a_batch_of_full_answers(
-    llama: Any, tokenizer: Any, batch_size: int
+@pytest.mark.parametrize("cache_tokens", [0, 100])
+def test_more_rows_than_a_batch_take_no_more_memory_than_full_answers_and_kept_tokens(
+    llama: Any, tokenizer: Any, batch_size: int, cache_tokens: int
 ) -> None:
     limit = 60
     asked = decoding(limit, end=alone(llama, PROMPTS[0], LIMIT)[3])
@@ -126,11 +127,12 @@ def test_more_rows_than_a_batch_take_no_more_memory_than_a_batch_of_full_answers
         count, columns = options["input_ids"].shape
         rows.append(count)
         known = next(options[name] for name in ("cache", "past_key_values") if name in options).get_seq_length()
-        assert count * (known + columns - 1) <= batch_size * (max(map(len, PROMPTS)) + limit)
+        assert count * (known + columns - 1) <= batch_size * (max(map(len, PROMPTS)) + limit) + cache_tokens
 
-    model = generator(llama, tokenizer, batch_size)
+    model = generator(llama, tokenizer, batch_size, cache_tokens)
     with before_each_step(llama, watch):
         found = dict(model.answers(PROMPTS * 3, asked, None))
+    assert max(rows) <= 2 * batch_size
     assert (max(rows) > batch_size) == (batch_size > 1)
     expected = [seen(plain(llama, tokenizer, prompt, asked)) for prompt in PROMPTS]
     assert [seen(found[number]) for number in range(len(found))] == expected * 3
@@ -229,3 +231,14 @@ def test_options_of_whole_answers_keep_a_batch_together(llama: Any, tokenizer: A
     assert {number: one.failure for number, one in found.items()} == dict.fromkeys(range(len(PROMPTS)))
     lengths = {one.usage.completion_tokens for one in found.values()}
     assert lengths == {4}
+
+
+def test_what_prompts_have_in_common_is_read_once_whatever_stands_between_them(llama: Any, tokenizer: Any) -> None:
+    first, second = tuple(range(50)), tuple(range(49, -1, -1))
+    prompts = [(*shots, number, number + 1) for number in range(6) for shots in (first, second)]
+    model = generator(llama, tokenizer, 2, 1000)
+    with tokens_read(llama) as tokens:
+        found = dict(model.answers(prompts, decoding(2), None))
+    assert sum(tokens) < 2 * len(first) + 12 * 5
+    for number, prompt in enumerate(prompts):
+        assert seen(found[number]) == seen(plain(llama, tokenizer, prompt, decoding(2)))
