@@ -1,14 +1,16 @@
 """Is a local model asked faster here than by lm-eval's ``hf`` and OpenCompass, and in how much memory?
 
-    python -m bench.local_peers           # 10 minutes on two quiet cores
+    python -m bench.local_peers                                          # 30 minutes on two quiet cores
+    python -m bench.local_peers --only answers --without OpenCompass     # 20 minutes
 
 SmolLM2-135M in float32 from one folder, in batches of 8. Each program has the model loaded in a process of its own, and
 they are asked in turn, round after round. Log-likelihoods are those of the options of BIG-Bench Hard's questions;
 OpenCompass computes the perplexity of question and option, as `PPLInferencer` does. Answers are to questions of GSM8K
-in chat, greedy, of at most 128 tokens. Without ``shared/data`` above the repository the shipped questions are asked.
+in chat, greedy, of at most 256 tokens. Without ``shared/data`` above the repository the shipped questions are asked.
 
-Seconds are medians over the rounds. Memory is the peak of the process after loading. The environments are those of
-`tools.real`, which are made if they are not there.
+Seconds are medians over the rounds, with the least and the most. Memory is the peak of the process after loading. Steps
+are passes with one token a row, and the share is that of their places that became tokens: both do not depend on what
+else the machine does. The environments are those of `tools.real`, which are made if they are not there.
 """
 
 from __future__ import annotations
@@ -33,12 +35,14 @@ from tools.real.lm_eval import bbh_questions, facts, word_problems
 from tools.real.lm_eval import installed as installed_lm_eval
 
 BATCH_SIZE: Final = 8
-TOKENS: Final = 128
+TOKENS: Final = 256
+WAYS: Final = ("log-likelihoods", "answers")
 HERE: Final = """
 from ais_prompt.models.huggingface.local_model import HuggingFaceChatModel
 from tools.real.lm_eval import answers_of, log_likelihoods_of
 model = HuggingFaceChatModel(job["folder"], batch_size=job["batch"], max_out_len=job["tokens"])
 model.load()
+network = model._network
 ways = {
     "log-likelihoods": lambda: log_likelihoods_of(model, job["pairs"]),
     "answers": lambda: answers_of(model, job["prompts"]),
@@ -48,6 +52,7 @@ LM_EVAL: Final = """
 from lm_eval.api.instance import Instance
 from lm_eval.models.huggingface import HFLM
 model = HFLM(pretrained=job["folder"], dtype="float32", device="cpu", batch_size=job["batch"])
+network = model.model
 decoding = {"until": ["<|im_end|>"], "max_gen_toks": job["tokens"], "do_sample": False}
 def asked(kind, arguments):
     return [Instance(kind, {}, tuple(one), number) for number, one in enumerate(arguments)]
@@ -59,6 +64,7 @@ ways = {
 OPENCOMPASS: Final = """
 from opencompass.models import HuggingFaceBaseModel
 model = HuggingFaceBaseModel(job["folder"], model_kwargs={"torch_dtype": "torch.float", "device_map": "cpu"})
+network = model.model
 texts = [context + option for context, option in job["pairs"]]
 def batches(items):
     return [items[start : start + job["batch"]] for start in range(0, len(items), job["batch"])]
@@ -75,14 +81,19 @@ os.dup2(2, 1)  # what the programs print is no reply
 job = json.loads(Path(sys.argv[1]).read_text("utf-8"))
 {program}
 Path("/proc/self/clear_refs").write_text("5", "ascii")
+shapes = []
+network.get_input_embeddings().register_forward_hook(lambda _, given, __: shapes.append(tuple(given[0].shape)))
 for line in sys.stdin:
+    shapes.clear()
     started = time.perf_counter()
     found = ways[line.strip()]()
     seconds = time.perf_counter() - started
     peak = int(Path("/proc/self/status").read_text("ascii").split("VmHWM:")[1].split()[0]) / 1024
-    print(json.dumps(dict(found=found, seconds=seconds, mib=peak)), file=replies, flush=True)
+    rows = [rows for rows, columns in shapes if columns == 1]
+    reply = dict(found=found, seconds=seconds, mib=peak, steps=len(rows), places=sum(rows))
+    print(json.dumps(reply), file=replies, flush=True)
 """
-"""Answer each line of the input, the name of a way, with what was found, the seconds it took and the peak memory."""
+"""Answer each line of the input, the name of a way, with what was found, the seconds, the peak memory and the steps."""
 
 
 @contextmanager
@@ -131,8 +142,10 @@ def main() -> None:
     """Ask all programs in turn, and print medians and ratios."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--questions", type=int, default=12, help="with options")
-    parser.add_argument("--answers", type=int, default=24)
+    parser.add_argument("--answers", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", choices=WAYS, action="append", help="the others are left out")
+    parser.add_argument("--without", action="append", default=[], help="a program that is not asked")
     arguments = parser.parse_args()
     python = installed()
     folder = model_folder(CASES["SmolLM2, PPL"], Path(), python)
@@ -145,25 +158,32 @@ def main() -> None:
         "lm-eval": (installed_lm_eval(), LM_EVAL),
         "OpenCompass": (python / "python", OPENCOMPASS),
     }
+    tokenizer = HuggingFaceChatModel(str(folder)).tokenizer()
     with TemporaryDirectory() as name, ExitStack() as stack:
         file = Path(name, "job.json")
         file.write_text(json.dumps(job), "utf-8")
-        asked = {one: stack.enter_context(program(*programs[one], file)) for one in programs}
-        for way, count in (("log-likelihoods", len(pairs)), ("answers", len(prompts))):
-            replies: dict[str, list[dict[str, Any]]] = {one: [] for one in programs}
+        names = [one for one in programs if one not in arguments.without]
+        asked = {one: stack.enter_context(program(*programs[one], file)) for one in names}
+        for way in arguments.only or WAYS:
+            count = len(pairs if way == "log-likelihoods" else prompts)
+            replies: dict[str, list[dict[str, Any]]] = {one: [] for one in asked}
             for _ in range(arguments.rounds):
                 for one, ask in asked.items():
                     replies[one].append(ask(way))
             print(f"{count} {way}, batches of {BATCH_SIZE}, median of {arguments.rounds} rounds", flush=True)
             ours = median(reply["seconds"] for reply in replies["here"])
             for one, found in replies.items():
-                seconds = median(reply["seconds"] for reply in found)
-                same = sum(
-                    mine == other for mine, other in zip(replies["here"][0]["found"], found[0]["found"], strict=True)
-                )
-                equal = f"  equal texts {same}/{count}" if way == "answers" else ""
-                mib = max(reply["mib"] for reply in found)
-                print(f"  {one:12} {seconds:7.1f} s {seconds / ours:6.2f} x {mib:6.0f} MiB{equal}", flush=True)
+                first, seconds = found[0], [reply["seconds"] for reply in found]
+                line = f"  {one:12} {median(seconds):7.1f} s ({min(seconds):.1f} to {max(seconds):.1f})"
+                line += f" {median(seconds) / ours:6.2f} x {max(reply['mib'] for reply in found):6.0f} MiB"
+                if way == "answers":
+                    same = sum(a == b for a, b in zip(replies["here"][0]["found"], first["found"], strict=True))
+                    # The first token of an answer comes with its prompt; a last one ends it, if there is room.
+                    lengths = [len(tokenizer(text, add_special_tokens=False)["input_ids"]) for text in first["found"]]
+                    tokens = sum(min(length + 1, TOKENS) - 1 for length in lengths)
+                    line += f"  {first['steps']} steps, {tokens / first['places']:.0%} of places are tokens"
+                    line += f"  equal texts {same}/{count}"
+                print(line, flush=True)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from ais_prompt.engine.job import Job
 from ais_prompt.engine.workers import ModelWorkers
 from ais_prompt.errors import AisPromptError, ModelError, PartError
 from ais_prompt.inferencers import RunningConversation, ends_task, failure_of, without_secrets
-from ais_prompt.models import AsyncModel, BatchModel, LikelihoodModel, Model
+from ais_prompt.models import AsyncModel, BatchModel, LikelihoodModel, Model, YieldsAnswers
 from ais_prompt.types import Completion, Execution, LikelihoodQuery, Request
 from ais_prompt.utils import run_coroutine
 
@@ -199,7 +199,7 @@ def ask_in_batches(job: Job, model: BatchModel, load: Callable[[BatchModel], Non
         if not loaded:
             load(model)
             loaded = True
-        batch = _next_batch(window, model.batch_size)
+        batch = _next_batch(window, model)
         is_execution = isinstance(batch[0][1].decoding, Execution)
         batch = batch if is_execution else batch[: job.admit(len(batch))]
         requests = [request for _, request in batch]
@@ -276,7 +276,9 @@ def _answers(model: BatchModel, requests: Sequence[Request]) -> Iterator[tuple[i
 def _ask(model: BatchModel, requests: Sequence[Request]) -> Iterable[tuple[int, Completion]]:
     """Return numbers of requests and their completions, in the order in which they are found."""
     if not isinstance(requests[0].decoding, LikelihoodQuery):
-        return enumerate(model.generate(requests))
+        return (
+            model.generate_each(requests) if isinstance(model, YieldsAnswers) else enumerate(model.generate(requests))
+        )
     if not isinstance(model, LikelihoodModel):
         raise ModelError(
             f"{type(model).__name__} cannot tell how likely a text is",
@@ -296,17 +298,20 @@ def _admit(job: Job, places: int) -> list[RunningConversation]:
     return admitted
 
 
-def _next_batch(window: Sequence[RunningConversation], size: int) -> list[tuple[RunningConversation, Request]]:
+def _next_batch(window: Sequence[RunningConversation], model: BatchModel) -> list[tuple[RunningConversation, Request]]:
     """Return the open requests that are asked next.
 
     Texts to be scored are asked in a batch of the whole window, in order: the prefixes that their prompts share are
-    found there. Prompts to be continued are asked in a batch of one decoding. Conversations that are under way come
-    first, since the model may still have their prompts in memory; then long prompts, so that little is padded.
+    found there. Prompts to be continued are asked in a batch of one decoding, first turns in a batch of the whole
+    window too if the model yields each answer as soon as it has ended. Conversations that are under way come first, not
+    more than the model may still have in memory; then long prompts, so that little is padded.
     """
     waiting = [(conversation, request) for conversation in window for request in conversation.open_requests()]
     to_score = [pair for pair in waiting if isinstance(pair[1].decoding, LikelihoodQuery)]
     if to_score:
-        return to_score[: size * WINDOW]
+        return to_score[: model.batch_size * WINDOW]
     waiting.sort(key=lambda pair: (-pair[1].turn, -len(pair[1].prompt)))
     decoding = waiting[0][1].decoding
+    takes_all = isinstance(model, YieldsAnswers) and waiting[0][1].turn == 0
+    size = model.batch_size * (WINDOW if takes_all else 1)
     return list(islice((pair for pair in waiting if pair[1].decoding == decoding), size))

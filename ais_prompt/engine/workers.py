@@ -14,12 +14,14 @@ from ais_prompt.config import Surroundings
 from ais_prompt.engine.meters import GO_ON
 from ais_prompt.engine.model_worker import Ask, Load, read_reply
 from ais_prompt.errors import ModelError
-from ais_prompt.models import BatchModel, LikelihoodModel, StartedServers
+from ais_prompt.models import BatchModel, LikelihoodModel, StartedServers, YieldsAnswers
 from ais_prompt.types import Completion, ModelSpec, Request
 from ais_prompt.utils import GPU_VARIABLE, Worker, WorkerDied, run_coroutine
 
 logger = logging.getLogger(__name__)
 
+_AT_A_TIME: Final = 4
+"""Batches of prompts that a worker gets at a time: the answers of all come back together."""
 THREADS: Final = "OMP_NUM_THREADS"
 """The environment variable with the number of threads that a process computes with on the CPU."""
 
@@ -187,6 +189,12 @@ def in_workers(model: BatchModel, spec: ModelSpec, workers: ModelWorkers) -> Bat
         answers: list[Completion] = call(self, "generate", requests)
         return answers
 
+    def generate_each(self: Any, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
+        size = _AT_A_TIME * self.batch_size
+        for start in range(0, len(requests), size):
+            for number, completion in call(self, "generate_each", requests[start : start + size]):
+                yield start + number, completion
+
     def log_likelihoods(self: Any, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
         yield from call(self, "log_likelihoods", requests)
 
@@ -196,6 +204,8 @@ def in_workers(model: BatchModel, spec: ModelSpec, workers: ModelWorkers) -> Bat
             worker.stop()
 
     methods: dict[str, Any] = {"load": load, "generate": generate, "close": close}
+    if isinstance(model, YieldsAnswers):
+        methods["generate_each"] = generate_each
     if isinstance(model, LikelihoodModel):
         methods["log_likelihoods"] = log_likelihoods
     # A subclass of the same name: the model's identity, its protocols and its tokenizer are those of the model itself.

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         SendsBodies,
         SendsFields,
         TokenizingModel,
+        YieldsAnswers,
         address_of,
         cache_identity,
         endpoint_of,
@@ -59,7 +60,8 @@ if TYPE_CHECKING:
     from ais_prompt.models.completions import common_length
     from ais_prompt.models.flat_options import FLAT_NAMES, LocalNames, SamplingNames, ServedNames, as_flat
     from ais_prompt.models.function import FunctionModel, source_digest
-    from ais_prompt.models.huggingface.generation import Generator, Stops, completion_of, is_sampling, without_sampling
+    from ais_prompt.models.huggingface.ends import Stops, completion_of
+    from ais_prompt.models.huggingface.generation import Generator, is_sampling, without_sampling
     from ais_prompt.models.huggingface.growing import ROOM, growing_cache
     from ais_prompt.models.huggingface.library import cache_for_generate, local_path, pretrained_source
     from ais_prompt.models.huggingface.local_likelihood import (
@@ -70,8 +72,9 @@ if TYPE_CHECKING:
         query_row,
     )
     from ais_prompt.models.huggingface.local_model import HuggingFaceBaseModel, HuggingFaceChatModel
+    from ais_prompt.models.huggingface.probe import why_alone, why_not_joined
     from ais_prompt.models.huggingface.processor import MediaProcessor, video_decoder
-    from ais_prompt.models.huggingface.reuse import Block, PrefixCache, Reuse, Tokens, reuse_of
+    from ais_prompt.models.huggingface.reuse import Block, CachedPrefix, PrefixCache, Reuse, Tokens, block_of
     from ais_prompt.models.model_options import (
         TEMPLATE_VARIABLES,
         Batching,

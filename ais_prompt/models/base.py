@@ -123,6 +123,14 @@ class BatchModel(Model, Protocol):
 
 
 @runtime_checkable
+class YieldsAnswers(Protocol, metaclass=KeptChecks):
+    """A batch model that takes more requests than one batch, and yields each answer as soon as it has ended."""
+
+    def generate_each(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
+        """Yield numbers of requests and one completion for each, in any order; all requests share one `Decoding`."""
+
+
+@runtime_checkable
 class LikelihoodModel(Protocol, metaclass=KeptChecks):
     """A batch model that also computes log-likelihoods. An async model does so in `AsyncModel.complete`."""
 

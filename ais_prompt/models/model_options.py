@@ -212,10 +212,9 @@ class Batching(Struct, frozen=True, kw_only=True):
     """How much a local model computes at a time, and how much it keeps.
 
     Attributes:
-        batch_size: prompts in one batch at most.
+        batch_size: prompts that are read at a time. Up to twice as many answers are computed at a time.
         prefix_cache_tokens: most tokens whose keys and values are kept for other texts that begin like them: the common
-            beginning in log-likelihoods, prompts and answers of earlier batches in generation. 0
-            computes every text on its own.
+            beginning in log-likelihoods, earlier prompts and answers in generation. 0 computes every text on its own.
 
     Raises:
         ConfigError: a number is too small.

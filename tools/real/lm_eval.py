@@ -22,6 +22,7 @@ from typing import Any, Final
 
 import click
 
+from ais_prompt.engine import WINDOW
 from ais_prompt.models import HuggingFaceBaseModel, pretrained_source
 from ais_prompt.types import LikelihoodQuery, Request
 from ais_prompt.utils import digest
@@ -157,16 +158,16 @@ def log_likelihoods_of(model: HuggingFaceBaseModel, pairs: Sequence[tuple[str, s
 
 
 def answers_of(model: HuggingFaceBaseModel, prompts: Sequence[str]) -> list[str]:
-    """Return the answers to prompts, asked in batches."""
+    """Return the answers to prompts, asked as the engine asks them."""
     asked = [Request(str(n), one, model.decoding(None, ())) for n, one in enumerate(prompts)]
-    # The engine sends long prompts first, in batches, as lm-eval does.
+    # The engine sends long prompts first, as lm-eval does, a window of batches at a time.
     asked.sort(key=lambda one: -model.count_tokens(one.prompt))
-    size = model.batch_size
-    batches = [asked[start : start + size] for start in range(0, len(asked), size)]
+    size = model.batch_size * WINDOW
+    windows = [asked[start : start + size] for start in range(0, len(asked), size)]
     texts = {
-        request.sample_id: completion.text
-        for batch in batches
-        for request, completion in zip(batch, model.generate(batch), strict=True)
+        window[number].sample_id: completion.text
+        for window in windows
+        for number, completion in model.generate_each(window)
     }
     return [texts[str(n)] for n in range(len(prompts))]
 

@@ -30,6 +30,13 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]  # transformers is not t
         """Columns in memory."""
         return self._buffers[0].shape[2] if self._buffers else 0
 
+    def fill(self, rows: Sequence[tuple[Any, Any]]) -> None:
+        """Begin with keys and values of rows, each of shape (heads, columns, head dimension); pad them on the left."""
+        columns = max(keys.shape[1] for keys, _ in rows)
+        self.lazy_initialization(*rows[0])
+        self._buffers = [_left_padded(states, columns) for states in zip(*rows, strict=True)]
+        self.keys, self.values = (buffer[:, :, :columns] for buffer in self._buffers)
+
     def update(self, key_states: Any, value_states: Any, *_args: Any, **_options: Any) -> tuple[Any, Any]:
         """Append states of shape (rows, heads, new columns, head dimension), and return all columns."""
         if not self.is_initialized:
@@ -47,12 +54,10 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]  # transformers is not t
         return self.keys, self.values
 
 
-def growing_cache(config: Any, layers: Sequence[tuple[Any, Any]] = ()) -> DynamicCache:
-    """Make a cache for a network with full attention, filled with keys and values by layer."""
+def growing_cache(config: Any) -> DynamicCache:
+    """Make an empty cache for a network with full attention."""
     cache = DynamicCache(config=config)
     cache.layers = [GrowingLayer() for _ in cache.layers]
-    for number, (keys, values) in enumerate(layers):
-        cache.update(keys, values, number)
     return cache
 
 
@@ -61,4 +66,13 @@ def _larger(known: Any, states: Any, old: int, columns: int) -> Any:
     buffer = states.new_empty(rows, heads, columns, dimension)
     if old:
         buffer[:, :, :old] = known
+    return buffer
+
+
+def _left_padded(rows: Sequence[Any], columns: int) -> Any:
+    heads, _, dimension = rows[0].shape
+    # Zeros: a NaN would go through the attention even where the mask hides it.
+    buffer = rows[0].new_zeros(len(rows), heads, columns + ROOM, dimension)
+    for row, states in zip(buffer, rows, strict=True):
+        row[:, columns - states.shape[1] : columns] = states
     return buffer

@@ -27,6 +27,9 @@ _GGUF_HEAD_BYTES: Final = 32 * 2**20
 """Bytes at the beginning of a GGUF file that hold its config, tokenizer and chat template, for any known vocabulary."""
 _GGUF_MAGIC: Final = b"GGUF"
 _IN_PACKAGE: Final = "package:"
+OUT_OF_MEMORY: Final = "out_of_memory"
+BATCH_ERRORS: Final = (IndexError, RuntimeError, ValueError)
+"""What networks raise if they cannot compute a batch; memory that runs out is a `RuntimeError`."""
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
@@ -102,7 +105,7 @@ def load_network(
         with_media: allow a network that takes media besides text. Networks in GGUF files take text only.
 
     Raises:
-        ModelError: the network cannot be found or loaded, or its files lack weights.
+        ModelError: the network cannot be found or loaded, its files lack weights, or it has an encoder.
         MissingExtra: torch is not installed, or accelerate and a ``device_map`` is given.
     """
     require("torch", extra="local", why=_WHY)
@@ -112,9 +115,11 @@ def load_network(
     arguments = {"trust_remote_code": trust_remote_code, **of_source, **options, "dtype": _dtype(options)}
     arguments.pop("torch_dtype", None)
     with loading("model", path, local=of_source["local_files_only"]), _gguf_without_bar():
-        from transformers import AutoModelForCausalLM
+        from transformers import AutoConfig, AutoModelForCausalLM
 
         of_hub = hub_options(path, options, trust_remote_code=trust_remote_code)
+        if "gguf_file" not in of_source:  # its config takes long to read
+            _refuse_encoder_decoder(path, AutoConfig.from_pretrained(source, **of_hub))
         reads_media = with_media and "gguf_file" not in of_source
         network_class = (media_class(source, of_hub) if reads_media else None) or AutoModelForCausalLM
         network, report = network_class.from_pretrained(source, output_loading_info=True, **arguments)
@@ -158,6 +163,15 @@ def _best_device() -> str:
     if torch.cuda.is_available():
         return "cuda"
     return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def _refuse_encoder_decoder(path: str, config: Any) -> None:
+    if getattr(config, "is_encoder_decoder", False):
+        raise ModelError(
+            f"{config.model_type} is an encoder–decoder model; local models continue their prompt with a decoder alone",
+            where=path,
+            fix="use a causal language model, or serve this model behind an OpenAI-compatible API",
+        )
 
 
 def _refuse_missing_weights(path: str, missing: set[str]) -> None:
@@ -342,22 +356,25 @@ def bisect_on_failure(
         work: answers items in one batch, in order.
         kind: kind of the failures that are not out of memory.
     """
-    import torch
-
     if not items:
         return []
     try:
         return list(work(items))
-    except torch.OutOfMemoryError as error:
-        failure = Failure("out_of_memory", first_line(error))
-    except (IndexError, RuntimeError, ValueError) as error:
-        failure = Failure(kind, first_line(error))
+    except BATCH_ERRORS as error:
+        failure = batch_failure(error, kind=kind)
     # Outside of `except`, where the traceback would keep the memory of the failed batch.
     free_accelerator()
     if len(items) == 1:
         return [failure]
     half = len(items) // 2
     return bisect_on_failure(items[:half], work, kind=kind) + bisect_on_failure(items[half:], work, kind=kind)
+
+
+def batch_failure(error: Exception, *, kind: str) -> Failure:
+    """Return the failure for one of `BATCH_ERRORS`; its kind is `OUT_OF_MEMORY`, or else ``kind``."""
+    import torch
+
+    return Failure(OUT_OF_MEMORY if isinstance(error, torch.OutOfMemoryError) else kind, first_line(error))
 
 
 def free_accelerator() -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from time import perf_counter
 from typing import Any, ClassVar, Final, Unpack
-
-from msgspec.structs import replace
 
 from ais_prompt.errors import PromptError
 from ais_prompt.models.base import PromptStyle
@@ -210,22 +209,29 @@ class HuggingFaceBaseModel:
             self._network = network
 
     def generate(self, requests: Sequence[Request]) -> list[Completion]:
-        """Answer requests in one batch, in order; requests that cannot be answered have failures."""
+        """Answer requests, any number, in order; requests that cannot be answered have failures."""
+        return [completion for _, completion in sorted(self.generate_each(requests), key=itemgetter(0))]
+
+    def generate_each(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
+        """Yield numbers of requests and their answers, each as soon as it has ended.
+
+        ``batch_size`` requests and more are computed side by side. A request that cannot be answered has a failure.
+        """
         self.load()
-        started = perf_counter()
         rows = [self.encode(request.prompt) for request in requests]
         decoding = _shared_decoding(requests)
-        failures = [self._refusal(row, decoding.max_out_len) for row in rows]
-        fit = [number for number, failure in enumerate(failures) if failure is None]
-        answers = iter(
-            bisect_on_failure([(requests[number], rows[number]) for number in fit], self._answer, kind="generation")
-        )
-        outcomes = [failure or next(answers) for failure in failures]
-        seconds = perf_counter() - started
-        return [
-            self._completion(request.prompt, outcome, seconds)
-            for request, outcome in zip(requests, outcomes, strict=True)
-        ]
+        fit: list[int] = []
+        for number, row in enumerate(rows):
+            if failure := self._refusal(row, decoding.max_out_len):
+                yield number, Completion(failure=failure)
+            else:
+                fit.append(number)
+        if not fit:
+            return
+        seed = _batch_seed([requests[number] for number in fit])
+        for place, completion in self._open_generator().answers([rows[number] for number in fit], decoding, seed):
+            number = fit[place]
+            yield number, split_reasoning(completion, requests[number].prompt, self.think_tags)
 
     def log_likelihoods(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
         """Yield numbers of requests and the log-likelihoods of their texts, in the order of computation.
@@ -271,7 +277,12 @@ class HuggingFaceBaseModel:
         if self._generator is None:
             options, kept = self.decoding(None, ()).extra, self.batching.prefix_cache_tokens
             self._generator = Generator(
-                self._network, self.tokenizer(), options, think_tags=self.think_tags, cache_tokens=kept
+                self._network,
+                self.tokenizer(),
+                options,
+                think_tags=self.think_tags,
+                batch_size=self.batch_size,
+                cache_tokens=kept,
             )
         return self._generator
 
@@ -294,15 +305,6 @@ class HuggingFaceBaseModel:
                 f"{context} of the model; with max_seq_len in-context examples are left out",
             )
         return refuse_too_long(len(row), self.max_seq_len)
-
-    def _completion(self, prompt: Prompt, outcome: Completion | Failure, seconds: float) -> Completion:
-        if isinstance(outcome, Failure):
-            return Completion(failure=outcome)
-        return split_reasoning(replace(outcome, seconds=seconds), prompt, self.think_tags)
-
-    def _answer(self, batch: Sequence[tuple[Request, list[int]]]) -> list[Completion]:
-        requests, rows = [request for request, _ in batch], [row for _, row in batch]
-        return self._open_generator().answer(rows, _shared_decoding(requests), _batch_seed(requests))
 
 
 @MODELS.register_module()
@@ -339,26 +341,26 @@ class HuggingFaceChatModel(HuggingFaceBaseModel):
         except ValueError as error:
             raise PromptError(str(error), where=self.path, fix="check the file, and the chat template") from error
 
-    def generate(self, requests: Sequence[Request]) -> list[Completion]:
-        """Answer requests in order, those with the same kinds of media in one batch; failures as in the base class."""
+    def generate_each(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
+        """Yield answers as in the base class; requests with the same kinds of media are asked in batches."""
         groups: dict[frozenset[str] | None, list[int]] = {}
         for number, request in enumerate(requests):
             groups.setdefault(media_in(request.prompt), []).append(number)
-        completions: dict[int, Completion] = {}
         for kinds, numbers in groups.items():
-            answer = super().generate if kinds is None else self._generate_with_media
-            completions |= zip(numbers, answer([requests[number] for number in numbers]), strict=True)
-        return [completions[number] for number in range(len(requests))]
+            answer = super().generate_each if kinds is None else self._generate_with_media
+            for place, completion in answer([requests[number] for number in numbers]):
+                yield numbers[place], completion
 
-    def _generate_with_media(self, requests: Sequence[Request]) -> list[Completion]:
+    def _generate_with_media(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
         self.load()
-        started = perf_counter()
-        outcomes = bisect_on_failure(requests, self._answer_with_media, kind="generation")
-        seconds = perf_counter() - started
-        return [
-            self._completion(request.prompt, outcome, seconds)
-            for request, outcome in zip(requests, outcomes, strict=True)
-        ]
+        for start in range(0, len(requests), self.batch_size):
+            batch = requests[start : start + self.batch_size]
+            outcomes = bisect_on_failure(batch, self._answer_with_media, kind="generation")
+            for number, outcome in enumerate(outcomes, start):
+                if isinstance(outcome, Failure):
+                    yield number, Completion(failure=outcome)
+                else:
+                    yield number, split_reasoning(outcome, requests[number].prompt, self.think_tags)
 
     def _answer_with_media(self, requests: Sequence[Request]) -> list[Completion | Failure]:
         processor, decoding = self._processor, _shared_decoding(requests)

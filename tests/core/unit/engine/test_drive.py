@@ -75,6 +75,13 @@ class Scores(Batches):
             yield number, Completion(likelihood=Likelihood(float(length), 1, 1, length))
 
 
+class Yielding(Batches):
+    """Yields its answers, the last one first."""
+
+    def generate_each(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
+        yield from reversed(list(enumerate(self.generate(requests))))
+
+
 def labelled(number: int) -> Conversation:
     """Request three log-likelihoods, then generate once."""
     scores = yield [Request(str(number), f"{number} {label}", LikelihoodQuery()) for label in ("a", "bb", "ccc")]
@@ -112,7 +119,9 @@ def outcome(model: Any, work: Iterator[RunningConversation], **options: Any) -> 
     return finished, recorded
 
 
-@pytest.mark.parametrize("model", [Batches(3), ScriptedModel(default="x"), ScriptedModel(max_concurrency=1)])
+@pytest.mark.parametrize(
+    "model", [Batches(3), Yielding(3), ScriptedModel(default="x"), ScriptedModel(max_concurrency=1)]
+)
 def test_every_conversation_comes_to_its_end_once(model: Any) -> None:
     finished, recorded = outcome(model, dialogues(20, turns=3))
     assert sorted(int(prediction.sample_id) for prediction in finished) == list(range(20))
@@ -132,6 +141,25 @@ def test_batches_are_full_and_hold_prompts_of_like_length() -> None:
     lengths = [len(prompt) for batch in model.seen for prompt in batch]
     assert lengths == sorted(lengths, reverse=True)
     assert model.loads == 1
+
+
+def test_a_model_that_yields_its_answers_gets_first_turns_of_the_whole_window() -> None:
+    model = Yielding(2)
+    finished, _ = outcome(model, dialogues(6, turns=2))
+    assert [len(batch) for batch in model.seen] == [6, 2, 2, 2]
+    assert sorted(int(prediction.sample_id) for prediction in finished) == list(range(6))
+
+
+def test_an_answer_is_recorded_before_the_next_one_is_computed() -> None:
+    class Crashing(Yielding):
+        def generate_each(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
+            yield from islice(super().generate_each(requests), 2)
+            raise KeyboardInterrupt
+
+    recorded: list[Request] = []
+    with pytest.raises(KeyboardInterrupt):
+        drive(Crashing(2), dialogues(5), lambda request, _: recorded.append(request), lambda _: None)
+    assert [request.sample_id for request in recorded] == ["4", "3"]
 
 
 def test_a_score_is_recorded_before_the_next_one_is_computed() -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,66 +13,29 @@ from msgspec.structs import replace
 
 from ais_prompt.models import (
     ROOM,
+    CachedPrefix,
     Generator,
     HuggingFaceBaseModel,
     HuggingFaceChatModel,
     Reuse,
+    block_of,
     cache_for_generate,
     growing_cache,
-    reuse_of,
+    why_not_joined,
 )
 from ais_prompt.types import Completion, Decoding, Request
+from tests.support.tiny_networks import VOCABULARY, alone, network_of, tokens_read
 
 pytestmark = pytest.mark.torch
 
 
 DEMO_MODEL = Path(__file__).parents[5] / "configs" / "data" / "demo_model"
-VOCABULARY = 60
 SHOTS = tuple(range(1, 41))
-
-
-def network_of(kind: str, **changes: Any) -> Any:
-    """A tiny random network whose greedy answers vary with the whole prompt."""
-    import torch
-    import transformers
-
-    torch.manual_seed(3)
-    heads = {"num_hidden_layers": 2, "num_attention_heads": 4}
-    sizes = {"vocab_size": VOCABULARY, "hidden_size": 32, **heads}
-    made = {
-        "Llama": lambda: transformers.LlamaConfig(
-            intermediate_size=64, num_key_value_heads=2, initializer_range=0.4, **sizes, **changes
-        ),
-        "GPT2": lambda: transformers.GPT2Config(vocab_size=VOCABULARY, n_embd=32, n_layer=2, n_head=4),
-        "GPTNeoX": lambda: transformers.GPTNeoXConfig(intermediate_size=64, initializer_range=0.4, **sizes),
-        "Bloom": lambda: transformers.BloomConfig(vocab_size=VOCABULARY, hidden_size=32, n_layer=2, n_head=4),
-        "OPT": lambda: transformers.OPTConfig(ffn_dim=64, word_embed_proj_dim=32, **sizes),
-        "Mistral": lambda: transformers.MistralConfig(
-            intermediate_size=64, num_key_value_heads=2, sliding_window=4, initializer_range=0.4, **sizes
-        ),
-        "Mamba": lambda: transformers.MambaConfig(
-            vocab_size=VOCABULARY, hidden_size=32, state_size=4, num_hidden_layers=2
-        ),
-    }
-    config = made[kind]()
-    config.eos_token_id = None  # answers are as long as they are allowed to be
-    return transformers.AutoModelForCausalLM.from_config(config).eval()
 
 
 @pytest.fixture(scope="module")
 def llama() -> Any:
     return network_of("Llama")
-
-
-def alone(network: Any, row: Sequence[int], length: int) -> tuple[int, ...]:
-    """New tokens of plain ``generate`` for one prompt."""
-    import torch
-
-    ids = torch.tensor([list(row)])
-    output = network.generate(
-        ids, attention_mask=torch.ones_like(ids), do_sample=False, max_new_tokens=length, pad_token_id=0
-    )
-    return tuple(output[0, len(row) :].tolist())
 
 
 def together(network: Any, rows: Sequence[tuple[int, ...]], length: int, reuse: Reuse | None) -> list[tuple[int, ...]]:
@@ -92,20 +53,11 @@ def together(network: Any, rows: Sequence[tuple[int, ...]], length: int, reuse: 
         pad_token_id=0,
     )
     answers = [tuple(new) for new in output[:, width:].tolist()]
-    if reuse and cache is not None:
-        reuse.keep(rows, answers, cache)
+    if reuse:
+        block = block_of([(row + answer)[:-1] for row, answer in zip(rows, answers, strict=True)], cache)
+        for number, text in enumerate(block.texts):
+            reuse.keep(CachedPrefix(block, number, len(text)))
     return answers
-
-
-@contextmanager
-def tokens_read(network: Any) -> Iterator[list[int]]:
-    """How many tokens go through a network, pass by pass, padding included."""
-    seen: list[int] = []
-    hook = network.get_input_embeddings().register_forward_hook(lambda _, given, __: seen.append(given[0].numel()))
-    try:
-        yield seen
-    finally:
-        hook.remove()
 
 
 TURN = st.lists(st.integers(1, VOCABULARY - 1), min_size=1, max_size=12).map(tuple)
@@ -132,37 +84,18 @@ def test_dialogues_get_the_tokens_of_each_prompt_alone(
 
 
 @pytest.mark.parametrize("kind", ["GPT2", "GPTNeoX", "Bloom", "OPT", "Mistral", "Mamba"])
-def test_other_networks_give_the_plain_tokens(kind: str, caplog: pytest.LogCaptureFixture) -> None:
-    """Those whose caches hold something else than all keys and values say so once, and read everything anew."""
+def test_other_networks_give_the_plain_tokens(kind: str) -> None:
+    """Those whose caches hold something else than all keys and values compute everything anew."""
     network = network_of(kind)
-    caplog.set_level(logging.INFO)
-    reuse = reuse_of(network, {}, 1000)
+    reason = why_not_joined(network, {})
+    assert bool(reason) == (kind in ("Mistral", "Mamba"))
+    reuse = None if reason else Reuse(network, 1000)
     prompts = [(*SHOTS, 30, 31), (*SHOTS, 32), SHOTS[:5]]
     for _ in range(2):
         answers = together(network, prompts, 4, reuse)
         if kind != "Mamba":  # transformers' own answers of this one depend on the padding
             assert answers == [alone(network, prompt, 4) for prompt in prompts]
         prompts = [prompt + answer + (33,) for prompt, answer in zip(prompts, answers, strict=True)]
-    cannot = kind in ("Mistral", "Mamba")
-    assert (reuse is None) == cannot
-    assert len([record for record in caplog.records if "nothing is reused" in record.message]) == cannot
-
-
-@pytest.mark.parametrize(
-    "options",
-    [{"num_beams": 2}, {"use_cache": False}, {"cache_implementation": "static"}, {"prompt_lookup_num_tokens": 2}],
-)
-def test_other_generation_modes_reuse_nothing(
-    llama: Any, options: dict[str, Any], caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.INFO)
-    assert reuse_of(llama, options, 1000) is None
-    assert "nothing is reused" in caplog.text
-
-
-def test_nothing_is_kept_and_nothing_said_where_the_limit_is_zero(llama: Any, caplog: pytest.LogCaptureFixture) -> None:
-    assert reuse_of(llama, {}, 0) is None
-    assert not caplog.text
 
 
 def test_the_common_beginning_of_a_batch_is_read_once(llama: Any) -> None:
@@ -172,7 +105,7 @@ def test_the_common_beginning_of_a_batch_is_read_once(llama: Any) -> None:
     assert seen == [len(SHOTS), 4, 4]
 
 
-def test_short_prompts_use_no_cache(llama: Any) -> None:
+def test_little_is_not_worth_to_be_reused(llama: Any) -> None:
     reuse = Reuse(llama, 1000)
     for _ in range(2):
         with tokens_read(llama) as seen:
@@ -282,18 +215,21 @@ def test_the_cache_is_dropped_when_memory_runs_out(llama: Any) -> None:
     import torch
 
     tokenizer = HuggingFaceBaseModel(str(DEMO_MODEL)).tokenizer()
-    generator = Generator(llama, tokenizer, {}, cache_tokens=1000)
+    generator = Generator(llama, tokenizer, {}, batch_size=8, cache_tokens=1000)
     decoding = Decoding(max_out_len=3, temperature=0.0)
     rows = [[*SHOTS, 30], [*SHOTS, 31]]
-    first = generator.answer(rows, decoding, None)
+
+    def texts() -> list[str]:
+        return [completion.text for _, completion in sorted(generator.answers(rows, decoding, None))]
 
     def refuse(_network: Any, _args: Any) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory")
 
+    first = texts()
     hook = llama.register_forward_pre_hook(refuse)
-    with pytest.raises(torch.OutOfMemoryError):
-        generator.answer(rows, decoding, None)
+    failures = [completion.failure for _, completion in generator.answers(rows, decoding, None)]
+    assert [failure and failure.kind for failure in failures] == ["out_of_memory"] * 2
     hook.remove()
     with tokens_read(llama) as seen:
-        assert generator.answer(rows, decoding, None) == first
+        assert texts() == first
     assert seen[0] == len(SHOTS)
