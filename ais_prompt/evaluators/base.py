@@ -122,7 +122,7 @@ class CorpusEvaluator(Evaluator, Protocol):
 
 
 @runtime_checkable
-class DoubtsGolds(Protocol):
+class DoubtsGolds(Protocol, metaclass=KeptChecks):
     """An evaluator that computes a number from any text, which means nothing for some golds."""
 
     def doubt(self, golds: Sequence[Any]) -> tuple[str, str] | None:
@@ -130,7 +130,7 @@ class DoubtsGolds(Protocol):
 
 
 @runtime_checkable
-class ScoresMeasures(Protocol):
+class ScoresMeasures(Protocol, metaclass=KeptChecks):
     """An evaluator of numbers that one inferencer measures, such as log-likelihoods of choices.
 
     Attributes:
@@ -141,7 +141,7 @@ class ScoresMeasures(Protocol):
 
 
 @runtime_checkable
-class AcceptsSilence(Protocol):
+class AcceptsSilence(Protocol, metaclass=KeptChecks):
     """An evaluator for which an empty answer may be right, as to a question without an answer."""
 
     def accepts_silence(self, gold: Any) -> bool:
