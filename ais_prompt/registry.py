@@ -30,11 +30,11 @@ from ais_prompt.errors import AisPromptError, ConfigError, MissingExtra
 from ais_prompt.extension import REINSTALL, missing_extension
 from ais_prompt.steps import first_answer
 from ais_prompt.utils import (
+    GuardedPart,
     Held,
     defined_at,
     ends_program,
     exception_line,
-    guarded,
     guarded_call,
     installed_extensions,
     listed,
@@ -113,7 +113,7 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
         return self.get(name)
 
     def make(self, key: str, args: Mapping[str, Any], **offered: Any) -> Any:
-        """Build a part. A user-defined one is wrapped, see `ais_prompt.utils.guard`.
+        """Build a part. A user-defined one is held by a `GuardedPart`.
 
         Args:
             key: as for `get`.
@@ -140,7 +140,7 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
             refuse_other_kind(made, self.protocols()[0], key)
             return made
         # Evaluators may leave parts of their protocol out: `ais_prompt.evaluators.own` completes and guards them.
-        return made if self.kind == "evaluators" else guarded(made, self.protocols(), key)
+        return made if self.kind == "evaluators" else GuardedPart(made, self.protocols(), key)
 
     @overload
     def register_module(

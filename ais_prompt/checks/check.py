@@ -74,7 +74,7 @@ from ais_prompt.registry import (
     is_shipped,
 )
 from ais_prompt.types import Decoding, Request, Sample, TaskSpec
-from ais_prompt.utils import counted, defined_at, listed
+from ais_prompt.utils import counted, defined_at, listed, part_class
 
 AN_ANSWER: Final = "an answer"
 ROWS_TRIED: Final = 20
@@ -230,7 +230,7 @@ def _check_model(planned: PlannedModel, faults: FaultList) -> _ModelSide | None:
     model = faults.attempt(lambda: planned.model, spec.where)
     if model is None:
         return None
-    if not is_shipped(type(model)) and not faults.passes(lambda: call_model(model), spec.where):
+    if not is_shipped(part_class(model)) and not faults.passes(lambda: call_model(model), spec.where):
         return None
     media_kinds = partial(model.media_kinds, offline=True) if isinstance(model, MediaModel) else frozenset
     known = not isinstance(model, AsyncModel) or (isinstance(model, HasTokenizerPath) and model.tokenizer_path)
@@ -314,7 +314,7 @@ def _check_question(question: _Question, data: Dataset, faults: FaultList) -> No
 
 def _rows(train: Sequence[Sample], chosen: ShotIds, retriever: Retriever) -> list[Sample]:
     if wrong := [row for row in chosen if not 0 <= row < len(train)]:
-        what = f"{type(retriever).__name__}.trial gives row {wrong[0]} of {len(train)} train rows"
+        what = f"{part_class(retriever).__name__}.trial gives row {wrong[0]} of {len(train)} train rows"
         raise PartError(what, where=defined_at(retriever), fix="return numbers of train rows, from 0")
     return [train[row] for row in chosen]
 
@@ -352,7 +352,7 @@ def _probed(side: _ModelSide, question: _Question) -> list[PromptProbe]:
     check_shots_are_shown(inferencer, sample, shots, context, [probe.seen for probe in found])
     if kinds := taken_kinds(model.model, dataset.prompts, offline=True):
         check_media(dataset.prompts, dataset.data.test, shots, kinds)
-    if not is_shipped(type(inferencer)):
+    if not is_shipped(part_class(inferencer)):
         call_inferencer(inferencer, sample, shots, context)
     elif isinstance(model.model, ChecksRequests):
         for request in _first_requests(side, question):

@@ -28,7 +28,7 @@ from ais_prompt.registry import (
     is_shipped,
 )
 from ais_prompt.types import EvalSpec, JudgeVerdict, PartSpec, Sample, SampleScore
-from ais_prompt.utils import canonical, defined_at, exception_line, users_line, with_leaves
+from ais_prompt.utils import canonical, defined_at, exception_line, part_class, users_line, with_leaves
 
 T = TypeVar("T")
 
@@ -161,7 +161,7 @@ def check_eval(dataset: PlannedDataset, faults: FaultList) -> None:
     if faults.check_part(EVALUATORS, spec.evaluator, nested=nested) and spec.evaluator:
         evaluator = faults.attempt(lambda: dataset.evaluator, spec.evaluator.where)
         # Shipped evaluators are tested; some of them run programs or load a lot to score a single answer.
-        if evaluator is not None and not is_shipped(type(evaluator)):
+        if evaluator is not None and not is_shipped(part_class(evaluator)):
             faults.passes(lambda: call_evaluator(evaluator), spec.evaluator.where)
     if spec.judge is not None:
         for judge in spec.judge.models:
@@ -203,7 +203,7 @@ def call_model(model: Model) -> None:
     try:
         canonical(identity)
     except (TypeError, ValueError, RecursionError) as error:
-        what = f"{type(model).__name__}.identity cannot be written as JSON: {exception_line(error)}"
+        what = f"{part_class(model).__name__}.identity cannot be written as JSON: {exception_line(error)}"
         raise PartError(what, where=defined_at(model), fix="return texts, numbers, lists and dicts") from None
     model.decoding(None, ())
     _ = model.prompt_style, model.max_out_len, model.max_seq_len
@@ -263,7 +263,7 @@ def check_on_answers(dataset: PlannedDataset, rows: Sequence[Sample], faults: Fa
     texts = [text.replace("%s", str(gold)) for gold in golds for text in _ANSWERS]
     answers = _take(spec.pred_postprocessor, dataset.answer_of, [(text,) for text in texts], faults)
     read = _take(spec.dataset_postprocessor, dataset.gold_of, [(gold,) for gold in golds], faults)
-    if evaluator is not None and not is_shipped(type(evaluator)) and not isinstance(evaluator, JudgeEvaluator):
+    if evaluator is not None and not is_shipped(part_class(evaluator)) and not isinstance(evaluator, JudgeEvaluator):
         pairs = [(answer, gold) for gold in read for answer in (*answers, gold) if answer is not None]
         _take(spec.evaluator, evaluator.score, pairs, faults)
 

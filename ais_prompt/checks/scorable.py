@@ -10,6 +10,7 @@ from ais_prompt.evaluators import BatchEvaluator, CodeEvaluator, Evaluator, Judg
 from ais_prompt.inferencers import CLPInferencer
 from ais_prompt.plan import PlannedDataset
 from ais_prompt.registry import POSTPROCESSORS, is_shipped
+from ais_prompt.utils import part_class
 
 
 def check_scorable(dataset: PlannedDataset) -> None:
@@ -26,7 +27,7 @@ def check_scorable(dataset: PlannedDataset) -> None:
     # Evaluators that get all answers at once may read anything; judges and programs are too costly to try.
     if isinstance(evaluator, BatchEvaluator | CodeEvaluator | JudgeEvaluator | OwnEvaluator):
         return
-    if evaluator is not None and is_shipped(type(evaluator)):
+    if evaluator is not None and is_shipped(part_class(evaluator)):
         _check_predictions(dataset, evaluator)
         _check_golds(dataset, evaluator)
 
@@ -34,9 +35,9 @@ def check_scorable(dataset: PlannedDataset) -> None:
 def _check_predictions(dataset: PlannedDataset, evaluator: Evaluator) -> None:
     inferencer = dataset.inferencer
     # A postprocessor may bring them together.
-    if dataset.spec.eval.pred_postprocessor is not None or not is_shipped(type(inferencer)):
+    if dataset.spec.eval.pred_postprocessor is not None or not is_shipped(part_class(inferencer)):
         return
-    kind, name = type(evaluator).__name__, type(inferencer).__name__
+    kind, name = part_class(evaluator).__name__, part_class(inferencer).__name__
     if isinstance(inferencer, CLPInferencer):
         raise ConfigError(
             f"CLPInferencer predicts a list of probabilities, and {kind} compares one answer",

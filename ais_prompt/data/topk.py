@@ -22,7 +22,7 @@ from ais_prompt.data.retriever import (
 from ais_prompt.errors import PartError
 from ais_prompt.registry import RETRIEVERS
 from ais_prompt.types import Sample
-from ais_prompt.utils import defined_at, tracked
+from ais_prompt.utils import defined_at, part_class, tracked
 
 _ROWS_AT_ONCE = 256
 """Test rows whose inner products are in memory together."""
@@ -95,8 +95,8 @@ class TopkRetriever:
             vectors = np.empty(0, dtype=np.float32)
         if vectors.ndim != 2 or len(vectors) != len(samples) or not np.isfinite(vectors).all():
             raise PartError(
-                f"{type(self.encoder).__name__} must give one vector of finite numbers for each of {len(samples)} "
-                f"texts, not an array of shape {vectors.shape}",
+                f"{part_class(self.encoder).__name__} must give one vector of finite numbers for each of "
+                f"{len(samples)} texts, not an array of shape {vectors.shape}",
                 where=defined_at(self.encoder, "encode"),
                 fix="use another encoder, or keep the model in float32",
             )

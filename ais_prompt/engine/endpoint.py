@@ -32,7 +32,7 @@ from ais_prompt.errors import AisPromptError, ModelError, PartError, Paused
 from ais_prompt.inferencers import RunningConversation, ends_task, failure_of, without_secrets
 from ais_prompt.models import AsyncModel, attempts_sent
 from ais_prompt.types import Completion, Execution, Failure, Request
-from ais_prompt.utils import in_thread
+from ais_prompt.utils import in_thread, part_class
 
 logger = logging.getLogger(__name__)
 Ended: TypeAlias = Callable[[Job, AisPromptError | None], None]
@@ -341,10 +341,10 @@ async def _complete(model: AsyncModel, request: Request, job: Job) -> Completion
     except asyncio.CancelledError as cancelled:
         asking = asyncio.current_task()
         if asking is None or not asking.cancelling():  # nothing here cancelled it: a time limit of a library
-            return Completion(failure=failure_of(cancelled, type(model).__name__))
+            return Completion(failure=failure_of(cancelled, part_class(model).__name__))
         job.cancelled(attempts_sent(cancelled))  # an error has ended the job
         raise
     except Exception as error:
         if ends_task(error):
             raise
-        return Completion(failure=failure_of(error, type(model).__name__))
+        return Completion(failure=failure_of(error, part_class(model).__name__))

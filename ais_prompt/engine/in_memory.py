@@ -23,7 +23,7 @@ from ais_prompt.errors import AisPromptError, ModelError, PartError
 from ais_prompt.inferencers import RunningConversation, ends_task, failure_of, without_secrets
 from ais_prompt.models import AsyncModel, BatchModel, LikelihoodModel, Model, YieldsAnswers
 from ais_prompt.types import Completion, Execution, LikelihoodQuery, Request
-from ais_prompt.utils import run_coroutine
+from ais_prompt.utils import part_class, run_coroutine
 
 logger = logging.getLogger(__name__)
 _ONE_EACH: Final = "return one completion for each request, in their order"
@@ -252,7 +252,7 @@ def _answers(model: BatchModel, requests: Sequence[Request]) -> Iterator[tuple[i
         for number, completion in _ask(model, requests):
             if number not in left:
                 raise ModelError(
-                    f"{type(model).__name__} answered request {number} of {len(requests)} unasked or twice",
+                    f"{part_class(model).__name__} answered request {number} of {len(requests)} unasked or twice",
                     fix=_ONE_EACH,
                 )
             left.remove(number)
@@ -261,7 +261,7 @@ def _answers(model: BatchModel, requests: Sequence[Request]) -> Iterator[tuple[i
         if ends_task(error):
             raise
         if len(requests) == 1:
-            yield 0, Completion(failure=failure_of(error, type(model).__name__))
+            yield 0, Completion(failure=failure_of(error, part_class(model).__name__))
             return
         # The batch raised. Its requests are asked alone, and those that raise again fail as samples.
         for number in sorted(left):
@@ -270,7 +270,7 @@ def _answers(model: BatchModel, requests: Sequence[Request]) -> Iterator[tuple[i
         return
     if left:
         answered = len(requests) - len(left)
-        raise ModelError(f"{type(model).__name__} answered {answered} of {len(requests)} requests", fix=_ONE_EACH)
+        raise ModelError(f"{part_class(model).__name__} answered {answered} of {len(requests)} requests", fix=_ONE_EACH)
 
 
 def _ask(model: BatchModel, requests: Sequence[Request]) -> Iterable[tuple[int, Completion]]:
@@ -281,7 +281,7 @@ def _ask(model: BatchModel, requests: Sequence[Request]) -> Iterable[tuple[int, 
         )
     if not isinstance(model, LikelihoodModel):
         raise ModelError(
-            f"{type(model).__name__} cannot tell how likely a text is",
+            f"{part_class(model).__name__} cannot tell how likely a text is",
             fix="use a model that can, or an inferencer that generates",
         )
     return model.log_likelihoods(requests)

@@ -14,7 +14,7 @@ from ais_prompt.errors import AisPromptError, ConfigFaults, ModelError
 from ais_prompt.models import BatchModel
 from ais_prompt.plan import build_model
 from ais_prompt.types import Completion, ModelSpec, Request
-from ais_prompt.utils import decode_own, encode_plain, part_error, serve
+from ais_prompt.utils import decode_own, encode_plain, part_class, part_error, serve
 
 
 class Load(Struct, frozen=True):
@@ -82,7 +82,7 @@ def answer(message: bytes) -> bytes:
     except (AisPromptError, MemoryError) as error:
         return encode_plain(to_builtins(WorkerReply.of_error(error)))
     except Exception as error:  # of a library or of the user's own; it may be of a class that the parent does not know
-        return encode_plain(to_builtins(WorkerReply.of_error(part_error(error, type(_model).__name__, None))))
+        return encode_plain(to_builtins(WorkerReply.of_error(part_error(error, part_class(_model).__name__, None))))
 
 
 def read_reply(content: bytes) -> list[Any]:

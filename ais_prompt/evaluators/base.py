@@ -58,36 +58,16 @@ class Evaluator(Protocol, metaclass=KeptChecks):
         """
 
 
-@runtime_checkable
-class RangedEvaluator(Evaluator, Protocol):
-    """An evaluator whose values are no fractions: 0 is the worst, and ``best``, such as 10 points, the best.
-
-    Attributes:
-        best: the largest value.
-    """
-
-    best: float
-
-
-@runtime_checkable
-class ScaledEvaluator(RangedEvaluator, Protocol):
-    """An evaluator whose values begin at another number than 0, such as 1 point.
-
-    Attributes:
-        worst: the smallest value.
-    """
-
-    worst: float
-
-
 def worst_of(evaluator: Evaluator) -> float:
-    """Return the smallest value that an evaluator gives: 0 unless it says otherwise."""
-    return evaluator.worst if isinstance(evaluator, ScaledEvaluator) else 0.0
+    """Return the smallest value that an evaluator gives: 0, unless its attribute ``worst`` is another number."""
+    found: float = getattr(evaluator, "worst", 0.0)
+    return found
 
 
 def best_of(evaluator: Evaluator) -> float:
-    """Return the largest value that an evaluator gives: 1 unless it says otherwise."""
-    return evaluator.best if isinstance(evaluator, RangedEvaluator) else 1.0
+    """Return the largest value that an evaluator gives: 1, unless its attribute ``best`` is another number."""
+    found: float = getattr(evaluator, "best", 1.0)
+    return found
 
 
 def less_is_better(evaluator: Evaluator, metric: str) -> bool:
@@ -122,7 +102,7 @@ class CorpusEvaluator(Evaluator, Protocol):
 
 
 @runtime_checkable
-class DoubtsGolds(Protocol):
+class DoubtsGolds(Protocol, metaclass=KeptChecks):
     """An evaluator that computes a number from any text, which means nothing for some golds."""
 
     def doubt(self, golds: Sequence[Any]) -> tuple[str, str] | None:
@@ -130,7 +110,7 @@ class DoubtsGolds(Protocol):
 
 
 @runtime_checkable
-class ScoresMeasures(Protocol):
+class ScoresMeasures(Protocol, metaclass=KeptChecks):
     """An evaluator of numbers that one inferencer measures, such as log-likelihoods of choices.
 
     Attributes:
@@ -141,7 +121,7 @@ class ScoresMeasures(Protocol):
 
 
 @runtime_checkable
-class AcceptsSilence(Protocol):
+class AcceptsSilence(Protocol, metaclass=KeptChecks):
     """An evaluator for which an empty answer may be right, as to a question without an answer."""
 
     def accepts_silence(self, gold: Any) -> bool:

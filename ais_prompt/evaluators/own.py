@@ -14,7 +14,7 @@ from ais_prompt.evaluators.base import Evaluator, less_is_better
 from ais_prompt.metrics import mean_scores
 from ais_prompt.registry import EVALUATORS, is_shipped
 from ais_prompt.types import STATUSES, SampleScore, Score
-from ais_prompt.utils import calling, defined_at, guarded, guarded_call
+from ais_prompt.utils import GuardedPart, calling, defined_at, guarded_call
 
 _WRITE: Final = "write `def score(self, extracted, gold)` that returns {'accuracy': 1.0} for one sample"
 
@@ -45,7 +45,8 @@ def make_evaluator(kind: str, args: Mapping[str, Any], **offered: Any) -> Evalua
 
 def _guarded(evaluator: OwnEvaluator, kind: str) -> Evaluator:
     """Return the evaluator with the other protocols of its part, such as that of a judge."""
-    return guarded(evaluator, EVALUATORS.protocols(), kind)  # type: ignore[no-any-return]
+    held: Any = GuardedPart(evaluator, EVALUATORS.protocols(), kind)
+    return held  # type: ignore[no-any-return]
 
 
 def is_scoring_function(part: Callable[..., Any], args: Mapping[str, Any]) -> bool:

@@ -26,7 +26,7 @@ from ais_prompt.errors import PromptError
 from ais_prompt.models import Model, SendsFields
 from ais_prompt.prompts import ChatFormat, Filled, PromptBuilder, Template
 from ais_prompt.types import Completion, Decoding, Prediction, Prompt, ReaderSpec, Request, Sample
-from ais_prompt.utils import KeptChecks
+from ais_prompt.utils import KeptChecks, part_class
 
 Conversation: TypeAlias = Generator[Sequence[Request], Sequence[Completion], Prediction]
 
@@ -202,6 +202,6 @@ def refuse_fields(model: Model, name: str) -> None:
     """
     if not isinstance(model, SendsFields) or name not in model.sends_fields:
         raise PromptError(
-            f"{type(model).__name__} cannot send {name}",
+            f"{part_class(model).__name__} cannot send {name}",
             fix=f"use OpenAIChatModel, for which a local model needs a server, or take {name} out of the inferencer",
         )

@@ -37,7 +37,7 @@ from ais_prompt.prompts import ChatFormat, PromptBuilder
 from ais_prompt.registry import INFERENCERS, is_shipped
 from ais_prompt.store import RunFolder, RunRecord
 from ais_prompt.types import DatasetSpec, JudgeSpec, ModelSpec, RunSpec, Sample, SummarySpec, TaskSpec
-from ais_prompt.utils import guarded_call
+from ais_prompt.utils import guarded_call, part_class
 
 ROWS_KEPT: Final = 2048
 """How many rows of the train split are kept at most, so that a large one does not fill the memory."""
@@ -292,7 +292,7 @@ class PlannedDataset:
         data, spec = self.data, self.spec.infer.retriever
         try:
             found = self.retriever.retrieve(data.train, data.test)
-            if not is_shipped(type(self.retriever)):
+            if not is_shipped(part_class(self.retriever)):
                 check_shots(found, data, spec.type, self.retriever)
         except AisPromptError as error:
             error.where = error.where or spec.where

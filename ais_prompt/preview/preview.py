@@ -27,7 +27,7 @@ from ais_prompt.plan import Task
 from ais_prompt.preview.origins import Origins, find_origins
 from ais_prompt.prompts import Filled
 from ais_prompt.types import ChatMessage, LikelihoodQuery, Prompt, Sample, prompt_to_json
-from ais_prompt.utils import calling
+from ais_prompt.utils import calling, part_class
 
 _OTHER_PROMPT: Final = "another prompt"
 GoldSent: TypeAlias = GoldUse | Literal["all"]
@@ -220,7 +220,7 @@ def find_tokens(model: Model, prompt: Prompt) -> tuple[Token, ...] | None:
         return None
     if ids is None or tokenizer is None:
         return None
-    with calling(f"the tokenizer of {type(model).__name__}", model):
+    with calling(f"the tokenizer of {part_class(model).__name__}", model):
         special = {*tokenizer.all_special_ids, *tokenizer.added_tokens_decoder}
         return tuple(Token(number, _text(tokenizer, number), number in special) for number in ids)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
@@ -13,6 +12,7 @@ from ais_prompt.prompts.dialogue_template import DialogueTemplate, FilledDialogu
 from ais_prompt.prompts.message_media import MediaRoots
 from ais_prompt.prompts.prompt_list import PromptList, chain
 from ais_prompt.types import Sample
+from ais_prompt.utils import part_class
 
 EXAMPLES_KEPT: Final = 2048
 """Maximum number of rendered examples in the cache, to bound memory for a large training split."""
@@ -133,14 +133,14 @@ class PromptBuilder:
         template = self.prompt_template
         if not isinstance(template, DialogueTemplate):
             raise PromptError(
-                f"{type(template).__name__} cannot make multi-turn dialogues", fix="use MultiTurnPromptTemplate"
+                f"{part_class(template).__name__} cannot make multi-turn dialogues", fix="use MultiTurnPromptTemplate"
             )
         if self.prompt_template.ice_token is not None:
             filled = template.dialogue(sample.fields, self.output_column, examples=self.examples(shots))
             return self._checked_dialogue(filled, sample)
         if shots:
             raise PromptError(
-                f"the retriever returns examples, but {type(inspect.unwrap(template)).__name__} cannot show them",  # type: ignore[arg-type]
+                f"the retriever returns examples, but {part_class(template).__name__} cannot show them",
                 fix="use ZeroRetriever, or MultiTurnPromptTemplate with an ice_token",
             )
         return self._checked_dialogue(template.dialogue(sample.fields, self.output_column), sample)
@@ -149,7 +149,7 @@ class PromptBuilder:
     def may_hold_media(self) -> bool:
         """Whether a prompt can contain media: only if a template overrides `Template.media`."""
         templates = filter(None, (self.prompt_template, self.ice_template))
-        return any(type(inspect.unwrap(template)).media is not Template.media for template in templates)  # type: ignore[arg-type]
+        return any(part_class(template).media is not Template.media for template in templates)
 
     def media(self, sample: Sample) -> Sequence[Mapping[str, Any]]:
         """Return the image, audio and video parts of a sample's prompt, in OpenAI form, without those of examples."""

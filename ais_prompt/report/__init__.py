@@ -67,7 +67,7 @@ if TYPE_CHECKING:
         estimate_words,
         used_line,
     )
-    from ais_prompt.report.web.assets import Lines, asset, counted, finite_json, labels, say
+    from ais_prompt.report.web.assets import asset, counted, finite_json, labels, say
     from ais_prompt.report.web.breakdown import LENGTH, MOST_GROUPS, SHOTS, Breakdowns, context_samples, long_contexts
     from ais_prompt.report.web.further import ReportTab
     from ais_prompt.report.web.index import ORDERS, STATES, FoundSamples, Query, SampleIndex, find, json_text
@@ -84,7 +84,7 @@ if TYPE_CHECKING:
         traced_views,
         write_prompts,
     )
-    from ais_prompt.report.web.sample import Judgement, judgement_places, read_judgements, sample_json
+    from ais_prompt.report.web.sample import Judgement, SampleChunk, judgement_places, read_judgements
     from ais_prompt.report.web.served import ServedReport
     from ais_prompt.report.web.server import LOOPBACK, ReportServer, report_of
     from ais_prompt.report.web.side_by_side import find_questions, verdict_of

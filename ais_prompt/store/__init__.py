@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         RunFile,
         check_scored,
         check_shape,
-        detail_starts,
+        detail_places,
         read_detail,
         read_details,
         read_head,

@@ -122,17 +122,26 @@ def check_scored(run: RunFolder, tasks: Iterable[TaskSpec]) -> None:
         raise ConfigError("the run has no scores yet", where=str(run.root), fix=_score_command(run.root))
 
 
-def detail_starts(path: Path) -> Iterator[int]:
-    """Yield where the line of each detail begins in a file of `write_results`, in bytes, in order.
+class _Head(msgspec.Struct):
+    sample_id: str
+
+
+def detail_places(path: Path) -> Iterator[tuple[str, int]]:
+    """Yield the id of each sample of a file of `write_results`, and where its line begins, in bytes.
 
     Raises:
-        StoreError: it cannot be read.
+        StoreError: the file cannot be read, or is broken.
     """
+    decoder = msgspec.json.Decoder(_Head)
     place = 0
     with _reading(path), open_regular(path) as lines:
         for line in lines:
             if line.startswith(b'    {"sample_id"'):
-                yield place
+                content = line.strip().removesuffix(b",")
+                try:
+                    yield decoder.decode(content).sample_id, place
+                except ValueError:  # a lone surrogate or NaN
+                    yield str(_object(content, path)["sample_id"]), place
             place += len(line)
 
 

@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     from ais_prompt.utils.folders import CONFIG_FOLDERS, SearchFolders, give_folders, given_folders
     from ais_prompt.utils.gpus import GPU_VARIABLE, GpuPool, visible_gpus
     from ais_prompt.utils.guard import (
+        GuardedPart,
+        KeptChecks,
         awaiting,
         calling,
         ends_program,
         exception_line,
-        guarded,
         guarded_call,
+        part_class,
         part_error,
         refuse_other_kind,
     )
@@ -102,7 +104,7 @@ if TYPE_CHECKING:
         verbosity,
         waiting,
     )
-    from ais_prompt.utils.protocols import KeptChecks, members, type_words
+    from ais_prompt.utils.protocols import members, type_words
     from ais_prompt.utils.secrets import (
         HIDDEN,
         SECRET_VARIABLE,

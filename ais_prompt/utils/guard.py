@@ -1,7 +1,7 @@
 """Call user-defined parts safely.
 
 Whatever they raise or return, the program gets a value of the right type, or an `AisPromptError` that names a line of
-the user's file. A user-defined part is wrapped (`guarded`); the wrapper checks every call of its protocol. Parts that
+the user's file. A user-defined part is held by a `GuardedPart`, which checks every call of its protocols. Parts that
 ship with the program are called directly, so they have no overhead.
 """
 
@@ -13,14 +13,18 @@ import logging
 import threading
 from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial, wraps
-from typing import Any, get_args, get_origin
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Protocol, get_args, get_origin
 
 from ais_prompt.errors import AisPromptError, ConfigError, PartError
 from ais_prompt.utils.log import ONCE
 from ais_prompt.utils.places import defined_at, is_raised_in_code, users_line
 from ais_prompt.utils.protocols import members, misfit, type_hints
 
+if TYPE_CHECKING:
+    from abc import ABCMeta as OfProtocols
+else:
+    OfProtocols = type(Protocol)
 logger = logging.getLogger(__name__)
 
 _FIX = "fix it there; then go on with -r, which keeps every answer"
@@ -28,8 +32,10 @@ GRACE_SECONDS = 10.0
 """Time that a cancelled coroutine of a part has to end."""
 
 
-def guarded(part: Any, protocols: Sequence[type], name: str) -> Any:
-    """Wrap a part, and check all calls of its protocols.
+class GuardedPart:
+    """A user-defined part: what it gives for a member of its protocols is checked, all else is passed on as it is.
+
+    `isinstance` of a protocol with `KeptChecks` looks at the part itself, and `part_class` returns its class.
 
     Args:
         part: an object of a user-defined class.
@@ -39,19 +45,58 @@ def guarded(part: Any, protocols: Sequence[type], name: str) -> Any:
     Raises:
         ConfigError: the part lacks a method or attribute of the first protocol.
     """
-    refuse_other_kind(part, protocols[0], name)
-    # Properties of the class, not of the object: newer Pythons look at the class for `isinstance` of a protocol.
-    body: dict[str, Any] = {member: _attribute(member) for member in dir(part) if not member.startswith("__")}
-    for protocol in protocols:
-        if all(_has(part, member) for member in members(protocol)):
-            body |= {member: _guarded_member(protocol, member, name) for member in members(protocol)}
-    body |= {
-        "__init__": _hold,
-        "__getattr__": _get,
-        "__setattr__": _set,
-        "__module__": type(inspect.unwrap(part)).__module__,
-    }
-    return type(type(inspect.unwrap(part)).__name__, (), body)(part)
+
+    def __init__(self, part: Any, protocols: Sequence[type], name: str) -> None:
+        refuse_other_kind(part, protocols[0], name)
+        followed = (protocol for protocol in protocols if not _missing(part, protocol))
+        declared = {member: protocol for protocol in followed for member in members(protocol)}
+        vars(self).update(__wrapped__=part, __declared__=declared, __called__=name)
+
+    def __getattr__(self, member: str) -> Any:
+        """Return a member of the part.
+
+        Raises:
+            PartError: it cannot be read, or is an attribute of the wrong type; of a method, when it is called.
+        """
+        if member == "__wrapped__":  # a copy that is not filled yet
+            raise AttributeError(member)
+        part, protocol = self.__wrapped__, self.__declared__.get(member)
+        if protocol is None:
+            return getattr(part, member)
+        name = f"{self.__called__}.{member}"
+        with calling(name, part):
+            value = getattr(part, member)
+        return _checked_member(value, inspect.getattr_static(protocol, member, None), protocol, name, part)
+
+    def __setattr__(self, member: str, value: Any) -> None:
+        setattr(self.__wrapped__, member, value)
+
+
+class KeptChecks(OfProtocols):
+    """The metaclass of a protocol that users' parts may follow: `isinstance` looks into a `GuardedPart`.
+
+    For the classes of this package, it keeps the answers. Before Python 3.12, `isinstance` takes 30 µs for a protocol,
+    and a task needs a dozen. Parts of users are always looked at: their members may differ from one object to the next.
+    """
+
+    def __instancecheck__(cls, instance: Any) -> bool:  # noqa: N805  # of a metaclass
+        kind = type(instance)
+        if issubclass(kind, GuardedPart) and cls.__dict__.get("_is_protocol"):
+            return not _missing(instance.__wrapped__, cls)
+        if not kind.__module__.startswith("ais_prompt."):
+            return super().__instancecheck__(instance)
+        if (cls, kind) not in _kept:
+            _kept[cls, kind] = super().__instancecheck__(instance)
+        return _kept[cls, kind]
+
+
+_kept: dict[tuple[type, type], bool] = {}
+"""Protocol and class → the answer; there are as many as this package has classes."""
+
+
+def part_class(part: Any) -> type[Any]:
+    """Return the class of a part, and of one that is guarded the user's."""
+    return type(inspect.unwrap(part))
 
 
 def refuse_other_kind(part: Any, protocol: type, name: str) -> None:
@@ -60,8 +105,7 @@ def refuse_other_kind(part: Any, protocol: type, name: str) -> None:
     Raises:
         ConfigError: it is a part of another kind, or lacks some.
     """
-    missing = [member for member in members(protocol) if not _has(part, member)]
-    if missing:
+    if missing := _missing(part, protocol):
         raise ConfigError(
             f"{name} is no {protocol.__name__}: it has no {', '.join(missing)}",
             where=defined_at(part),
@@ -197,25 +241,22 @@ def exception_line(error: BaseException) -> str:
     return f"{kind}: {message[:300]}" if message else kind
 
 
-def _guarded_member(protocol: type, member: str, name: str) -> property:
-    """Return a member of the wrapper: an attribute with a checked value, or a method with checked calls."""
-    declared = inspect.getattr_static(protocol, member, None)
-    full = f"{name}.{member}"
+def _checked_member(value: Any, declared: Any, protocol: type, name: str, part: Any) -> Any:
+    """Return an attribute of a part, or a method whose calls are checked.
+
+    Args:
+        value: the member of the part.
+        declared: the member of the protocol; None for an attribute that is only annotated.
+        protocol, name, part: the protocol; the member in messages; the part.
+    """
     if not inspect.isfunction(declared):
-        hint = type_hints(declared.fget if isinstance(declared, property) else protocol).get(
-            "return" if isinstance(declared, property) else member, Any
-        )
-        return property(lambda self: _checked(_part_of(self, member, full), hint, full, _held(self)))
-    returns = type_hints(declared).get("return", Any)
+        is_property = isinstance(declared, property)
+        hints = type_hints(declared.fget if is_property else protocol)
+        return _checked(value, hints.get("return" if is_property else name.rpartition(".")[2], Any), name, part)
+    if not callable(value):
+        raise _wrong(f"{name} is no method but {type(value).__name__}", part)
     guard = guarded_coroutine if inspect.iscoroutinefunction(declared) else guarded_call
-
-    def method(self: Any) -> Callable[..., Any]:
-        function = _part_of(self, member, full)
-        if not callable(function):
-            raise _wrong(f"{full} is no method but {type(function).__name__}", _held(self))
-        return guard(function, returns, full)
-
-    return property(method)
+    return guard(value, type_hints(declared).get("return", Any), name)
 
 
 def _checked(value: Any, hint: Any, name: str, part: Any) -> Any:
@@ -259,6 +300,11 @@ def _wrong(what: str, part: Any, fix: str = _FIX, member: str = "") -> PartError
     return PartError(what, where=defined_at(part, member), fix=fix)
 
 
+def _missing(part: Any, protocol: type) -> list[str]:
+    """Return the members of a protocol that a part lacks."""
+    return [member for member in members(protocol) if not _has(part, member)]
+
+
 def _has(part: Any, member: str) -> bool:
     try:
         getattr(part, member)
@@ -268,28 +314,3 @@ def _has(part: Any, member: str) -> bool:
         if ends_program(error):
             raise
     return True
-
-
-def _held(stand_in: Any) -> Any:
-    return vars(stand_in)["__wrapped__"]
-
-
-def _hold(self: Any, part: Any) -> None:
-    vars(self)["__wrapped__"] = part
-
-
-def _get(self: Any, member: str) -> Any:
-    return getattr(_held(self), member)
-
-
-def _set(self: Any, member: str, value: Any) -> None:
-    setattr(_held(self), member, value)
-
-
-def _attribute(member: str) -> property:
-    return property(partial(_get, member=member))
-
-
-def _part_of(stand_in: Any, member: str, name: str) -> Any:
-    with calling(name, _held(stand_in)):
-        return getattr(_held(stand_in), member)

@@ -12,32 +12,9 @@ from functools import cache, lru_cache
 from itertools import repeat
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
-
-if TYPE_CHECKING:
-    from abc import ABCMeta as OfProtocols
-else:
-    OfProtocols = type(Protocol)
-_kept: dict[tuple[type, type], bool] = {}
-"""Protocol and class → the answer; there are as many as this package has classes."""
-
-
-class KeptChecks(OfProtocols):
-    """The metaclass of a protocol that keeps the answers of `isinstance`, for the classes of this package.
-
-    Before Python 3.12, `isinstance` takes 30 µs for a protocol, and a task needs a dozen. Parts of users are always
-    looked at: their members may differ from one object to the next.
-    """
-
-    def __instancecheck__(cls, instance: Any) -> bool:  # noqa: N805  # of a metaclass
-        kind = type(instance)
-        if not kind.__module__.startswith("ais_prompt."):
-            return super().__instancecheck__(instance)
-        if (cls, kind) not in _kept:
-            _kept[cls, kind] = super().__instancecheck__(instance)
-        return _kept[cls, kind]
 
 
 @cache

@@ -34,7 +34,7 @@ from ais_prompt.store import (
     write_predictions,
 )
 from ais_prompt.types import Completion, Decoding, Prediction, Request, TaskFacts
-from ais_prompt.utils import encode_plain, logging_to, open_regular, read_objects
+from ais_prompt.utils import encode_plain, logging_to, open_regular, part_class, read_objects
 
 MOST_REQUESTS: Final = 50_000
 MOST_BYTES: Final = 200_000_000
@@ -218,7 +218,8 @@ def _model(task: Task) -> OpenAIModel | OpenAIResponsesModel:
     model = task.model
     if not isinstance(model, OpenAIModel | OpenAIResponsesModel):
         raise ConfigError(
-            f"{type(model).__name__} cannot be asked through files, only models behind an OpenAI-compatible server",
+            f"{part_class(model).__name__} cannot be asked through files, only models behind an OpenAI-compatible "
+            "server",
             where=task.spec.model.where,
             fix="use OpenAIChatModel, OpenAICompletionModel or OpenAIResponsesModel with the name of the model",
         )

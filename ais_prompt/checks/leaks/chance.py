@@ -32,8 +32,8 @@ ALPHA: Final = 0.01
 NOTICEABLE: Final = 0.05
 """An excess over chance, as a share of the questions, below which there is no alarm however significant it is."""
 
-NOTICEABLE_LOOK: Final = 0.1
-"""The same for the look of the choices: people write right choices a little longer than wrong ones."""
+NOTICEABLE_MOST: Final = 0.1
+"""The same for what a question about a text may well say: the gold most often, or the right choice alone."""
 
 
 class Clue(Struct, frozen=True):
@@ -137,20 +137,3 @@ def p_of_hits(hits: int, options: Sequence[int]) -> float:
     for n, questions in Counter(options).items():
         drawn += rng.binomial(questions, 1 / n, DRAWS)
     return (1 + int((drawn >= hits).sum())) / (1 + DRAWS)
-
-
-def p_of_positions(counts: Sequence[int], options: Sequence[int]) -> float:
-    """χ² test of gold positions, by simulation, so that it holds for few rows too.
-
-    Args:
-        counts: how often the gold is at each position.
-        options: how many choices each question has; each position of a question is as likely.
-    """
-    rng = np.random.default_rng(SEED)
-    expected = np.zeros(len(counts))
-    drawn = np.zeros((DRAWS, len(counts)))
-    for n, questions in Counter(options).items():
-        expected[:n] += questions / n
-        drawn[:, :n] += rng.multinomial(questions, [1 / n] * n, DRAWS)
-    statistics = ((np.vstack([counts, drawn]) - expected) ** 2 / expected).sum(axis=1)
-    return (1 + int((statistics[1:] >= statistics[0] * (1 - 1e-12)).sum())) / (1 + DRAWS)

@@ -3,7 +3,12 @@
 BFCL reads values that a model writes as text in the syntax of Java or JavaScript. A text that does not have the form of
 its type stays a text. Source: ``java_type_converter``, ``js_type_converter`` of `bfcl-eval` 2025.6.14, with their
 limits: items are split at every comma, and a map ends at the first bracket. A model writes the texts, so that none may
-take long: what a regular expression would try in too many ways is scanned."""
+take long: what a regular expression would try in too many ways is scanned.
+
+The checker of `bfcl-eval` 2026.3.23 is not used. It agrees on all calls made of the published answers, right and broken
+ones (15,814 in Python, 2,852 in Java and JavaScript). But it needs 150 packages (3.7 GB, torch among them), one
+more that it does not name, and NumPy 1.26.4; to import it takes 8 seconds, 6,000 modules and 270 MB.
+"""
 
 from __future__ import annotations
 

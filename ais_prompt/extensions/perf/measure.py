@@ -34,7 +34,7 @@ from ais_prompt.models import ApiModel, Moments, StreamReader, allow_connections
 from ais_prompt.plan import Task
 from ais_prompt.store import RunFolder
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Prompt, Request, TaskFacts
-from ais_prompt.utils import run_coroutine
+from ais_prompt.utils import part_class, run_coroutine
 
 MOST_CONNECTIONS: Final = 20_000
 """Connections that a load without a limit may open; there are 65,535 ports."""
@@ -163,7 +163,7 @@ class _Asking:
                 return Completion(failure=Failure(CUT, message)), None
             if ends_task(error):
                 raise
-            return Completion(failure=failure_of(error, type(self._model).__name__)), None
+            return Completion(failure=failure_of(error, part_class(self._model).__name__)), None
         return without_secrets(completion), reader
 
     def _as_sent(self, request: Request, number: int) -> Request:

@@ -20,6 +20,7 @@ from ais_prompt.extensions.perf.metrics import Distribution, distribution
 from ais_prompt.inferencers import ends_task, failure_of
 from ais_prompt.models import ApiModel, Moments
 from ais_prompt.types import ChatMessage, Decoding, Request
+from ais_prompt.utils import part_class
 
 INTERVAL: Final = 1.0
 """Seconds between two probes, whether the earlier one is answered or not."""
@@ -60,7 +61,7 @@ async def probing(model: ApiModel, pattern: Request, origin: float, found: list[
         except Exception as error:
             if ends_task(error):
                 raise
-            failure = failure_of(error, type(model).__name__)
+            failure = failure_of(error, part_class(model).__name__)
         sent = taken if moments.sent is None else moments.sent
         kind = None if failure is None else failure.kind
         found.append(LoadProbe(round(sent - origin, 6), round(loop.time() - sent, 6), kind))

@@ -15,7 +15,7 @@ from ais_prompt.models.transport.base import Server, Transport
 from ais_prompt.models.transport.credentials import DEFAULT_VARIABLE
 from ais_prompt.models.transport.network import public_address
 from ais_prompt.registry import TRANSPORTS, ChecksArguments, is_shipped
-from ais_prompt.utils import SECRETS, guarded
+from ais_prompt.utils import SECRETS, GuardedPart
 
 _OPENAI: Final = "openai."
 _AZURE_VARIABLE: Final = "AZURE_OPENAI_API_KEY"
@@ -82,7 +82,7 @@ class TransportSpec(Struct, frozen=True):
                 fix="check the arguments of `client`",
             ) from error
         if not is_shipped(type(transport)):
-            transport = guarded(transport, TRANSPORTS.protocols(), self.type)
+            transport = GuardedPart(transport, TRANSPORTS.protocols(), self.type)
         return transport  # type: ignore[no-any-return]
 
     @property

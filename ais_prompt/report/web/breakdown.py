@@ -49,7 +49,7 @@ class Breakdowns:
         """Add a sample.
 
         Args:
-            prediction, detail: as in `ais_prompt.report.web.sample.sample_json`.
+            prediction, detail: as in `ais_prompt.report.web.sample.SampleChunk.add`.
             length: of its answer, in any unit; None if it has none.
         """
         self._values.append(self._value(detail))

@@ -15,7 +15,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from itertools import chain, repeat
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 from urllib.parse import parse_qs
@@ -25,15 +25,15 @@ from msgspec import Struct
 from ais_prompt.errors import AisPromptError, ConfigError, StoreError
 from ais_prompt.report.question_lines import question_text, questions
 from ais_prompt.report.web.overview import COLUMNS, TaskTotals, overview, samples_of
-from ais_prompt.report.web.run_files import shown_tasks, summary_of, time_of_summary
+from ais_prompt.report.web.run_files import InOrder, shown_tasks, summary_of, time_of_summary
 from ais_prompt.report.web.sample import judgement_places
-from ais_prompt.store import ASK_FIRST, NO_ANSWERS, RunFolder, detail_starts, is_own, reading, refuse_links, writing
+from ais_prompt.store import ASK_FIRST, NO_ANSWERS, RunFolder, detail_places, is_own, reading, refuse_links, writing
 from ais_prompt.types import Prediction, prompts_to_json
 from ais_prompt.utils import SECRETS, encode_finite, exception_line
 
 STATES: Final = ("right", "partial", "wrong", "scored", "answered", "unparsed", "truncated", "failed")
 """In the order in which they are shown and sorted."""
-VERSION: Final = 5
+VERSION: Final = 6
 """Of the file; one of another version is made again."""
 BATCH_SAMPLES: Final = 1000
 """Samples of a task that are written together."""
@@ -189,12 +189,13 @@ class SampleIndex:
     def _batches(self, place: int, totals: TaskTotals, path: Path) -> Iterator[tuple[Batch, Prediction | None]]:
         """Yield the samples of a task in batches, each with the sample before it."""
         task = totals.task
-        scores = detail_starts(self.folder.results(task.model, task.dataset)) if task.scored else ()
+        details = InOrder(detail_places(self.folder.results(task.model, task.dataset)) if task.scored else ())
         batch: list[tuple[Prediction, dict[str, Any]]] = []
         before = None
-        samples = zip(samples_of(totals, self.folder), line_starts(path), chain(scores, repeat(-1)), strict=False)
-        for (prediction, _, line), start, detail_start in samples:
-            batch.append((prediction, {**line, "task": place, "start": start, "detail_start": detail_start}))
+        for (prediction, _, line), start in zip(samples_of(totals, self.folder), line_starts(path), strict=False):
+            detail = details.pop(prediction.sample_id)
+            places = {"task": place, "start": start, "detail_start": -1 if detail is None else detail}
+            batch.append((prediction, {**line, **places}))
             if len(batch) == BATCH_SAMPLES:
                 yield batch, before
                 before, batch = prediction, []

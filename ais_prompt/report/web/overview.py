@@ -220,7 +220,7 @@ def row(prediction: Prediction, detail: SampleScore | None, results: ShownResult
     """Return one line of the table, without its question.
 
     Args:
-        prediction, detail: as in `sample_json`.
+        prediction, detail: as in `SampleChunk.add`.
         results: of the task; the table shows the value of its main metric.
     """
     value = finite(detail.values.get(results.metric)) if detail and results.metric else None

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
 from msgspec import Struct
 
@@ -27,6 +27,7 @@ PAUSE_SHARE: Final = 5
 """A pause is at least this many times as long as the scoring before it, so that the run keeps the machine."""
 FAILED: Final = ("error", "no answer", "no value")
 """How the note of a task begins that has no score because something went wrong."""
+Value = TypeVar("Value")
 Rescore = Callable[[RunFolder], None]
 """Scores what a run has answered so far, into its ``partial`` folder."""
 
@@ -118,6 +119,25 @@ def shown_tasks(folder: RunFolder, rows: Sequence[Row]) -> list[ShownTask]:
     return list(tasks.values())
 
 
+class InOrder(Generic[Value]):
+    """Values by the id of their sample, each asked for once.
+
+    Those that are asked for in their own order take no memory.
+    """
+
+    def __init__(self, values: Iterable[tuple[str, Value]]) -> None:
+        self._values = iter(values)
+        self._passed: dict[str, Value] = {}  # those that were read but not asked for yet
+
+    def pop(self, sample_id: str) -> Value | None:
+        """Return the value of a sample; None if there is none."""
+        while sample_id not in self._passed:
+            if (found := next(self._values, None)) is None:
+                return None
+            self._passed[found[0]] = found[1]
+        return self._passed.pop(sample_id)
+
+
 class ShownResults:
     """The results file of a task, sample by sample.
 
@@ -152,22 +172,15 @@ class ShownResults:
                 **sensitivity.to_json(),
                 "far": [other.postprocessor for other in sensitivity.far],
             }
-        self._details = iter(details)
-        self._passed: dict[str, SampleScore] = {}  # those that were read but not asked for yet
+        self._details = InOrder((detail.sample_id, detail) for detail in details)
 
     def detail_of(self, sample_id: str) -> SampleScore | None:
         """Return the score of a sample, once; None if there is none.
 
-        Scores that are asked for in the order of the file take no memory.
-
         Raises:
             StoreError: the file is broken.
         """
-        while sample_id not in self._passed:
-            if (detail := next(self._details, None)) is None:
-                return None
-            self._passed[detail.sample_id] = detail
-        return self._passed.pop(sample_id)
+        return self._details.pop(sample_id)
 
 
 def results_of(task: ShownTask, folder: RunFolder) -> ShownResults:

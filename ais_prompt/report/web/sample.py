@@ -49,17 +49,34 @@ MOST_MEDIA: Final = 4_000_000
 _DATA: Final = re.compile(r"data:([a-z0-9.+-]+/[a-z0-9.+-]+);base64,[A-Za-z0-9+/=\s]*\Z", re.IGNORECASE)
 
 
-def sample_json(
-    prediction: Prediction, detail: SampleScore | None, lines: Lines, judgements: Sequence[Judgement] = ()
-) -> dict[str, Any]:
-    """Return a sample as JSON values with finite numbers; its texts go into ``lines``.
+class SampleChunk:
+    """Samples as JSON values that share the lines of their texts: what a page reads to show one of them.
 
-    Args:
-        prediction: requests and answers of the sample.
-        detail: the score of the sample; None if it was not scored.
-        lines: the lines of the chunk of the sample.
-        judgements: what judges were asked about the sample.
+    `write_report` embeds chunks in the file, and `ServedReport` makes the chunk of a sample when it is opened.
     """
+
+    def __init__(self) -> None:
+        self.lines = Lines()
+        self.samples: list[dict[str, Any]] = []
+
+    def add(self, prediction: Prediction, detail: SampleScore | None, judged: Iterable[tuple[Path, int]] = ()) -> None:
+        """Add a sample.
+
+        Args:
+            prediction: its requests and answers.
+            detail: its score; None if it was not scored.
+            judged: from `judgement_places`: where the requests to judges about it begin.
+        """
+        self.samples.append(_sample(prediction, detail, self.lines, read_judgements(judged)))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return ``lines``, and ``samples`` with finite numbers, whose texts are the numbers of their lines."""
+        return {"lines": self.lines.to_json(), "samples": self.samples}
+
+
+def _sample(
+    prediction: Prediction, detail: SampleScore | None, lines: Lines, judgements: Sequence[Judgement]
+) -> dict[str, Any]:
     return {
         "requests": _requests(prediction, lines),
         "labels": _labels(prediction, lines),

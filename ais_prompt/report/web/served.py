@@ -10,14 +10,13 @@ from urllib.parse import parse_qs
 
 from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.preview import PromptView
-from ais_prompt.report.web.assets import Lines
 from ais_prompt.report.web.further import further_data, time_of_tabs
 from ais_prompt.report.web.index import Query, SampleIndex, find
 from ais_prompt.report.web.overview import overview
 from ais_prompt.report.web.pages import REPORT_LIBRARIES, REPORT_SCRIPTS, page_pieces
 from ais_prompt.report.web.run_files import has_scores, newest_scores, time_of_summary
 from ais_prompt.report.web.run_prompts import chosen_part, kept_prompts, prompts_part, sample_prompts_html, traced_views
-from ais_prompt.report.web.sample import read_judgements, sample_json
+from ais_prompt.report.web.sample import SampleChunk
 from ais_prompt.report.web.side_by_side import find_questions
 from ais_prompt.store import RunFolder, read_detail, read_prediction
 from ais_prompt.types import Prediction, SampleScore
@@ -151,14 +150,13 @@ class ServedReport:
         number = row["number"]
         near = [place for place in (number - 1, number + 1) if 0 <= place < index.size]
         beside = [other for other in map(index.row, near) if other["task"] == row["task"]][:1]
-        lines = Lines()
-        samples = []
+        chunk = SampleChunk()
         for one in [row, *beside]:
             prediction, detail = _stored(index, one)
             judged = index.judgements(row["task"], prediction.sample_id) if one is row else ()
-            samples.append(sample_json(prediction, detail, lines, read_judgements(judged)))
+            chunk.add(prediction, detail, judged)
         is_first = any(other["number"] > number for other in beside)
-        return {"lines": lines.to_json(), "samples": samples, "is_first": is_first}
+        return {**chunk.to_json(), "is_first": is_first}
 
     def prompts(self, query: str) -> dict[str, str]:
         """Return the prompts of a sample with their origins, as HTML, of all models side by side.

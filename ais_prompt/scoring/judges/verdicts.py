@@ -21,7 +21,7 @@ from ais_prompt.plan import Task
 from ais_prompt.scoring.scorer import Scorer, failure_kind, place_of, scoring
 from ais_prompt.store import RunFolder, read_predictions
 from ais_prompt.types import Completion, Failure, JudgeSpec, JudgeVerdict, Prediction, SampleScore, Score
-from ais_prompt.utils import defined_at, digest
+from ais_prompt.utils import defined_at, digest, part_class
 
 ORDERS: Final = (False, True)
 """Whether the reference answer comes first, for each question about a pair of answers."""
@@ -181,7 +181,7 @@ class JudgedScorer(Struct, frozen=True):
         for metric in self.evaluator.metrics:
             if metric not in values:
                 where = defined_at(self.evaluator, "without_judge")
-                what = f"{type(self.evaluator).__name__} gives no {metric!r}"
+                what = f"{part_class(self.evaluator).__name__} gives no {metric!r}"
                 raise PartError(what, where=where, fix="return a value for each of its metrics")
         return dict(values)
 

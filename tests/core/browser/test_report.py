@@ -8,11 +8,13 @@ import itertools
 import json
 import random
 import re
+import shutil
 from pathlib import Path
 from urllib.parse import parse_qs
 
 import pytest
 
+from ais_prompt.report.web import write_report, writer
 from ais_prompt.scoring import percent
 from ais_prompt.store import RunFolder
 from tests.core.browser.conftest import open_report
@@ -762,3 +764,22 @@ def test_no_english_word_is_left_that_does_not_come_from_the_data(
 
 def words_of(text: str) -> set[str]:
     return {word.lower() for word in re.findall(r"[A-Za-z][A-Za-z_-]{2,}", text)}
+
+
+def test_a_run_of_too_many_samples_says_who_shows_them(
+    chromium: Page, sample_run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = RunFolder(tmp_path / sample_run.root.parent.name / sample_run.root.name)
+    shutil.copytree(sample_run.root, folder.root)
+    monkeypatch.setattr(writer, "MOST_BYTES", 1000)
+    monkeypatch.setenv("AISPROMPT_LANG", "en")
+    write_report(folder)
+    chromium.complaints.clear()
+    open_report(chromium, folder.report, "tab=samples")
+    assert chromium.texts("#live") == [
+        f"The {ALL} samples are too many for one file; aisprompt view shows them. Scores and charts are of all."
+    ]
+    for name in ("scores", "models", "answers", "run"):
+        tab(chromium, name)
+        assert chromium.texts(f"#panel-{name}") != [""]
+    assert not chromium.complaints

@@ -19,9 +19,9 @@ function drawOverview() {
   byId("title").replaceChildren(plain(data.name));
   byId("subtitle").replaceChildren(subtitle());
   byId("head").replaceChildren(...causes());
-  if (data.kept != null) {
+  if (data.has_samples === false) {
     byId("live").hidden = false;
-    byId("live").textContent = say("This file holds {kept} of {all} samples, evenly spaced; scores and charts are of all. aisprompt view shows every sample.", { kept: count(data.kept), all: count(data.tasks.reduce((sum, task) => sum + task.samples, 0)) });
+    byId("live").textContent = say("The {all} samples are too many for one file; aisprompt view shows them. Scores and charts are of all.", { all: count(data.tasks.reduce((sum, task) => sum + task.samples, 0)) });
   }
   drawTabs();
 }

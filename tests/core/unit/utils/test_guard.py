@@ -12,12 +12,12 @@ import pytest
 from ais_prompt.errors import ConfigError, DataError, PartError
 from ais_prompt.models import ScriptedModel
 from ais_prompt.types import Activity
-from ais_prompt.utils import guarded
+from ais_prompt.utils import GuardedPart, KeptChecks, part_class
 from ais_prompt.verbs.tasks import _activity
 
 
 @runtime_checkable
-class Kind(Protocol):
+class Kind(Protocol, metaclass=KeptChecks):
     size: int
 
     def double(self, number: int) -> int: ...
@@ -30,7 +30,7 @@ class Kind(Protocol):
 
 
 @runtime_checkable
-class More(Protocol):
+class More(Protocol, metaclass=KeptChecks):
     def extra(self) -> bool: ...
 
 
@@ -64,7 +64,7 @@ def raising(error: BaseException) -> Callable[[], Any]:
 
 
 def stand_in(act: Callable[[], Any] = lambda: None) -> Any:
-    return guarded(Part(act), [Kind, More], "my.Part")
+    return GuardedPart(Part(act), [Kind, More], "my.Part")
 
 
 def conversation(part: Any) -> float:
@@ -94,7 +94,7 @@ def test_a_stand_in_passes_everything_on() -> None:
     assert isinstance(part, Kind)
     assert not isinstance(part, More)
     part.size = 9
-    assert (part.size, part.calls, type(part).__name__) == (9, 1, "Part")
+    assert (part.size, part.calls, part_class(part).__name__) == (9, 1, "Part")
 
 
 def test_what_a_part_raises_names_its_line() -> None:
@@ -134,7 +134,7 @@ def test_a_cancelled_call_of_a_part_is_cancelled_with_it() -> None:
                 ended.append("closed")
 
     async def run() -> None:
-        asking = asyncio.ensure_future(guarded(Slow(), [Kind], "my.Slow").later())
+        asking = asyncio.ensure_future(GuardedPart(Slow(), [Kind], "my.Slow").later())
         for _ in range(3):
             await asyncio.sleep(0)
         asking.cancel()
@@ -165,12 +165,12 @@ def test_a_method_that_should_be_awaited() -> None:
             return "now"
 
     with pytest.raises(PartError, match="returns without `await`"):
-        asyncio.run(guarded(Hasty(), [Kind], "my.Hasty").later())
+        asyncio.run(GuardedPart(Hasty(), [Kind], "my.Hasty").later())
 
 
 def test_a_part_of_another_kind_is_refused() -> None:
     with pytest.raises(ConfigError, match="is no Kind: it has no size, double, later, each, talk"):
-        guarded(object(), [Kind], "my.object")
+        GuardedPart(object(), [Kind], "my.object")
 
 
 def test_an_exception_that_cannot_be_printed() -> None:

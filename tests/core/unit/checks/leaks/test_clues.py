@@ -1,4 +1,4 @@
-"""Golds that another column or the look of the choices gives away are found; data by chance raises no alarm."""
+"""Golds that another column gives away are found; data by chance raises no alarm."""
 
 from __future__ import annotations
 
@@ -90,77 +90,20 @@ def test_a_chinese_gold_is_found_without_blanks() -> None:
     assert len(alarms(rows, ["q"])) == 1
 
 
-def longest(row: Row) -> None:
-    row[row["gold"]] += " and so it is, of course"
-
-
-def marked(row: Row) -> None:
-    row[row["gold"]] += " *"
-
-
-def begun(row: Row) -> None:
-    row[row["gold"]] = "(" + row[row["gold"]]
-
-
-def capital(row: Row) -> None:
-    row[row["gold"]] = row[row["gold"]].capitalize()
-
-
-def small(row: Row) -> None:
-    for label in set("ABCD") - {row["gold"]}:
-        row[label] = row[label].capitalize()
-
-
-def loud(row: Row) -> None:
-    small(row)
-    row[row["gold"]] = row[row["gold"]].upper()
-
-
-def full_stop(row: Row) -> None:
-    row[row["gold"]] += "."
-
-
 def told(row: Row) -> None:
     row["q"] += f" {row[row['gold']]}"
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("change", "what"),
-    [
-        (longest, "the right choice is the longest in"),
-        (marked, "the right choice is the only one that ends as it does in"),
-        (begun, "the right choice is the only one that begins as it does in"),
-        (capital, "the right choice is the only one that begins with a capital in"),
-        (small, "the right choice is the only one that begins with a small letter in"),
-        (loud, "the right choice is the only one in capitals in"),
-        (full_stop, "the right choice is the only one that ends with a full stop in"),
-        (told, "the right choice is the only one that occurs elsewhere in the prompt in"),
-    ],
-)
-def test_a_choice_that_looks_right_is_found(change: Callable[[Row], None], what: str) -> None:
+@pytest.mark.parametrize("label", ["", "({}) ", "{}. "])
+def test_the_text_of_the_right_choice_in_the_question_is_found(label: str) -> None:
     rows = choice_rows(Random(5))
-    for row in rows:
-        change(row)
-    assert any(found.startswith(what) for found in alarms(rows, "qABCD"))
-
-
-@pytest.mark.parametrize("change", [capital, small, loud, full_stop])
-def test_the_look_of_one_of_two_choices_is_found(change: Callable[[Row], None]) -> None:
-    rows = [{**row, "gold": "AB"[index % 2]} for index, row in enumerate(choice_rows(Random(8)))]
-    for row in rows:
-        change(row)
-    assert len(alarms(rows, "qAB")) > 0
-
-
-@pytest.mark.thorough
-def test_right_choices_that_are_a_little_longer_are_no_clue() -> None:
-    """People write them so; in the published LogiQA they are the longest in 28 %, not 21 %."""
-    random = Random(9)
-    rows = choice_rows(random, 2000)
-    for row in random.sample(rows, 200):
-        longest(row)
     assert alarms(rows, "qABCD") == []
+    for row in rows[::3]:
+        told(row)
+    for row in rows:
+        row |= {letter: label.format(letter) + row[letter] for letter in LETTERS}
+    [what] = alarms(rows, "qABCD")
+    assert what.startswith("the right choice is the only one that occurs elsewhere in the prompt in ")
 
 
 def listed(random: Random, count: int = 250) -> list[Row]:
@@ -184,16 +127,6 @@ def test_labels_of_choices_that_the_question_lists_are_no_clue_and_one_more_is()
     assert any("the right one occurs most often in the column 'q'" in what for what in alarms(rows, ["q"]))
 
 
-def test_the_place_of_the_right_choice_is_found() -> None:
-    rows = choice_rows(Random(6))
-    for row in rows[::2]:
-        row["gold"] = "C"
-    [what] = alarms(rows, "qABCD")
-    assert what.startswith("the right choice is number 3 in 6")
-    [alone] = alarms([{"q": "which?", "gold": row["gold"]} for row in rows], ["q"])  # the choices are in the question
-    assert alone.startswith("the right choice is number 3 in 6")
-
-
 @pytest.mark.parametrize(
     ("row", "columns", "golds"),
     [
@@ -208,9 +141,9 @@ def test_the_place_of_the_right_choice_is_found() -> None:
     ],
 )
 def test_choices_are_found_in_the_ways_data_sets_hold_them(row: Row, columns: list[str], golds: list[str]) -> None:
-    layout = find_choices(columns, [row, row], golds)
-    assert layout is not None
-    assert [(question.texts, question.gold) for question in layout.questions] == [(("x", "y"), 0), (("x", "y"), 1)]
+    choices = find_choices(columns, [row, row], golds)
+    assert choices is not None
+    assert (choices.texts, choices.golds) == ([["x", "y"], ["x", "y"]], [0, 1])
 
 
 @pytest.mark.parametrize(

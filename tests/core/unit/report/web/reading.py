@@ -28,7 +28,7 @@ class Report:
     def sample(self, place: int = 0, task: int = 0, chunk: int = 0) -> dict[str, Any]:
         """A sample with its texts put together again."""
         value = self.unpacked(f"task-{task}-chunk-{chunk}")
-        sample: dict[str, Any] = _with_texts(value["samples"][place], value["lines"])
+        sample: dict[str, Any] = with_texts(value["samples"][place], value["lines"])
         return sample
 
 
@@ -39,12 +39,13 @@ def read_report(path: Path) -> Report:
     return Report({name: text for name, text in parser.blocks.items() if not name.startswith("library-")})
 
 
-def _with_texts(value: Any, lines: list[str]) -> Any:
+def with_texts(value: Any, lines: list[str]) -> Any:
+    """A JSON value with texts in place of the numbers of their lines."""
     if isinstance(value, dict):
-        return {name: _with_texts(item, lines) for name, item in value.items()}
+        return {name: with_texts(item, lines) for name, item in value.items()}
     if isinstance(value, list) and value and all(isinstance(item, int) for item in value):
         return "\n".join(lines[number] for number in value)
-    return [_with_texts(item, lines) for item in value] if isinstance(value, list) else value
+    return [with_texts(item, lines) for item in value] if isinstance(value, list) else value
 
 
 class _Blocks(HTMLParser):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ais_prompt.report import Judgement, Lines, ServedReport, judgement_places, read_judgements, sample_json
+from ais_prompt.report import Judgement, SampleChunk, ServedReport, judgement_places, read_judgements
 from ais_prompt.scoring import question_id
 from ais_prompt.store import RunFolder, write_predictions
 from ais_prompt.types import Completion, JudgeVerdict, Prediction, SampleScore
@@ -12,9 +12,12 @@ from ais_prompt.utils import encode
 from tests.core.unit.report.web.making import make_run
 
 
+def places(folder: RunFolder, sample_id: str) -> list[tuple[Path, int]]:
+    return [(path, start) for name, path, start in judgement_places(folder, "model", "pairs") if name == sample_id]
+
+
 def judgements(folder: RunFolder, sample_id: str) -> list[Judgement]:
-    places = judgement_places(folder, "model", "pairs")
-    return read_judgements((path, start) for name, path, start in places if name == sample_id)
+    return read_judgements(places(folder, sample_id))
 
 
 ANSWER = Prediction("id0", 0, "Q", "an answer", None, (Completion("an answer"),))
@@ -46,7 +49,9 @@ def test_both_orders_and_both_judges_have_their_verdicts(tmp_path: Path) -> None
         ("org%2Ftwo", "[[A]]", "first", False),
         ("org%2Ftwo", "hm", None, True),
     ]
-    shown = sample_json(ANSWER, score, Lines(), found)["judgements"]
+    chunk = SampleChunk()
+    chunk.add(ANSWER, score, places(folder, "id0"))
+    shown = chunk.samples[0]["judgements"]
     assert [(one["judge"], one["verdict"], one["swapped"]) for one in shown[:2]] == [
         ("one", "first", False),
         ("one", "first", True),

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ais_prompt.errors import StoreError
+from ais_prompt.report import ServedReport
 from ais_prompt.report.web import write_report, writer
 from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, Prediction, SampleScore, Usage
 from tests.core.unit.report.web.making import make_run, prediction, scored
-from tests.core.unit.report.web.reading import Report, read_report
+from tests.core.unit.report.web.reading import Report, read_report, with_texts
 
 HOSTILE = [
     "</script><script>alert(1)</script>",
@@ -217,18 +217,27 @@ def test_numbers_that_json_does_not_know_are_left_out(tmp_path: Path) -> None:
     assert report.data["scores"][0]["score"] is None
 
 
-def test_a_file_of_many_samples_holds_some_of_each_task_and_says_so(
+def test_the_samples_are_in_the_file_up_to_a_size_and_else_in_view_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = make_run(tmp_path, [prediction(number) for number in range(100)])
-    monkeypatch.setattr(writer, "MOST_SAMPLES", 30)
+    monkeypatch.setattr(writer, "CHUNK_SAMPLES", 10)
+    for most, has_samples in ((1_000_000, True), (500, False)):
+        monkeypatch.setattr(writer, "MOST_BYTES", most)
+        write_report(folder)
+        report = read_report(folder.report)
+        assert report.data["has_samples"] == has_samples
+        assert ("task-0-table" in report.blocks) == ("task-0-chunk-0" in report.blocks) == has_samples
+        assert report.data["tasks"][0]["samples"] == 100
+        assert report.data["tasks"][0]["states"] == {"answered": 100}
+
+
+def test_the_file_and_view_show_the_same_of_each_sample(tmp_path: Path) -> None:
+    failed = prediction(1, "x\ny", Completion(failure=Failure("timeout", "no answer in 60 s")), answer=None)
+    folder = make_run(tmp_path, [prediction(0), failed, prediction(2)], [scored(0), scored(2, 0.0)])
     write_report(folder)
-    report = read_report(folder.report)
-    assert report.data["kept"] == 30
-    assert report.data["tasks"][0]["samples"] == 100
-    places = report.unpacked("task-0-table")["index"]
-    assert len(places) == 30
-    assert {after - before for before, after in itertools.pairwise(places)} <= {3, 4}
-    monkeypatch.setattr(writer, "MOST_SAMPLES", 100)
-    write_report(folder)
-    assert read_report(folder.report).data["kept"] is None
+    report, served = read_report(folder.report), ServedReport(folder)
+    served.index().wait(whole=True)
+    for number in range(3):
+        chunk = served.sample(f"number={number}")
+        assert with_texts(chunk["samples"][0], chunk["lines"]) == report.sample(number)
