@@ -11,13 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import ModelError
-from ais_prompt.models.asking import Attempt, Once, read_retry_after
-from ais_prompt.models.completions import NO_TOKENS, likelihood_completion
-from ais_prompt.models.model_options import MaxTokensField
-from ais_prompt.models.tokenizer import estimate_tokens
-from ais_prompt.models.transport import Reply, Transport
-from ais_prompt.models.wires.openai.chat_wire import CHAT, OpenAIEndpoint
-from ais_prompt.models.wires.openai.likelihood_wire import (
+from ais_prompt.models.api.asking import Attempt, Once, read_retry_after
+from ais_prompt.models.api.chat import CHAT, OpenAIEndpoint
+from ais_prompt.models.api.log_probs import (
     EMPTY,
     TOP,
     LogProbsFormat,
@@ -28,13 +24,17 @@ from ais_prompt.models.wires.openai.likelihood_wire import (
     single_token,
     whole,
 )
+from ais_prompt.models.likelihoods import NO_TOKENS, likelihood_completion
+from ais_prompt.models.model_options import MaxTokensField
+from ais_prompt.models.tokenizer import estimate_tokens
+from ais_prompt.models.transport import Reply, Transport
 from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, LikelihoodQuery, Prompt, Usage
 
 T = TypeVar("T")
 Post: TypeAlias = Callable[[Transport, Mapping[str, Any]], Awaitable[Reply | Failure]]
 """Post a body once."""
 Send: TypeAlias = Callable[[Once, float, str], Awaitable[Completion]]
-"""Make attempts, see `ais_prompt.models.asking.Dispatcher.ask`."""
+"""Make attempts, see `ais_prompt.models.api.asking.Dispatcher.ask`."""
 
 PROBE: Final = "One and two are three."
 """A text whose log-likelihood is requested, to find out how a server returns log-likelihoods."""

@@ -13,18 +13,11 @@ from typing import Any, Final
 from msgspec import Struct
 
 from ais_prompt.errors import PromptError
-from ais_prompt.models.api.reasons import ended
-from ais_prompt.models.api.wire import (
-    BadBody,
-    PieceKind,
-    StreamReader,
-    embed_files,
-    fields_of,
-    reported_failure,
-    text_of,
-)
+from ais_prompt.models.api.chat import chat_messages, usage_of
+from ais_prompt.models.api.failures import ended, reported_failure
+from ais_prompt.models.api.stream import PieceKind, StreamReader
+from ais_prompt.models.api.wire import BadBody, embed_files, fields_of, text_of
 from ais_prompt.models.model_options import Wire
-from ais_prompt.models.wires.openai.chat_wire import chat_messages, usage_of
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Prompt, Request, ToolCall, Usage
 from ais_prompt.utils import CALL, RESULT, parts_of, text_of_calls
 

@@ -23,10 +23,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.models.api.wire import BadBody, http_failure, read_json
-from ais_prompt.models.completions import NO_TOKENS, common_length, likelihood_completion, measured_bytes
+from ais_prompt.models.api.chat import CHAT, OpenAIEndpoint, first_choice
+from ais_prompt.models.api.completions import COMPLETIONS
+from ais_prompt.models.api.failures import http_failure
+from ais_prompt.models.api.wire import BadBody, read_json
+from ais_prompt.models.likelihoods import NO_TOKENS, common_length, likelihood_completion, measured_bytes
 from ais_prompt.models.model_options import LogprobsVia
-from ais_prompt.models.wires.openai.chat_wire import CHAT, COMPLETIONS, OpenAIEndpoint, first_choice
 from ais_prompt.types import Completion, Failure, Likelihood, Usage
 
 T = TypeVar("T")

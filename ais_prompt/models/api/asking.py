@@ -31,8 +31,8 @@ from weakref import WeakKeyDictionary
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from ais_prompt.models.api.pace import AdaptiveLimit, Ramp, RequestRate, TokenRate
 from ais_prompt.models.model_options import Limits, Retry
-from ais_prompt.models.pace import AdaptiveLimit, Ramp, RequestRate, TokenRate
 from ais_prompt.models.transport import Transport
 from ais_prompt.types import Activity, Completion, Failure
 

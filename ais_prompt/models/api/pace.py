@@ -1,6 +1,6 @@
 """Rate limits: requests a second, tokens a minute, and requests in flight.
 
-Every class takes the time and returns how long to wait; `ais_prompt.models.asking` waits.
+Every class takes the time and returns how long to wait; `ais_prompt.models.api.asking` waits.
 """
 
 from __future__ import annotations

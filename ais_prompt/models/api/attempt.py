@@ -1,27 +1,29 @@
-"""Send requests to one endpoint of a server, or of its replicas, and say what to change if the server refuses them.
+"""Make one attempt at a request: a body on the wire, and the reply as a completion or a failure.
 
-`ApiClient` makes one attempt: a body on the wire, and the reply as a completion or a failure. The dispatcher
-(`ais_prompt.models.asking`) decides where and how often. Failures name the address, and a hint follows where the
-address or an option of the config seems to be wrong.
+`WireFormat` is what an attempt needs of a wire format: the body of a request, and how its reply is read. The dispatcher
+(`ais_prompt.models.api.asking`) decides where and how often an attempt is made. Failures name the address, and a hint
+follows where the address or an option of the config seems to be wrong.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Awaitable, Mapping
-from typing import Any, Final, TypeVar
-from urllib.parse import urlsplit
+from collections.abc import Awaitable, Callable, Mapping
+from time import perf_counter
+from typing import Any, Final, Protocol, TypeVar
 
 from msgspec.structs import replace
 
 from ais_prompt.errors import ModelError, PartError
-from ais_prompt.models.api.wire import StreamReader, WireFormat, read_reply
-from ais_prompt.models.asking import Attempt, Dispatcher, read_retry_after
+from ais_prompt.models.api.asking import Attempt, Dispatcher, read_retry_after
+from ais_prompt.models.api.failures import address_hint, http_failure, option_hint, reported_failure, server_words
+from ais_prompt.models.api.stream import StreamReader
+from ais_prompt.models.api.wire import BadBody, read_json
+from ais_prompt.models.model_options import Wire
 from ais_prompt.models.transport import Reply, Sink, Transport
 from ais_prompt.models.transport.moments import Moments
 from ais_prompt.models.transport.network import public_address
-from ais_prompt.types import Completion, Failure
-from ais_prompt.utils import SECRETS, SYSTEM_FIX, encode_plain, refuses_system
+from ais_prompt.types import Completion, Failure, Prompt, Request
+from ais_prompt.utils import SECRETS, encode_plain
 
 T = TypeVar("T")
 
@@ -128,7 +130,9 @@ class ApiClient:
 
     def _with_address(self, words: str, reply: Reply, hint: str = "") -> str:
         """Add the address to a server's message, and a hint where it or an option seems to be wrong."""
-        hint = address_hint(reply.url, self._endpoint) if reply.status in (404, 405) else hint
+        hint = (
+            address_hint(reply.url, self._endpoint.path, self._endpoint.title) if reply.status in (404, 405) else hint
+        )
         return f"{words} ({public_address(reply.url)}{hint})" if reply.url else words
 
 
@@ -143,75 +147,72 @@ def opened(part: T | None) -> T:
     return part
 
 
-ENDPOINTS: Final = {
-    "chat/completions": "OpenAIChatModel",
-    "completions": "OpenAICompletionModel",
-    "responses": "OpenAIResponsesModel",
-    "messages": "AnthropicModel",
-}
-"""Path of an endpoint → the model that speaks to it."""
+class WireFormat(Protocol):
+    """One endpoint of a kind of server.
 
-
-def address_hint(url: str, endpoint: WireFormat) -> str:
-    """Return a hint for an address that a server answered with 404 or 405; empty if the address looks right.
-
-    Args:
-        url: of the request, which ends with the path of the endpoint.
-        endpoint: what was asked.
+    Attributes:
+        path: path below the base URL, such as ``chat/completions``.
+        title: the name of the API, for messages.
+        stream_fields: further fields of the body of a request whose answer is streamed.
     """
-    base = urlsplit(url).path.removesuffix(f"/{endpoint.path}")
-    for path, model in ENDPOINTS.items():
-        if base.endswith(f"/{path}"):
-            use = "" if path == endpoint.path else f", and only {model} speaks to it"
-            return f"; base_url must end before /{path}{use}"
-    if not base:
-        return "; base_url has no path, most servers want /v1 at its end"
-    if endpoint.path in ("responses", "messages"):
-        return f"; the server may not have {endpoint.title}, most have Chat Completions (OpenAIChatModel)"
-    return ""
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def stream_fields(self) -> Mapping[str, Any]: ...
+
+    @property
+    def prompt_value(self) -> Callable[[Prompt], str | list[dict[str, Any]]]:
+        """Prompt → the text or the messages that a tokenizer can count; raises `PromptError`."""
+
+    def body(self, model: str, request: Request, wire: Wire) -> dict[str, Any]:
+        """Return the body of a request as plain JSON values. Options that are None are left out, local files put in.
+
+        Raises:
+            PromptError: the endpoint does not take such a prompt.
+            DataError: a local file in the prompt cannot be read.
+        """
+
+    def answer(self, reply: Any) -> Completion:
+        """Read the parsed body of a good reply.
+
+        Raises:
+            BadBody: it is not in the form of an answer.
+        """
+
+    def reader(self, clock: Callable[[], float] = perf_counter) -> StreamReader:
+        """Return a reader of one streamed answer; ``clock`` as for `StreamReader`."""
 
 
-_LIMIT: Final = re.compile(r"\bmax_(completion_|new_|output_)?tokens\b")
-_UNKNOWN: Final = re.compile(
-    r"unsupported|not supported|unrecognized|unknown|unexpected|not permitted|not allowed|forbidden|deprecated",
-    re.IGNORECASE,
-)
-_REFUSED: Final = re.compile(
-    rf"{_UNKNOWN.pattern}|does not support|invalid|must|should|cannot|only|range|may not|at (least|most)|reached",
-    re.IGNORECASE,
-)
-_OPTIONS: Final = {
-    "temperature": "generation_kwargs=dict(temperature=None) sends none and leaves the default of the server",
-    "top_p": "generation_kwargs=dict(top_p=None) sends none and leaves the default of the server",
-    "top_k": "remove top_k from generation_kwargs",
-    "seed": "generation_kwargs=dict(seed=None) sends none",
-    "stop": "remove stop_words of the model and stopping_criteria of the dataset",
-    "stop_sequences": "remove stop_words of the model and stopping_criteria of the dataset",
-    "chat_template_kwargs": "remove chat_template_kwargs",
-    "stream_options": "write stream=False",
-}
-"""Field of a body → what to write in the config if a server refuses it."""
+def read_reply(endpoint: WireFormat, status: int, body: bytes) -> Completion:
+    """Read the answer or the failure of a reply. Messages are in full length and not yet redacted."""
+    if not 200 <= status < 300:
+        return Completion(failure=http_failure(status, body))
+    try:
+        reply = read_json(body)
+        if failure := reported_failure(reply):
+            return Completion(failure=failure)
+        try:
+            return endpoint.answer(reply)
+        except BadBody as error:
+            raise BadBody(f"{error}{_other_api(endpoint, reply)}") from None
+    except BadBody as error:
+        words = server_words(body)
+        return Completion(failure=Failure("bad_body", f"{error}: {words}" if words else str(error)))
 
 
-def option_hint(error: str) -> str:
-    """Return which option to change if a server refuses a request because of it; empty for other errors.
-
-    Args:
-        error: the message of the server.
-    """
-    if refuses_system(error):
-        return f"; {SYSTEM_FIX}"
-    if not _REFUSED.search(error):
+def _other_api(endpoint: WireFormat, reply: Any) -> str:
+    """Return which model class understands a reply, if the reply is that of another API; else nothing."""
+    if not isinstance(reply, dict):
         return ""
-    if limit := _LIMIT.search(error):
-        if not _UNKNOWN.search(error):
-            return "; set another max_out_len"
-        other = "max_completion_tokens" if limit[0] == "max_tokens" else "max_tokens"
-        return f"; set max_tokens_field={other!r}"
-    found = (advice for field, advice in _OPTIONS.items() if re.search(_named(field), error))
-    return f"; {advice}" if (advice := next(found, "")) else ""
-
-
-def _named(field: str) -> str:
-    """Return the pattern of a field in quotes, in a path, or as the subject of a sentence; "stop" is a word as well."""
-    return rf"""['"`.]{field}\b|\b{field}['"`: ]+(is|must|should|may|can|cannot|does|and)\b"""
+    found = {
+        "OpenAIChatModel": isinstance(reply.get("choices"), list),
+        "OpenAIResponsesModel": reply.get("object") == "response",
+        "AnthropicModel": reply.get("type") == "message",
+    }
+    names = [name for name, matches in found.items() if matches and name not in endpoint.title]
+    return f" of {endpoint.title}, but one that {names[0]} reads" if names else ""

@@ -19,18 +19,10 @@ from msgspec import Struct
 
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.models.api.addresses import Defaults
-from ais_prompt.models.api.api_model import ApiModel
-from ais_prompt.models.api.reasons import ended
-from ais_prompt.models.api.wire import (
-    BadBody,
-    PieceKind,
-    StreamReader,
-    embed_files,
-    fields_of,
-    read_json,
-    text_of,
-    token_count,
-)
+from ais_prompt.models.api.failures import ended
+from ais_prompt.models.api.model import ApiModel
+from ais_prompt.models.api.stream import PieceKind, StreamReader
+from ais_prompt.models.api.wire import BadBody, embed_files, fields_of, read_json, text_of, token_count
 from ais_prompt.models.flat_options import SamplingOption
 from ais_prompt.models.model_options import Sampling, Wire
 from ais_prompt.registry import MODELS

@@ -1,4 +1,7 @@
-"""Read the words of servers: why an answer ended, and why a request was refused.
+"""Read the words of servers: why an answer ended, why a request was refused, and what to change then.
+
+`ended` gives a completion its finish reason. `http_failure` and `reported_failure` make the failure of an error, whose
+cause `cause_of` finds in its words. `address_hint` and `option_hint` tell what to change in the config.
 
 Sources of the finish reasons: the API references of OpenAI (chat, completions, Responses), Anthropic, Google (Gemini,
 also through its OpenAI-compatible endpoint), Amazon Bedrock, Cohere, DeepSeek, Mistral, Zhipu and OpenRouter, and the
@@ -11,14 +14,17 @@ code of vLLM, SGLang, TGI, llama.cpp, Ollama, LMDeploy, TensorRT-LLM and MindIE.
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
+from ais_prompt.models.api.wire import BadBody, fields_of, read_json, text_of
 from ais_prompt.types import Completion, Failure
-from ais_prompt.utils import ONCE
+from ais_prompt.utils import ONCE, SYSTEM_FIX, refuses_system
 
 logger = logging.getLogger(__name__)
 CONTENT_FILTER: Final = "content_filter"
@@ -144,3 +150,139 @@ def cause_of(error: str) -> str | None:
         error: the body of the error.
     """
     return next((cause for cause, pattern in _PATTERNS.items() if pattern.search(error)), None)
+
+
+_PAYMENT_REQUIRED: Final = 402
+_TOO_LARGE: Final = 413
+_FATAL_STATUS: Final = {401, 403, 404}
+"""A wrong key, a forbidden or an unknown model: the same for every request."""
+_TOO_LONG_STATUS: Final = {400, 413, 422, 500}
+"""Limits on all requests together have other statuses; their messages speak of tokens and lengths as well."""
+_ERROR_STATUS: Final = re.compile("[45][0-9]{2}")
+
+
+def http_failure(status: int, body: bytes) -> Failure:
+    """Return the failure of an HTTP error, with the server's message in full length."""
+    words = server_words(body) or f"status {status} without a message"
+    cause = {_PAYMENT_REQUIRED: QUOTA, _TOO_LARGE: TOO_LONG}.get(status) or cause_of(_decoded(body))
+    if cause and (cause != TOO_LONG or status in _TOO_LONG_STATUS):
+        return Failure(cause, words)
+    return Failure(f"http_{status}", words, fatal=status in _FATAL_STATUS)
+
+
+def reported_failure(reply: Any) -> Failure | None:
+    """Return the failure that a reply with a good status, or an event of a stream, reports instead of an answer.
+
+    Gateways put the error of the server behind them there, with its HTTP status as ``code``. None if there is no error,
+    or one without a known cause.
+    """
+    fields = fields_of(reply)
+    error = fields.get("error") or (fields if "error" in (fields.get("object"), fields.get("type")) else None)
+    if not error:
+        return None
+    body = json.dumps({"error": error}).encode()
+    codes = [str(fields_of(error).get(name)) for name in ("code", "status", "status_code")]
+    if code := next(filter(_ERROR_STATUS.fullmatch, codes), None):
+        return http_failure(int(code), body)
+    cause = cause_of(_decoded(body))
+    return Failure(cause, server_words(body)) if cause else None
+
+
+def server_words(body: bytes) -> str:
+    """Return the error message in a body: ``error.message`` as in OpenAI, ``message``, ``detail``; else all of it.
+
+    FastAPI lists the faults of a request there; each has a place and a message.
+    """
+    try:
+        value = read_json(body)
+    except BadBody:
+        value = None
+    while isinstance(value, dict):
+        value = next((value[name] for name in ("error", "message", "detail") if value.get(name)), None)
+    if isinstance(value, list) and all(text_of(fields_of(fault).get("msg")) for fault in value):
+        value = "; ".join(f"{'.'.join(map(str, fault.get('loc') or ()))}: {fault['msg']}" for fault in value)
+    words = value if isinstance(value, str) else body.decode("utf-8", "replace")
+    return words.strip()
+
+
+def _decoded(body: bytes) -> str:
+    """Return a body as text, with the characters that JSON may write as escapes."""
+    try:
+        return json.dumps(read_json(body), ensure_ascii=False)
+    except BadBody:
+        return body.decode("utf-8", "replace")
+
+
+ENDPOINTS: Final = {
+    "chat/completions": "OpenAIChatModel",
+    "completions": "OpenAICompletionModel",
+    "responses": "OpenAIResponsesModel",
+    "messages": "AnthropicModel",
+}
+"""Path of an endpoint → the model that speaks to it."""
+
+
+def address_hint(url: str, asked: str, title: str) -> str:
+    """Return a hint for an address that a server answered with 404 or 405; empty if the address looks right.
+
+    Args:
+        url: of the request, which ends with the path of the endpoint.
+        asked: the path of the endpoint.
+        title: the name of its API.
+    """
+    base = urlsplit(url).path.removesuffix(f"/{asked}")
+    for path, model in ENDPOINTS.items():
+        if base.endswith(f"/{path}"):
+            use = "" if path == asked else f", and only {model} speaks to it"
+            return f"; base_url must end before /{path}{use}"
+    if not base:
+        return "; base_url has no path, most servers want /v1 at its end"
+    if asked in ("responses", "messages"):
+        return f"; the server may not have {title}, most have Chat Completions (OpenAIChatModel)"
+    return ""
+
+
+_LIMIT: Final = re.compile(r"\bmax_(completion_|new_|output_)?tokens\b")
+_UNKNOWN: Final = re.compile(
+    r"unsupported|not supported|unrecognized|unknown|unexpected|not permitted|not allowed|forbidden|deprecated",
+    re.IGNORECASE,
+)
+_REFUSED: Final = re.compile(
+    rf"{_UNKNOWN.pattern}|does not support|invalid|must|should|cannot|only|range|may not|at (least|most)|reached",
+    re.IGNORECASE,
+)
+_OPTIONS: Final = {
+    "temperature": "generation_kwargs=dict(temperature=None) sends none and leaves the default of the server",
+    "top_p": "generation_kwargs=dict(top_p=None) sends none and leaves the default of the server",
+    "top_k": "remove top_k from generation_kwargs",
+    "seed": "generation_kwargs=dict(seed=None) sends none",
+    "stop": "remove stop_words of the model and stopping_criteria of the dataset",
+    "stop_sequences": "remove stop_words of the model and stopping_criteria of the dataset",
+    "chat_template_kwargs": "remove chat_template_kwargs",
+    "stream_options": "write stream=False",
+}
+"""Field of a body → what to write in the config if a server refuses it."""
+
+
+def option_hint(error: str) -> str:
+    """Return which option to change if a server refuses a request because of it; empty for other errors.
+
+    Args:
+        error: the message of the server.
+    """
+    if refuses_system(error):
+        return f"; {SYSTEM_FIX}"
+    if not _REFUSED.search(error):
+        return ""
+    if limit := _LIMIT.search(error):
+        if not _UNKNOWN.search(error):
+            return "; set another max_out_len"
+        other = "max_completion_tokens" if limit[0] == "max_tokens" else "max_tokens"
+        return f"; set max_tokens_field={other!r}"
+    found = (advice for field, advice in _OPTIONS.items() if re.search(_named(field), error))
+    return f"; {advice}" if (advice := next(found, "")) else ""
+
+
+def _named(field: str) -> str:
+    """Return the pattern of a field in quotes, in a path, or as the subject of a sentence; "stop" is a word as well."""
+    return rf"""['"`.]{field}\b|\b{field}['"`: ]+(is|must|should|may|can|cannot|does|and)\b"""

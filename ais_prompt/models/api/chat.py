@@ -14,9 +14,9 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.errors import PromptError
-from ais_prompt.models.api.reasons import ended
-from ais_prompt.models.api.wire import BadBody, PieceKind, StreamReader, embed_files, fields_of, text_of, token_count
+from ais_prompt.models.api.failures import ended
+from ais_prompt.models.api.stream import PieceKind, StreamReader
+from ais_prompt.models.api.wire import BadBody, embed_files, fields_of, text_of, token_count
 from ais_prompt.models.model_options import MaxTokensField, Wire
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Prompt, Request, ToolCall, Usage
 from ais_prompt.utils import openai_json
@@ -111,27 +111,8 @@ def _chat_text(choice: Mapping[str, Any]) -> tuple[str, str]:
     return content_of(message.get("content"))
 
 
-def _only_text(prompt: Prompt) -> str:
-    if not isinstance(prompt, str):
-        raise PromptError("OpenAICompletionModel takes text, not messages", fix="use OpenAIChatModel for messages")
-    return prompt
-
-
-def _plain_text(choice: Mapping[str, Any]) -> tuple[str, str]:
-    if not isinstance(choice.get("text"), str):
-        raise BadBody("the choice has no text")
-    return choice["text"], ""
-
-
 CHAT: Final = OpenAIEndpoint(
     "chat/completions", "Chat Completions (OpenAIChatModel)", "messages", chat_messages, _chat_text
-)
-COMPLETIONS: Final = OpenAIEndpoint(
-    "completions",
-    "Completions (OpenAICompletionModel)",
-    "prompt",
-    _only_text,
-    _plain_text,
 )
 
 

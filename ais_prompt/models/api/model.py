@@ -9,9 +9,10 @@ from typing import Any, ClassVar, Final, Unpack
 from ais_prompt.catalog import Api
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.api.addresses import Defaults, ProviderName, find_provider, only_model, read_addresses
-from ais_prompt.models.api.client import ApiClient, opened
-from ais_prompt.models.api.wire import StreamReader, WireFormat, cut_at_stop
-from ais_prompt.models.asking import Dispatcher, Replica, traffic_at
+from ais_prompt.models.api.asking import Dispatcher, Replica, traffic_at
+from ais_prompt.models.api.attempt import ApiClient, WireFormat, opened
+from ais_prompt.models.api.stream import StreamReader
+from ais_prompt.models.api.wire import cut_at_stop
 from ais_prompt.models.base import GIVEN, PromptStyle
 from ais_prompt.models.flat_options import (
     LimitsOption,
