@@ -1,6 +1,7 @@
 """Ask models in memory: one job after the other in this thread, and with workers several at a time.
 
-A batch model gets batches of requests from up to `WINDOW` batches of open conversations.
+With workers the models are in the memory of other processes (`ais_prompt.engine.workers`). A batch model gets batches
+of requests from up to `WINDOW` batches of open conversations.
 """
 
 from __future__ import annotations
@@ -13,17 +14,14 @@ from functools import partial
 from itertools import islice
 from typing import Final
 
-from ais_prompt.engine.endpoint import Endpoint
-from ais_prompt.engine.executions import execute
+from ais_prompt.engine.conversations import execute
 from ais_prompt.engine.failures import error_of, fault_of
-from ais_prompt.engine.infer import TaskJob
-from ais_prompt.engine.job import Job
+from ais_prompt.engine.job import TaskJob
 from ais_prompt.engine.workers import ModelWorkers
 from ais_prompt.errors import AisPromptError, ModelError, PartError
 from ais_prompt.inferencers import RunningConversation, ends_task, failure_of, without_secrets
-from ais_prompt.models import AsyncModel, BatchModel, LikelihoodModel, Model
+from ais_prompt.models import BatchModel, LikelihoodModel, Model
 from ais_prompt.types import Completion, Execution, LikelihoodQuery, Request
-from ais_prompt.utils import run_coroutine
 
 logger = logging.getLogger(__name__)
 _ONE_EACH: Final = "return one completion for each request, in their order"
@@ -39,7 +37,7 @@ class InMemory:
         over: called in any thread when a job is over.
     """
 
-    def __init__(self, workers: ModelWorkers | None, over: Callable[[Job, AisPromptError | None], None]) -> None:
+    def __init__(self, workers: ModelWorkers | None, over: Callable[[TaskJob, AisPromptError | None], None]) -> None:
         self._workers = workers
         self._over = over
         self._jobs: deque[TaskJob] = deque()
@@ -124,7 +122,7 @@ class InMemory:
         if unusable := self._unusable.get(id(job.model)):
             job.abandon(unusable)
             return unusable
-        return fault_of(partial(ask_alone, job, self._load))
+        return fault_of(partial(ask_in_memory, job, self._load))
 
     def _load(self, model: BatchModel) -> None:
         try:
@@ -153,19 +151,16 @@ class InMemory:
             close(model)
 
 
-def ask_alone(job: Job, load: Callable[[BatchModel], None] = lambda model: model.load()) -> None:
-    """Ask one job in this thread, for any kind of model.
+def ask_in_memory(job: TaskJob, load: Callable[[BatchModel], None]) -> None:
+    """Ask one job in this thread.
 
     Args:
         job: the job.
-        load: loads a model in memory.
+        load: loads its model.
 
     Raises:
         AisPromptError: the task failed; its files are closed.
     """
-    if isinstance(job.model, AsyncModel) and not isinstance(job.model, BatchModel):
-        _ask_served(job)
-        return
     job.open()
     try:
         if not isinstance(job.model, BatchModel):
@@ -182,7 +177,7 @@ def ask_alone(job: Job, load: Callable[[BatchModel], None] = lambda model: model
     job.close()
 
 
-def ask_in_batches(job: Job, model: BatchModel, load: Callable[[BatchModel], None]) -> None:
+def ask_in_batches(job: TaskJob, model: BatchModel, load: Callable[[BatchModel], None]) -> None:
     """Hold all conversations of a job to their end.
 
     Raises:
@@ -218,24 +213,6 @@ def close(model: Model) -> None:
         model.close()
     except PartError as error:
         logger.warning("%s", "\n  ".join(error.lines()))
-
-
-def _ask_served(job: Job) -> None:
-    errors: list[AisPromptError] = []
-
-    def ended(_: Job, error: AisPromptError | None) -> None:
-        if error is not None:
-            errors.append(error)
-
-    async def ask() -> None:
-        endpoint = Endpoint(ended)
-        endpoint.submit(job)
-        endpoint.finish()
-        await endpoint.run()
-
-    run_coroutine(ask())
-    if errors:
-        raise errors[0]
 
 
 def _answers(model: BatchModel, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
@@ -285,7 +262,7 @@ def _ask(model: BatchModel, requests: Sequence[Request]) -> Iterable[tuple[int, 
     return model.log_likelihoods(requests)
 
 
-def _admit(job: Job, places: int) -> list[RunningConversation]:
+def _admit(job: TaskJob, places: int) -> list[RunningConversation]:
     """Return the next conversations that still have something to ask; those that are over only pass by."""
     admitted: list[RunningConversation] = []
     while len(admitted) < places and (conversation := job.next()):
