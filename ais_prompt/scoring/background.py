@@ -1,48 +1,30 @@
 """Score finished tasks in a worker process while other tasks are still asked.
 
 The event loop that asks is not held up. `BackgroundScoring` decides which task is scored when; `ScoringProcess` and
-`AnswerReader` are the worker processes (`ais_prompt.scoring.score_worker`), as their parent sees them.
+`AnswerReader` are the worker processes (`ais_prompt.scoring.worker`), as their parent sees them.
 """
 
 from __future__ import annotations
 
-import io
 import logging
-import pickle
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Self
 
-import msgspec
-
-from ais_prompt.config import Surroundings
-from ais_prompt.errors import AisPromptError, PartError
+from ais_prompt.errors import PartError
 from ais_prompt.plan import Task
 from ais_prompt.scoring.judges.questions import AnsweredTask, answers_to_judge
 from ais_prompt.scoring.judges.verdicts import Question
-from ais_prompt.scoring.score_worker import ScoreCall, Scored, ToJudge, ToJudgeCall, is_risky, parts_of
+from ais_prompt.scoring.worker import ScoreCall, Scored, ScoringProcess, ToJudge, ToJudgeCall, is_risky, parts_of
 from ais_prompt.store import RunFolder
-from ais_prompt.utils import Worker, WorkerDied
+from ais_prompt.utils import WorkerDied
 
 logger = logging.getLogger(__name__)
 
 START_DELAY: Final = 1.0
 """Seconds from the first finished task to the start of a worker: a short run does without one."""
-_PLAIN: Final = {
-    "array": {"_array_reconstructor", "array"},
-    "builtins": {"bytearray", "complex", "frozenset", "range", "set", "slice"},
-    "collections": {"OrderedDict", "Counter", "deque"},
-    "datetime": {"date", "datetime", "time", "timedelta", "timezone"},
-    "decimal": {"Decimal"},
-    "fractions": {"Fraction"},
-    "pathlib": {"PosixPath", "PurePosixPath"},
-    "uuid": {"UUID"},
-}
-"""Module → its classes, and functions for them, that do nothing but hold values."""
-_REBUILD: Final = {("ais_prompt.errors", "_rebuild"), ("msgspec._utils", "rebuild"), ("msgspec._core", "rebuild")}
-"""Functions that call a class with values; the class is one of those that may be read."""
 
 
 class BackgroundScoring:
@@ -210,49 +192,6 @@ class BackgroundScoring:
         return found
 
 
-class ScoringProcess:
-    """A worker process that scores, for one thread. Only `stop` may be called from another one.
-
-    Args:
-        config: of the run, resolved.
-    """
-
-    def __init__(self, config: Mapping[str, Any]) -> None:
-        self._config = config
-        self._worker: Worker | None = None
-        self._is_over = False
-        self._lock = threading.Lock()
-
-    def start(self) -> str:
-        """Start the process, or another one after its end. Return why it cannot be used, or an empty text."""
-        try:
-            with self._lock:
-                if self._is_over:
-                    return "the run is stopped"
-                self._worker = Worker("ais_prompt.scoring.score_worker")
-            found: Scored | None = self.call(Surroundings.here(self._config))
-        except (OSError, WorkerDied) as error:
-            return str(error)
-        return found.unresolved if found else ""
-
-    def call(self, value: Any) -> Any:
-        """Send a call of `ais_prompt.scoring.score_worker`, and return the reply.
-
-        Raises:
-            WorkerDied: the process has ended.
-            Exception: the value cannot be sent, or has parts that are not read here.
-        """
-        assert self._worker is not None  # it was started
-        return read_values(self._worker.call(pickle.dumps(value)))
-
-    def stop(self) -> None:
-        """End the process at once."""
-        with self._lock:
-            self._is_over = True
-            if self._worker is not None:
-                self._worker.stop()
-
-
 class AnswerReader:
     """Reads the answers that judges rate with parts that may end their process, in a process of its own.
 
@@ -300,28 +239,3 @@ class AnswerReader:
         except Exception as error:  # a part that is not found, or a value that cannot be sent
             return Scored(unresolved=f"{type(error).__name__}: {error}")
         return found
-
-
-class _Values(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
-        # Versions of Python keep a class in different private modules: `pathlib.Path` is of `pathlib._local` in 3.13.
-        public, _, private = module.partition("._")
-        if private and public in _PLAIN:
-            module = public
-        if name in _PLAIN.get(module, ()) or (module, name) in _REBUILD:
-            return super().find_class(module, name)
-        if module.startswith("ais_prompt."):
-            found = super().find_class(module, name)
-            if isinstance(found, type) and issubclass(found, (msgspec.Struct, AisPromptError)):
-                return found
-        raise pickle.UnpicklingError(f"{module}.{name} is no plain value")
-
-
-def read_values(content: bytes) -> Any:
-    """Read a pickle.
-
-    Raises:
-        pickle.UnpicklingError: it names something that is no plain value.
-        Exception: it is no pickle.
-    """
-    return _Values(io.BytesIO(content)).load()

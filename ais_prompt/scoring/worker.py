@@ -1,13 +1,20 @@
-"""Score tasks in a process of its own (`ais_prompt.utils.worker`), while the parent asks models."""
+"""Score tasks in a process of its own (`ais_prompt.utils.Worker`), while the parent asks models.
+
+Calls and replies are the values below. The process runs `answer`; its parent has a `ScoringProcess`, and reads what
+comes back with `read_values`, since user-defined parts may have written it.
+"""
 
 from __future__ import annotations
 
+import io
 import logging
 import pickle
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, Final
 
+import msgspec
 from msgspec import Struct
 
 from ais_prompt.config import Surroundings
@@ -20,7 +27,7 @@ from ais_prompt.scoring.judges.verdicts import Question
 from ais_prompt.scoring.score import isolation_of, score_task
 from ais_prompt.store import RunFolder
 from ais_prompt.types import Score, TaskSpec
-from ais_prompt.utils import ROOT, Advance, Facts, OnceFilter, part_types, serve, shown_on
+from ais_prompt.utils import ROOT, Advance, Facts, OnceFilter, Worker, WorkerDied, part_types, serve, shown_on
 
 logger = logging.getLogger(__name__)
 
@@ -203,8 +210,91 @@ def _collected() -> Iterator[list[tuple[int, str, str]]]:
         ROOT.removeHandler(handler)
 
 
+_PLAIN: Final = {
+    "array": {"_array_reconstructor", "array"},
+    "builtins": {"bytearray", "complex", "frozenset", "range", "set", "slice"},
+    "collections": {"OrderedDict", "Counter", "deque"},
+    "datetime": {"date", "datetime", "time", "timedelta", "timezone"},
+    "decimal": {"Decimal"},
+    "fractions": {"Fraction"},
+    "pathlib": {"PosixPath", "PurePosixPath"},
+    "uuid": {"UUID"},
+}
+"""Module → its classes, and functions for them, that do nothing but hold values."""
+_REBUILD: Final = {("ais_prompt.errors", "_rebuild"), ("msgspec._utils", "rebuild"), ("msgspec._core", "rebuild")}
+"""Functions that call a class with values; the class is one of those that may be read."""
+
+
+class ScoringProcess:
+    """A worker process that scores, for one thread. Only `stop` may be called from another one.
+
+    Args:
+        config: of the run, resolved.
+    """
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        self._config = config
+        self._worker: Worker | None = None
+        self._is_over = False
+        self._lock = threading.Lock()
+
+    def start(self) -> str:
+        """Start the process, or another one after its end. Return why it cannot be used, or an empty text."""
+        try:
+            with self._lock:
+                if self._is_over:
+                    return "the run is stopped"
+                self._worker = Worker("ais_prompt.scoring.worker")
+            found: Scored | None = self.call(Surroundings.here(self._config))
+        except (OSError, WorkerDied) as error:
+            return str(error)
+        return found.unresolved if found else ""
+
+    def call(self, value: Any) -> Any:
+        """Send a call of `ais_prompt.scoring.worker`, and return the reply.
+
+        Raises:
+            WorkerDied: the process has ended.
+            Exception: the value cannot be sent, or has parts that are not read here.
+        """
+        assert self._worker is not None  # it was started
+        return read_values(self._worker.call(pickle.dumps(value)))
+
+    def stop(self) -> None:
+        """End the process at once."""
+        with self._lock:
+            self._is_over = True
+            if self._worker is not None:
+                self._worker.stop()
+
+
+class _Values(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        # Versions of Python keep a class in different private modules: `pathlib.Path` is of `pathlib._local` in 3.13.
+        public, _, private = module.partition("._")
+        if private and public in _PLAIN:
+            module = public
+        if name in _PLAIN.get(module, ()) or (module, name) in _REBUILD:
+            return super().find_class(module, name)
+        if module.startswith("ais_prompt."):
+            found = super().find_class(module, name)
+            if isinstance(found, type) and issubclass(found, (msgspec.Struct, AisPromptError)):
+                return found
+        raise pickle.UnpicklingError(f"{module}.{name} is no plain value")
+
+
+def read_values(content: bytes) -> Any:
+    """Read a pickle.
+
+    Raises:
+        pickle.UnpicklingError: it names something that is no plain value.
+        Exception: it is no pickle.
+    """
+    return _Values(io.BytesIO(content)).load()
+
+
 if __name__ == "__main__":
     # Calls are values of the module's classes, not of those of `__main__`.
-    from ais_prompt.scoring import score_worker
+    from ais_prompt.scoring import worker
 
-    serve(score_worker.answer)
+    serve(worker.answer)
