@@ -16,10 +16,11 @@ from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ais_prompt.config import Surroundings
 from ais_prompt.engine import error_of
-from ais_prompt.errors import AisPromptError
+from ais_prompt.errors import AisPromptError, PartError
 from ais_prompt.plan import Task
 from ais_prompt.registry import EVALUATORS, INFERENCERS, POSTPROCESSORS, is_shipped
 from ais_prompt.scoring.judges.questions import answers_to_judge
@@ -37,14 +38,14 @@ class ScoreCall(Struct, frozen=True):
 
     Attributes:
         task, folder, asked, stopped_of, audits: as for `ais_prompt.scoring.score.score_task`.
-        parts: where the caller finds the parts of its own, see `parts_of`.
+        parts: where the caller finds the parts of its own, see `parts_of`; `ScoringProcess.do` puts them in.
     """
 
     task: TaskSpec
     folder: RunFolder
     asked: int | None
     stopped_of: int | None
-    parts: Sequence[str]
+    parts: Sequence[str] = ()
     audits: bool = False
 
 
@@ -71,7 +72,7 @@ class ToJudgeCall(Struct, frozen=True):
 
     task: TaskSpec
     folder: RunFolder
-    parts: Sequence[str]
+    parts: Sequence[str] = ()
 
 
 class ToJudge(Struct, frozen=True):
@@ -226,13 +227,17 @@ _REBUILD: Final = {("ais_prompt.errors", "_rebuild"), ("msgspec._utils", "rebuil
 
 
 class ScoringProcess:
-    """A worker process that scores, for one thread. Only `stop` may be called from another one.
+    """A worker process that scores, for one thread at a time. Only `stop` may be called from another one.
 
     Args:
         config: of the run, resolved.
+
+    Attributes:
+        ready: whether the process runs and takes calls.
     """
 
     def __init__(self, config: Mapping[str, Any]) -> None:
+        self.ready = False
         self._config = config
         self._worker: Worker | None = None
         self._is_over = False
@@ -243,20 +248,35 @@ class ScoringProcess:
         try:
             with self._lock:
                 if self._is_over:
-                    return "the run is stopped"
+                    return _STOPPED
                 self._worker = Worker("ais_prompt.scoring.worker")
-            found: Scored | None = self.call(Surroundings.here(self._config))
+            found: Scored | None = self._call(Surroundings.here(self._config))
         except (OSError, WorkerDied) as error:
             return str(error)
+        self.ready = found is None
         return found.unresolved if found else ""
 
-    def call(self, value: Any) -> Any:
-        """Send a call of `ais_prompt.scoring.worker`, and return the reply.
+    def do(self, call: ScoreCall | ToJudgeCall) -> Scored | ToJudge:
+        """Score a task or read its answers there, and return what came of it.
 
-        Raises:
-            WorkerDied: the process has ended.
-            Exception: the value cannot be sent, or has parts that are not read here.
+        A task that ended the process has an error: it is not tried in this process, which it would end as well.
         """
+        if not self.ready and (why := self.start()):
+            return Scored(unresolved=why)
+        try:
+            found: Scored | ToJudge = self._call(replace(call, parts=parts_of(call.task)))
+        except WorkerDied as error:
+            self.ready = False
+            if self._is_over:  # the end of the process is no fault of the task
+                return Scored(unresolved=_STOPPED)
+            doing, part = _SUSPECTS[type(call)]
+            what = f"the process that {doing} this task ended: {error}"
+            return Scored(error=PartError(what, fix=f"fix the {part}, then `aisprompt score RUN`"))
+        except Exception as error:  # a part that is not found, or a value that cannot be sent
+            return Scored(unresolved=f"{type(error).__name__}: {error}")
+        return found
+
+    def _call(self, value: Any) -> Any:
         assert self._worker is not None  # it was started
         return read_values(self._worker.call(pickle.dumps(value)))
 
@@ -266,6 +286,11 @@ class ScoringProcess:
             self._is_over = True
             if self._worker is not None:
                 self._worker.stop()
+
+
+_STOPPED: Final = "the run is stopped"
+_SUSPECTS: Final = {ScoreCall: ("scored", "evaluator"), ToJudgeCall: ("read the answers of", "postprocessor")}
+"""Kind of a call → what the process did, and the part that may have ended it."""
 
 
 class _Values(pickle.Unpickler):
