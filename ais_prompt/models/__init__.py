@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     )
     from ais_prompt.models.api.attempt import WireFormat, read_reply
     from ais_prompt.models.api.batches import batch_answer, batch_request
-    from ais_prompt.models.api.chat import CHAT, STREAMED, ChatStream, request_body
+    from ais_prompt.models.api.chat import CHAT, STREAMED, ChatStream
     from ais_prompt.models.api.completions import COMPLETIONS
     from ais_prompt.models.api.failures import BROKEN, ended, http_failure, option_hint, server_words
     from ais_prompt.models.api.likelihood import PROBE, REMEMBERED

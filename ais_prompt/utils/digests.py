@@ -54,22 +54,18 @@ def _are_written_alike(values: Collection[Any]) -> bool:
 
 def text_digest(text: str, length: int = 32) -> str:
     """Return the first ``length`` hex digits of the SHA-256 of a text."""
-    return hashlib.sha256(_bytes(text)).hexdigest()[:length]
+    # Real data can contain lone surrogates; they must not break the digest.
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:length]
 
 
 def digest_of_list(values: Iterable[Any], length: int = 32) -> str:
     """Return the `digest` of a list of values without holding the list in memory."""
     found, left, separator = hashlib.sha256(b"["), iter(values), ""
     while some := list(islice(left, 1000)):
-        found.update(_bytes(separator + canonical(some)[1:-1]))
+        found.update(f"{separator}{canonical(some)[1:-1]}".encode("utf-8", "surrogatepass"))
         separator = ","
     found.update(b"]")
     return found.hexdigest()[:length]
-
-
-def _bytes(text: str) -> bytes:
-    # Real data can contain lone surrogates; they must not break the digest.
-    return text.encode("utf-8", "surrogatepass")
 
 
 def file_digest(path: Path) -> str:

@@ -196,36 +196,33 @@ class Dispatcher:
 
     async def _ask_with_retries(self, asking: _Asking) -> Completion:
         try:
-            return await self._until_answered(asking)
+            while True:
+                # Held back: it has no slot yet, while all replicas are busy, rest or are away.
+                replica, leave = self._take_free_slot(asking) or await self._wait_for_slot(asking)
+                try:
+                    # It has a slot, and waits for its start and its tokens.
+                    if replica.traffic.has_rates and not await self._wait_for_turn(replica, asking.tokens):
+                        continue  # an outage has begun meanwhile
+                    # In flight.
+                    if not asking.attempts:
+                        asking.waited = round(self._clock() - asking.started, 3)
+                    asking.sent += 1
+                    attempt, seconds = await self._attempt(replica, asking.once)
+                    wait = self._wait_after(asking, replica, attempt, seconds)
+                    if isinstance(wait, Completion):
+                        return wait  # answered, or failed for good
+                    # Throttled. It keeps its slot while it waits, so that others do not run into the same limit.
+                    if wait and wait.reason in THROTTLED:
+                        await self._wait(wait)
+                        wait = None
+                finally:
+                    leave()
+                # Backing off, without a slot. Where there is nothing to wait for, it looks for a slot again at once.
+                if wait:
+                    await self._wait(wait)
         except asyncio.CancelledError as cancelled:
             cancelled.args = (asking.sent,)  # a task that ends cancels requests that wait, and others in flight
             raise
-
-    async def _until_answered(self, asking: _Asking) -> Completion:
-        while True:
-            # Held back: it has no slot yet, while all replicas are busy, rest or are away.
-            replica, leave = self._take_free_slot(asking) or await self._wait_for_slot(asking)
-            try:
-                # It has a slot, and waits for its start and its tokens.
-                if replica.traffic.has_rates and not await self._wait_for_turn(replica, asking.tokens):
-                    continue  # an outage has begun meanwhile
-                # In flight.
-                if not asking.attempts:
-                    asking.waited = round(self._clock() - asking.started, 3)
-                asking.sent += 1
-                attempt, seconds = await self._attempt(replica, asking.once)
-                wait = self._wait_after(asking, replica, attempt, seconds)
-                if isinstance(wait, Completion):
-                    return wait  # answered, or failed for good
-                # Throttled. It keeps its slot while it waits, so that others do not run into the same limit.
-                if wait and wait.reason in THROTTLED:
-                    await self._wait(wait)
-                    wait = None
-            finally:
-                leave()
-            # Backing off, without a slot. Where there is nothing to wait for, it looks for a slot again at once.
-            if wait:
-                await self._wait(wait)
 
     def _take_free_slot(self, asking: _Asking) -> _Slot | None:
         """Take a slot that is free now; None if there is none, or others wait for it."""

@@ -8,6 +8,7 @@ follows where the address or an option of the config seems to be wrong.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from time import perf_counter
 from typing import Any, Final, Protocol, TypeVar
 
@@ -57,8 +58,7 @@ class ApiClient:
             tokens: expected tokens of prompt and answer, for a limit of tokens.
             conversation: as for `Dispatcher.ask`.
         """
-        once = self._once_streamed if self._stream else self._once
-        return self.dispatcher.ask(lambda transport: once(transport, body), tokens, conversation)
+        return self.dispatcher.ask(partial(self._once, body), tokens, conversation)
 
     async def generate_once(self, body: Mapping[str, Any], moments: Moments) -> tuple[Completion, StreamReader | None]:
         """Make one attempt, past all limits and without retries, and note its moments.
@@ -109,10 +109,10 @@ class ApiClient:
         hint = option_hint(words) if failure.kind in ("http_400", "http_422", "too_long") else ""
         return replace(failure, message=self._with_address(words, reply, hint) if reply else words)
 
-    async def _once(self, transport: Transport, body: Mapping[str, Any]) -> Attempt:
-        return self._attempt(await self.post(transport, body), None)
-
-    async def _once_streamed(self, transport: Transport, body: Mapping[str, Any]) -> Attempt:
+    async def _once(self, body: Mapping[str, Any], transport: Transport) -> Attempt:
+        if not self._stream:
+            return self._attempt(await self.post(transport, body), None)
+        # Each attempt has its own reader, so nothing of one that broke off gets into the next.
         reader = self._endpoint.reader()
         return self._attempt(await self.post(transport, {**body, **self._endpoint.stream_fields}, reader.feed), reader)
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 from ais_prompt.models.api.failures import ended
 from ais_prompt.models.api.stream import PieceKind, StreamReader
 from ais_prompt.models.api.wire import BadBody, embed_files, fields_of, text_of, token_count
-from ais_prompt.models.model_options import MaxTokensField, Wire
+from ais_prompt.models.model_options import Wire
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Prompt, Request, ToolCall, Usage
 from ais_prompt.utils import openai_json
 
@@ -48,8 +48,29 @@ class OpenAIEndpoint(Struct, frozen=True):
     stream_fields: Mapping[str, Any] = STREAMED
 
     def body(self, model: str, request: Request, wire: Wire) -> dict[str, Any]:
-        """As `WireFormat.body`."""
-        return request_body(self, model, request, wire.max_tokens_field)
+        """As `WireFormat.body`.
+
+        Raises:
+            PromptError: messages for an endpoint that takes a text.
+            DataError: a local file in the prompt cannot be read.
+        """
+        decoding = request.decoding
+        assert isinstance(decoding, Decoding)
+        options = {
+            "temperature": decoding.temperature,
+            "top_p": decoding.top_p,
+            # Repeats of a prompt must draw different answers, so each has its own seed.
+            "seed": None if decoding.seed is None else decoding.seed + request.repeat,
+            "stop": list(decoding.stop[:MOST_STOPS]) or None,
+            "stop_token_ids": list(decoding.stop_tokens) or None,  # a field of vLLM and SGLang
+        }
+        return {
+            "model": model,
+            self.prompt_name: self.prompt_value(embed_files(request.prompt)),
+            wire.max_tokens_field: decoding.max_out_len,
+            **{name: value for name, value in options.items() if value is not None},
+            **decoding.extra,
+        }
 
     def answer(self, reply: Any) -> Completion:
         """As `WireFormat.answer`."""
@@ -68,35 +89,6 @@ class OpenAIEndpoint(Struct, frozen=True):
     def reader(self, clock: Callable[[], float] = perf_counter) -> ChatStream:
         """As `WireFormat.reader`."""
         return ChatStream(clock)
-
-
-def request_body(
-    endpoint: OpenAIEndpoint, model: str, request: Request, max_tokens_field: MaxTokensField
-) -> dict[str, Any]:
-    """Return the body of a request as plain JSON values. Options that are None are left out, local files put in.
-
-    Raises:
-        PromptError: messages for an endpoint that takes a text.
-        DataError: a local file in the prompt cannot be read.
-    """
-    decoding = request.decoding
-    assert isinstance(decoding, Decoding)
-    # Repeats of a prompt must draw different answers, so each has its own seed.
-    seed = None if decoding.seed is None else decoding.seed + request.repeat
-    options = {
-        "temperature": decoding.temperature,
-        "top_p": decoding.top_p,
-        "seed": seed,
-        "stop": list(decoding.stop[:MOST_STOPS]) or None,
-        "stop_token_ids": list(decoding.stop_tokens) or None,  # a field of vLLM and SGLang
-    }
-    return {
-        "model": model,
-        endpoint.prompt_name: endpoint.prompt_value(embed_files(request.prompt)),
-        max_tokens_field: decoding.max_out_len,
-        **{name: value for name, value in options.items() if value is not None},
-        **decoding.extra,
-    }
 
 
 def chat_messages(prompt: Prompt) -> str | list[dict[str, Any]]:

@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, Unpack
 
+from msgspec.structs import replace
+
 from ais_prompt.catalog import Api
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.api.addresses import Defaults, ProviderName, find_provider, only_model, read_addresses
 from ais_prompt.models.api.asking import Dispatcher, Replica, traffic_at
 from ais_prompt.models.api.attempt import ApiClient, WireFormat, opened
 from ais_prompt.models.api.stream import StreamReader
-from ais_prompt.models.api.wire import cut_at_stop
 from ais_prompt.models.base import GIVEN, PromptStyle
 from ais_prompt.models.flat_options import (
     LimitsOption,
@@ -28,7 +29,15 @@ from ais_prompt.models.flat_options import (
     refuse_unknown,
 )
 from ais_prompt.models.huggingface.library import local_path
-from ais_prompt.models.model_options import TEMPLATE_VARIABLES, Limits, Sampling, Wire, check_at_least, join_stops
+from ais_prompt.models.model_options import (
+    TEMPLATE_VARIABLES,
+    Limits,
+    Sampling,
+    Wire,
+    check_at_least,
+    first_stop,
+    join_stops,
+)
 from ais_prompt.models.server.instance import ServerInstance, WatchedTransport
 from ais_prompt.models.server.server_options import HOST, ServerOption, ServerToStart, read_server
 from ais_prompt.models.server.started import SharedServers, SharedTransport, StartedServers
@@ -348,7 +357,9 @@ class ApiModel:
         assert isinstance(request.decoding, Decoding)
         keeps = any(request.decoding.extra.get(name) for name in _KEEP_STOP)
         answered = split_reasoning(completion, request.prompt, self.think_tags)
-        return answered if keeps else cut_at_stop(answered, request.decoding.stop)
+        # Some APIs have no stop texts or only a few, and some servers keep the stop text that ended an answer.
+        end = None if keeps else first_stop(answered.text, request.decoding.stop)
+        return answered if end is None else replace(answered, text=answered.text[:end], finish_reason="stop")
 
     async def aclose(self) -> None:
         """Close the connections of this event loop."""

@@ -9,8 +9,7 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from ais_prompt.models.model_options import first_stop
-from ais_prompt.types import ChatMessage, Completion, Prompt
+from ais_prompt.types import ChatMessage, Prompt
 from ais_prompt.utils import FILE_NOTE, KINDS, MediaFile, checked_levels, local_file
 
 
@@ -51,15 +50,6 @@ def fields_of(value: Any) -> dict[str, Any]:
 def text_of(value: Any) -> str:
     """Return a part of a reply that should be a text; empty if it is something else."""
     return value if isinstance(value, str) else ""
-
-
-def cut_at_stop(completion: Completion, stops: tuple[str, ...]) -> Completion:
-    """End a text before its first stop text.
-
-    Some APIs have no stop texts or only a few, and some servers keep the stop text that ended an answer.
-    """
-    end = first_stop(completion.text, stops)
-    return completion if end is None else replace(completion, text=completion.text[:end], finish_reason="stop")
 
 
 def embed_files(prompt: Prompt) -> Prompt:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from ais_prompt.models import CHAT, COMPLETIONS, STREAMED, ChatStream, read_reply, request_body
+from ais_prompt.models import CHAT, COMPLETIONS, STREAMED, ChatStream, Wire, read_reply
 from ais_prompt.testing.answers import MockReply, answer_body
 from ais_prompt.types import ChatMessage, Decoding, Request, ToolCall
 from ais_prompt.utils import call_messages
@@ -45,19 +45,19 @@ PROMPTS = [
 @pytest.mark.parametrize("field", ["max_tokens", "max_completion_tokens"])
 @pytest.mark.parametrize("more", [{}, STREAMED])
 def test_bodies_of_chats_are_those_of_the_package(decoding: Decoding, prompt: Any, field: Any, more: Any) -> None:
-    body = request_body(CHAT, "m", Request("s", prompt, decoding), field) | more
+    body = CHAT.body("m", Request("s", prompt, decoding), Wire(max_tokens_field=field)) | more
     assert CHATS.read("CompletionCreateParams", body) == body, "no field is unknown to the package, none is changed"
 
 
 @pytest.mark.parametrize("decoding", DECODINGS[:2])
 @pytest.mark.parametrize("more", [{}, STREAMED, {"echo": True, "logprobs": 1}])
 def test_bodies_of_completions_are_those_of_the_package(decoding: Decoding, more: Any) -> None:
-    body = request_body(COMPLETIONS, "m", Request("s", "1+1=", decoding), "max_tokens") | more
+    body = COMPLETIONS.body("m", Request("s", "1+1=", decoding), Wire()) | more
     assert TEXTS.read("CompletionCreateParams", body) == body
 
 
 def test_a_wrong_body_is_refused() -> None:
-    body = request_body(CHAT, "m", Request("s", "Hi", Decoding(7)), "max_tokens")
+    body = CHAT.body("m", Request("s", "Hi", Decoding(7)), Wire())
     for wrong in ({"messages": "Hi"}, {"temperature": "warm"}, {"stop": 3}):
         with pytest.raises(ValidationError):
             CHATS.read("CompletionCreateParams", {**body, **wrong})

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import PromptError
-from ais_prompt.models import CHAT, COMPLETIONS, read_reply, request_body
+from ais_prompt.models import CHAT, COMPLETIONS, Wire, read_reply
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Request, Usage
 
 IMAGE = {"type": "image_url", "image_url": {"url": "data:,"}}
@@ -30,7 +30,7 @@ def choice(content: Any, reason: str | None = "stop") -> dict[str, Any]:
 
 def test_options_that_are_none_are_not_sent() -> None:
     request = Request("s", (ChatMessage("system", "Be brief."), ChatMessage("user", "Hi")), Decoding(7))
-    assert request_body(CHAT, "m", request, "max_tokens") == {
+    assert CHAT.body("m", request, Wire()) == {
         "model": "m",
         "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}],
         "max_tokens": 7,
@@ -39,7 +39,9 @@ def test_options_that_are_none_are_not_sent() -> None:
 
 def test_all_of_the_decoding_is_sent() -> None:
     decoding = Decoding(7, temperature=0.0, top_p=0.5, stop=("\n", "Q"), seed=3, extra={"logprobs": True, "top_k": 5})
-    body = request_body(COMPLETIONS, "m", Request("s", "1+1=", decoding, repeat=2), "max_completion_tokens")
+    body = COMPLETIONS.body(
+        "m", Request("s", "1+1=", decoding, repeat=2), Wire(max_tokens_field="max_completion_tokens")
+    )
     assert body == {
         "model": "m",
         "prompt": "1+1=",
@@ -54,12 +56,12 @@ def test_all_of_the_decoding_is_sent() -> None:
 
 
 def test_prompts_find_their_form() -> None:
-    parts = request_body(CHAT, "m", Request("s", (ChatMessage("user", (IMAGE,)),), Decoding(1)), "max_tokens")
+    parts = CHAT.body("m", Request("s", (ChatMessage("user", (IMAGE,)),), Decoding(1)), Wire())
     assert parts["messages"] == [{"role": "user", "content": [IMAGE]}]
-    text = request_body(CHAT, "m", Request("s", "Hi", Decoding(1)), "max_tokens")
+    text = CHAT.body("m", Request("s", "Hi", Decoding(1)), Wire())
     assert text["messages"] == [{"role": "user", "content": "Hi"}]
     with pytest.raises(PromptError, match="text, not messages"):
-        request_body(COMPLETIONS, "m", Request("s", (ChatMessage("user", "Hi"),), Decoding(1)), "max_tokens")
+        COMPLETIONS.body("m", Request("s", (ChatMessage("user", "Hi"),), Decoding(1)), Wire())
 
 
 def test_an_answer_is_read() -> None:
