@@ -13,8 +13,8 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias
 
-from ais_prompt.config.command_secrets import SECRET_KEY, is_reference, secrets_in_command, takes_secret
 from ais_prompt.config.literals import parse_literal
+from ais_prompt.secrets import SECRET_KEY, is_reference, secrets_in_command, takes_secret
 from ais_prompt.utils import (
     HIDDEN,
     SECRET_VARIABLE,

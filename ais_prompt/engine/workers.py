@@ -21,19 +21,10 @@ from ais_prompt import errors
 from ais_prompt.config import Surroundings
 from ais_prompt.engine.meters import GO_ON
 from ais_prompt.errors import AisPromptError, ConfigFaults, ModelError
-from ais_prompt.models import BatchModel, LikelihoodModel, StartedServers
+from ais_prompt.models import GPU_VARIABLE, BatchModel, LikelihoodModel, StartedServers
 from ais_prompt.plan import build_model
 from ais_prompt.types import Completion, ModelSpec, Request
-from ais_prompt.utils import (
-    GPU_VARIABLE,
-    Worker,
-    WorkerDied,
-    decode_own,
-    encode_plain,
-    part_error,
-    run_coroutine,
-    serve,
-)
+from ais_prompt.utils import Worker, WorkerDied, decode_own, encode_plain, part_error, run_coroutine, serve
 
 logger = logging.getLogger(__name__)
 

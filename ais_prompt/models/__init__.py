@@ -102,6 +102,7 @@ if TYPE_CHECKING:
         check_at_least,
     )
     from ais_prompt.models.scripted import ScriptedModel
+    from ais_prompt.models.server.gpus import GPU_VARIABLE, GpuPool, visible_gpus
     from ais_prompt.models.server.instance import ServerInstance
     from ais_prompt.models.server.server_options import HOST, PRESETS, ServerOptions, ServerToStart, read_server
     from ais_prompt.models.server.started import (

@@ -9,10 +9,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, TypeAlias
 
+from ais_prompt.config import evaluate
 from ais_prompt.metrics import Part, group_spread, mean_interval, spread_of_questions, standard_error, stratum_spread
 from ais_prompt.scoring.rows import Row, models_of
 from ais_prompt.types import AVERAGES, STATUSES, GroupKind, Spread, SummaryEntry, SummaryGroup
-from ais_prompt.utils import counted, evaluate, listed
+from ais_prompt.utils import counted, listed
 
 NAIVE, WEIGHTED = AVERAGES
 _NOT_RUN: Final = "no score"

@@ -15,6 +15,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from ais_prompt.config.arithmetic import evaluate
 from ais_prompt.config.bases import check_bases, read_syntax
 from ais_prompt.config.load import LoadedConfig
 from ais_prompt.config.parse.dataset import parse_dataset
@@ -35,7 +36,7 @@ from ais_prompt.types import (
     SummaryGroup,
     SummarySpec,
 )
-from ais_prompt.utils import advice, evaluate, listed, near_miss
+from ais_prompt.utils import advice, listed, near_miss
 
 DEFAULT_WORK_DIR = "outputs"
 KEPT_KEYS = (

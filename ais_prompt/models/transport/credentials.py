@@ -21,10 +21,11 @@ from pydantic import AfterValidator
 
 from ais_prompt import __version__
 from ais_prompt.catalog import Api
-from ais_prompt.config import register_secrets, takes_secret
+from ais_prompt.config import register_secrets
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.transport.base import ENCODINGS
 from ais_prompt.models.transport.network import is_loopback, public_address
+from ais_prompt.secrets import takes_secret
 from ais_prompt.utils import HIDDEN, SECRETS, VARIABLE, digest, read_regular, with_texts
 
 DEFAULT_VARIABLE: Final = "OPENAI_API_KEY"

@@ -67,7 +67,7 @@ class SecretRegistry:
 
     def _compile(self) -> None:
         """Compile the patterns that find the secrets."""
-        from ais_prompt.utils.secret_forms import as_words, in_json, in_text, searchable_forms  # help starts quickly
+        from ais_prompt.secrets.forms import as_words, in_json, in_text, searchable_forms  # help starts quickly
 
         self._words = re.compile(as_words(self._keys))
         # A file may have a word or a number in its own right, such as the name of a field.
@@ -111,7 +111,7 @@ class SecretRegistry:
 
     def _hide_escaped(self, text: str) -> tuple[str, int]:
         """Hide secrets that only a text without its escapes shows, such as ``&#75;&#101;&#121;``."""
-        from ais_prompt.utils.secret_forms import unescaped
+        from ais_prompt.secrets.forms import unescaped
 
         plain, places = unescaped(text)
         parts, end = [], 0
@@ -156,7 +156,7 @@ class SecretRegistry:
             return True
         if not ("%" in text or "&" in text or "\\" in text):
             return False
-        from ais_prompt.utils.secret_forms import unescaped
+        from ais_prompt.secrets.forms import unescaped
 
         searchable = _searchable(unescaped(text)[0])
         return any(needle in searchable for needle in self._needles)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ais_prompt.utils import evaluate
+from ais_prompt.config import evaluate
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 Lines end at ``\\n`` only, so texts may contain the other line separators of Unicode. JSON of a model has no NaN and no
 infinity. No JSON is nested deeper than `MOST_LEVELS`, in any version of Python: they read and write different depths.
+The functions at the end change values within values, down to any depth.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, Final
 
@@ -241,3 +242,40 @@ _FINITE = msgspec.json.Encoder()
 _ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"), default=str)
 DECODER: Final = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
 """The decoder, for JSON inside of a text; its `raw_decode` raises RecursionError for deep nesting."""
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """Yield what a value holds that is neither a mapping nor a list or tuple, in order; such a value yields itself."""
+    if isinstance(value, Mapping | list | tuple):
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from leaves(inner)
+    else:
+        yield value
+
+
+def texts(value: Any) -> Iterator[str]:
+    """Yield the texts among the `leaves` of a value."""
+    return (leaf for leaf in leaves(value) if isinstance(leaf, str))
+
+
+def part_types(value: Any) -> Iterator[Any]:
+    """Yield the ``type`` of every mapping in a value that has one, outer mappings first."""
+    if isinstance(value, Mapping) and "type" in value:
+        yield value["type"]
+    if isinstance(value, Mapping | list | tuple):
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from part_types(inner)
+
+
+def with_leaves(value: Any, change: Callable[[Any], Any]) -> Any:
+    """Return a copy of a value with every one of its `leaves` changed; tuples become lists."""
+    if isinstance(value, Mapping):
+        return {key: with_leaves(inner, change) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [with_leaves(inner, change) for inner in value]
+    return change(value)
+
+
+def with_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """Return a copy of a value with every one of its `texts` changed; tuples become lists."""
+    return with_leaves(value, lambda leaf: change(leaf) if isinstance(leaf, str) else leaf)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ais_prompt.utils.numerals import inside_numeral
+from ais_prompt.postprocess import inside_numeral
 
 _UNSPACED: Final = (
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
@@ -16,7 +16,8 @@ _UNSPACED: Final = (
 def contains(text: str, part: str) -> bool:
     """Return whether a text has a part as whole words and numbers: 5 is not in 15, 5.5 or -5, nor "no" in "know".
 
-    A comma belongs to a number as in `ais_prompt.utils.numerals`: 7654321 is in "1234567,7654321", 500 not in "1,500".
+    A comma belongs to a number as in `ais_prompt.postprocess.numerals`: 7654321 is in "1234567,7654321", 500 not in
+    "1,500".
     In Chinese, Japanese, Thai and other scripts without blanks between words every place counts.
     """
     place = text.find(part)

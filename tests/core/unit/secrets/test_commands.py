@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.config import redacted, secrets_in_command
+from ais_prompt.config import redacted
+from ais_prompt.secrets import secrets_in_command
 
 OPTIONS = (
     "--api-key",
