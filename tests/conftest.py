@@ -25,7 +25,7 @@ from typing import Final
 import pytest
 from hypothesis import HealthCheck, settings
 
-from ais_prompt.utils import SECRETS
+from ais_prompt.secrets import SECRETS
 from ais_prompt.utils import processes as hidden
 from tests.support.servers import MockServer, mock_server
 from tools import reference

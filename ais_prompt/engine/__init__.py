@@ -7,7 +7,7 @@ from ais_prompt.rooms import offered
 if TYPE_CHECKING:
     from ais_prompt.engine.conversations import (
         LONGEST_NAME,
-        KnownAnswers,
+        EarlierAnswers,
         columns_of,
         conversations_of,
         execute,

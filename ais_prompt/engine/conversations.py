@@ -1,6 +1,6 @@
 """The conversations of a task: the questions about each of its samples, and the answers that are known already.
 
-An inferencer asks in a conversation, and `conversations_of` starts those of a task. `KnownAnswers` answers from the
+An inferencer asks in a conversation, and `conversations_of` starts those of a task. `EarlierAnswers` answers from the
 journal and the cache what was asked before, so that a resumed run sends only what is missing. `execute` runs the
 programs that some conversations ask for in place of a model.
 """
@@ -196,7 +196,7 @@ def execute(request: Request) -> Completion:
         return Completion(json.encode(found).decode(), "stop", seconds=perf_counter() - begun)
 
 
-class KnownAnswers:
+class EarlierAnswers:
     """Finds answers by their requests.
 
     Args:
@@ -310,7 +310,7 @@ class Resumed(Struct, frozen=True):
     answered: bytearray | None = None
 
 
-def count_known(task: Task, answers: KnownAnswers, portion: Portion | None) -> Resumed:
+def count_known(task: Task, answers: EarlierAnswers, portion: Portion | None) -> Resumed:
     """Hold every conversation of a task with the answers that there are, and count how far they reach."""
     samples = task.data.test
     known = used = 0

@@ -21,10 +21,9 @@ from ais_prompt.inferencers import RAISED, RETRY_HINT, UNUSABLE_ROW, ToolCallInf
 from ais_prompt.models import unknown_opening
 from ais_prompt.plan import Task
 from ais_prompt.postprocess import ToolFormat, read_calls
-from ais_prompt.report import counted
 from ais_prompt.store import system_error
 from ais_prompt.types import Completion, Decoding, Failure, Prediction, Request, prompt_to_json
-from ais_prompt.utils import digest, exception_line, last_line_in
+from ais_prompt.utils import counted, digest, exception_line, last_line_in
 
 logger = logging.getLogger(__name__)
 

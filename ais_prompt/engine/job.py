@@ -31,7 +31,7 @@ from msgspec import Struct, field
 from ais_prompt.checks import check_media, taken_kinds
 from ais_prompt.config import shown_body
 from ais_prompt.engine.conversations import (
-    KnownAnswers,
+    EarlierAnswers,
     Resumed,
     conversations_of,
     count_known,
@@ -44,7 +44,6 @@ from ais_prompt.errors import InternalError, ModelError, StoreError
 from ais_prompt.inferencers import RunningConversation
 from ais_prompt.models import AsyncModel, Model, ScriptedModel, SendsBodies, cache_identity, full_identity
 from ais_prompt.plan import PlannedDataset, Task, check_cluster
-from ais_prompt.report import counted
 from ais_prompt.store import (
     Journal,
     JournalView,
@@ -55,7 +54,7 @@ from ais_prompt.store import (
     prediction_sorter,
 )
 from ais_prompt.types import Completion, Decoding, Execution, Portion, Request, Sample, TaskFacts
-from ais_prompt.utils import listed
+from ais_prompt.utils import counted, listed
 
 logger = logging.getLogger(__name__)
 ORDER_SEED: Final = 0
@@ -175,7 +174,7 @@ class TaskJob:
             of_shards = JournalView(*(one.journal(*names) for one in (self._shard.others if self._shard else ())))
             key_of, retry = RequestKeys(model.identity()), self._asking.retry_truncated
             # Where answers come from: the own journal, then those of other shards, then the cache.
-            answers = KnownAnswers(journal, key_of, cache, former_keys, of_shards, retry_truncated=retry)
+            answers = EarlierAnswers(journal, key_of, cache, former_keys, of_shards, retry_truncated=retry)
             samples, portion = task.data.test, self._portion
             total = len(samples) if portion is None else sum(portion.holds(sample.id) for sample in samples)
             # Resumed: every conversation is held once with the answers that there are, to count them.
@@ -352,7 +351,7 @@ class _Opened(Struct, frozen=True, eq=False):
         unused: answers in the journal that answer nothing of this task.
     """
 
-    answers: KnownAnswers
+    answers: EarlierAnswers
     predictions: PredictionSorter
     total: int
     resumed: Resumed

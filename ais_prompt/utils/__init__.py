@@ -5,18 +5,6 @@ from typing import TYPE_CHECKING
 from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
-    from ais_prompt.secrets import (
-        HIDDEN,
-        SECRET_VARIABLE,
-        SECRETS,
-        SHORTEST,
-        VARIABLE,
-        SecretRegistry,
-        hide_in_url,
-        hide_in_urls,
-        secrets_in_url,
-        secrets_in_urls,
-    )
     from ais_prompt.utils.digests import (
         Occurrences,
         RowIndex,

@@ -12,8 +12,9 @@ from typing import Any, Final
 
 from ais_prompt.config.schema import KeyTable
 from ais_prompt.errors import ConfigError, ConfigFaults
+from ais_prompt.secrets import SECRETS
 from ais_prompt.types import PartSpec
-from ais_prompt.utils import SECRETS, near_miss, split_sheet
+from ais_prompt.utils import near_miss, split_sheet
 
 REQUIRED: Final = object()
 """As a default: the key must be there."""

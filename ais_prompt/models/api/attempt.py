@@ -23,8 +23,9 @@ from ais_prompt.models.model_options import Wire
 from ais_prompt.models.transport import Reply, Sink, Transport
 from ais_prompt.models.transport.moments import Moments
 from ais_prompt.models.transport.network import public_address
+from ais_prompt.secrets import SECRETS
 from ais_prompt.types import Completion, Failure, Prompt, Request
-from ais_prompt.utils import SECRETS, encode_plain
+from ais_prompt.utils import encode_plain
 
 T = TypeVar("T")
 

@@ -14,8 +14,9 @@ from msgspec.structs import replace
 
 from ais_prompt.models.api.attempt import read_reply
 from ais_prompt.models.api.openai_models import OpenAIModel, OpenAIResponsesModel
+from ais_prompt.secrets import SECRETS
 from ais_prompt.types import Completion, Failure, Request
-from ais_prompt.utils import SECRETS, encode
+from ais_prompt.utils import encode
 
 NO_ANSWER: Final = "batch"
 """Kind of the failure of a request that the service did not answer."""

@@ -25,8 +25,8 @@ from ais_prompt.config import register_secrets
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.transport.base import ENCODINGS
 from ais_prompt.models.transport.network import is_loopback, public_address
-from ais_prompt.secrets import takes_secret
-from ais_prompt.utils import HIDDEN, SECRETS, VARIABLE, digest, read_regular, with_texts
+from ais_prompt.secrets import HIDDEN, SECRETS, VARIABLE, takes_secret
+from ais_prompt.utils import digest, read_regular, with_texts
 
 DEFAULT_VARIABLE: Final = "OPENAI_API_KEY"
 _UNSET_IS_NONE: Final = (DEFAULT_VARIABLE, "ANTHROPIC_API_KEY")

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.utils import SecretRegistry, hide_in_url, hide_in_urls, secrets_in_url
+from ais_prompt.secrets import SecretRegistry, hide_in_url, hide_in_urls, secrets_in_url
 
 SECRET = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=12, max_size=40)
 FORMS: dict[str, Callable[[str], str]] = {

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.engine import KnownAnswers
+from ais_prompt.engine import EarlierAnswers
 from ais_prompt.store import Journal, JournalView, RequestKeys
 from ais_prompt.types import Completion, Decoding, Failure, Request
 
@@ -31,11 +31,11 @@ def write(path: Path, *completions: Completion) -> Path:
 
 
 @contextmanager
-def opened(folder: Path, *, retry_truncated: int | None = None) -> Iterator[KnownAnswers]:
+def opened(folder: Path, *, retry_truncated: int | None = None) -> Iterator[EarlierAnswers]:
     """The memory of a task with the files journal, cache and shard of a folder."""
     with Journal.open(folder / "journal") as journal, Journal.open(folder / "cache") as cache:
         shards = JournalView(folder / "shard")
-        yield KnownAnswers(journal, KEY_OF, cache, of_shards=shards, retry_truncated=retry_truncated)
+        yield EarlierAnswers(journal, KEY_OF, cache, of_shards=shards, retry_truncated=retry_truncated)
 
 
 @pytest.mark.parametrize(
