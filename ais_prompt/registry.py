@@ -9,7 +9,7 @@ part is imported when it is first asked for (see `ais_prompt.catalog`); a part o
     class MyEvaluator: ...
 
 and is found by name once its module is imported (``custom_imports`` in the config, or the entry point of an installed
-package, see `ais_prompt.utils.packages`), or at once by its dotted path.
+package, see `ais_prompt.utils.plugins`), or at once by its dotted path.
 """
 
 from __future__ import annotations

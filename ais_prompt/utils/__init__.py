@@ -83,20 +83,16 @@ if TYPE_CHECKING:
         source_of,
         text_of_calls,
     )
-    from ais_prompt.utils.packages import (
+    from ais_prompt.utils.packages import install_command, installed, require, require_installed, versions
+    from ais_prompt.utils.places import defined_at, last_line_in, place, users_line
+    from ais_prompt.utils.plugins import (
         EXTENSIONS,
         find_plugins,
-        install_command,
-        installed,
         installed_entry,
         installed_extensions,
         load_plugins,
         plugin_configs,
-        require,
-        require_installed,
-        versions,
     )
-    from ais_prompt.utils.places import defined_at, last_line_in, place, users_line
     from ais_prompt.utils.processes import Worker, WorkerDied, hidden, serve
     from ais_prompt.utils.progress import (
         NORMAL,
