@@ -48,6 +48,8 @@ from ais_prompt.utils import Occurrences
 
 LONGEST_NAME: Final = 60
 """Longest text of a column that counts as a name, such as a subject or a level; longer ones are content."""
+_PLACES: Final = threading.BoundedSemaphore(os.cpu_count() or 1)
+"""As many programs run at a time as the machine has processors, so that none takes longer because of the others."""
 
 
 def conversations_of(
@@ -133,6 +135,8 @@ def columns_of(sample: Sample, gold: str | None) -> dict[str, Any]:
 
 
 def _conversation(task: Task, sample: Sample, openings: Occurrences, cluster: str | None) -> Conversation:
+    # What is wrong with a row ends in a prediction without an answer, what is wrong with a part or the data in the end
+    # of the task (`ends_task`). Nothing may leave here as an exception of its own: one row would end all others.
     shots: Sequence[Sample] = ()
     try:
         shots = task.shots(sample)
@@ -169,10 +173,6 @@ def _without_answer(task: Task, sample: Sample, failure: Failure) -> Prediction:
     n = task.inferencer.n if isinstance(task.inferencer, RepeatingInferencer) else 1
     answers = (Completion(failure=failure),) * n
     return Prediction(sample.id, sample.index, "", [None] * n if n > 1 else None, sample.gold, answers)
-
-
-_PLACES: Final = threading.BoundedSemaphore(os.cpu_count() or 1)
-"""As many programs run at a time as the machine has processors, so that none takes longer because of the others."""
 
 
 def execute(request: Request) -> Completion:
@@ -242,9 +242,12 @@ class EarlierAnswers:
         if not self.has_answers:
             return None
         key = self._key_of(request)
+        # Answered in this folder, by this session or an earlier one.
         answer = self._find(self._journal, key, request)
+        # Answered by another shard, whose journal may still grow.
         if answer is None and self._of_shards is not None:
             answer = self._of_shards.answer(key)
+        # Answered in another run: written down here too, so that this folder is complete by itself.
         if answer is None and self._cache is not None and (answer := self._find(self._cache, key, request)) is not None:
             self._journal.append(key, request, answer, findable=True)
             self.from_cache += 1
@@ -279,6 +282,7 @@ class EarlierAnswers:
         """
         key = self._key_of(request)
         kept = completion
+        # A longer answer in place of a truncated one says so. A failure to get it leaves the truncated one as it is.
         if request.retries and completion.failure is None:
             assert isinstance(request.decoding, Decoding)
             kept = replace(completion, retried_with=request.decoding.max_out_len)

@@ -46,6 +46,15 @@ JobEnded: TypeAlias = Callable[[TaskJob, AisPromptError | None], Iterable[TaskJo
 """Called in any thread when a job is over, with the error that ended it, or None.
 
 Returns the jobs that it leads to, such as the questions to a judge. They start before jobs that are still waiting."""
+logger = logging.getLogger(__name__)
+Ended: TypeAlias = Callable[[TaskJob, AisPromptError | None], None]
+"""Called in any thread when a job is over, with the error that ended it, or None."""
+READY: Final = 2
+"""Jobs that are ready at a time: the next job is opened while the first is asked."""
+UNDER_WAY: Final = 64
+"""Jobs that are open at a time, the slow answers of the last ones included; each has files open."""
+PASSED: Final = 32
+"""Conversations that were answered before and pass without waiting, until other work has its turn."""
 
 
 def run_local(jobs: Sequence[TaskJob], ended: JobEnded, workers: ModelWorkers | None = None) -> None:
@@ -260,18 +269,6 @@ def _endpoint_of(model: Model) -> str:
         return endpoint_of(model)
     except AisPromptError:  # a user-defined model that cannot say, or there is no key; its tasks will tell
         return f"model {id(model)}"
-
-
-logger = logging.getLogger(__name__)
-
-Ended: TypeAlias = Callable[[TaskJob, AisPromptError | None], None]
-"""Called in any thread when a job is over, with the error that ended it, or None."""
-READY: Final = 2
-"""Jobs that are ready at a time: the next job is opened while the first is asked."""
-UNDER_WAY: Final = 64
-"""Jobs that are open at a time, the slow answers of the last ones included; each has files open."""
-PASSED: Final = 32
-"""Conversations that were answered before and pass without waiting, until other work has its turn."""
 
 
 class Endpoint:

@@ -38,6 +38,21 @@ _OF_ONE_TASK: Final = {"long_choice", "cannot_score"}
 """Kinds of fatal failures whose cause is the dataset: the model may answer the questions of others."""
 _REFUSALS: Final = {"http_400", "http_415", "http_422", "out_of_memory", "generation", "scoring"}
 """Kinds of failures whose cause is the prompt or the config; the message says which, in no common form."""
+GAPS_NAMED: Final = 5
+"""Most rows that cannot be asked that are named while a task runs; the predictions name all."""
+PILOT: Final = 20
+MOST_CUT: Final = 0.05
+"""Of the first so many answers, the share of truncated ones from which on the task warns."""
+FEWEST: Final = 5
+"""Answers that must show a sign."""
+MOST_SHARE: Final = 0.5
+"""The share of the answers that must show it."""
+OPENINGS_NAMED: Final = 3
+"""Most tags of thoughts that are named."""
+LONG: Final = 20
+"""Characters of an answer that is not the same by chance at a temperature."""
+MOST_KEPT: Final = 100
+"""Prompts whose repeats are compared, at most."""
 
 
 class FailureWatch:
@@ -61,17 +76,21 @@ class FailureWatch:
             ModelError: every request would fail, or all have failed in the same way.
         """
         failure = completion.failure
+        # Usable: whatever fails from now on is a matter of single samples, or of an outage.
         if failure is None:
             self._answered = True
             return
+        # Says nothing about other prompts.
         if failure.kind in _OF_ONE_PROMPT:
             self._of_one_prompt += 1
             return
         self._failures.append(failure.kind)
         self._last = failure
+        # Unusable: a wrong key, no such model.
         if failure.fatal:
             what = f"every request would fail: {failure.kind}: {failure.message}"
             raise ModelError(what, where=failure.where, fix=RETRY_HINT)
+        # In doubt: refused from the first request on, perhaps because of the prompts, of which others are tried first.
         if len(self._failures) >= (MAX_REFUSALS if _is_refusal(failure) else MAX_SAME_FAILURES):
             self.conclude()
 
@@ -136,13 +155,6 @@ def error_of(error: BaseException) -> AisPromptError:
         where=last_line_in(error, lambda _: True),
         fix="this is a bug of aisprompt; logs/run.log has the traceback",
     )
-
-
-GAPS_NAMED: Final = 5
-"""Most rows that cannot be asked that are named while a task runs; the predictions name all."""
-PILOT: Final = 20
-MOST_CUT: Final = 0.05
-"""Of the first so many answers, the share of truncated ones from which on the task warns."""
 
 
 class TaskSession:
@@ -245,18 +257,6 @@ class TaskSession:
         if raised := next((failure for failure in failures if failure.kind == RAISED), None):
             self.raised += 1
             self.first_raised = self.first_raised or raised
-
-
-FEWEST: Final = 5
-"""Answers that must show a sign."""
-MOST_SHARE: Final = 0.5
-"""The share of the answers that must show it."""
-OPENINGS_NAMED: Final = 3
-"""Most tags of thoughts that are named."""
-LONG: Final = 20
-"""Characters of an answer that is not the same by chance at a temperature."""
-MOST_KEPT: Final = 100
-"""Prompts whose repeats are compared, at most."""
 
 
 class Signs:

@@ -62,6 +62,8 @@ ORDER_SEED: Final = 0
 
 ROWS_NAMED: Final = 5
 """Most rows that an error or a warning names."""
+STANDSTILL_SECONDS = 300.0
+"""Time without an answer after which a run says what it waits for."""
 
 
 class AskingOptions(Struct, frozen=True):
@@ -405,10 +407,6 @@ def _reuse_note(task: Task, opened: _Opened) -> str:
     if (unused := opened.unused - len(answers.truncated)) > 0:
         note += f"; {unused} stored answers belong to other prompts or settings, or to unfinished samples"
     return note
-
-
-STANDSTILL_SECONDS = 300.0
-"""Time without an answer after which a run says what it waits for."""
 
 
 class Standstill:

@@ -99,6 +99,7 @@ class InMemory:
         model: Model | None = None
         try:
             while True:
+                # Out of jobs: those that are asked elsewhere may lead to others, such as the questions to a judge.
                 if (job := self._next(model)) is None:
                     if self._workers:  # the awaited jobs may need the GPUs
                         self._leave(model)
@@ -106,6 +107,7 @@ class InMemory:
                     wait()
                     if (job := self._next(model)) is None:
                         return
+                # Another model: the one before is closed first, so that two never share the memory of a device.
                 if job.model is not model:
                     self._leave(model)
                 model = job.model
@@ -187,10 +189,12 @@ def ask_in_batches(job: TaskJob, model: BatchModel, load: Callable[[BatchModel],
     window: list[RunningConversation] = []
     loaded = False
     while True:
+        # Filled up, when less than a batch is left: conversations that are answered in memory only pass by.
         if len(window) < model.batch_size:
             window += _admit(job, model.batch_size * WINDOW - len(window))
         if not window:
             return
+        # Loaded with the first batch: a resumed job that is answered already needs no model.
         if not loaded:
             load(model)
             loaded = True

@@ -30,6 +30,9 @@ QUOTA: Final = "quota"
 GO_ON: Final = "every answer so far is kept; go on with -r"
 FEW: Final = 1_000
 """Values that are sorted without handing Python's lock to other threads."""
+SAMPLES: Final = 100
+"""Samples of a dataset whose prompts are made; the others are taken to be like them."""
+_NOT_MEASURED: Final = Completion(failure=Failure("not_asked", ""))
 
 
 class Spending:
@@ -222,11 +225,6 @@ def _times(values: array[float]) -> Times | None:
         return below + (above - below) * (place - int(place))
 
     return Times(float(seconds.mean()), percentile(0.5), percentile(0.9), percentile(0.99))
-
-
-SAMPLES: Final = 100
-"""Samples of a dataset whose prompts are made; the others are taken to be like them."""
-_NOT_MEASURED: Final = Completion(failure=Failure("not_asked", ""))
 
 
 class RequestEstimate(Struct, frozen=True):

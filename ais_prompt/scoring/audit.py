@@ -33,6 +33,24 @@ from ais_prompt.types import ControlSpec, OtherReading, PartSpec, Prediction, Sa
 from ais_prompt.utils import Spilled, canonical, listed
 
 logger = logging.getLogger(__name__)
+MOST: Final = 1_000
+"""Samples that are read again; of more, so many are drawn, always the same ones."""
+SEED: Final = 0
+OPTIONS: Final = ("first_option_postprocess", "last_option_postprocess")
+NUMBERS: Final = ("gsm8k_postprocess", "math_postprocess_v2")
+PLAUSIBLE: Final[Mapping[str, Sequence[str]]] = {
+    **dict.fromkeys((*OPTIONS, "first_capital_postprocess", "last_capital_postprocess"), OPTIONS),
+    **dict.fromkeys(("first-capital", "last-capital"), OPTIONS),
+    **dict.fromkeys((*NUMBERS, "first_number_postprocess"), NUMBERS),
+}
+"""Configured postprocessor → those that could be in its place: of options, and of numbers and mathematics."""
+ScorerOf: TypeAlias = Callable[[PartSpec], Callable[[Prediction], SampleScore]]
+"""Makes what scores one sample with a postprocessor."""
+CONFIDENCE: Final = 0.95
+LEAST_SHARE: Final = 0.5
+LEAST: Final = 3
+"""Share and number of wrong answers with the gold in them from which on it is said. Some have it by chance."""
+_LETTER: Final = re.compile(r"[A-Z]")
 
 
 def audit_reading(
@@ -84,23 +102,6 @@ def _doubt_of(task: Task, samples: Spilled[SampleScore], score: Score, path: Pat
         predictions = read_predictions(path, with_prompts=False)
         best = best_extractor(lost.extractors, predictions, len(samples), scorer_of, score.metric)
     return lost.warning(best, score.value or 0.0, fraction=score.fraction)
-
-
-MOST: Final = 1_000
-"""Samples that are read again; of more, so many are drawn, always the same ones."""
-SEED: Final = 0
-OPTIONS: Final = ("first_option_postprocess", "last_option_postprocess")
-NUMBERS: Final = ("gsm8k_postprocess", "math_postprocess_v2")
-PLAUSIBLE: Final[Mapping[str, Sequence[str]]] = {
-    **dict.fromkeys((*OPTIONS, "first_capital_postprocess", "last_capital_postprocess"), OPTIONS),
-    **dict.fromkeys(("first-capital", "last-capital"), OPTIONS),
-    **dict.fromkeys((*NUMBERS, "first_number_postprocess"), NUMBERS),
-}
-"""Configured postprocessor → those that could be in its place: of options, and of numbers and mathematics."""
-
-
-ScorerOf: TypeAlias = Callable[[PartSpec], Callable[[Prediction], SampleScore]]
-"""Makes what scores one sample with a postprocessor."""
 
 
 class BestReading(Struct, frozen=True):
@@ -226,9 +227,6 @@ def _understood(name: str, args: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in args.items() if key in parameters}
 
 
-CONFIDENCE: Final = 0.95
-
-
 def control_finding(control: ControlSpec, score: Score, samples: Iterable[SampleScore]) -> tuple[str, bool]:
     """Return what a control shows, and whether the data can be answered without what was spoiled.
 
@@ -254,12 +252,6 @@ def control_finding(control: ControlSpec, score: Score, samples: Iterable[Sample
     if low is None or low <= chance:
         return f"{found}: no answer without reading is shown", False
     return f"{found}: with 95 % confidence {percent(low - chance)} or more are answered without reading", True
-
-
-LEAST_SHARE: Final = 0.5
-LEAST: Final = 3
-"""Share and number of wrong answers with the gold in them from which on it is said. Some have it by chance."""
-_LETTER: Final = re.compile(r"[A-Z]")
 
 
 class LostGolds(Struct, frozen=True):

@@ -223,6 +223,8 @@ def judged(
     Raises:
         AisPromptError: as `JudgedBatchEvaluator.questions`.
     """
+    # Each question is looked up once, for all judges. One failed reply takes its answer out for every judge, or their
+    # verdicts would be about different answers.
     unjudged: dict[str, str] = {}
     said: list[tuple[str, Sequence[Prediction]]] = []
     for question in evaluator.questions(answers.batch):

@@ -66,12 +66,14 @@ def score_task(
     Raises:
         AisPromptError: predictions are missing, doubled or broken, or cannot be scored.
     """
+    # Not scored here: the log of another tool has the scores, or there is nothing to compare answers with.
     if task.spec.dataset.keeps_scores:
         logger.warning("[%s] keeps the scores of its log: only the tool that made it has its rule", task.name)
         return stored_scores(task.spec, folder)
     evaluator = task.dataset.evaluator
     if evaluator is None or not task.spec.is_scored:
         return []
+    # Read one at a time: a task may have millions of predictions. The first one tells how many answers a question has.
     path = folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr)
     predictions = Clusters(task.dataset).named(read_predictions(path, with_prompts=False))
     if (first := next(predictions, None)) is None:
@@ -79,11 +81,13 @@ def score_task(
             return _not_asked(task, folder, evaluator, stopped_of)
         raise DataError("there is not one prediction in it", where=str(path), fix=_AGAIN)
     scorer = scorer_with_verdicts(task, folder, evaluator, first)
+    # Scored, in the one loop of `_sample_scores`, and kept on disk beyond a few.
     scored = _sample_scores(task.name, scorer, itertools.chain([first], predictions))
     samples = SampleScores(tracked(scored, f"scoring {task.name}", asked, "samples"))
     _refuse_doubled(samples.doubled_ids(), str(path))
     if asked is not None and len(samples) != asked:
         logger.warning("[%s] %d questions were asked, but there are %d predictions", task.name, asked, len(samples))
+    # Aggregated.
     repeated = scorer.repeatability(samples) if isinstance(scorer, RepeatScorer) else None
     scores = _aggregated(scorer, samples, repeated, stopped_of, task.dataset)
     head = _head(task, evaluator, scores)
@@ -100,6 +104,7 @@ def score_task(
         if is_answered:
             head["doubt"] = shown
         logger.log(logging.WARNING if is_answered else NOTE, "[%s] %s", task.name, shown)
+    # Written: the scores first, which are all that most readers want.
     details = (_read(sample, evaluator).to_json() for sample in samples)
     write_results(folder.results(head["model"], head["dataset"]), head, details)
     return scores

@@ -31,6 +31,20 @@ from ais_prompt.types import Score, TaskSpec
 from ais_prompt.utils import ROOT, Advance, Facts, OnceFilter, Worker, WorkerDied, part_types, serve, shown_on
 
 logger = logging.getLogger(__name__)
+_PLAIN: Final = {
+    "array": {"_array_reconstructor", "array"},
+    "builtins": {"bytearray", "complex", "frozenset", "range", "set", "slice"},
+    "collections": {"OrderedDict", "Counter", "deque"},
+    "datetime": {"date", "datetime", "time", "timedelta", "timezone"},
+    "decimal": {"Decimal"},
+    "fractions": {"Fraction"},
+    "pathlib": {"PosixPath", "PurePosixPath"},
+    "uuid": {"UUID"},
+}
+"""Module → its classes, and functions for them, that do nothing but hold values."""
+_REBUILD: Final = {("ais_prompt.errors", "_rebuild"), ("msgspec._utils", "rebuild"), ("msgspec._core", "rebuild")}
+"""Functions that call a class with values; the class is one of those that may be read."""
+_STOPPED: Final = "the run is stopped"
 
 
 class ScoreCall(Struct, frozen=True):
@@ -211,21 +225,6 @@ def _collected() -> Iterator[list[tuple[int, str, str]]]:
         ROOT.removeHandler(handler)
 
 
-_PLAIN: Final = {
-    "array": {"_array_reconstructor", "array"},
-    "builtins": {"bytearray", "complex", "frozenset", "range", "set", "slice"},
-    "collections": {"OrderedDict", "Counter", "deque"},
-    "datetime": {"date", "datetime", "time", "timedelta", "timezone"},
-    "decimal": {"Decimal"},
-    "fractions": {"Fraction"},
-    "pathlib": {"PosixPath", "PurePosixPath"},
-    "uuid": {"UUID"},
-}
-"""Module → its classes, and functions for them, that do nothing but hold values."""
-_REBUILD: Final = {("ais_prompt.errors", "_rebuild"), ("msgspec._utils", "rebuild"), ("msgspec._core", "rebuild")}
-"""Functions that call a class with values; the class is one of those that may be read."""
-
-
 class ScoringProcess:
     """A worker process that scores, for one thread at a time. Only `stop` may be called from another one.
 
@@ -288,7 +287,6 @@ class ScoringProcess:
                 self._worker.stop()
 
 
-_STOPPED: Final = "the run is stopped"
 _SUSPECTS: Final = {ScoreCall: ("scored", "evaluator"), ToJudgeCall: ("read the answers of", "postprocessor")}
 """Kind of a call → what the process did, and the part that may have ended it."""
 

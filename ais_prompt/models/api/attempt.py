@@ -88,6 +88,7 @@ class ApiClient:
     async def post(self, transport: Transport, body: Mapping[str, Any], sink: Sink | None = None) -> Reply | Failure:
         """Post a body once. A reply that cannot be an answer, such as a redirect, is a failure too."""
         content = encode_plain({**body, **self._fields})
+        # A transport may be of the user: whatever it raises is a failure of this attempt, and no end of the run.
         try:
             reply = await transport.send("POST", self._endpoint.path, content, sink)
         except PartError as error:  # it may have lost its connection, so a retry makes sense
@@ -119,8 +120,10 @@ class ApiClient:
 
     def _attempt(self, reply: Reply | Failure, reader: StreamReader | None) -> Attempt:
         """Return the outcome of an attempt, with failures that may be shown."""
+        # No reply: the connection failed, which names the address already.
         if isinstance(reply, Failure):
             return Attempt(Completion(failure=self.shown(reply)))
+        # A stream was read while it came. The body of an error is no stream, whatever was asked for.
         if reader is not None and 200 <= reply.status < 300:
             completion = reader.completion()
         else:

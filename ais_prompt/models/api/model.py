@@ -266,14 +266,17 @@ class ApiModel:
         """
         self.preflight()
         self._starting = asyncio.Lock()
+        # It runs somewhere already.
         if self.server is None:
             self._connect([self._replica(base_url) for base_url in self.base_urls])
         elif self._servers is None:
             raise ModelError("only a run starts the server of a model", fix="start it yourself, and write base_url")
+        # Other machines start it, and announce where it is.
         elif self._servers.announced is not None and self.server.options.shared:
             self._shared = SharedServers(self._servers.announced, self.server, self._server_name)
             await asyncio.to_thread(self._shared.look)
             self._count_places(len(self._shared.addresses))
+        # This run starts it with the first request, when a GPU is free.
         else:
             self._count_places(self._servers.replicas(self.server))
         allow_connections(self.max_concurrency)
@@ -312,8 +315,10 @@ class ApiModel:
                 requested.
             PromptError: the endpoint does not take such a prompt.
         """
+        # Too long: known here already, so it costs no request.
         if failure := self.refusal(request.prompt):
             return Completion(failure=failure)
+        # The first request starts the server of this model; the others wait for it.
         await self.start()
         if isinstance(request.decoding, LikelihoodQuery):
             return await self._log_likelihood(request, request.decoding)
@@ -321,6 +326,7 @@ class ApiModel:
         body = self.endpoint.body(self.model, request, self.wire)
         counts = self.limits.tokens_per_minute is not None
         tokens = estimate_tokens(request.prompt) + request.decoding.max_out_len if counts else 0
+        # Asked, by `Dispatcher`: the sample is the conversation, whose turns stay on one replica.
         completion = await opened(self._client).generate(body, tokens, request.sample_id)
         return self.finish(completion, request)
 

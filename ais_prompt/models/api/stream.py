@@ -90,8 +90,10 @@ class StreamReader(ABC):
     def completion(self) -> Completion:
         """Return the answer at the end of the stream; a stream that broke off is a failure that may be retried."""
         self.feed(b"\n\n")  # ends a line that a CR ended; some servers leave out the empty line after the last event
+        # An event was an error. What came before it is no answer.
         if self._fault:
             return Completion(failure=self._fault)
+        # Cut off: neither a last event nor a finish reason came.
         if not self._done and not self._ended:
             return Completion(failure=Failure("broken_stream", "the stream ended before the answer did"))
         try:
