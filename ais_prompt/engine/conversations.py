@@ -47,7 +47,7 @@ from ais_prompt.types import (
 from ais_prompt.utils import Occurrences
 
 LONGEST_NAME: Final = 60
-"""Longest text of a column that counts as a name, such as a subject or a level; longer ones are content."""
+"""Longest text of a column that counts as a name, such as a subject or a level; longer texts are content."""
 _PLACES: Final = threading.BoundedSemaphore(os.cpu_count() or 1)
 """As many programs run at a time as the machine has processors, so that none takes longer because of the others."""
 

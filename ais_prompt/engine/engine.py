@@ -52,7 +52,7 @@ Ended: TypeAlias = Callable[[TaskJob, AisPromptError | None], None]
 READY: Final = 2
 """Jobs that are ready at a time: the next job is opened while the first is asked."""
 UNDER_WAY: Final = 64
-"""Jobs that are open at a time, the slow answers of the last ones included; each has files open."""
+"""Jobs that are open at a time, the slow answers of the last jobs included; each has files open."""
 PASSED: Final = 32
 """Conversations that were answered before and pass without waiting, until other work has its turn."""
 

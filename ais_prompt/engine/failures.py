@@ -194,7 +194,7 @@ class TaskSession:
         self.shortened += prediction.shots_used < self._task.shots_retrieved(prediction.index)
 
     def see(self, request: Request, completion: Completion) -> None:
-        """Count a generated answer, and warn after the first ones if many are truncated."""
+        """Count a generated answer, and warn after the first answers if many are truncated."""
         self._signs.see(request, completion)
         if completion.failure is not None or not isinstance(request.decoding, Decoding) or self._seen == PILOT:
             return

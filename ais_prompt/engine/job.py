@@ -58,7 +58,7 @@ from ais_prompt.utils import counted, listed
 
 logger = logging.getLogger(__name__)
 ORDER_SEED: Final = 0
-"""Seed of the order in which samples are asked once the model refused the first ones."""
+"""Seed of the order in which samples are asked once the model refused the first samples."""
 
 ROWS_NAMED: Final = 5
 """Most rows that an error or a warning names."""
@@ -371,7 +371,7 @@ class _Begun(Struct, frozen=True, eq=False):
 
 
 def _in_order(samples: Sequence[Sample], answered: bytearray | None, failures: FailureWatch) -> Iterator[Sample]:
-    """Yield the samples in their order; once the model refused the first ones, the others in random order.
+    """Yield the samples in their order; once the model refused the first samples, the others in random order.
 
     Rows are often sorted by length. Others show whether the cause lies in the prompts or in the config.
 

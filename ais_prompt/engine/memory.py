@@ -107,7 +107,7 @@ class InMemory:
                     wait()
                     if (job := self._next(model)) is None:
                         return
-                # Another model: the one before is closed first, so that two never share the memory of a device.
+                # Another model: the model before is closed first, so that two never share the memory of a device.
                 if job.model is not model:
                     self._leave(model)
                 model = job.model

@@ -117,7 +117,7 @@ class Spending:
                 self._cost[price.currency] = self._cost.get(price.currency, 0.0) + price.cost(sent, received)
 
     def add_cancelled(self, attempts: int) -> None:
-        """Count a request that was sent so often, and cancelled before its answer came; 0 for one that only waited."""
+        """Count a request that was sent so often (0 if it only waited), and cancelled before its answer came."""
         with self._lock:
             self._requests += attempts > 0
             self._attempts += attempts
@@ -328,13 +328,13 @@ def _expected_tokens(request: Request) -> int:
 
 
 class Progress(Protocol):
-    """Told by a task while it works."""
+    """Receives the progress of a task."""
 
     def advance(self, failed: bool = False) -> None:
-        """One more sample is done."""
+        """Count a finished sample."""
 
     def answered(self, completion: Completion) -> None:
-        """One more request has come to its end."""
+        """Count a request that has come to its end."""
 
     def note(self, text: str) -> None:
         """Something that the user should know now."""

@@ -51,7 +51,7 @@ class RepeatScorer(Struct, frozen=True):
 
     ``pass@k`` is how likely one of ``k`` answers is right, ``pass^k`` how likely all of them are, and ``cons@n`` the
     value of the answer that most of the ``n`` agree on (`ais_prompt.metrics.repeated`). They need a metric with right
-    and wrong, whose best value is 1. An answer that failed has no part in a value; one that could not be read is
+    and wrong, whose best value is 1. An answer that failed has no part in a value; an answer that could not be read is
     wrong, and has no vote. ``same_text``, ``same_answer`` and ``same_verdict`` are the shares of questions whose
     answers all agree.
 

@@ -34,7 +34,7 @@ from ais_prompt.utils import Spilled, canonical, listed
 
 logger = logging.getLogger(__name__)
 MOST: Final = 1_000
-"""Samples that are read again; of more, so many are drawn, always the same ones."""
+"""Samples that are read again; of more, so many are drawn, always the same samples."""
 SEED: Final = 0
 OPTIONS: Final = ("first_option_postprocess", "last_option_postprocess")
 NUMBERS: Final = ("gsm8k_postprocess", "math_postprocess_v2")
@@ -123,7 +123,7 @@ def others_than(spec: PartSpec | None) -> list[PartSpec]:
     """Return the postprocessors that could replace the configured one.
 
     Arguments such as ``options`` go along where they are understood. There is none for a postprocessor of the user's
-    own, nor for one of texts and programs.
+    own, nor for a postprocessor of texts and programs.
     """
     if spec is None:
         return []

@@ -31,7 +31,7 @@ def with_averages(rows: Sequence[Row], groups: Sequence[SummaryGroup], questions
 
     Args:
         rows: one for each metric of each task.
-        groups: in order; a group may contain earlier ones.
+        groups: in order; a group may contain earlier groups.
         questions_of: reads the questions behind a row whose score is a mean over questions.
     """
     averages = _Averages(rows, questions_of)
@@ -250,6 +250,6 @@ def _spread_of_drawn(row: Row, questions: Sequence[tuple[str, float]], average: 
 
 
 def _mean(shares: Mapping[Row, float], values: Sequence[float | None]) -> float | None:
-    """Return the sum of shares of the values; None if one is not known."""
+    """Return the sum of shares of the values; None if a value is not known."""
     parts = [share * value for share, value in zip(shares.values(), values, strict=True) if value is not None]
     return math.fsum(parts) if len(parts) == len(values) else None

@@ -280,7 +280,6 @@ def _golds(answers: Sequence[tuple[Prediction, SampleScore]], ids: Sequence[str]
 
 
 def _chosen(batch: AnswerBatch, places: Sequence[int]) -> AnswerBatch:
-    """Return the answers at some places of a batch."""
     if len(places) == len(batch.predictions):
         return batch
     return replace(

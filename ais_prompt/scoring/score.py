@@ -165,7 +165,6 @@ def _read(sample: SampleScore, evaluator: Evaluator) -> SampleScore:
 
 
 def _head(task: Task, evaluator: Evaluator, scores: Sequence[Score]) -> dict[str, Any]:
-    """Return the head of a file of results."""
     names = {"model": task.spec.model.abbr, "dataset": task.spec.dataset.abbr}
     isolation = {"isolation": evaluator.isolation} if isinstance(evaluator, CodeEvaluator) else {}
     return {**names, "scores": [score.to_json() for score in scores], **isolation}

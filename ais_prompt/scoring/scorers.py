@@ -70,7 +70,6 @@ def scorer_of(task: Task, first: Prediction, judgement_of: JudgementOf | None = 
 
 
 def _reader(dataset: PlannedDataset, evaluator: Evaluator) -> Scorer:
-    """Return what finds answer and gold, and compares them."""
     return Scorer(evaluator, dataset.answer_of, dataset.gold_of)
 
 

@@ -214,7 +214,6 @@ class _Collector(logging.Handler):
 
 @contextmanager
 def _collected() -> Iterator[list[tuple[int, str, str]]]:
-    """Collect what is logged in the body."""
     handler = _Collector()
     ROOT.addHandler(handler)
     if ROOT.level != logging.INFO:  # setting it lets all loggers forget what they log, which takes long

@@ -66,7 +66,6 @@ class SecretRegistry:
         self.add(key)
 
     def _compile(self) -> None:
-        """Compile the patterns that find the secrets."""
         from ais_prompt.secrets.forms import as_words, in_json, in_text, searchable_forms  # help starts quickly
 
         self._words = re.compile(as_words(self._keys))

@@ -168,7 +168,7 @@ class Dispatcher:
 
         Returns:
             The completion of the last attempt, with its seconds, the number of attempts and, if there are several
-            replicas, the address of the one that answered.
+            replicas, the address of the replica that answered.
         """
         asking = _Asking(once, tokens, conversation, self._homes.pop(conversation, None), self._clock())
         if self._deadline is None:
@@ -261,7 +261,7 @@ class Dispatcher:
         return chosen
 
     def _stays(self, asking: _Asking) -> Replica | None:
-        """Return the replica that has answered in this conversation; None without one that is up."""
+        """Return the replica that has answered in this conversation; None if that is down or gone."""
         home = asking.home
         if home is None or home in asking.failed or home.traffic.outage.lasts or home not in self.replicas:
             return None
@@ -382,7 +382,7 @@ class _Asking(Struct, eq=False):
         started: when it began.
         waited: seconds before its first attempt.
         attempts, counted: attempts so far, and those that use up a retry.
-        sent: attempts that were begun, the one under way included.
+        sent: attempts that were begun, that under way included.
         answers: what the replicas had answered when it failed first.
         meets_outage: whether all attempts so far failed as in an outage.
         failed: replicas that failed it; it prefers the others.
@@ -506,7 +506,7 @@ def read_retry_after(header: str | None, date: str | None) -> float | None:
     Args:
         header: the ``Retry-After`` header.
         date: the ``Date`` header of the same reply, from which a date counts: the clocks of two machines differ.
-            Without one it counts from the clock of this machine.
+            Without this header it counts from the clock of this machine.
     """
     if not header:
         return None
@@ -815,8 +815,8 @@ class Outage:
 
     def _log_pause(self, failure: Failure, pause: float, *, spare: bool, throttled: bool) -> None:
         number = f"{self._in_a_row} failure{'s' if self._in_a_row > 1 else ''}"
-        # A server that names a time is throttling, not down; the progress display shows why requests wait. One whose
-        # requests are taken by others may be away for hours.
+        # A server that names a time is throttling, not down; the progress display shows why requests wait. A server may
+        # be away for hours where others take its requests.
         level = logging.INFO if throttled or (spare and self._warned) else logging.WARNING
         what = "asking other servers for" if spare else "pausing"
         logger.log(level, "%s %.3g s after %s in a row (%s: %s)", what, pause, number, failure.kind, failure.message)

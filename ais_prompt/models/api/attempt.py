@@ -114,7 +114,7 @@ class ApiClient:
     async def _once(self, body: Mapping[str, Any], transport: Transport) -> Attempt:
         if not self._stream:
             return self._attempt(await self.post(transport, body), None)
-        # Each attempt has its own reader, so nothing of one that broke off gets into the next.
+        # Each attempt has its own reader, so nothing of a broken stream gets into the next.
         reader = self._endpoint.reader()
         return self._attempt(await self.post(transport, {**body, **self._endpoint.stream_fields}, reader.feed), reader)
 

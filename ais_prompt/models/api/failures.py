@@ -87,7 +87,7 @@ def ended(completion: Completion, reason: Any) -> Completion:
     Args:
         completion: what came back.
         reason: as the server wrote it, in any case. Without one, or with one that is not known, which is logged, the
-            answer counts as whole with the reason ``unknown``; calls of tools without one have ``tool_calls``.
+            answer counts as whole with the reason ``unknown``; calls of tools without a reason have ``tool_calls``.
     """
     word = reason.strip().lower() if isinstance(reason, str) else ""
     if word in _WHOLE:

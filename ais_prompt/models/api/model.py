@@ -74,8 +74,8 @@ class ApiModel:
     """The base of models behind an API. A subclass names its endpoint, which knows the wire format.
 
     Args:
-        model: name of the model, as the server knows it. An empty one means the only model that the server lists; it is
-            asked before the first request.
+        model: name of the model, as the server knows it. An empty name means the only model that the server lists; the
+            server is asked before the first request.
         base_url: address of the server up to its version, ``http://127.0.0.1:8000/v1``; if None the environment's
             ``OPENAI_BASE_URL``, or else that of OpenAI. A list names replicas, servers of the same model: the least
             loaded one gets the next request.
@@ -252,7 +252,7 @@ class ApiModel:
         return only_model(resolve_address(self.base_urls[0]), self.api_key, resolve_headers(self.headers), self.api)
 
     def start_with(self, servers: StartedServers, name: str) -> None:
-        """Let the servers of a run start the one of this model when it is opened."""
+        """Let the servers of a run start the server of this model when it is opened."""
         self._servers, self._server_name = servers, name
 
     def close(self) -> None:
