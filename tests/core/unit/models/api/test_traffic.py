@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.models import Attempt, Dispatcher, Limits, OpenAIChatModel, Retry, Transport, asking
+from ais_prompt.models import Attempt, Dispatcher, Limits, OpenAIChatModel, Retry, Transport
+from ais_prompt.models.api import asking
 from ais_prompt.types import Activity, Completion, Failure, Request, Usage
 from tests.support.servers import MockServer, mock_server
 from tests.support.simulated import SimulatedServer, VirtualLoop, dispatcher_of
