@@ -151,6 +151,10 @@ from ais_prompt.inferencers.tool_calls import ToolCallInferencer as ToolCallInfe
 from ais_prompt.locks.drift import Drift as Drift
 from ais_prompt.metrics.aggregate import AnswerCounts as AnswerCounts
 from ais_prompt.metrics.aggregate import mean_scores as mean_scores
+from ais_prompt.models.api.messages import AnthropicModel as AnthropicModel
+from ais_prompt.models.api.openai_models import OpenAIChatModel as OpenAIChatModel
+from ais_prompt.models.api.openai_models import OpenAICompletionModel as OpenAICompletionModel
+from ais_prompt.models.api.openai_models import OpenAIResponsesModel as OpenAIResponsesModel
 from ais_prompt.models.base import AsyncModel as AsyncModel
 from ais_prompt.models.base import BatchModel as BatchModel
 from ais_prompt.models.base import LikelihoodModel as LikelihoodModel
@@ -168,10 +172,6 @@ from ais_prompt.models.scripted import ScriptedModel as ScriptedModel
 from ais_prompt.models.transport.base import Reply as Reply
 from ais_prompt.models.transport.base import Server as Server
 from ais_prompt.models.transport.base import Transport as Transport
-from ais_prompt.models.wires.anthropic import AnthropicModel as AnthropicModel
-from ais_prompt.models.wires.openai.openai_models import OpenAIChatModel as OpenAIChatModel
-from ais_prompt.models.wires.openai.openai_models import OpenAICompletionModel as OpenAICompletionModel
-from ais_prompt.models.wires.openai.openai_models import OpenAIResponsesModel as OpenAIResponsesModel
 from ais_prompt.postprocess.chosen_option import first_option_postprocess as first_option_postprocess
 from ais_prompt.postprocess.chosen_option import last_option_postprocess as last_option_postprocess
 from ais_prompt.postprocess.chosen_option import multiple_select_postprocess as multiple_select_postprocess

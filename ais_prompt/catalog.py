@@ -15,13 +15,13 @@ from ais_prompt.extension import all_of, parts_of
 
 _CORE: Final[dict[str, dict[str, str]]] = {
     "models": {
-        "AnthropicModel": "ais_prompt.models.wires.anthropic",
+        "AnthropicModel": "ais_prompt.models.api.messages",
         "FunctionModel": "ais_prompt.models.function",
         "HuggingFaceBaseModel": "ais_prompt.models.huggingface.local_model",
         "HuggingFaceChatModel": "ais_prompt.models.huggingface.local_model",
-        "OpenAIChatModel": "ais_prompt.models.wires.openai.openai_models",
-        "OpenAICompletionModel": "ais_prompt.models.wires.openai.openai_models",
-        "OpenAIResponsesModel": "ais_prompt.models.wires.openai.openai_models",
+        "OpenAIChatModel": "ais_prompt.models.api.openai_models",
+        "OpenAICompletionModel": "ais_prompt.models.api.openai_models",
+        "OpenAIResponsesModel": "ais_prompt.models.api.openai_models",
         "ScriptedModel": "ais_prompt.models.scripted",
     },
     "transports": {

@@ -45,8 +45,8 @@ from bench.mutants import SWITCH, Mutant, mutated
 ROOT: Final = Path(__file__).parents[1]
 TARGETS: Final = {
     "scoring/scorer": ("ais_prompt.scoring.scorer",),
-    "engine/infer": ("ais_prompt.engine.infer",),
-    "models/asking": ("ais_prompt.models.asking",),
+    "engine/infer": ("ais_prompt.engine.job", "ais_prompt.engine.conversations"),
+    "models/asking": ("ais_prompt.models.api.asking",),
     "prompts/compiled": ("ais_prompt.prompts.compiled",),
     "metrics/interval": ("ais_prompt.metrics.interval",),
     "store/journal": ("ais_prompt.store.journal",),

@@ -205,10 +205,12 @@ def show_passed() -> None:
         def run(rows: int) -> Passed:
             lines = [json.dumps({"question": f"{row}+1=?", "answer": str(row + 1)}) for row in range(rows)]
             (folder / "questions.jsonl").write_text("\n".join(lines), "utf-8")
-            return passed(folder, "run", "--url", server.base_url, "--data", "questions.jsonl", "-w", "out")
+            # A folder for each run: a run also looks at the runs before it, which are no samples of it.
+            work = tempfile.mkdtemp(dir=folder)
+            return passed(folder, "run", "--url", server.base_url, "--data", "questions.jsonl", "-w", work)
 
         ten = run(10)
-        kept = str(next(folder.glob("out/*/*/config.py")))
+        kept = str(next(folder.glob("*/*/*/config.py")))
         stored = str(Path(kept).parent)
         shown = {
             "run": ten,

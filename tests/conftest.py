@@ -25,8 +25,8 @@ from typing import Final, TypeVar
 import pytest
 from hypothesis import HealthCheck, settings
 
-from ais_prompt.utils import SECRETS
-from ais_prompt.utils import worker as hidden
+from ais_prompt.secrets import SECRETS
+from ais_prompt.utils import processes as hidden
 from tests.support.servers import MockServer, mock_server
 from tools import reference
 

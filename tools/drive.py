@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from ais_prompt.engine import FailureWatch, ask_alone
 from ais_prompt.inferencers import RunningConversation
@@ -31,11 +32,12 @@ def drive(
         ModelError: the model cannot be used, or every request fails in the same way.
     """
     watch = FailureWatch(has_answered=has_answered)
-    ask_alone(_Conversations(model, conversations, record, watch, finished))
+    job: Any = _Conversations(model, conversations, record, watch, finished)
+    ask_alone(job)
 
 
 class _Conversations:
-    """A job without files."""
+    """What the engine calls of a `TaskJob`, without files."""
 
     def __init__(
         self,

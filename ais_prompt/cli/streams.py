@@ -11,17 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Final, TextIO, cast
 
-from ais_prompt.utils import (
-    NARROWEST,
-    SECRET_VARIABLE,
-    SECRETS,
-    SHORTEST,
-    STDERR_PATIENCE,
-    WIDEST_TERMINAL,
-    open_standard_descriptors,
-    secrets_in_url,
-    standard_stream,
-)
+from ais_prompt.secrets import SECRET_VARIABLE, SECRETS, SHORTEST, secrets_in_url
+from ais_prompt.utils import NARROWEST, STDERR_PATIENCE, WIDEST_TERMINAL, open_standard_descriptors, standard_stream
 
 _MOST_DIGITS: Final = 10
 

@@ -19,19 +19,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from ais_prompt.cli.habits import advice_on, as_written_here
+from ais_prompt.config import CONFIG_FOLDERS, SearchFolders
 from ais_prompt.errors import AisPromptError, ConfigError, InternalError
 from ais_prompt.extension import REINSTALL, missing_extension
-from ais_prompt.utils import (
-    CONFIG_FOLDERS,
-    NARROWEST,
-    SECRETS,
-    SearchFolders,
-    escaped,
-    interruption,
-    one_line,
-    reviewable_json,
-    terminable,
-)
+from ais_prompt.secrets import SECRETS
+from ais_prompt.utils import NARROWEST, escaped, interruption, one_line, reviewable_json, terminable
 
 if TYPE_CHECKING:
     from ais_prompt.checks import PromptWarning

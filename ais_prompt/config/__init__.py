@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
-    from ais_prompt.config.command_secrets import secrets_in_command, takes_secret
+    from ais_prompt.config.arithmetic import evaluate
     from ais_prompt.config.compose import compose_config, with_summarizer
     from ais_prompt.config.custom_imports import Surroundings, import_custom_modules, make_importable
+    from ais_prompt.config.folders import CONFIG_FOLDERS, SearchFolders, give_folders, given_folders
     from ais_prompt.config.keys import (
         CONFIG,
         DATASET,

@@ -16,9 +16,10 @@ from functools import cache
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, get_args
 
+from ais_prompt.config.folders import CONFIG_FOLDERS
 from ais_prompt.errors import ConfigError
 from ais_prompt.steps import first_answer, steps
-from ais_prompt.utils import CONFIG_FOLDERS, advice, check_regular, listed, near_miss, open_regular, place
+from ais_prompt.utils import advice, check_regular, listed, near_miss, open_regular, place
 
 SHIPPED: Final = "ais_prompt"
 """The name of this package, before the names of its configs."""

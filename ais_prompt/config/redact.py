@@ -13,20 +13,23 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias
 
-from ais_prompt.config.command_secrets import SECRET_KEY, is_reference, secrets_in_command, takes_secret
 from ais_prompt.config.literals import parse_literal
-from ais_prompt.utils import (
+from ais_prompt.secrets import (
     HIDDEN,
+    SECRET_KEY,
     SECRET_VARIABLE,
     SECRETS,
     SHORTEST,
     VARIABLE,
     hide_in_url,
     hide_in_urls,
+    is_reference,
+    secrets_in_command,
     secrets_in_url,
     secrets_in_urls,
-    with_texts,
+    takes_secret,
 )
+from ais_prompt.utils import with_texts
 
 _LONGEST: Final = 2000
 """Characters of a text in the body of a request that files show, such as those of media."""

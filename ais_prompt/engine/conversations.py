@@ -1,19 +1,26 @@
-"""The conversations of a task: the questions about each of its samples, and an estimate of their number and cost."""
+"""The conversations of a task: the questions about each of its samples, and the answers that are known already.
+
+An inferencer asks in a conversation, and `conversations_of` starts those of a task. `EarlierAnswers` answers from the
+journal and the cache what was asked before, so that a resumed run sends only what is missing. `execute` runs the
+programs that some conversations ask for in place of a model.
+"""
 
 from __future__ import annotations
 
-import math
+import os
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
+from time import perf_counter
 from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, json
 from msgspec.structs import replace
 
 from ais_prompt.checks import numbered, shown_gap
-from ais_prompt.errors import AisPromptError, DataError, PromptError
+from ais_prompt.errors import AisPromptError, DataError, PromptError, SandboxError
 from ais_prompt.inferencers import (
     UNUSABLE_ROW,
     Conversation,
@@ -23,28 +30,26 @@ from ais_prompt.inferencers import (
     ends_task,
     failure_of,
 )
-from ais_prompt.models import approximate_tokens, former_identities
+from ais_prompt.models import former_identities
 from ais_prompt.plan import Task, cluster_of
-from ais_prompt.store import FormerKeys, JournalView, RequestKeys
+from ais_prompt.sandbox import evaluate_program, find_isolation
+from ais_prompt.store import FormerKeys, Journal, JournalView, RequestKeys
 from ais_prompt.types import (
-    Budget,
     Completion,
     Decoding,
+    Execution,
     Failure,
-    LikelihoodQuery,
     Portion,
     Prediction,
-    Price,
     Request,
     Sample,
 )
 from ais_prompt.utils import Occurrences
 
 LONGEST_NAME: Final = 60
-"""Longest text of a column that counts as a name, such as a subject or a level; longer ones are content."""
-SAMPLES: Final = 100
-"""Samples of a dataset whose prompts are made; the others are taken to be like them."""
-_NOT_MEASURED: Final = Completion(failure=Failure("not_asked", ""))
+"""Longest text of a column that counts as a name, such as a subject or a level; longer texts are content."""
+_PLACES: Final = threading.BoundedSemaphore(os.cpu_count() or 1)
+"""As many programs run at a time as the machine has processors, so that none takes longer because of the others."""
 
 
 def conversations_of(
@@ -129,101 +134,9 @@ def columns_of(sample: Sample, gold: str | None) -> dict[str, Any]:
     return {name: value for name, value in sample.fields.items() if name != gold and _is_name(value)}
 
 
-class RequestEstimate(Struct, frozen=True):
-    """The requests of a task, as far as they are known before.
-
-    Attributes:
-        task: ``model/dataset``.
-        samples: number of questions.
-        requests: number of requests. Turns of a dialogue that depend on the answers are taken to be asked.
-        input_tokens: tokens of the prompts, about: all show the examples of the first question, and those of a dialogue
-            no answers.
-        output_tokens: the most tokens of the answers.
-        price: of the model; None if it is not known.
-        judges: ``abbr`` of each judge. Their tokens are not part of the numbers.
-        verdicts: the most requests to each judge: one for each answer, two where answers are compared in both orders.
-    """
-
-    task: str
-    samples: int
-    requests: int
-    input_tokens: int
-    output_tokens: int
-    price: Price | None
-    judges: tuple[str, ...] = ()
-    verdicts: int = 0
-
-    @property
-    def judge_requests(self) -> int:
-        """The most requests to all judges."""
-        return len(self.judges) * self.verdicts
-
-    @property
-    def least_cost(self) -> float | None:
-        """The cost of the prompts; None without a price."""
-        return None if self.price is None else self.price.cost(self.input_tokens, 0)
-
-    @property
-    def most_cost(self) -> float | None:
-        """The cost if every answer is as long as it may be; None without a price."""
-        return None if self.price is None else self.price.cost(self.input_tokens, self.output_tokens)
-
-
-def estimate(task: Task) -> RequestEstimate:
-    """Estimate what a task asks: requests, tokens, cost. No weights are loaded and nothing is sent.
-
-    Raises:
-        AisPromptError: the data cannot be read, or a prompt cannot be made.
-    """
-    test = task.data.test
-    requests = sent = received = 0
-
-    def answer(request: Request) -> Completion:
-        nonlocal requests, sent, received
-        requests += 1
-        sent += _tokens(request)
-        if isinstance(request.decoding, Decoding):
-            received += request.decoding.max_out_len
-            return Completion("", "stop")
-        return _NOT_MEASURED
-
-    count = min(len(test), SAMPLES)
-    chosen = [test[number * len(test) // count] for number in range(count)]
-    if chosen:
-        for _ in conversations_of(task.with_trial_shots(), answer, chosen):
-            pass
-    scale = len(test) / count if count else 0.0
-    judge = None if task.spec.is_reference else task.dataset.spec.eval.judge
-    answers = task.inferencer.n if isinstance(task.inferencer, RepeatingInferencer) else 1
-    return RequestEstimate(
-        task.name,
-        len(test),
-        math.ceil(requests * scale),
-        math.ceil(sent * scale),
-        math.ceil(received * scale),
-        task.spec.model.price,
-        tuple(model.abbr for model in judge.models) if judge else (),
-        len(test) * answers * (2 if judge and judge.reference_answers else 1) if judge else 0,
-    )
-
-
-def exceeded(budget: Budget, estimates: list[RequestEstimate]) -> list[str]:
-    """Return which limits of a budget a run would certainly reach, or might reach if its answers are long."""
-    kinds = ("requests", "judge_requests", "input_tokens", "output_tokens", "least_cost", "most_cost")
-    total = {kind: math.fsum(getattr(one, kind) or 0 for one in estimates) for kind in kinds}
-    sent = total["input_tokens"]
-    found = []
-    for name, limit, low, high in (
-        ("max_requests", budget.max_requests, total["requests"], total["requests"] + total["judge_requests"]),
-        ("max_tokens_total", budget.max_tokens_total, sent, sent + total["output_tokens"]),
-        ("max_cost", budget.max_cost, total["least_cost"], total["most_cost"]),
-    ):
-        if limit is not None and high > limit:
-            found.append(f"{name}={limit:,} {'is not enough' if low > limit else 'may not be enough'}")
-    return found
-
-
 def _conversation(task: Task, sample: Sample, openings: Occurrences, cluster: str | None) -> Conversation:
+    # What is wrong with a row ends in a prediction without an answer, what is wrong with a part or the data in the end
+    # of the task (`ends_task`). Nothing may leave here as an exception of its own: one row would end all others.
     shots: Sequence[Sample] = ()
     try:
         shots = task.shots(sample)
@@ -262,7 +175,154 @@ def _without_answer(task: Task, sample: Sample, failure: Failure) -> Prediction:
     return Prediction(sample.id, sample.index, "", [None] * n if n > 1 else None, sample.gold, answers)
 
 
-def _tokens(request: Request) -> int:
-    """Return about how many tokens a request sends; loading a tokenizer would take longer than all else."""
-    measured = (request.decoding.continuation or "") if isinstance(request.decoding, LikelihoodQuery) else ""
-    return approximate_tokens(request.prompt) + approximate_tokens(measured)
+def execute(request: Request) -> Completion:
+    """Run the program of a request and return what it returned, as the JSON of an `ais_prompt.sandbox.Evaluation`.
+
+    The request fails if the sandbox of this program does not start.
+
+    Raises:
+        ModelError: no sandbox works on this machine.
+    """
+    asked, program = request.decoding, request.prompt
+    assert isinstance(asked, Execution)
+    assert isinstance(program, str)
+    isolation = find_isolation(asked.sandbox, unsafe=asked.unsafe)
+    with _PLACES:
+        begun = perf_counter()
+        try:
+            found = evaluate_program(program, asked.expression, isolation, asked.timeout, asked.memory)
+        except SandboxError as error:
+            return Completion(failure=Failure("sandbox", error.what))
+        return Completion(json.encode(found).decode(), "stop", seconds=perf_counter() - begun)
+
+
+class EarlierAnswers:
+    """Finds answers by their requests.
+
+    Args:
+        journal: of the task; every answer gets into it, so that the run folder is complete by itself.
+        key_of: makes the keys of the model's answers.
+        cache: answers of other runs, to which new answers are added; None without a cache.
+        former_keys: makes the keys of earlier versions; None if neither journal nor cache has any.
+        of_shards: answers of other shards of the run; they stay in their journals.
+        retry_truncated: ``max_out_len`` with which truncated answers are asked again; None keeps them.
+
+    Attributes:
+        from_cache: how many answers were taken out of the cache.
+        truncated: keys of the answers that are asked again.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        key_of: RequestKeys,
+        cache: Journal | None = None,
+        former_keys: FormerKeys | None = None,
+        of_shards: JournalView | None = None,
+        *,
+        retry_truncated: int | None = None,
+    ) -> None:
+        self.from_cache = 0
+        self.truncated: set[str] = set()
+        self._journal = journal
+        self._cache = cache
+        self._key_of = key_of
+        self._former_keys = former_keys
+        self._of_shards = of_shards
+        self._retry_truncated = retry_truncated
+        # No request is made twice in one run, so journals that were empty at its beginning need no look-up.
+        self.has_answers = any(found is not None and len(found) > 0 for found in (journal, cache, of_shards))
+
+    def recall(self, request: Request) -> Completion | Request | None:
+        """Return the earlier answer to a request, or the request that asks for a longer one; None without an answer.
+
+        Raises:
+            StoreError: a journal cannot be read or written.
+        """
+        if not self.has_answers:
+            return None
+        key = self._key_of(request)
+        # Answered in this folder, by this session or an earlier one.
+        answer = self._find(self._journal, key, request)
+        # Answered by another shard, whose journal may still grow.
+        if answer is None and self._of_shards is not None:
+            answer = self._of_shards.answer(key)
+        # Answered in another run: written down here too, so that this folder is complete by itself.
+        if answer is None and self._cache is not None and (answer := self._find(self._cache, key, request)) is not None:
+            self._journal.append(key, request, answer, findable=True)
+            self.from_cache += 1
+        return answer if answer is None else self._longer(key, request, answer)
+
+    def _longer(self, key: str, request: Request, answer: Completion) -> Completion | Request:
+        """Return an answer, or the request that repeats it with a larger ``max_out_len`` if it is truncated."""
+        limit, decoding = self._retry_truncated, request.decoding
+        if limit is None or not answer.truncated or not isinstance(decoding, Decoding):
+            return answer
+        if limit <= decoding.max_out_len:
+            return answer
+        longer = replace(request, decoding=replace(decoding, max_out_len=limit), retries=key)
+        if (found := self._journal.get(self._key_of(longer))) is not None:
+            return found
+        self.truncated.add(key)
+        return longer
+
+    def _find(self, answers: Journal, key: str, request: Request) -> Completion | None:
+        """Return an answer of this version, or of an earlier version, which is then written under its new key."""
+        answer = answers.get(key)
+        if answer is None and self._former_keys is not None and answers.has_former_keys:
+            adopted = (answers.adopt(former, key, request) for former in self._former_keys(request))
+            answer = next((found for found in adopted if found is not None), None)
+        return answer
+
+    def record(self, request: Request, completion: Completion) -> Completion:
+        """Write an answer or a failure down, and return it; a failed retry leaves the truncated answer in place.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        key = self._key_of(request)
+        kept = completion
+        # A longer answer in place of a truncated one says so. A failure to get it leaves the truncated one as it is.
+        if request.retries and completion.failure is None:
+            assert isinstance(request.decoding, Decoding)
+            kept = replace(completion, retried_with=request.decoding.max_out_len)
+        self._journal.append(key, request, kept)
+        if self._cache is not None and completion.failure is None:
+            self._cache.append(key, replace(request, retries=""), completion)
+        if request.retries and completion.failure is not None:
+            return self._journal.get(request.retries) or completion
+        return kept
+
+
+def is_known(conversation: RunningConversation) -> bool:
+    """Return whether all of a conversation was answered before. A sample that cannot be asked never was."""
+    return conversation.recalled and conversation.prediction is not None and not conversation.prediction.failed
+
+
+class Resumed(Struct, frozen=True):
+    """How far a task is answered already.
+
+    Attributes:
+        known: samples that are answered completely.
+        used: answers of the journal that these samples have.
+        answered: 1 for each such sample; None if samples must be asked in their order, because equal prompts are
+            numbered in it.
+    """
+
+    known: int = 0
+    used: int = 0
+    answered: bytearray | None = None
+
+
+def count_known(task: Task, answers: EarlierAnswers, portion: Portion | None) -> Resumed:
+    """Hold every conversation of a task with the answers that there are, and count how far they reach."""
+    samples = task.data.test
+    known = used = 0
+    answered, openings = bytearray(len(samples)), Occurrences(len(samples))
+    for conversation in conversations_of(task, answers.recall, samples, portion=portion, openings=openings):
+        if conversation.prediction is not None and is_known(conversation):
+            known += 1
+            used += conversation.answers_found
+            answered[conversation.prediction.index] = 1
+    is_free = portion is None and known > 0 and not openings.has_equal
+    return Resumed(known, used, answered if is_free else None)

@@ -1,32 +1,60 @@
 """Ask all jobs of a run: served models side by side on one event loop, local models beside them in this thread.
 
-Each endpoint has places of its own (`ais_prompt.engine.endpoint`). A model in memory is closed before the next one is
-loaded (`ais_prompt.engine.in_memory`).
+`run_local` hands each job to where its model is. `Engine` has the event loop, in a thread of its own, with an
+`Endpoint` for each server. Local models are asked by `ais_prompt.engine.memory`; one is closed before the next one is
+loaded.
+
+One loop (`Endpoint.run`) makes all decisions: which job is opened, which conversation starts, which job is closed. It
+looks again whenever something has changed. A job passes through these states, in this order:
+
+    waiting       submitted; nothing of it is in memory
+    opening       a thread reads its data and its earlier answers; one job at a time
+    ready         it has conversations to start, and they start while the model has room for them
+    running out   its last conversation has started; those of the next job start beside it, so that slow answers hold
+                  up no other job
+    closing       its last conversation is over; a thread writes its predictions and closes its files
+    over          reported to the engine
+
+An error takes a job from any state straight to closing, as soon as its conversations have been cancelled. A paused job
+finishes its requests first. An error that is true of a model (a wrong key, a model that the server does not have) ends
+all of its jobs: those that are open are cancelled, and those that wait are over without being opened.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from types import TracebackType
-from typing import Self, TypeAlias
+from typing import Final, Self, TypeAlias, cast
 
-from ais_prompt.engine.endpoint import Ended, Endpoint
-from ais_prompt.engine.in_memory import InMemory, close
-from ais_prompt.engine.infer import TaskJob
-from ais_prompt.engine.job import Job
-from ais_prompt.engine.standstill import Standstill
+from ais_prompt.engine.conversations import execute
+from ais_prompt.engine.failures import ends_run, error_of, fault_of, is_of_model
+from ais_prompt.engine.job import Standstill, TaskJob
+from ais_prompt.engine.memory import InMemory, ask_in_memory, close
 from ais_prompt.engine.workers import ModelWorkers
-from ais_prompt.errors import AisPromptError, InternalError
-from ais_prompt.models import AsyncModel, BatchModel, Model, endpoint_of
-from ais_prompt.utils import call_in_loop
+from ais_prompt.errors import AisPromptError, InternalError, ModelError, PartError, Paused
+from ais_prompt.inferencers import RunningConversation, ends_task, failure_of, without_secrets
+from ais_prompt.models import AsyncModel, BatchModel, Model, attempts_sent, endpoint_of
+from ais_prompt.types import Completion, Execution, Failure, Request
+from ais_prompt.utils import call_in_loop, in_thread, part_class, run_coroutine
 
 JobEnded: TypeAlias = Callable[[TaskJob, AisPromptError | None], Iterable[TaskJob]]
 """Called in any thread when a job is over, with the error that ended it, or None.
 
 Returns the jobs that it leads to, such as the questions to a judge. They start before jobs that are still waiting."""
+logger = logging.getLogger(__name__)
+Ended: TypeAlias = Callable[[TaskJob, AisPromptError | None], None]
+"""Called in any thread when a job is over, with the error that ended it, or None."""
+READY: Final = 2
+"""Jobs that are ready at a time: the next job is opened while the first is asked."""
+UNDER_WAY: Final = 64
+"""Jobs that are open at a time, the slow answers of the last jobs included; each has files open."""
+PASSED: Final = 32
+"""Conversations that were answered before and pass without waiting, until other work has its turn."""
 
 
 def run_local(jobs: Sequence[TaskJob], ended: JobEnded, workers: ModelWorkers | None = None) -> None:
@@ -59,9 +87,8 @@ def run_local(jobs: Sequence[TaskJob], ended: JobEnded, workers: ModelWorkers | 
         else:
             local.add(job)
 
-    def over(job: Job, error: AisPromptError | None) -> None:
+    def over(job: TaskJob, error: AisPromptError | None) -> None:
         # Rows are kept for the jobs that follow before they are released for the job that is over.
-        assert isinstance(job, TaskJob)
         standstill.leave(job)
         following = list(ended(job, error))
         rows.keep(following)
@@ -104,7 +131,7 @@ class Engine:
         self._until: Callable[[], bool] = lambda: False
         self._error: BaseException | None = None
 
-    def submit(self, job: Job, *, first: bool = False) -> None:
+    def submit(self, job: TaskJob, *, first: bool = False) -> None:
         """Ask a job, after those of the same endpoint that were submitted before. Can be called in any thread.
 
         Args:
@@ -186,7 +213,7 @@ class Engine:
         except BaseExceptionGroup as group:
             raise group.exceptions[0] from None
 
-    def _take(self, job: Job, first: bool) -> None:
+    def _take(self, job: TaskJob, first: bool) -> None:
         model = job.model
         # Models at one address share an endpoint, and its places.
         if id(model) not in self._names:
@@ -202,7 +229,7 @@ class Engine:
         assert self._asking is not None
         self._asking.cancel()
 
-    def _job_ended(self, job: Job, error: AisPromptError | None) -> None:
+    def _job_ended(self, job: TaskJob, error: AisPromptError | None) -> None:
         self._ended(job, error)
         with self._changed:
             self._left -= 1
@@ -242,3 +269,334 @@ def _endpoint_of(model: Model) -> str:
         return endpoint_of(model)
     except AisPromptError:  # a user-defined model that cannot say, or there is no key; its tasks will tell
         return f"model {id(model)}"
+
+
+class Endpoint:
+    """Asks an endpoint, as long as an event loop runs.
+
+    Models at one address share its places: there are as many as the model with the highest ``max_concurrency`` has, and
+    each model keeps to its own number.
+
+    Args:
+        ended: called when a job is over.
+    """
+
+    def __init__(self, ended: Ended) -> None:
+        self._ended = ended
+        self._first: deque[TaskJob] = deque()
+        self._waiting: deque[TaskJob] = deque()
+        self._opening = False
+        self._ready: list[_OpenJob] = []  # in the order in which their conversations start
+        self._under_way: list[_OpenJob] = []  # ready, running out or closing
+        self._finishing = False
+        self._changed = asyncio.Event()
+        self._group = asyncio.TaskGroup()
+        self._models: dict[int, _OpenModel] = {}  # by the id of the model
+        self._unusable: dict[int, AisPromptError] = {}  # id of a model → why none of its jobs can be asked
+
+    def submit(self, job: TaskJob, *, first: bool = False) -> None:
+        """Ask a job after those that were submitted before.
+
+        Args:
+            job: the job.
+            first: start its conversations before those of any job that was submitted without this.
+        """
+        (self._first if first else self._waiting).append(job)
+        self._changed.set()
+
+    def finish(self) -> None:
+        """Let `run` come to its end when every job is over."""
+        self._finishing = True
+        self._changed.set()
+
+    async def run(self) -> None:
+        """Ask until `finish` was called and every job is over.
+
+        Raises:
+            StoreError: answers can no longer be written down.
+        """
+        try:
+            async with self._group:
+                # Over when no job is in any state, and `finish` says that none will follow.
+                while not self._finishing or self._first or self._waiting or self._opening or self._under_way:
+                    self._changed.clear()
+                    self._open_next()
+                    self._start_conversations()
+                    self._close_ended()
+                    await self._changed.wait()
+                    await asyncio.sleep(0)  # the event may be set already, and requests need their turn
+        except BaseExceptionGroup as group:
+            raise group.exceptions[0] from None
+        finally:
+            for entry in self._under_way:
+                if not entry.closing:
+                    entry.job.abandon(asyncio.CancelledError())
+            for opened in self._models.values():
+                await _close_model(opened.model)
+
+    # waiting → opening: one job at a time, so that few datasets are in memory before they are asked
+
+    def _open_next(self) -> None:
+        """Open the next job, shortly before its first conversation starts."""
+        if self._opening or len(self._under_way) >= UNDER_WAY:
+            return
+        if self._first:  # however many are ready: nothing may start before them
+            jobs = self._first
+        elif self._waiting and len(self._ready) < READY:
+            jobs = self._waiting
+        else:
+            return
+        self._opening = True
+        self._group.create_task(self._open(jobs.popleft(), is_first=jobs is self._first))
+
+    # opening → ready, or over if the job cannot be asked
+
+    async def _open(self, job: TaskJob, *, is_first: bool) -> None:
+        try:
+            if id(job.model) not in self._unusable:
+                await in_thread(job.open)
+                opened = await self._open_model(cast("AsyncModel", job.model))
+            if unusable := self._unusable.get(id(job.model)):  # perhaps since a moment ago
+                raise unusable.with_traceback(None)
+        except BaseException as error:
+            job.abandon(error)
+            if not isinstance(error, Exception) or ends_run(error):  # Ctrl-C, or a full disk: all jobs end
+                raise
+            await in_thread(partial(self._ended, job, error_of(error)))
+        else:
+            entry = _OpenJob(job, opened, is_first=is_first)
+            self._ready.append(entry)
+            self._ready.sort(key=lambda entry: not entry.is_first)
+            self._under_way.append(entry)
+        self._opening = False
+        self._changed.set()
+
+    async def _open_model(self, model: AsyncModel) -> _OpenModel:
+        if id(model) not in self._models:
+            try:
+                await model.open()
+            except ModelError as error:  # its server does not start, for none of its jobs
+                self._unusable[id(model)] = error
+                raise
+            self._models[id(model)] = _OpenModel(model)
+        opened = self._models[id(model)]
+        opened.most = model.max_concurrency  # grows with the servers that share its work
+        return opened
+
+    # ready → running out: until the job has no further conversation
+
+    def _start_conversations(self) -> None:
+        """Start conversations where there is room for them, those of the first job first."""
+        for entry in tuple(self._ready):
+            try:
+                self._start_conversations_of(entry)
+            except Exception as error:
+                self._end(entry, error)
+
+    def _start_conversations_of(self, entry: _OpenJob) -> None:
+        passed = 0
+        while self._has_room(entry.opened):
+            if not entry.has_begun:
+                entry.has_begun = True  # its progress is shown from now on, not while it only waits for room
+                entry.job.begin()
+            conversation = entry.job.next()
+            if conversation is None:  # running out
+                self._ready.remove(entry)
+                self._changed.set()
+                return
+            if conversation.open_requests():
+                asking = self._group.create_task(self._ask(entry, conversation))
+                entry.conversations.add(asking)
+                entry.opened.asking += 1
+                asking.add_done_callback(partial(self._leave, entry))
+                continue
+            entry.job.finished(conversation)  # answered before, to its end
+            passed += 1
+            if passed == PASSED:  # the loop comes back after requests had their turn
+                self._changed.set()
+                return
+
+    def _has_room(self, opened: _OpenModel) -> bool:
+        models = self._models.values()
+        places = max(model.most for model in models)
+        return opened.asking < opened.most and sum(model.asking for model in models) < places
+
+    async def _ask(self, entry: _OpenJob, conversation: RunningConversation) -> None:
+        """Ask one conversation to its end: each answer decides what is asked next."""
+        job, opened = entry.job, entry.opened
+        try:
+            while requests := conversation.open_requests():
+                [request, *_] = requests
+                if isinstance(request.decoding, Execution):
+                    completion = await in_thread(partial(execute, request))
+                else:
+                    job.admit(1)
+                    completion = await _complete(opened.model, request, job)
+                    opened.failure = completion.failure
+                    opened.answers = opened.answers or completion.failure is None
+                conversation.answer(request, job.record(request, without_secrets(completion)))
+            job.finished(conversation)
+        except Exception as error:
+            self._end(entry, error)
+            self._doubt(opened, error)
+
+    def _doubt(self, opened: _OpenModel, error: Exception | None) -> None:
+        """End all jobs of a model that ended a job with a failure of its own, unless it has answered since the last.
+
+        A gateway may forbid a single prompt, or refuse a key for a moment. Then one job is enough.
+        """
+        if not isinstance(error, ModelError) or opened.failure is None or not is_of_model(opened.failure):
+            return
+        if opened.answers:
+            opened.answers = False
+            return
+        self._unusable[id(opened.model)] = error
+        for entry in self._under_way:
+            if entry.opened is opened and not entry.closing:
+                self._end(entry, error)
+
+    def _leave(self, entry: _OpenJob, conversation: asyncio.Task[None]) -> None:
+        """Free the place of a conversation that is over or was cancelled."""
+        entry.conversations.discard(conversation)
+        entry.opened.asking -= 1
+        self._changed.set()
+
+    def _end(self, entry: _OpenJob, error: Exception) -> None:
+        """End one job with an error. Its other conversations are cancelled; a paused job finishes their requests.
+
+        Raises:
+            StoreError: a full disk is full for all jobs.
+        """
+        if ends_run(error):
+            raise error
+        if entry.error is not None:  # the first error counts; the others follow from it
+            return
+        entry.error = error_of(error)
+        if entry in self._ready:
+            self._ready.remove(entry)
+        self._changed.set()
+        if not isinstance(error, Paused):
+            for conversation in entry.conversations:
+                if conversation is not asyncio.current_task():
+                    conversation.cancel()
+
+    # running out → closing: after the last conversation, or when all are cancelled by an error
+
+    def _close_ended(self) -> None:
+        """Close the jobs that have no conversation any more."""
+        for entry in self._under_way:
+            if not (entry.closing or entry.conversations or entry in self._ready):
+                entry.closing = True
+                self._group.create_task(self._close(entry))
+
+    # closing → over: in a thread, since writing the predictions takes long
+
+    async def _close(self, entry: _OpenJob) -> None:
+        error = await in_thread(partial(self._conclude, entry.job, entry.error))
+        self._under_way.remove(entry)
+        if entry.error is None:  # a job with few requests, all of which failed
+            self._doubt(entry.opened, error)
+        self._changed.set()
+
+    def _conclude(self, job: TaskJob, error: AisPromptError | None) -> AisPromptError | None:
+        """Write the predictions of a job, close its files, report it, and return the error that ended it.
+
+        Raises:
+            StoreError: a full disk is full for all jobs.
+        """
+        error = error or fault_of(job.conclude)
+        if error is not None:
+            job.abandon(error)
+        else:
+            error = fault_of(job.close)
+        self._ended(job, error)
+        return error
+
+
+class _OpenModel:
+    """A model that is open.
+
+    Attributes:
+        most: conversations that it may have at a time.
+        asking: those that are under way.
+        failure: the failure of its last request; None if that was answered.
+        answers: whether it has answered a request since it last ended a job.
+    """
+
+    def __init__(self, model: AsyncModel) -> None:
+        self.model = model
+        self.most = 0
+        self.asking = 0
+        self.failure: Failure | None = None
+        self.answers = False
+
+
+class _OpenJob:
+    """A job that is open.
+
+    Attributes:
+        opened: its model.
+        is_first: whether its conversations start before those of other jobs.
+        conversations: those that are under way.
+        error: the error that ended the job; None without an error.
+        has_begun: whether its first conversation has started.
+        closing: whether its files are being closed.
+    """
+
+    def __init__(self, job: TaskJob, opened: _OpenModel, *, is_first: bool) -> None:
+        self.job = job
+        self.opened = opened
+        self.is_first = is_first
+        self.conversations: set[asyncio.Task[None]] = set()
+        self.error: AisPromptError | None = None
+        self.has_begun = False
+        self.closing = False
+
+
+async def _close_model(model: AsyncModel) -> None:
+    try:
+        await model.aclose()
+    except PartError as error:  # the answers are there already
+        logger.warning("%s", "\n  ".join(error.lines()))
+
+
+async def _complete(model: AsyncModel, request: Request, job: TaskJob) -> Completion:
+    """Return the answer of a model, or the failure that it raises in place of returning it."""
+    try:
+        return await model.complete(request)
+    except asyncio.CancelledError as cancelled:
+        asking = asyncio.current_task()
+        if asking is None or not asking.cancelling():  # nothing here cancelled it: a time limit of a library
+            return Completion(failure=failure_of(cancelled, part_class(model).__name__))
+        job.cancelled(attempts_sent(cancelled))  # an error has ended the job
+        raise
+    except Exception as error:
+        if ends_task(error):
+            raise
+        return Completion(failure=failure_of(error, part_class(model).__name__))
+
+
+def ask_alone(job: TaskJob) -> None:
+    """Ask one job in this thread, for any kind of model.
+
+    Raises:
+        AisPromptError: the task failed; its files are closed.
+    """
+    if not isinstance(job.model, AsyncModel) or isinstance(job.model, BatchModel):
+        ask_in_memory(job, lambda model: model.load())
+        return
+    errors: list[AisPromptError] = []
+
+    def ended(_: TaskJob, error: AisPromptError | None) -> None:
+        if error is not None:
+            errors.append(error)
+
+    async def ask() -> None:
+        endpoint = Endpoint(ended)
+        endpoint.submit(job)
+        endpoint.finish()
+        await endpoint.run()
+
+    run_coroutine(ask())
+    if errors:
+        raise errors[0]

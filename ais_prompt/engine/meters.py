@@ -1,28 +1,38 @@
-"""Meters of a session: what it asks and spends, and how fast a served model answers.
+"""Meters of a session: what it will ask, what it asks and spends, and how fast a served model answers.
 
-`Spending` pauses a session whose budget, or the quota of a provider, is used up.
+`estimate` counts the requests and tokens of a task before it is asked. `Spending` pauses a session whose budget, or the
+quota of a provider, is used up. `SpeedMeter` measures, and `Progress` is what shows a task while it is asked.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from array import array
 from collections import Counter
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Final, Protocol
 
 import numpy as np
+from msgspec import Struct
 
+from ais_prompt.engine.conversations import conversations_of
 from ais_prompt.errors import Paused
+from ais_prompt.inferencers import RepeatingInferencer
 from ais_prompt.models import approximate_tokens
-from ais_prompt.types import Budget, Completion, Price, Request, Speed, Times, Used
+from ais_prompt.plan import Task
+from ais_prompt.types import Budget, Completion, Decoding, Failure, LikelihoodQuery, Price, Request, Speed, Times, Used
 
 QUOTA: Final = "quota"
 """The kind of a failure that says that the account may ask nothing more."""
 GO_ON: Final = "every answer so far is kept; go on with -r"
 FEW: Final = 1_000
 """Values that are sorted without handing Python's lock to other threads."""
+SAMPLES: Final = 100
+"""Samples of a dataset whose prompts are made; the others are taken to be like them."""
+_NOT_MEASURED: Final = Completion(failure=Failure("not_asked", ""))
 
 
 class Spending:
@@ -107,7 +117,7 @@ class Spending:
                 self._cost[price.currency] = self._cost.get(price.currency, 0.0) + price.cost(sent, received)
 
     def add_cancelled(self, attempts: int) -> None:
-        """Count a request that was sent so often, and cancelled before its answer came; 0 for one that only waited."""
+        """Count a request that was sent so often (0 if it only waited), and cancelled before its answer came."""
         with self._lock:
             self._requests += attempts > 0
             self._attempts += attempts
@@ -215,3 +225,139 @@ def _times(values: array[float]) -> Times | None:
         return below + (above - below) * (place - int(place))
 
     return Times(float(seconds.mean()), percentile(0.5), percentile(0.9), percentile(0.99))
+
+
+class RequestEstimate(Struct, frozen=True):
+    """The requests of a task, as far as they are known before.
+
+    Attributes:
+        task: ``model/dataset``.
+        samples: number of questions.
+        requests: number of requests. Turns of a dialogue that depend on the answers are taken to be asked.
+        input_tokens: tokens of the prompts, about: all show the examples of the first question, and those of a dialogue
+            no answers.
+        output_tokens: the most tokens of the answers.
+        price: of the model; None if it is not known.
+        judges: ``abbr`` of each judge. Their tokens are not part of the numbers.
+        verdicts: the most requests to each judge: one for each answer, two where answers are compared in both orders.
+    """
+
+    task: str
+    samples: int
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    price: Price | None
+    judges: tuple[str, ...] = ()
+    verdicts: int = 0
+
+    @property
+    def judge_requests(self) -> int:
+        """The most requests to all judges."""
+        return len(self.judges) * self.verdicts
+
+    @property
+    def least_cost(self) -> float | None:
+        """The cost of the prompts; None without a price."""
+        return None if self.price is None else self.price.cost(self.input_tokens, 0)
+
+    @property
+    def most_cost(self) -> float | None:
+        """The cost if every answer is as long as it may be; None without a price."""
+        return None if self.price is None else self.price.cost(self.input_tokens, self.output_tokens)
+
+
+def estimate(task: Task) -> RequestEstimate:
+    """Estimate what a task asks: requests, tokens, cost. No weights are loaded and nothing is sent.
+
+    Raises:
+        AisPromptError: the data cannot be read, or a prompt cannot be made.
+    """
+    test = task.data.test
+    requests = sent = received = 0
+
+    def answer(request: Request) -> Completion:
+        nonlocal requests, sent, received
+        requests += 1
+        sent += _expected_tokens(request)
+        if isinstance(request.decoding, Decoding):
+            received += request.decoding.max_out_len
+            return Completion("", "stop")
+        return _NOT_MEASURED
+
+    count = min(len(test), SAMPLES)
+    chosen = [test[number * len(test) // count] for number in range(count)]
+    if chosen:
+        for _ in conversations_of(task.with_trial_shots(), answer, chosen):
+            pass
+    scale = len(test) / count if count else 0.0
+    judge = None if task.spec.is_reference else task.dataset.spec.eval.judge
+    answers = task.inferencer.n if isinstance(task.inferencer, RepeatingInferencer) else 1
+    return RequestEstimate(
+        task.name,
+        len(test),
+        math.ceil(requests * scale),
+        math.ceil(sent * scale),
+        math.ceil(received * scale),
+        task.spec.model.price,
+        tuple(model.abbr for model in judge.models) if judge else (),
+        len(test) * answers * (2 if judge and judge.reference_answers else 1) if judge else 0,
+    )
+
+
+def exceeded(budget: Budget, estimates: list[RequestEstimate]) -> list[str]:
+    """Return which limits of a budget a run would certainly reach, or might reach if its answers are long."""
+    kinds = ("requests", "judge_requests", "input_tokens", "output_tokens", "least_cost", "most_cost")
+    total = {kind: math.fsum(getattr(one, kind) or 0 for one in estimates) for kind in kinds}
+    sent = total["input_tokens"]
+    found = []
+    for name, limit, low, high in (
+        ("max_requests", budget.max_requests, total["requests"], total["requests"] + total["judge_requests"]),
+        ("max_tokens_total", budget.max_tokens_total, sent, sent + total["output_tokens"]),
+        ("max_cost", budget.max_cost, total["least_cost"], total["most_cost"]),
+    ):
+        if limit is not None and high > limit:
+            found.append(f"{name}={limit:,} {'is not enough' if low > limit else 'may not be enough'}")
+    return found
+
+
+def _expected_tokens(request: Request) -> int:
+    """Return about how many tokens a request sends; loading a tokenizer would take longer than all else."""
+    measured = (request.decoding.continuation or "") if isinstance(request.decoding, LikelihoodQuery) else ""
+    return approximate_tokens(request.prompt) + approximate_tokens(measured)
+
+
+class Progress(Protocol):
+    """Receives the progress of a task."""
+
+    def advance(self, failed: bool = False) -> None:
+        """Count a finished sample."""
+
+    def answered(self, completion: Completion) -> None:
+        """Count a request that has come to its end."""
+
+    def note(self, text: str) -> None:
+        """Something that the user should know now."""
+
+
+class OpenProgress(Protocol):
+    """Opens the progress of one task."""
+
+    def __call__(self, name: str, total: int, done: int) -> AbstractContextManager[Progress]:
+        """The task has ``total`` samples, ``done`` of them finished by an earlier run."""
+
+
+@contextmanager
+def silent_progress(name: str, total: int, done: int) -> Iterator[Progress]:  # noqa: ARG001
+    """Show nothing of a task."""
+    yield _Silent()
+
+
+class _Silent:
+    """Shows nothing."""
+
+    def advance(self, failed: bool = False) -> None: ...
+
+    def answered(self, completion: Completion) -> None: ...
+
+    def note(self, text: str) -> None: ...

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 from ais_prompt.evaluators.base import MeanEvaluator, golds_of
+from ais_prompt.evaluators.whole_words import contains
 from ais_prompt.metrics import normalize
 from ais_prompt.postprocess import bbh_freeform_postprocess, plain_phrase, said
 from ais_prompt.registry import EVALUATORS
-from ais_prompt.utils import contains
 
 _ANSWER_LINE: Final = re.compile(r"(?i)Answer\s*:\s*([^\n]+)")
 _PUNCTUATION: Final = re.compile(f"[{re.escape(string.punctuation)}]")
@@ -23,7 +23,7 @@ class ContainedAnswerEvaluator(MeanEvaluator):
     """Accuracy: 1 where a gold answer is in the answer, each without punctuation and articles.
 
     Only whole words and numbers count: 5 is not in 15, and "no" is not in "know"
-    (`ais_prompt.utils.whole_words.contains`).
+    (`ais_prompt.evaluators.whole_words.contains`).
 
     Source: OpenCompass, ``TriviaQAEvaluator``, ``NQEvaluator`` and ``LEvalEMEvaluator``. There parts of words count,
     and a gold without letters and digits is in every answer; here it is in none.
@@ -62,7 +62,7 @@ class ContainsEvaluator(MeanEvaluator):
     """Accuracy: 1 where a gold answer is anywhere in the answer, after thoughts.
 
     Only whole words and numbers count: 5 is not in 15, and "no" is not in "know"
-    (`ais_prompt.utils.whole_words.contains`).
+    (`ais_prompt.evaluators.whole_words.contains`).
     Upper and lower case, full-width and other forms of a character (NFKC), kinds of quotation marks and dashes, bold
     and white space make no difference. Several golds are alternatives.
 

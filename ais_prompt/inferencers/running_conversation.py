@@ -37,7 +37,7 @@ class RunningConversation:
         # The keys are positions among the requests that were yielded together.
         self._open: dict[int, Request] = {}
         self._answers: dict[int, Completion] = {}
-        self._step(None)
+        self._has_begun = False
         self._go_on()
 
     def open_requests(self) -> list[Request]:
@@ -59,20 +59,21 @@ class RunningConversation:
         self._go_on()
 
     def _go_on(self) -> None:
+        """Continue until a request is open that is not recorded, or until the conversation has ended."""
         while self.prediction is None and not self._open:
-            self._step([self._answers[place] for place in sorted(self._answers)])
-
-    def _step(self, answers: list[Completion] | None) -> None:
-        try:
-            asked = next(self._conversation) if answers is None else self._conversation.send(answers)
-        except StopIteration as stop:
-            self.prediction = stop.value
-            return
-        self._answers.clear()
-        for place, request in enumerate(asked):
-            found = self._recall(request)
-            if isinstance(found, Completion):
-                self._answers[place] = found
-                self.answers_found += 1
-            else:
-                self._open[place] = found or request
+            answers = [self._answers[place] for place in sorted(self._answers)]
+            try:
+                # A generator that has not started yet takes nothing.
+                asked = self._conversation.send(answers) if self._has_begun else next(self._conversation)
+            except StopIteration as stop:
+                self.prediction = stop.value
+                return
+            self._has_begun = True
+            self._answers.clear()
+            for place, request in enumerate(asked):
+                found = self._recall(request)
+                if isinstance(found, Completion):
+                    self._answers[place] = found
+                    self.answers_found += 1
+                else:
+                    self._open[place] = found or request

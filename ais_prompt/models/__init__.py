@@ -9,19 +9,7 @@ from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
     from ais_prompt.models.api.addresses import ask_root, find_provider, only_model, served_models
-    from ais_prompt.models.api.api_model import ApiModel
-    from ais_prompt.models.api.client import option_hint
-    from ais_prompt.models.api.reasons import BROKEN, ended
-    from ais_prompt.models.api.wire import (
-        BadBody,
-        StreamReader,
-        WireFormat,
-        embed_files,
-        http_failure,
-        read_reply,
-        server_words,
-    )
-    from ais_prompt.models.asking import (
+    from ais_prompt.models.api.asking import (
         OUTAGE_FAILURES,
         OUTAGE_LIMIT_SECONDS,
         THROTTLED,
@@ -35,6 +23,37 @@ if TYPE_CHECKING:
         traffic_at,
         wait_before_retry,
     )
+    from ais_prompt.models.api.attempt import WireFormat, read_reply
+    from ais_prompt.models.api.batches import batch_answer, batch_request
+    from ais_prompt.models.api.chat import CHAT, STREAMED, ChatStream
+    from ais_prompt.models.api.completions import COMPLETIONS
+    from ais_prompt.models.api.failures import BROKEN, ended, http_failure, option_hint, server_words
+    from ais_prompt.models.api.likelihood import PROBE, REMEMBERED
+    from ais_prompt.models.api.log_probs import (
+        EMPTY,
+        TOP,
+        TokenLogProbs,
+        continued,
+        is_log_prob,
+        prompt_log_probs,
+        read_log_probs,
+        read_top,
+        single_token,
+        ways_of,
+        whole,
+    )
+    from ais_prompt.models.api.messages import MESSAGES, AnthropicModel, MessageStream
+    from ais_prompt.models.api.model import ApiModel
+    from ais_prompt.models.api.openai_models import (
+        OpenAIChatModel,
+        OpenAICompletionModel,
+        OpenAIModel,
+        OpenAIResponsesModel,
+    )
+    from ais_prompt.models.api.pace import AdaptiveLimit, Ramp, RequestRate, TokenRate
+    from ais_prompt.models.api.responses import RESPONSES, ResponseStream
+    from ais_prompt.models.api.stream import StreamReader
+    from ais_prompt.models.api.wire import BadBody, embed_files
     from ais_prompt.models.base import (
         AsyncModel,
         BatchModel,
@@ -57,7 +76,6 @@ if TYPE_CHECKING:
         full_identity,
         identity_in_keys,
     )
-    from ais_prompt.models.completions import common_length
     from ais_prompt.models.flat_options import FLAT_NAMES, LocalNames, SamplingNames, ServedNames, as_flat
     from ais_prompt.models.function import FunctionModel, source_digest
     from ais_prompt.models.huggingface.ends import Stops, completion_of
@@ -75,6 +93,7 @@ if TYPE_CHECKING:
     from ais_prompt.models.huggingface.probe import why_alone, why_not_joined
     from ais_prompt.models.huggingface.processor import MediaProcessor, video_decoder
     from ais_prompt.models.huggingface.reuse import Block, CachedPrefix, PrefixCache, Reuse, Tokens, block_of
+    from ais_prompt.models.likelihoods import common_length
     from ais_prompt.models.model_options import (
         TEMPLATE_VARIABLES,
         Batching,
@@ -85,8 +104,8 @@ if TYPE_CHECKING:
         Wire,
         check_at_least,
     )
-    from ais_prompt.models.pace import AdaptiveLimit, Ramp, RequestRate, TokenRate
     from ais_prompt.models.scripted import ScriptedModel
+    from ais_prompt.models.server.gpus import GPU_VARIABLE, GpuPool, visible_gpus
     from ais_prompt.models.server.instance import ServerInstance
     from ais_prompt.models.server.server_options import HOST, PRESETS, ServerOptions, ServerToStart, read_server
     from ais_prompt.models.server.started import (
@@ -140,30 +159,5 @@ if TYPE_CHECKING:
         public_address,
         without_login,
     )
-    from ais_prompt.models.wires.anthropic import MESSAGES, AnthropicModel, MessageStream
-    from ais_prompt.models.wires.openai.chat_wire import CHAT, COMPLETIONS, STREAMED, ChatStream, request_body
-    from ais_prompt.models.wires.openai.likelihood import PROBE, REMEMBERED
-    from ais_prompt.models.wires.openai.likelihood_wire import (
-        EMPTY,
-        TOP,
-        TokenLogProbs,
-        continued,
-        is_log_prob,
-        prompt_log_probs,
-        read_log_probs,
-        read_top,
-        single_token,
-        ways_of,
-        whole,
-    )
-    from ais_prompt.models.wires.openai.openai_models import (
-        OpenAIChatModel,
-        OpenAICompletionModel,
-        OpenAIModel,
-        OpenAIResponsesModel,
-        batch_answer,
-        batch_request,
-    )
-    from ais_prompt.models.wires.openai.responses import RESPONSES, ResponseStream
 else:
     __getattr__, __dir__ = offered(__name__, "models")

@@ -28,7 +28,8 @@ from ais_prompt.models.model_options import (
     Sampling,
     Wire,
 )
-from ais_prompt.utils import SECRETS, advice, key_advice, listed, type_words
+from ais_prompt.secrets import SECRETS
+from ais_prompt.utils import advice, key_advice, listed, type_words
 
 Value = TypeVar("Value", bound=Struct)
 Fields: TypeAlias = dict[str, Any]

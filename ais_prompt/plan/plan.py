@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import copy
 from functools import lru_cache
 from threading import RLock
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar, overload
 
 from msgspec.structs import replace
 
@@ -48,7 +48,8 @@ T = TypeVar("T")
 class built_once(Generic[T]):  # noqa: N801  # a decorator
     """A property that is computed when it is first needed, by one thread, and kept. The object has a ``lock``.
 
-    `functools.cached_property` would let two models that are asked side by side read the same dataset twice.
+    `functools.cached_property` would let two models that are asked side by side read the same dataset twice. On the
+    class it is the property itself, which can keep or forget the value of an object.
     """
 
     def __init__(self, build: Callable[[Any], T]) -> None:
@@ -58,12 +59,32 @@ class built_once(Generic[T]):  # noqa: N801  # a decorator
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
-    def __get__(self, instance: Any, owner: type | None = None) -> T:
+    @overload
+    def __get__(self, instance: None, owner: type) -> built_once[T]: ...
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> T: ...
+    def __get__(self, instance: Any, owner: type | None = None) -> T | built_once[T]:
+        if instance is None:
+            return self
+        # Python comes here only while the object has no value of its own: what is kept costs no call and no lock.
         with instance.lock:
-            if self._name not in vars(instance):
-                vars(instance)[self._name] = self._build(instance)
+            if self._name not in vars(instance):  # another thread may have built it meanwhile
+                self.keep(instance, self._build(instance))
             found: T = vars(instance)[self._name]
         return found
+
+    def keep(self, instance: object, value: T) -> None:
+        """Let an object have a value that is not built."""
+        vars(instance)[self._name] = value
+
+    def kept(self, instance: object) -> T | None:
+        """Return the value of an object; None if it is not built yet."""
+        found: T | None = vars(instance).get(self._name)
+        return found
+
+    def forget(self, instance: object) -> None:
+        """Build the value again when it is needed again."""
+        vars(instance).pop(self._name, None)
 
 
 class Plan:
@@ -196,7 +217,7 @@ class Task:
 
     def release(self) -> None:
         """Forget what the task holds of its rows."""
-        self.__dict__.pop("context", None)
+        Task.context.forget(self)
 
 
 class PlannedDataset:
@@ -221,7 +242,7 @@ class PlannedDataset:
         self.judges = judges
         self.lock = RLock()
         if data is not None:
-            vars(self)["data"] = data
+            PlannedDataset.data.keep(self, data)
 
     @built_once
     def data(self) -> Dataset:
@@ -231,7 +252,7 @@ class PlannedDataset:
     @property
     def size(self) -> int | None:
         """Number of questions, if the rows were read already, as a check does."""
-        data: Dataset | None = vars(self).get("data")
+        data = PlannedDataset.data.kept(self)
         return None if data is None else len(data.test)
 
     @built_once
@@ -314,7 +335,8 @@ class PlannedDataset:
         """
         other = copy(self)
         other.lock = RLock()
-        vars(other)["shot_ids"] = [self.retriever.trial(self.data.train, self.data.test)] * len(self.data.test)
+        trial = self.retriever.trial(self.data.train, self.data.test)
+        PlannedDataset.shot_ids.keep(other, [trial] * len(self.data.test))
         return other
 
     def with_judges(self, judges: Mapping[PlannedModel, PlannedModel]) -> PlannedDataset:
@@ -332,8 +354,9 @@ class PlannedDataset:
 
     def release(self) -> None:
         """Forget rows and shots, which may be many; they are read again if they are needed again."""
-        for name in ("data", "shot_ids", "train_row"):
-            self.__dict__.pop(name, None)
+        PlannedDataset.data.forget(self)
+        PlannedDataset.shot_ids.forget(self)
+        PlannedDataset.train_row.forget(self)
 
 
 class PlannedModel:
@@ -349,7 +372,7 @@ class PlannedModel:
         self.spec = spec
         self.lock = RLock()
         if model is not None:
-            vars(self)["model"] = model
+            PlannedModel.model.keep(self, model)
 
     @built_once
     def model(self) -> Model:

@@ -7,7 +7,7 @@ What counts as a number:
 ``1,000``, ``12'345.50``       signs between groups of three digits belong to the number, and so do blanks: ``1 234``
 ``1.234,56``, ``1,00,000``     1234.56 and 100000, as in Europe and India
 ``3,5``, ``0,125``             3.5 and 0.125: a comma that cannot part thousands is a decimal comma
-``1,2,3``, ``(1,2)``           several numbers (`ais_prompt.utils.numerals`)
+``1,2,3``, ``(1,2)``           several numbers (`ais_prompt.postprocess.numerals`)
 ``$18``, ``-$18``, ``$-18``    dollars are part of a number; other signs of currency and ``%`` stand outside of it
 ``-3``, ``−3``, ``–3``         negative, with a hyphen, a minus sign or a dash; ``negative 3``, ``is minus 3``, ``负3``
 ``5-3``                        a hyphen after a letter, digit or ``_`` is no sign: the last number is 3
@@ -38,6 +38,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from ais_prompt.errors import DataError
+from ais_prompt.postprocess.numerals import DIGITS, plain_digits
 from ais_prompt.postprocess.readable import said
 from ais_prompt.postprocess.rule_engine import Candidate, Rank, doubts, last_version, strongest
 from ais_prompt.postprocess.stated import (
@@ -52,7 +53,6 @@ from ais_prompt.postprocess.stated import (
 )
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import Extraction
-from ais_prompt.utils import DIGITS, plain_digits
 
 _SUPERSCRIPTS: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻"
 _SUBSCRIPTS: Final = "₀₁₂₃₄₅₆₇₈₉"

@@ -89,6 +89,9 @@ class PromptBuilder:
         media_roots: where the media of rows may be; None allows all. Methods that return a prompt or media of a row
             raise a DataError for others.
 
+    Attributes:
+        examples: returns the in-context examples of a prompt, see `Examples.joined`.
+
     Raises:
         PromptError: the templates do not fit together.
     """
@@ -116,7 +119,7 @@ class PromptBuilder:
         self.mask = mask
         self.media_roots = media_roots
         sep_token = self.prompt_template.sep_token
-        self._examples = Examples(ice_template, ice_separator, ice_eos_token, (sep_token,) if sep_token else ())
+        self.examples = Examples(ice_template, ice_separator, ice_eos_token, (sep_token,) if sep_token else ()).joined
 
     def generation(self, sample: Sample, shots: Sequence[Sample]) -> Filled:
         """Return the prompt for the model to continue: with the gold masked; of a label table, the first entry."""
@@ -194,14 +197,6 @@ class PromptBuilder:
         if self.output_column is None or not golds:
             raise PromptError("the labels are not known", fix="write the prompt_template as a table by label")
         return golds
-
-    def examples(self, shots: Sequence[Sample]) -> Filled:
-        """Return the in-context examples, joined.
-
-        Raises:
-            PromptError: there are shots but no ``ice_template``.
-        """
-        return self._examples.joined(shots)
 
     def _checked(self, filled: Filled, sample: Sample) -> Filled:
         if self.media_roots is not None and not isinstance(filled, str):

@@ -259,30 +259,23 @@ class CompiledDialogueTemplate:
     def __init__(
         self, template: Mapping[str, Any], marks: Mapping[str, str], drop: Collection[str], ice_token: str | None
     ) -> None:
-        self._sections: list[_PlainSection | _SectionWithExamples] = []
+        self._sections: list[CompiledSection | _SectionWithExamples] = []
         for name, section in template.items():
             lines = [(item, _compile(text_of(item), marks, drop, ice_token)) for item in section_items(section)]
             if any(EXAMPLES in text.keys for _, text in lines):
                 self._sections.append(_SectionWithExamples(name, lines, str(ice_token)))
             elif lines:
-                self._sections.append(_PlainSection(name, lines))
+                self._sections.append(CompiledSection(name, lines))
 
     def fill(self, values: Mapping[str, object], examples: Filled) -> PromptList:
         """As `CompiledTemplate.fill`. A section without columns stays the same object while the examples do."""
         pieces: list[Piece] = []
         for section in self._sections:
-            pieces += section.fill(values, examples)
+            if isinstance(section, CompiledSection):
+                pieces.append(section.fill(values))
+            else:
+                pieces += section.fill(values, examples)
         return PromptList(pieces)
-
-
-class _PlainSection:
-    """Lines without examples."""
-
-    def __init__(self, name: str, lines: Sequence[Line]) -> None:
-        self._section = CompiledSection(name, lines)
-
-    def fill(self, values: Mapping[str, object], examples: Filled) -> Sequence[Piece]:  # noqa: ARG002
-        return (self._section.fill(values),)
 
 
 class _SectionWithExamples:
@@ -292,7 +285,7 @@ class _SectionWithExamples:
         self._name = name
         self._whole = CompiledSection(name, lines)
         self._lines = [
-            _ExamplesLine(item, text, ice_token) if EXAMPLES in text.keys else _PlainSection(name, [(item, text)])
+            _ExamplesLine(item, text, ice_token) if EXAMPLES in text.keys else CompiledSection(name, [(item, text)])
             for item, text in lines
         ]
         self._last: tuple[Filled, Sequence[Piece]] | None = None
@@ -311,7 +304,10 @@ class _SectionWithExamples:
             return (self._whole.fill({**values, EXAMPLES: examples}),)
         pieces: list[Piece] = []
         for line in self._lines:
-            pieces += line.fill(values, examples)
+            if isinstance(line, CompiledSection):
+                pieces.append(line.fill(values))
+            else:
+                pieces += line.fill(values, examples)
         return (PromptSection(self._name, PromptList(pieces)),) if pieces else ()
 
 

@@ -17,9 +17,10 @@ from ais_prompt.engine import RequestEstimate
 from ais_prompt.errors import AisPromptError, Paused, faults_of
 from ais_prompt.extension import VerbEntry, all_of, import_object
 from ais_prompt.scoring import Row, TaskOutcome
+from ais_prompt.secrets import SECRETS
 from ais_prompt.steps import extensions
 from ais_prompt.types import Used
-from ais_prompt.utils import SECRETS, installed_entry
+from ais_prompt.utils import installed_entry
 
 VERSION: Final = 1
 """The version of all documents. It grows if a field is removed or changes its meaning."""

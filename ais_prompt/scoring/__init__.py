@@ -5,13 +5,20 @@ from typing import TYPE_CHECKING
 from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
+    from ais_prompt.scoring.answers import DialogueScorer, RepeatScorer
+    from ais_prompt.scoring.audit import (
+        BestReading,
+        best_extractor,
+        find_lost_golds,
+        find_sensitivity,
+        others_than,
+        warning_of,
+    )
     from ais_prompt.scoring.averages import NAIVE, WEIGHTED, select, with_averages
-    from ais_prompt.scoring.background import BackgroundScoring, read_values
-    from ais_prompt.scoring.composite_scorers import DialogueScorer, RepeatScorer
+    from ais_prompt.scoring.background import BackgroundScoring
     from ais_prompt.scoring.foreign_answers import Answer, match, predictions, read_answers
     from ais_prompt.scoring.judges.questions import AnsweredTask, JudgeJob, JudgeQuestions
     from ais_prompt.scoring.judges.verdicts import question_id, questions_about
-    from ais_prompt.scoring.lost_golds import find_lost_golds
     from ais_prompt.scoring.rows import (
         REFERENCE_NOTE,
         Line,
@@ -29,8 +36,15 @@ if TYPE_CHECKING:
         summary_rows,
         value,
     )
-    from ais_prompt.scoring.score import SampleScores, isolation_of, sample_scores, score_task, scorer_of, stored_scores
-    from ais_prompt.scoring.score_worker import Scored, has_own_parts
+    from ais_prompt.scoring.score import (
+        SampleScores,
+        check_answers,
+        check_stored,
+        isolation_of,
+        sample_scores,
+        score_task,
+        stored_scores,
+    )
     from ais_prompt.scoring.scorer import (
         CUT,
         NO_TEXT,
@@ -41,7 +55,7 @@ if TYPE_CHECKING:
         Scorer,
         composed,
     )
-    from ais_prompt.scoring.sensitivity import BestReading, best_extractor, find_sensitivity, others_than, warning_of
-    from ais_prompt.scoring.stored_answers import check_answers, check_stored
+    from ais_prompt.scoring.scorers import scorer_of
+    from ais_prompt.scoring.worker import Scored, has_own_parts, read_values
 else:
     __getattr__, __dir__ = offered(__name__)

@@ -9,10 +9,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, TypeAlias
 
+from ais_prompt.config import evaluate
 from ais_prompt.metrics import Part, group_spread, mean_interval, spread_of_questions, standard_error, stratum_spread
 from ais_prompt.scoring.rows import Row, models_of
 from ais_prompt.types import AVERAGES, STATUSES, GroupKind, Spread, SummaryEntry, SummaryGroup
-from ais_prompt.utils import counted, evaluate, listed
+from ais_prompt.utils import counted, listed
 
 NAIVE, WEIGHTED = AVERAGES
 _NOT_RUN: Final = "no score"
@@ -30,7 +31,7 @@ def with_averages(rows: Sequence[Row], groups: Sequence[SummaryGroup], questions
 
     Args:
         rows: one for each metric of each task.
-        groups: in order; a group may contain earlier ones.
+        groups: in order; a group may contain earlier groups.
         questions_of: reads the questions behind a row whose score is a mean over questions.
     """
     averages = _Averages(rows, questions_of)
@@ -249,6 +250,6 @@ def _spread_of_drawn(row: Row, questions: Sequence[tuple[str, float]], average: 
 
 
 def _mean(shares: Mapping[Row, float], values: Sequence[float | None]) -> float | None:
-    """Return the sum of shares of the values; None if one is not known."""
+    """Return the sum of shares of the values; None if a value is not known."""
     parts = [share * value for share, value in zip(shares.values(), values, strict=True) if value is not None]
     return math.fsum(parts) if len(parts) == len(values) else None

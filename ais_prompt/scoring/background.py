@@ -1,48 +1,28 @@
 """Score finished tasks in a worker process while other tasks are still asked.
 
-The event loop that asks is not held up. `BackgroundScoring` decides which task is scored when; `ScoringProcess` and
-`AnswerReader` are the worker processes (`ais_prompt.scoring.score_worker`), as their parent sees them.
+The event loop that asks is not held up. `BackgroundScoring` decides which task is scored when, and where: in a worker
+process (`ais_prompt.scoring.worker`), or in this process when nothing is asked any more.
 """
 
 from __future__ import annotations
 
-import io
 import logging
-import pickle
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Self
 
-import msgspec
-
-from ais_prompt.config import Surroundings
-from ais_prompt.errors import AisPromptError, PartError
 from ais_prompt.plan import Task
 from ais_prompt.scoring.judges.questions import AnsweredTask, answers_to_judge
 from ais_prompt.scoring.judges.verdicts import Question
-from ais_prompt.scoring.score_worker import ScoreCall, Scored, ToJudge, ToJudgeCall, is_risky, parts_of
+from ais_prompt.scoring.worker import ScoreCall, Scored, ScoringProcess, ToJudge, ToJudgeCall, is_risky
 from ais_prompt.store import RunFolder
-from ais_prompt.utils import Worker, WorkerDied
 
 logger = logging.getLogger(__name__)
 
 START_DELAY: Final = 1.0
 """Seconds from the first finished task to the start of a worker: a short run does without one."""
-_PLAIN: Final = {
-    "array": {"_array_reconstructor", "array"},
-    "builtins": {"bytearray", "complex", "frozenset", "range", "set", "slice"},
-    "collections": {"OrderedDict", "Counter", "deque"},
-    "datetime": {"date", "datetime", "time", "timedelta", "timezone"},
-    "decimal": {"Decimal"},
-    "fractions": {"Fraction"},
-    "pathlib": {"PosixPath", "PurePosixPath"},
-    "uuid": {"UUID"},
-}
-"""Module → its classes, and functions for them, that do nothing but hold values."""
-_REBUILD: Final = {("ais_prompt.errors", "_rebuild"), ("msgspec._utils", "rebuild"), ("msgspec._core", "rebuild")}
-"""Functions that call a class with values; the class is one of those that may be read."""
 
 
 class BackgroundScoring:
@@ -73,11 +53,10 @@ class BackgroundScoring:
         self._now = ""  # the name of the task that is being scored
         self._changed = threading.Condition()
         self._over = threading.Event()  # nothing is asked any more
-        self._stopping = False  # the run failed or was interrupted: the end of the worker is no fault of a task
-        self._ready = False  # whether there is a worker that takes tasks
         self._thread: threading.Thread | None = None
         self._process = ScoringProcess(config)
-        self._reader = AnswerReader(folder, config)
+        self._reader = ScoringProcess(config)  # for judges: they must not wait until a task is scored
+        self._reading = threading.Lock()
         if self._risky:
             self._start_thread()
 
@@ -100,8 +79,14 @@ class BackgroundScoring:
         Raises:
             AisPromptError: they cannot be read, or a part ended the process that read them.
         """
-        if task.name in self._risky and (found := self._reader.read(task)) is not None:
-            return found
+        if task.name in self._risky:
+            with self._reading:
+                found = self._reader.do(ToJudgeCall(task.spec, self._folder))
+            if isinstance(found, ToJudge):
+                return found.answers
+            if found.error is not None:
+                raise found.error
+            logger.info("[%s] its answers are read in this process: %s", task.name, found.unresolved)
         return answers_to_judge(task, self._folder)
 
     def doing(self) -> str:
@@ -120,7 +105,7 @@ class BackgroundScoring:
             self._over.set()
             self._changed.notify_all()
         # The worker is still starting, and would be ready too late to help.
-        if not (self._ready or self._risky):
+        if not (self._process.ready or self._risky):
             self._process.stop()
         while answered := self._take(risky=False):
             self._keep(answered, score_here(answered))
@@ -137,7 +122,6 @@ class BackgroundScoring:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         with self._changed:
-            self._stopping = True
             self._over.set()
             self._waiting.clear()
             self._changed.notify_all()
@@ -172,8 +156,11 @@ class BackgroundScoring:
         # Not started: a short run ends before a worker would pay.
         if not self._risky and self._over.wait(START_DELAY):
             return
-        self._start()
-        while self._ready:
+        if why := self._process.start():
+            if not self._over.is_set():
+                logger.info("tasks are scored after the asking: %s", why)
+            return
+        while True:
             # Idle: wait for a task, or for the end of the asking.
             with self._changed:
                 self._changed.wait_for(lambda: self._waiting or self._over.is_set())
@@ -185,143 +172,10 @@ class BackgroundScoring:
             elif self._over.is_set():
                 return
 
-    def _start(self) -> None:
-        why = self._process.start()
-        self._ready = not why
-        if why and not self._over.is_set():
-            logger.info("tasks are scored after the asking: %s", why)
-
     def _score_in_worker(self, answered: AnsweredTask) -> Scored:
-        spec = answered.task.spec
-        try:
-            call = ScoreCall(spec, self._folder, answered.asked, answered.stopped_of, parts_of(spec), self._audits)
-            found: Scored = self._process.call(call)
-        except WorkerDied as error:
-            if self._stopping:
-                return Scored(unresolved="the run is stopped")
-            # A task whose scoring ended the worker is not scored in this process, which it would end as well.
-            self._start()
-            what = f"the process that scored this task ended: {error}"
-            return Scored(error=PartError(what, fix="fix the evaluator, then `aisprompt score RUN`"))
-        except Exception as error:  # a part that is not found, or a value that cannot be sent
-            return Scored(unresolved=f"{type(error).__name__}: {error}")
+        call = ScoreCall(answered.task.spec, self._folder, answered.asked, answered.stopped_of, audits=self._audits)
+        found = self._process.do(call)
+        assert isinstance(found, Scored)
         for level, name, text in found.log:
             logging.getLogger(name).log(level, "%s", text)
         return found
-
-
-class ScoringProcess:
-    """A worker process that scores, for one thread. Only `stop` may be called from another one.
-
-    Args:
-        config: of the run, resolved.
-    """
-
-    def __init__(self, config: Mapping[str, Any]) -> None:
-        self._config = config
-        self._worker: Worker | None = None
-        self._is_over = False
-        self._lock = threading.Lock()
-
-    def start(self) -> str:
-        """Start the process, or another one after its end. Return why it cannot be used, or an empty text."""
-        try:
-            with self._lock:
-                if self._is_over:
-                    return "the run is stopped"
-                self._worker = Worker("ais_prompt.scoring.score_worker")
-            found: Scored | None = self.call(Surroundings.here(self._config))
-        except (OSError, WorkerDied) as error:
-            return str(error)
-        return found.unresolved if found else ""
-
-    def call(self, value: Any) -> Any:
-        """Send a call of `ais_prompt.scoring.score_worker`, and return the reply.
-
-        Raises:
-            WorkerDied: the process has ended.
-            Exception: the value cannot be sent, or has parts that are not read here.
-        """
-        assert self._worker is not None  # it was started
-        return read_values(self._worker.call(pickle.dumps(value)))
-
-    def stop(self) -> None:
-        """End the process at once."""
-        with self._lock:
-            self._is_over = True
-            if self._worker is not None:
-                self._worker.stop()
-
-
-class AnswerReader:
-    """Reads the answers that judges rate with parts that may end their process, in a process of its own.
-
-    Args:
-        folder: of the run.
-        config: of the run, resolved.
-    """
-
-    def __init__(self, folder: RunFolder, config: Mapping[str, Any]) -> None:
-        self._folder = folder
-        self._process = ScoringProcess(config)
-        self._ready = False
-        self._lock = threading.Lock()
-
-    def read(self, task: Task) -> Sequence[Question] | None:
-        """Return what a judge is asked about a task, in any thread; None if its parts are not found there.
-
-        Raises:
-            AisPromptError: they cannot be read, or a part ended the process.
-        """
-        with self._lock:
-            if not self._ready and (why := self._process.start()):
-                logger.info("[%s] its answers are read in this process: %s", task.name, why)
-                return None
-            self._ready = True
-            found = self._read(task)
-        if isinstance(found, ToJudge):
-            return found.answers
-        if found.error is not None:
-            raise found.error
-        logger.info("[%s] its answers are read in this process: %s", task.name, found.unresolved)
-        return None
-
-    def stop(self) -> None:
-        """End the process at once."""
-        self._process.stop()
-
-    def _read(self, task: Task) -> ToJudge | Scored:
-        try:
-            found: ToJudge | Scored = self._process.call(ToJudgeCall(task.spec, self._folder, parts_of(task.spec)))
-        except WorkerDied as error:
-            self._ready = False
-            what = f"the process that read the answers of this task ended: {error}"
-            return Scored(error=PartError(what, fix="fix the postprocessor, then `aisprompt score RUN`"))
-        except Exception as error:  # a part that is not found, or a value that cannot be sent
-            return Scored(unresolved=f"{type(error).__name__}: {error}")
-        return found
-
-
-class _Values(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
-        # Versions of Python keep a class in different private modules: `pathlib.Path` is of `pathlib._local` in 3.13.
-        public, _, private = module.partition("._")
-        if private and public in _PLAIN:
-            module = public
-        if name in _PLAIN.get(module, ()) or (module, name) in _REBUILD:
-            return super().find_class(module, name)
-        if module.startswith("ais_prompt."):
-            found = super().find_class(module, name)
-            if isinstance(found, type) and issubclass(found, (msgspec.Struct, AisPromptError)):
-                return found
-        raise pickle.UnpicklingError(f"{module}.{name} is no plain value")
-
-
-def read_values(content: bytes) -> Any:
-    """Read a pickle.
-
-    Raises:
-        pickle.UnpicklingError: it names something that is no plain value.
-        Exception: it is no pickle.
-    """
-    return _Values(io.BytesIO(content)).load()

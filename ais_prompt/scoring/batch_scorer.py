@@ -223,6 +223,8 @@ def judged(
     Raises:
         AisPromptError: as `JudgedBatchEvaluator.questions`.
     """
+    # Each question is looked up once, for all judges. One failed reply takes its answer out for every judge, or their
+    # verdicts would be about different answers.
     unjudged: dict[str, str] = {}
     said: list[tuple[str, Sequence[Prediction]]] = []
     for question in evaluator.questions(answers.batch):
@@ -278,7 +280,6 @@ def _golds(answers: Sequence[tuple[Prediction, SampleScore]], ids: Sequence[str]
 
 
 def _chosen(batch: AnswerBatch, places: Sequence[int]) -> AnswerBatch:
-    """Return the answers at some places of a batch."""
     if len(places) == len(batch.predictions):
         return batch
     return replace(

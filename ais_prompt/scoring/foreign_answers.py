@@ -1,4 +1,4 @@
-"""Turn answers that were made elsewhere into predictions, and report every one that does not fit."""
+"""Turn answers that were made elsewhere into predictions, and report every answer that does not fit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ais_prompt.utils import counted, decode, open_regular, read_objects
 
 _FORM: Final = 'one object a line: {"id": "2d9e80bf2b1f", "prediction": "29"}, or with "index": 0 in place of the id'
 _SENT_ROLES: Final = {"HUMAN": "user", "BOT": "assistant", "SYSTEM": "system"}
-"""Role in a prompt that OpenCompass or AISBench wrote → the one that their models send."""
+"""Role in a prompt that OpenCompass or AISBench wrote → the role that their models send."""
 _NAMED: Final = 5
 """Most answers that a remark names."""
 

@@ -7,14 +7,15 @@ import logging
 import math
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Literal
 
 import numpy as np
 from msgspec.structs import replace
 
 from ais_prompt.checks import check_k
-from ais_prompt.errors import AisPromptError, ConfigError, DataError, GoldError, MissingGoldError, PartError
+from ais_prompt.errors import AisPromptError, ConfigError, DataError, GoldError, MissingGoldError, PartError, raise_all
 from ais_prompt.evaluators import (
     BatchEvaluator,
     CodeEvaluator,
@@ -24,32 +25,18 @@ from ais_prompt.evaluators import (
     unread_value,
 )
 from ais_prompt.metrics import Repeatability, of_whole_set, without_truncated
-from ais_prompt.plan import Clusters, PlannedDataset, Task, build_postprocessor
-from ais_prompt.scoring.batch_scorer import (
-    Answers,
-    BatchScorer,
-    BatchVerdicts,
-    JudgedAnswers,
-    answered,
-    joint_verdict,
-    judged,
-)
-from ais_prompt.scoring.composite_scorers import DialogueScorer, RepeatScorer, single_answers
-from ais_prompt.scoring.control import control_finding
+from ais_prompt.plan import Clusters, Plan, PlannedDataset, Task
+from ais_prompt.scoring.answers import RepeatScorer
 from ais_prompt.scoring.judges.verdicts import (
     NOT_JUDGED,
-    JudgedScorer,
-    JudgementOf,
-    Verdicts,
     agreement_of_judges,
     scores_of_judges,
 )
-from ais_prompt.scoring.scorer import NOT_SCORED, UNUSABLE_GOLD, Scorer
-from ais_prompt.store import RunFolder, read_predictions, read_scores, write_results
-from ais_prompt.types import STATUSES, PartSpec, Prediction, SampleScore, Score, TaskSpec
+from ais_prompt.scoring.scorer import NOT_SCORED, UNUSABLE_GOLD
+from ais_prompt.scoring.scorers import AnyScorer, batched, repeats_of, scorer_of, scorer_with, scorer_with_verdicts
+from ais_prompt.store import RunFolder, check_scored, read_predictions, read_scores, write_results
+from ais_prompt.types import STATUSES, Prediction, SampleScore, Score, TaskSpec
 from ais_prompt.utils import NOTE, Spilled, counted, tracked
-
-AnyScorer: TypeAlias = Scorer | JudgedScorer | BatchScorer | DialogueScorer | RepeatScorer
 
 logger = logging.getLogger(__name__)
 
@@ -79,24 +66,28 @@ def score_task(
     Raises:
         AisPromptError: predictions are missing, doubled or broken, or cannot be scored.
     """
+    # Not scored here: the log of another tool has the scores, or there is nothing to compare answers with.
     if task.spec.dataset.keeps_scores:
         logger.warning("[%s] keeps the scores of its log: only the tool that made it has its rule", task.name)
         return stored_scores(task.spec, folder)
     evaluator = task.dataset.evaluator
     if evaluator is None or not task.spec.is_scored:
         return []
+    # Read one at a time: a task may have millions of predictions. The first one tells how many answers a question has.
     path = folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr)
     predictions = Clusters(task.dataset).named(read_predictions(path, with_prompts=False))
     if (first := next(predictions, None)) is None:
         if stopped_of is not None:
             return _not_asked(task, folder, evaluator, stopped_of)
         raise DataError("there is not one prediction in it", where=str(path), fix=_AGAIN)
-    scorer = _scorer_with_verdicts(task, folder, evaluator, first)
+    scorer = scorer_with_verdicts(task, folder, evaluator, first)
+    # Scored, in the one loop of `_sample_scores`, and kept on disk beyond a few.
     scored = _sample_scores(task.name, scorer, itertools.chain([first], predictions))
     samples = SampleScores(tracked(scored, f"scoring {task.name}", asked, "samples"))
     _refuse_doubled(samples.doubled_ids(), str(path))
     if asked is not None and len(samples) != asked:
         logger.warning("[%s] %d questions were asked, but there are %d predictions", task.name, asked, len(samples))
+    # Aggregated.
     repeated = scorer.repeatability(samples) if isinstance(scorer, RepeatScorer) else None
     scores = _aggregated(scorer, samples, repeated, stopped_of, task.dataset)
     head = _head(task, evaluator, scores)
@@ -105,26 +96,18 @@ def score_task(
     if audits:
         from ais_prompt.scoring.audit import audit_reading  # it scores several times, so few runs ask for it
 
-        head |= audit_reading(task, samples, scores[0], path, _scorer_with(task, evaluator, first))
+        head |= audit_reading(task, samples, scores[0], path, scorer_with(task, evaluator, first))
     if control := task.spec.dataset.reader.control:
+        from ais_prompt.scoring.audit import control_finding
+
         shown, is_answered = control_finding(control, scores[0], samples)
         if is_answered:
             head["doubt"] = shown
         logger.log(logging.WARNING if is_answered else NOTE, "[%s] %s", task.name, shown)
+    # Written: the scores first, which are all that most readers want.
     details = (_read(sample, evaluator).to_json() for sample in samples)
     write_results(folder.results(head["model"], head["dataset"]), head, details)
     return scores
-
-
-def _scorer_with_verdicts(task: Task, folder: RunFolder, evaluator: Evaluator, first: Prediction) -> AnyScorer:
-    """Return the scorer of a task, with the stored verdicts of its judge if it has one."""
-    verdicts = Verdicts(task, folder)
-    if not isinstance(evaluator, BatchEvaluator):
-        scorer = scorer_of(task, first, verdicts.about)
-        assert scorer is not None
-        return scorer
-    path = folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr)
-    return _batched(task, evaluator, first, read_predictions(path), verdicts.of)
 
 
 def _aggregated(
@@ -182,7 +165,6 @@ def _read(sample: SampleScore, evaluator: Evaluator) -> SampleScore:
 
 
 def _head(task: Task, evaluator: Evaluator, scores: Sequence[Score]) -> dict[str, Any]:
-    """Return the head of a file of results."""
     names = {"model": task.spec.model.abbr, "dataset": task.spec.dataset.abbr}
     isolation = {"isolation": evaluator.isolation} if isinstance(evaluator, CodeEvaluator) else {}
     return {**names, "scores": [score.to_json() for score in scores], **isolation}
@@ -243,7 +225,7 @@ def sample_scores(task: Task, predictions: Sequence[Prediction]) -> list[SampleS
     if isinstance(evaluator, JudgedBatchEvaluator):
         scorer: AnyScorer | None = None
     elif isinstance(evaluator, BatchEvaluator):
-        scorer = _batched(task, evaluator, predictions[0], predictions, lambda _: [NOT_JUDGED])
+        scorer = batched(task, evaluator, predictions[0], predictions, lambda _: [NOT_JUDGED])
     else:
         scorer = scorer_of(task, predictions[0])
     if scorer is None:
@@ -253,108 +235,6 @@ def sample_scores(task: Task, predictions: Sequence[Prediction]) -> list[SampleS
             fix="score it with `aisprompt score RUN`",
         )
     return list(_sample_scores(task.name, scorer, Clusters(task.dataset).named(predictions)))
-
-
-def scorer_of(task: Task, first: Prediction, judgement_of: JudgementOf | None = None) -> AnyScorer | None:
-    """Return the scorer of single samples; None without an evaluator, for one that needs all answers at once, or if a
-    judge is needed and not given.
-
-    Args:
-        task: which model answered what.
-        first: any of its predictions, which tells how many answers there are to each question.
-        judgement_of: what the judge said.
-
-    Raises:
-        AisPromptError: it cannot be made.
-    """
-    evaluator = task.dataset.evaluator
-    if evaluator is None or isinstance(evaluator, BatchEvaluator):
-        return None
-    reader = _reader(task.dataset, evaluator)
-    if not isinstance(evaluator, JudgeEvaluator):
-        return _whole_sample(task.dataset, reader, first)
-    if judgement_of is None:
-        return None
-    return _whole_sample(task.dataset, JudgedScorer.of(reader, evaluator, judgement_of), first)
-
-
-def _reader(dataset: PlannedDataset, evaluator: Evaluator) -> Scorer:
-    """Return what finds answer and gold, and compares them."""
-    return Scorer(evaluator, dataset.answer_of, dataset.gold_of)
-
-
-def _scorer_with(
-    task: Task, evaluator: Evaluator, first: Prediction
-) -> Callable[[PartSpec], Callable[[Prediction], SampleScore]]:
-    """Return what makes the scorer of a sample with another postprocessor."""
-    reader = _reader(task.dataset, evaluator)
-
-    def scorer_of(spec: PartSpec) -> Callable[[Prediction], SampleScore]:
-        return _whole_sample(task.dataset, replace(reader, answer_of=build_postprocessor(spec)), first).score
-
-    return scorer_of
-
-
-def _whole_sample(dataset: PlannedDataset, one: Scorer | JudgedScorer | BatchScorer, first: Prediction) -> AnyScorer:
-    """Return the scorer of a sample: by turns if each is asked, by answers if a question has several."""
-    if dataset.has_turns:
-        return one if isinstance(one, BatchScorer) else DialogueScorer(one)
-    repeats = repeats_of(first)
-    check_k(dataset.spec.eval, repeats)
-    return RepeatScorer(one, repeats, dataset.spec.eval.k) if repeats > 1 else one
-
-
-def repeats_of(prediction: Prediction) -> int:
-    """Return how many answers a question has that is not a dialogue."""
-    # A list may also be one answer: the probabilities of choices.
-    return len(prediction.completions) if isinstance(prediction.prediction, list) else 1
-
-
-def answers_of(
-    task: Task, evaluator: BatchEvaluator, first: Prediction, predictions: Iterable[Prediction]
-) -> list[Answers]:
-    """Return all answers of a task as an evaluator gets them that scores them together.
-
-    Args:
-        task: which model answered what.
-        evaluator: of its dataset.
-        first: any of its predictions.
-        predictions: all of them, with their prompts.
-
-    Raises:
-        AisPromptError: its parts cannot be made.
-    """
-    reader = replace(_reader(task.dataset, evaluator), evaluator=BatchVerdicts())
-    whole = _whole_sample(task.dataset, BatchScorer(reader, BatchVerdicts()), first)
-    n = whole.n if isinstance(whole, RepeatScorer) else 1
-
-    def singles(prediction: Prediction) -> Iterator[Prediction]:
-        return single_answers(prediction, n) if n > 1 else iter([prediction])
-
-    return answered(reader, predictions, singles, task)
-
-
-def _batched(
-    task: Task,
-    evaluator: BatchEvaluator,
-    first: Prediction,
-    predictions: Iterable[Prediction],
-    said_of: Callable[[str], Sequence[Prediction]],
-) -> AnyScorer:
-    """Return the scorer of a sample, after all of them were scored together.
-
-    Raises:
-        AisPromptError: they cannot be scored.
-    """
-    found = [
-        judged(one, evaluator, said_of) if isinstance(evaluator, JudgedBatchEvaluator) else [JudgedAnswers(one)]
-        for one in answers_of(task, evaluator, first, predictions)
-    ]
-    judges = [judge.spec.abbr for judge in task.dataset.judges]
-    joint = [joint_verdict([evaluator.score_all(one.answers.batch) for one in each], judges) for each in found]
-    verdicts = BatchVerdicts(joint, [each[0] for each in found], judges if len(judges) > 1 else ())
-    reader = replace(_reader(task.dataset, evaluator), evaluator=BatchVerdicts())
-    return _whole_sample(task.dataset, BatchScorer(reader, verdicts), first)
 
 
 def _sample_scores(name: str, scorer: AnyScorer, predictions: Iterable[Prediction]) -> Iterator[SampleScore]:
@@ -480,3 +360,54 @@ class SampleScores(Spilled[SampleScore]):
             return []
         counts = Counter(sample.sample_id for sample in self if hash(sample.sample_id) in suspects)
         return [name for name, count in counts.items() if count > 1]
+
+
+def check_stored(plan: Plan, folder: RunFolder, mode: Literal["eval", "viz"]) -> None:
+    """Check that a run holds what a mode needs of the steps before it.
+
+    Tasks that lack it are errors of their own; here they count only if it is all of them.
+
+    Args:
+        plan: what is to be scored or shown.
+        folder: of the run.
+        mode: ``eval`` needs answers, ``viz`` needs scores.
+
+    Raises:
+        ConfigError: there are none, or not enough answers for a ``pass@k`` (`ConfigFaults` if several).
+    """
+    if mode == "viz":
+        check_scored(folder, plan.spec.tasks)
+        return
+    scored = [task for task in plan.spec.tasks if task.is_scored]
+    if scored and not any(folder.predictions(task.model.abbr, task.dataset.abbr).exists() for task in scored):
+        fix = f"ask the models first: give the run's command again with -r {folder.root.name}"
+        raise ConfigError("the run has no answers yet", where=str(folder.root), fix=fix)
+    check_answers(plan.tasks, folder)
+
+
+def check_answers(tasks: Sequence[Task], folder: RunFolder) -> None:
+    """Check that there are enough stored answers to each question for every ``pass@k``.
+
+    Tasks whose answers are missing or cannot be read are left to the scoring.
+
+    Raises:
+        ConfigError: there are not (`ConfigFaults` if in several datasets).
+    """
+    faults: dict[str, AisPromptError] = {}
+    for task in tasks:
+        if task.spec.dataset.eval.k:
+            try:
+                _check_first(task, folder)
+            except ConfigError as fault:
+                faults.setdefault(fault.where, fault)
+    raise_all(faults.values())
+
+
+def _check_first(task: Task, folder: RunFolder) -> None:
+    """Raise a `ConfigError` if the first question has too few answers; all questions have the same number."""
+    first = None
+    with suppress(AisPromptError):
+        path = folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr)
+        first = None if task.dataset.has_turns else next(read_predictions(path, with_prompts=False), None)
+    if first is not None:
+        check_k(task.spec.dataset.eval, repeats_of(first))

@@ -19,6 +19,7 @@ from ais_prompt.errors import AisPromptError, StoreError
 from ais_prompt.models import full_identity
 from ais_prompt.plan import Plan, Task, record_of
 from ais_prompt.scoring import check_answers
+from ais_prompt.secrets import SECRETS
 from ais_prompt.store import (
     PredictionSorter,
     RequestKeys,
@@ -36,7 +37,7 @@ from ais_prompt.store import (
     writing,
 )
 from ais_prompt.types import Request, TaskFacts, decoding_to_json
-from ais_prompt.utils import SECRETS, canonical, decode_own, encode, logging_to, versions
+from ais_prompt.utils import canonical, decode_own, encode, logging_to, versions
 
 logger = logging.getLogger(__name__)
 _ENDED = {"finished", "failed"}

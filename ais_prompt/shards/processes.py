@@ -12,11 +12,11 @@ from contextlib import suppress
 from typing import Final
 
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models import check_at_least
+from ais_prompt.models import GPU_VARIABLE, GpuPool, check_at_least, visible_gpus
 from ais_prompt.registry import RUNNERS
 from ais_prompt.shards.runner import ShardWork
 from ais_prompt.types import Shard
-from ais_prompt.utils import GPU_VARIABLE, GpuPool, module_command, module_environment, visible_gpus
+from ais_prompt.utils import module_command, module_environment
 
 STOP_SECONDS: Final = 45.0
 """Time that shards have to end after SIGTERM: their servers have 10 seconds of it. Then SIGKILL ends them."""

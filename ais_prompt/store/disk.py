@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import BinaryIO, Final, cast
 
 from ais_prompt.errors import AisPromptError, ConfigError, ModelError, ReadError, StoreError
-from ais_prompt.utils import SECRETS, temporary_file
+from ais_prompt.secrets import SECRETS
+from ais_prompt.utils import temporary_file
 
 BUFFER_BYTES: Final = 2**16
 _FULL: Final = {errno.ENOSPC, errno.EDQUOT}

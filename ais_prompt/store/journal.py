@@ -31,12 +31,13 @@ from typing import Any, BinaryIO, Final, Self
 from msgspec import Raw, Struct, convert
 from msgspec.json import Decoder
 
+from ais_prompt.secrets import SECRETS
 from ais_prompt.store.disk import reading, unwritable, writing
 from ais_prompt.store.layout import safe_name
 from ais_prompt.store.request_keys import is_former_key
 from ais_prompt.store.writer_lock import try_file_lock
 from ais_prompt.types import Completion, FinishReason, Request
-from ais_prompt.utils import SECRETS, Spill, decode_own, digest, encode, encode_plain, noted_files, open_in_folder
+from ais_prompt.utils import Spill, decode_own, digest, encode, encode_plain, noted_files, open_in_folder
 
 logger = logging.getLogger(__name__)
 

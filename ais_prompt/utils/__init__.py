@@ -1,13 +1,20 @@
-"""None"""
+"""Helpers that several rooms need: texts, JSON, files, digests, the log, the terminal, processes."""
 
 from typing import TYPE_CHECKING
 
 from ais_prompt.rooms import offered
 
 if TYPE_CHECKING:
-    from ais_prompt.utils.arithmetic import evaluate
-    from ais_prompt.utils.digests import canonical, digest, digest_of_list, file_digest, text_digest
-    from ais_prompt.utils.equal_rows import Occurrences, RowIndex, row_key
+    from ais_prompt.utils.digests import (
+        Occurrences,
+        RowIndex,
+        canonical,
+        digest,
+        digest_of_list,
+        file_digest,
+        row_key,
+        text_digest,
+    )
     from ais_prompt.utils.files import (
         check_regular,
         data_root,
@@ -17,8 +24,6 @@ if TYPE_CHECKING:
         read_regular,
         split_sheet,
     )
-    from ais_prompt.utils.folders import CONFIG_FOLDERS, SearchFolders, give_folders, given_folders
-    from ais_prompt.utils.gpus import GPU_VARIABLE, GpuPool, visible_gpus
     from ais_prompt.utils.guard import (
         GuardedPart,
         KeptChecks,
@@ -31,9 +36,8 @@ if TYPE_CHECKING:
         part_error,
         refuse_other_kind,
     )
-    from ais_prompt.utils.held import Held
     from ais_prompt.utils.hub import HUB, MAX_PAGES, REMEMBERED_SECONDS, SLOW_SECONDS, guard_hub, lookup
-    from ais_prompt.utils.jsonl import (
+    from ais_prompt.utils.json import (
         DECODER,
         MOST_LEVELS,
         check_values,
@@ -43,43 +47,44 @@ if TYPE_CHECKING:
         encode,
         encode_finite,
         encode_plain,
+        leaves,
         most_values,
         parse_text,
         parse_written,
+        part_types,
         read_objects,
+        texts,
+        with_leaves,
+        with_texts,
     )
     from ais_prompt.utils.log import NOTE, ONCE, ROOT, SILENCE, Alike, OnceFilter, logging_to, silence
-    from ais_prompt.utils.media import (
+    from ais_prompt.utils.messages import (
+        CALL,
         FILE_NOTE,
         KINDS,
+        RESULT,
+        SYSTEM_FIX,
+        TOOL_ROLE,
         MediaFile,
+        arguments_of,
+        call_messages,
         check_part,
+        describe_call,
         describe_part,
         has_scheme,
         is_url,
         local_file,
         media_path,
         noted_files,
-        part_bytes,
-        references,
-        source_of,
-    )
-    from ais_prompt.utils.messages import (
-        CALL,
-        RESULT,
-        SYSTEM_FIX,
-        TOOL_ROLE,
-        arguments_of,
-        call_messages,
-        describe_call,
         openai_json,
+        part_bytes,
         parts_of,
+        references,
         refuses_system,
         role_fix,
+        source_of,
         text_of_calls,
     )
-    from ais_prompt.utils.nested import leaves, part_types, texts, with_leaves, with_texts
-    from ais_prompt.utils.numerals import DIGITS, plain_digits
     from ais_prompt.utils.packages import install_command, installed, require, require_installed, versions
     from ais_prompt.utils.places import defined_at, last_line_in, place, users_line
     from ais_prompt.utils.plugins import (
@@ -90,6 +95,7 @@ if TYPE_CHECKING:
         load_plugins,
         plugin_configs,
     )
+    from ais_prompt.utils.processes import Worker, WorkerDied, hidden, serve
     from ais_prompt.utils.progress import (
         NORMAL,
         QUIET,
@@ -105,41 +111,45 @@ if TYPE_CHECKING:
         waiting,
     )
     from ais_prompt.utils.protocols import members, type_words
-    from ais_prompt.utils.secrets import (
-        HIDDEN,
-        SECRET_VARIABLE,
-        SECRETS,
-        SHORTEST,
-        VARIABLE,
-        SecretRegistry,
-        hide_in_url,
-        hide_in_urls,
-        secrets_in_url,
-        secrets_in_urls,
-    )
-    from ais_prompt.utils.signals import Termination, interruption, terminable, wakeable
-    from ais_prompt.utils.spill import IN_MEMORY, PIECE, Spill, Spilled
     from ais_prompt.utils.steady_output import STDERR_PATIENCE, SteadyFile, open_standard_descriptors, standard_stream
-    from ais_prompt.utils.synonyms import PYTHON, ROLES, key_advice, part_meant
     from ais_prompt.utils.tables import Cell, Column, fits, fitted, print_heading, print_table
-    from ais_prompt.utils.temporary import remove_leftovers, temporary_file, temporary_folder
+    from ais_prompt.utils.temporary import (
+        IN_MEMORY,
+        PIECE,
+        Spill,
+        Spilled,
+        remove_leftovers,
+        temporary_file,
+        temporary_folder,
+    )
     from ais_prompt.utils.text import (
         NARROWEST,
+        PYTHON,
+        ROLES,
         VARIES,
         WIDEST_TERMINAL,
+        Held,
         advice,
         counted,
         escaped,
+        key_advice,
         kind_of,
         listed,
         near_miss,
         one_line,
+        part_meant,
         printable,
         reviewable_json,
     )
-    from ais_prompt.utils.threads import call_in_loop, in_thread, run_coroutine
+    from ais_prompt.utils.threads import (
+        Termination,
+        call_in_loop,
+        in_thread,
+        interruption,
+        run_coroutine,
+        terminable,
+        wakeable,
+    )
     from ais_prompt.utils.watchdog import GRACE_SECONDS, module_command, module_environment, watched
-    from ais_prompt.utils.whole_words import contains
-    from ais_prompt.utils.worker import Worker, WorkerDied, hidden, serve
 else:
     __getattr__, __dir__ = offered(__name__)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.secrets import SECRETS
 
 DATA: Final = "AISPROMPT_DATA"
 """Environment variable of `data_root`."""

@@ -15,8 +15,8 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Final
 
+from ais_prompt.secrets import SECRETS
 from ais_prompt.utils.progress import above_bars, is_quiet, is_verbose
-from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.text import escaped, kind_of
 
 ROOT = logging.getLogger("ais_prompt")

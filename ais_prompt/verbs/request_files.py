@@ -111,7 +111,7 @@ def read_answer_files(plan: Plan, folder: RunFolder, files: Sequence[Path], comm
 
     Args:
         plan, folder: of the run.
-        files: in the form of `ais_prompt.models.wires.openai.openai_models`.
+        files: in the form of `ais_prompt.models.api.openai_models`.
         command: the command line without secrets, for the record.
 
     Raises:

@@ -22,7 +22,7 @@ from unittest.mock import patch
 
 from ais_prompt import registry
 from ais_prompt.cli import main
-from ais_prompt.utils import SECRETS
+from ais_prompt.secrets import SECRETS
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = """

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from ais_prompt.config.arithmetic import evaluate
 from ais_prompt.config.keys import Entries, GroupKeys, SummarizerKeys
 from ais_prompt.config.parse.section import Faults, shown
 from ais_prompt.types import GroupKind, SummaryEntry, SummaryGroup, SummarySpec
-from ais_prompt.utils import advice, evaluate, listed, near_miss
+from ais_prompt.utils import advice, listed, near_miss
 
 BY_SIZE = "n"
 """In place of weights: the number of questions."""

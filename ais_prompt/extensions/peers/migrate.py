@@ -8,8 +8,8 @@ from typing import Final
 
 from ais_prompt.checks import PromptWarning, Source, TranslationNote, read_spec
 from ais_prompt.config import CONFIG, render_config
+from ais_prompt.secrets import HIDDEN
 from ais_prompt.store import replacing
-from ais_prompt.utils import HIDDEN
 
 _SECRETS: Final = TranslationNote(
     f"a key of the config is not written, but {HIDDEN}",

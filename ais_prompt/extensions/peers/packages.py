@@ -9,7 +9,7 @@ import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ais_prompt.utils import SearchFolders
+from ais_prompt.config import SearchFolders
 
 if TYPE_CHECKING:
     from ais_prompt.config import ConfigTree

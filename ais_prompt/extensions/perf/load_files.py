@@ -22,8 +22,9 @@ from ais_prompt.extensions.perf.driver import ClientFacts
 from ais_prompt.extensions.perf.exchange import Exchange
 from ais_prompt.extensions.perf.probe import LoadProbe
 from ais_prompt.extensions.perf.schedule import Schedule
+from ais_prompt.secrets import SECRETS
 from ais_prompt.store import reading, replacing, writing
-from ais_prompt.utils import SECRETS, decode_own, encode_plain, open_regular
+from ais_prompt.utils import decode_own, encode_plain, open_regular
 
 logger = logging.getLogger(__name__)
 _FIX = "measure again, with a new run"

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from ais_prompt.utils import SECRETS
+from ais_prompt.secrets import SECRETS
 
 LONGEST_LINE: Final = 2**16
 """Bytes that wait for the end of their line; a secret in a longer line may be split and missed."""

@@ -28,20 +28,13 @@ from typing import Final
 
 from ais_prompt.errors import ModelError, StoreError
 from ais_prompt.models.server.clean_log import first_line
+from ais_prompt.models.server.gpus import GPU_VARIABLE
 from ais_prompt.models.server.server_options import HOST, ServerToStart
 from ais_prompt.models.transport import Reply, Server, Sink, Transport, read_client
+from ais_prompt.secrets import SECRETS
 from ais_prompt.store import replacing
 from ais_prompt.types import Failure
-from ais_prompt.utils import (
-    GPU_VARIABLE,
-    GRACE_SECONDS,
-    SECRETS,
-    last_lines,
-    module_command,
-    module_environment,
-    waiting,
-    watched,
-)
+from ais_prompt.utils import GRACE_SECONDS, last_lines, module_command, module_environment, waiting, watched
 
 logger = logging.getLogger(__name__)
 POLL_SECONDS: Final = 0.1

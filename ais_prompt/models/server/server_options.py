@@ -18,8 +18,10 @@ from ais_prompt.config import shown_command
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.flat_options import read_value
 from ais_prompt.models.model_options import check_at_least, check_more_than_0
+from ais_prompt.models.server.gpus import visible_gpus
 from ais_prompt.models.transport.credentials import resolve_variables
-from ais_prompt.utils import SECRETS, advice, visible_gpus
+from ais_prompt.secrets import SECRETS
+from ais_prompt.utils import advice
 
 HOST: Final = "127.0.0.1"
 _PORT: Final = "{port}"

@@ -22,12 +22,13 @@ from typing import Final, Protocol, Self, TypeVar, runtime_checkable
 from msgspec import Struct, json, to_builtins
 
 from ais_prompt.errors import ModelError
+from ais_prompt.models.server.gpus import GpuPool, visible_gpus
 from ais_prompt.models.server.instance import POLL_SECONDS, ServerInstance, Turn
 from ais_prompt.models.server.server_options import ServerToStart
 from ais_prompt.models.transport import Reply, Sink, Transport
 from ais_prompt.store import SILENCE, safe_name, write_json_atomic
 from ais_prompt.types import Failure
-from ais_prompt.utils import GpuPool, KeptChecks, counted, text_digest, visible_gpus, waiting
+from ais_prompt.utils import KeptChecks, counted, text_digest, waiting
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")

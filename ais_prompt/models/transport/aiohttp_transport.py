@@ -78,6 +78,7 @@ class AiohttpTransport:
         headers: Mapping[str, str] | None = None,
     ) -> Reply | Failure:
         """Send a request to an address, with further headers, and an id if they hold none."""
+        # An id that the config gives stays: a gateway may know requests by it.
         own, sent = self._ids.new(), dict(headers or {})
         if REQUEST_ID.lower() not in map(str.lower, (*self._headers, *sent)):
             sent[REQUEST_ID] = own
@@ -142,6 +143,7 @@ class AiohttpTransport:
             response.close()
         else:
             left = self._max_bytes
+            # To its end: aiohttp gives the connection back only then, and closes it if this block is left before.
             async with response:
                 async for piece in response.content.iter_any():
                     self._ids.check(own, piece)

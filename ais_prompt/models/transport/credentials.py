@@ -21,11 +21,12 @@ from pydantic import AfterValidator
 
 from ais_prompt import __version__
 from ais_prompt.catalog import Api
-from ais_prompt.config import register_secrets, takes_secret
+from ais_prompt.config import register_secrets
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.transport.base import ENCODINGS
 from ais_prompt.models.transport.network import is_loopback, public_address
-from ais_prompt.utils import HIDDEN, SECRETS, VARIABLE, digest, read_regular, with_texts
+from ais_prompt.secrets import HIDDEN, SECRETS, VARIABLE, takes_secret
+from ais_prompt.utils import digest, read_regular, with_texts
 
 DEFAULT_VARIABLE: Final = "OPENAI_API_KEY"
 _UNSET_IS_NONE: Final = (DEFAULT_VARIABLE, "ANTHROPIC_API_KEY")

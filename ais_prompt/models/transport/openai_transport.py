@@ -21,8 +21,8 @@ from ais_prompt.models.transport.aiohttp_transport import AiohttpTransport
 from ais_prompt.models.transport.base import Reply, Server, Sink, timed_out
 from ais_prompt.models.transport.network import join_address, public_address
 from ais_prompt.registry import TRANSPORTS, import_dotted
+from ais_prompt.secrets import SECRETS
 from ais_prompt.types import Failure
-from ais_prompt.utils import SECRETS
 
 if TYPE_CHECKING:
     import httpx2

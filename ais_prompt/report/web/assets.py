@@ -21,7 +21,8 @@ from typing import Any, TypeAlias
 
 from ais_prompt.report.language import label_language
 from ais_prompt.report.web.further import tab_assets
-from ais_prompt.utils import SECRETS, encode_finite, text, with_leaves
+from ais_prompt.secrets import SECRETS
+from ais_prompt.utils import encode_finite, text, with_leaves
 
 Text: TypeAlias = list[int]
 """A text as the numbers of its lines in `Lines`; joined with newlines they are the text again."""

@@ -27,9 +27,10 @@ from ais_prompt.report.question_lines import question_text, questions
 from ais_prompt.report.web.overview import COLUMNS, TaskTotals, overview, samples_of
 from ais_prompt.report.web.run_files import InOrder, shown_tasks, summary_of, time_of_summary
 from ais_prompt.report.web.sample import judgement_places
+from ais_prompt.secrets import SECRETS
 from ais_prompt.store import ASK_FIRST, NO_ANSWERS, RunFolder, detail_places, is_own, reading, refuse_links, writing
 from ais_prompt.types import Prediction, prompts_to_json
-from ais_prompt.utils import SECRETS, encode_finite, exception_line
+from ais_prompt.utils import encode_finite, exception_line
 
 STATES: Final = ("right", "partial", "wrong", "scored", "answered", "unparsed", "truncated", "failed")
 """In the order in which they are shown and sorted."""

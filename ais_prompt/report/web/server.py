@@ -27,8 +27,9 @@ from ais_prompt.report.web import write_report
 from ais_prompt.report.web.pages import comparison_page, runs_page
 from ais_prompt.report.web.run_files import LiveRun, Rescore, newest_scores, state_json
 from ais_prompt.report.web.served import ServedReport
+from ais_prompt.secrets import SECRETS
 from ais_prompt.store import RunFolder, all_runs, reading, refuse_links
-from ais_prompt.utils import SECRETS, encode_finite
+from ais_prompt.utils import encode_finite
 
 logger = logging.getLogger(__name__)
 

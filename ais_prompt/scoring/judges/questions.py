@@ -32,7 +32,7 @@ from ais_prompt.plan import (
 )
 from ais_prompt.scoring.batch_scorer import batch_question_id
 from ais_prompt.scoring.judges.verdicts import ORDERS, Question, Replies, question_id
-from ais_prompt.scoring.score import answers_of, scorer_of
+from ais_prompt.scoring.scorers import answers_of, scorer_of
 from ais_prompt.store import RunFolder, read_predictions
 from ais_prompt.types import Prediction, Sample, SampleScore
 

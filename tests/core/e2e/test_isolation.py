@@ -47,7 +47,7 @@ PARTS = {
 OUR_OWN = {
     "Benchmark",  # what a step of an extension returns
     "Log",  # what a format of logs is given
-    *("Batches", "CompiledTemplate", "ChatFormat", "Display", "Job", "MessagesFormat"),
+    *("Batches", "CompiledTemplate", "ChatFormat", "Display", "MessagesFormat"),
     *("OpenProgress", "Progress", "Watch", "WireFormat"),
     *("Draft", "Maker", "TokenCounter"),  # of one reader, `RulerDataset`
     *("ChecksArguments", "ComparesTexts", "KeepsShots", "KnowsStopTokens", "SendsFields"),  # members of shipped parts

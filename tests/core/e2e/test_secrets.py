@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from ais_prompt.cli import main
-from ais_prompt.utils import SECRETS
+from ais_prompt.secrets import SECRETS
 from tests.support.servers import MockServer
 
 pytestmark = pytest.mark.process

@@ -41,6 +41,7 @@ LAYERS = (
     {"registry", "config", "store"},
     {"names", "steps"},
     {"utils"},
+    {"secrets"},
     {"types"},
     {"errors"},
     {"rooms"},

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from ais_prompt.cli.streams import register_environment, safe_output
-from ais_prompt.utils import SECRETS
+from ais_prompt.secrets import SECRETS
 
 SECRET = "open-sesame-0123456789"
 

@@ -6,8 +6,7 @@ import pickle
 
 import pytest
 
-from ais_prompt.config import Surroundings
-from ais_prompt.utils import CONFIG_FOLDERS, SearchFolders
+from ais_prompt.config import CONFIG_FOLDERS, SearchFolders, Surroundings
 
 FOLDERS = SearchFolders("MY_FOLDERS")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.config import (
+    CONFIG_FOLDERS,
     find_config,
     find_shipped,
     list_shipped,
@@ -15,7 +16,6 @@ from ais_prompt.config import (
     shipped_root,
 )
 from ais_prompt.errors import ConfigError
-from ais_prompt.utils import CONFIG_FOLDERS
 
 Write = Callable[[str, str], Path]
 

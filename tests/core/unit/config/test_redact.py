@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.config import literals_of, redacted, redacted_override, register_secrets
-from ais_prompt.utils import SECRETS
+from ais_prompt.secrets import SECRETS
 
 KEY = "sk-abcdefghijklmnop1234"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.engine import Endpoint, Engine, Job
+from ais_prompt.engine import Endpoint, Engine, TaskJob
 from ais_prompt.errors import AisPromptError, ModelError, StoreError
 from ais_prompt.inferencers import Conversation, RunningConversation
 from ais_prompt.models import ScriptedModel
@@ -79,7 +79,7 @@ class Ends:
         self.errors: dict[str, AisPromptError | None] = {}
         self._lock = threading.Lock()
 
-    def __call__(self, job: Job, error: AisPromptError | None) -> None:
+    def __call__(self, job: TaskJob, error: AisPromptError | None) -> None:
         assert isinstance(job, Task)
         with self._lock:
             assert job.name not in self.errors

@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 
 import ais_prompt
-from ais_prompt.engine import Job, Standstill, TaskJob, endpoint
+from ais_prompt.engine import Standstill, TaskJob, engine
 from ais_prompt.models import AsyncModel, ScriptedModel
 from ais_prompt.types import Completion, Request
 
@@ -36,15 +36,15 @@ CONFIG: dict[str, Any] = {
 
 def test_a_sample_that_the_engine_loses_ends_its_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    answer = endpoint._complete
+    answer = engine._complete
 
-    async def complete(model: AsyncModel, request: Request, job: Job) -> Completion:
+    async def complete(model: AsyncModel, request: Request, job: TaskJob) -> Completion:
         if any(sum_ in str(request.prompt) for sum_ in ("2+2", "5+5")):
             raise asyncio.CancelledError  # as if the engine itself had a bug
         return await answer(model, request, job)
 
     with monkeypatch.context() as broken:
-        broken.setattr(endpoint, "_complete", complete)
+        broken.setattr(engine, "_complete", complete)
         run = ais_prompt.run(CONFIG, quiet=True, report=False)
     [error] = map(str, run.errors.values())
     assert "6 samples were to be asked, and 4 were answered or failed" in error
@@ -100,9 +100,9 @@ def test_a_call_that_hangs_is_seen_from_outside(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("ais_prompt.engine.standstill.STANDSTILL_SECONDS", 0.05)
+    monkeypatch.setattr("ais_prompt.engine.job.STANDSTILL_SECONDS", 0.05)
     told = threading.Event()
-    monkeypatch.setattr("ais_prompt.engine.standstill.logger.warning", lambda *_: told.set())
+    monkeypatch.setattr("ais_prompt.engine.job.logger.warning", lambda *_: told.set())
 
     def answer(text: str) -> str:
         assert text != "3+3" or told.wait(60)

@@ -9,7 +9,7 @@ import pytest
 from ais_prompt.evaluators import AccEvaluator
 from ais_prompt.plan import build_postprocessor
 from ais_prompt.scoring import Scorer, best_extractor, find_sensitivity, others_than, warning_of
-from ais_prompt.scoring import sensitivity as module
+from ais_prompt.scoring import audit as module
 from ais_prompt.types import Completion, PartSpec, Prediction, SampleScore, Sensitivity
 
 FIRST = PartSpec("first_option_postprocess", {"options": "ABC"}, "eval_cfg.pred_postprocessor")

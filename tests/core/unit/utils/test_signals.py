@@ -11,7 +11,7 @@ from tests.support.waiting import WATCHDOG_SECONDS
 
 SEND = """
 import asyncio, signal, threading, time
-from ais_prompt.utils.signals import terminable, wakeable
+from ais_prompt.utils.threads import terminable, wakeable
 from ais_prompt.utils.threads import run_coroutine
 
 def send():

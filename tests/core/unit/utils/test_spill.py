@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.utils import Spill, spill
+from ais_prompt.utils import Spill
+from ais_prompt.utils import temporary as spill
 
 
 @given(pieces=st.lists(st.binary(max_size=30)), in_memory=st.integers(1, 200))
@@ -38,7 +39,7 @@ def test_a_disk_that_takes_no_more_is_said(tmp_path: Path) -> None:
     program = """
         import resource
         from ais_prompt.errors import StoreError
-        from ais_prompt.utils.spill import IN_MEMORY, Spill
+        from ais_prompt.utils.temporary import IN_MEMORY, Spill
         resource.setrlimit(resource.RLIMIT_FSIZE, (IN_MEMORY + 1000,) * 2)
         kept = Spill()
         try:

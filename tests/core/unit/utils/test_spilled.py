@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.utils import IN_MEMORY, PIECE, Spilled, spill
+from ais_prompt.utils import IN_MEMORY, PIECE, Spilled
+from ais_prompt.utils import temporary as spill
 
 values = st.lists(st.none() | st.text(max_size=3) | st.tuples(st.integers(), st.floats(allow_nan=False)), max_size=30)
 

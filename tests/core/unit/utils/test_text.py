@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.utils import VARIES, contains, counted, encode, kind_of, listed, printable
+from ais_prompt.evaluators import contains
+from ais_prompt.utils import VARIES, counted, encode, kind_of, listed, printable
 
 INVISIBLE = [
     *map(chr, range(0x80, 0xA0)),

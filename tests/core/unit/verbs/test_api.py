@@ -18,7 +18,7 @@ import pytest
 
 import ais_prompt
 from ais_prompt.scoring import Row
-from ais_prompt.utils import SECRETS
+from ais_prompt.secrets import SECRETS
 from tests.support.cli import run_cli
 from tests.support.waiting import wait_until
 

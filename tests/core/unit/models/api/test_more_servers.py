@@ -22,10 +22,10 @@ from ais_prompt.models import (
     Retry,
     Sampling,
 )
+from ais_prompt.secrets import SECRETS
 from ais_prompt.testing.answers import MockReply
 from ais_prompt.testing.apis import error_of_messages
 from ais_prompt.types import ChatMessage, Completion, Decoding, LikelihoodQuery, Prompt, Request, Usage
-from ais_prompt.utils import SECRETS
 from tests.support.servers import MockServer
 
 pytestmark = pytest.mark.process

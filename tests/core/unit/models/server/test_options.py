@@ -9,8 +9,7 @@ import pytest
 
 from ais_prompt import OpenAIChatModel
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models import PRESETS, ServerToStart, address_of, cache_identity, read_server
-from ais_prompt.utils import GpuPool, visible_gpus
+from ais_prompt.models import PRESETS, GpuPool, ServerToStart, address_of, cache_identity, read_server, visible_gpus
 
 COMMAND = "serve {model} --port {port}"
 

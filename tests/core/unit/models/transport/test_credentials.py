@@ -6,7 +6,7 @@ import pytest
 
 from ais_prompt.errors import ModelError
 from ais_prompt.models import resolve_address, resolve_headers
-from ais_prompt.utils import SECRETS
+from ais_prompt.secrets import SECRETS
 
 SECRET = "tenant/0123456789"
 

@@ -16,7 +16,7 @@ from ais_prompt.models import (
     resolve_address,
     resolve_headers,
 )
-from ais_prompt.utils import SECRETS
+from ais_prompt.secrets import SECRETS
 
 URL = "http://127.0.0.1:8000/v1"
 

@@ -1,0 +1,274 @@
+"""The wire format of OpenAI-compatible servers: requests to JSON bodies, replies and streams to completions.
+
+Nothing is sent here. The older endpoints, `CHAT` and `COMPLETIONS`, differ in two functions only; that of Responses is
+in `responses`. A streamed answer is assembled into the same parts as a whole reply, and read by the same functions.
+Source: the API reference of OpenAI, "Chat Completions", "Completions" and "Streaming", as other servers follow it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from time import perf_counter
+from types import MappingProxyType
+from typing import Any, Final
+
+from msgspec import Struct
+
+from ais_prompt.models.api.failures import ended
+from ais_prompt.models.api.stream import PieceKind, StreamReader
+from ais_prompt.models.api.wire import BadBody, embed_files, fields_of, text_of, token_count
+from ais_prompt.models.model_options import Wire
+from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Prompt, Request, ToolCall, Usage
+from ais_prompt.utils import openai_json
+
+STREAMED: Final[Mapping[str, Any]] = MappingProxyType({"stream": True, "stream_options": {"include_usage": True}})
+"""Further fields of a request whose answer is streamed with its token counts."""
+
+MOST_STOPS: Final = 4
+"""Stop texts that a request may have. Source: the API reference of OpenAI, ``stop``."""
+
+
+class OpenAIEndpoint(Struct, frozen=True):
+    """One of the two older endpoints of a server.
+
+    Attributes:
+        path: path below the base URL.
+        title: the name of the API and the model that speaks it, for messages.
+        prompt_name: the field of the body that holds the prompt.
+        prompt_value: prompt → value of that field; raises `PromptError` if the endpoint cannot take the prompt.
+        choice_text: a choice of the reply → its text, and reasoning within it; raises `BadBody` if there is none.
+        stream_fields: further fields of a request whose answer is streamed.
+    """
+
+    path: str
+    title: str
+    prompt_name: str
+    prompt_value: Callable[[Prompt], str | list[dict[str, Any]]]
+    choice_text: Callable[[Mapping[str, Any]], tuple[str, str]]
+    stream_fields: Mapping[str, Any] = STREAMED
+
+    def body(self, model: str, request: Request, wire: Wire) -> dict[str, Any]:
+        """As `WireFormat.body`.
+
+        Raises:
+            PromptError: messages for an endpoint that takes a text.
+            DataError: a local file in the prompt cannot be read.
+        """
+        decoding = request.decoding
+        assert isinstance(decoding, Decoding)
+        options = {
+            "temperature": decoding.temperature,
+            "top_p": decoding.top_p,
+            # Repeats of a prompt must draw different answers, so each has its own seed.
+            "seed": None if decoding.seed is None else decoding.seed + request.repeat,
+            "stop": list(decoding.stop[:MOST_STOPS]) or None,
+            "stop_token_ids": list(decoding.stop_tokens) or None,  # a field of vLLM and SGLang
+        }
+        return {
+            "model": model,
+            self.prompt_name: self.prompt_value(embed_files(request.prompt)),
+            wire.max_tokens_field: decoding.max_out_len,
+            **{name: value for name, value in options.items() if value is not None},
+            **decoding.extra,
+        }
+
+    def answer(self, reply: Any) -> Completion:
+        """As `WireFormat.answer`."""
+        if not isinstance(reply, dict) or not isinstance(reply.get("choices"), list):
+            raise BadBody("the reply has no choices")
+        if not reply["choices"]:
+            return Completion(failure=Failure("empty_choices", "the server sent no choice at all"))
+        choice = first_choice(reply["choices"])
+        if not isinstance(choice, dict):
+            raise BadBody("the choice is no object")
+        (text, thought), message = self.choice_text(choice), choice.get("message")
+        reason, usage = choice.get("finish_reason"), reply.get("usage")
+        reasoning, calls = reasoning_of(message) or thought, tool_calls_of(message)
+        return completion_of(text, refusal_of(message), reason, usage, reasoning, calls)
+
+    def reader(self, clock: Callable[[], float] = perf_counter) -> ChatStream:
+        """As `WireFormat.reader`."""
+        return ChatStream(clock)
+
+
+def chat_messages(prompt: Prompt) -> str | list[dict[str, Any]]:
+    """Return a prompt as messages in OpenAI form; a text becomes a message of the user."""
+    return list(map(openai_json, (ChatMessage("user", prompt),) if isinstance(prompt, str) else prompt))
+
+
+def _chat_text(choice: Mapping[str, Any]) -> tuple[str, str]:
+    message = choice.get("message")
+    if not isinstance(message, dict):
+        raise BadBody("the choice has no message")
+    return content_of(message.get("content"))
+
+
+CHAT: Final = OpenAIEndpoint(
+    "chat/completions", "Chat Completions (OpenAIChatModel)", "messages", chat_messages, _chat_text
+)
+
+
+def completion_of(
+    text: str, refusal: str, finish_reason: Any, usage: Any, reasoning: str, tool_calls: tuple[ToolCall, ...] = ()
+) -> Completion:
+    """Make the completion of a reply, streamed or not.
+
+    Args:
+        text: the answer.
+        refusal: the text with which the model refuses to answer; it is the answer if there is no other.
+        finish_reason, usage: as in the reply.
+        reasoning: the reasoning before the answer.
+        tool_calls: what the model calls in place of an answer, or after it.
+    """
+    said = Completion(
+        text or refusal,
+        usage=usage_of(usage),
+        reasoning=reasoning,
+        refused=bool(refusal),
+        tool_calls=tool_calls,
+    )
+    return ended(said, finish_reason)
+
+
+def first_choice(choices: list[Any]) -> Any:
+    """Return the choice with the index 0; the first choice if none has it."""
+    for choice in choices:
+        if isinstance(choice, dict) and choice.get("index") == 0:
+            return choice
+    return choices[0]
+
+
+def content_of(content: Any) -> tuple[str, str]:
+    """Return the text and the reasoning in the content of a message, or of a piece of it.
+
+    The content is a text, None (a tool call, or the tokens ran out while the model was still reasoning), or a list of
+    parts. Source: the API reference of Mistral, "Reasoning"; its parts of the type ``thinking`` hold a list again.
+
+    Raises:
+        BadBody: it is something else.
+    """
+    if content is None or isinstance(content, str):
+        return content or "", ""
+    if not isinstance(content, list):
+        raise BadBody("the choice has no text")
+    text, reasoning = "", ""
+    for part in content:
+        fields = {"text": part} if isinstance(part, str) else fields_of(part)
+        thought = fields.get("thinking") or fields.get("reasoning")
+        reasoning += "".join(content_of(thought))
+        piece = fields.get("text", "")
+        if not isinstance(piece, str):
+            raise BadBody("the choice has no text")
+        text += piece
+    return text, reasoning
+
+
+def refusal_of(message: Any) -> str:
+    """Return OpenAI's field ``refusal`` of a message; empty without one."""
+    return text_of(fields_of(message).get("refusal"))
+
+
+def reasoning_of(message: Any) -> str:
+    """Return the reasoning of a message, in the field of DeepSeek and vLLM, or that of OpenRouter."""
+    fields = fields_of(message)
+    return text_of(fields.get("reasoning_content") or fields.get("reasoning"))
+
+
+def tool_calls_of(message: Any) -> tuple[ToolCall, ...]:
+    """Return the calls in ``tool_calls`` of a message; entries in another form are left out."""
+    calls = fields_of(message).get("tool_calls")
+    if not isinstance(calls, list):
+        return ()
+    functions = [fields_of(fields_of(call).get("function")) for call in calls]
+    return tuple(
+        ToolCall(text_of(function.get("name")), text_of(function.get("arguments")))
+        for function in functions
+        if text_of(function.get("name"))
+    )
+
+
+def usage_of(usage: Any, asked: str = "prompt", answered: str = "completion") -> Usage:
+    """Return the token counts of a reply.
+
+    Args:
+        usage: the field of the reply.
+        asked, answered: how the API calls the two sides: ``prompt_tokens``, or ``input_tokens``.
+    """
+    counts = fields_of(usage)
+    sent, received = token_count(counts.get(f"{asked}_tokens")), token_count(counts.get(f"{answered}_tokens"))
+    prompt, answer = counts.get(f"{asked}_tokens_details"), counts.get(f"{answered}_tokens_details")
+    if not (prompt or answer):
+        return Usage(sent, received)
+    prompt, answer = fields_of(prompt), fields_of(answer)
+    return Usage(
+        sent,
+        received,
+        reasoning_tokens=token_count(answer.get("reasoning_tokens")),
+        cached_tokens=token_count(prompt.get("cached_tokens")),
+        cache_write_tokens=token_count(prompt.get("cache_write_tokens")),
+    )
+
+
+class ChatStream(StreamReader):
+    """Assembles the chunks of a chat completion or a text completion.
+
+    Args:
+        clock: as for `StreamReader`.
+    """
+
+    def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
+        super().__init__(clock)
+        self._text: list[str] = []
+        self._reasoning: list[str] = []
+        self._refusal: list[str] = []
+        self._calls: dict[int, dict[str, Any]] = {}
+        self._usage: Any = None
+        self._finish_reason: Any = None
+        self._has_choice = False
+
+    @property
+    def _ended(self) -> bool:
+        return self._finish_reason is not None
+
+    def _assemble(self) -> Completion:
+        if not self._has_choice:
+            return Completion(failure=Failure("empty_choices", "the server sent no choice at all"))
+        text, refusal, reasoning = map("".join, (self._text, self._refusal, self._reasoning))
+        calls = tool_calls_of({"tool_calls": list(self._calls.values())})
+        return completion_of(text, refusal, self._finish_reason, self._usage, reasoning, calls)
+
+    def _take(self, event: dict[str, Any]) -> PieceKind:
+        self._usage = event.get("usage") or self._usage
+        choices = event.get("choices")
+        if not choices:  # the last piece has only the usage
+            return "o"
+        choice = first_choice(choices) if isinstance(choices, list) else None
+        if not isinstance(choice, dict):
+            raise BadBody("the stream holds no choice")
+        # Others are not requested, but some servers send them.
+        return self._choice(choice) if choice.get("index") in (0, None) else "o"
+
+    def _choice(self, choice: Mapping[str, Any]) -> PieceKind:
+        self._has_choice = True
+        delta = choice.get("delta")
+        text, thought = content_of(delta.get("content") if isinstance(delta, dict) else choice.get("text"))
+        reasoning, refusal = reasoning_of(delta) or thought, refusal_of(delta)
+        self._text.append(text)
+        self._reasoning.append(reasoning)
+        self._refusal.append(refusal)
+        called = self._call(delta)
+        self._finish_reason = choice.get("finish_reason") or self._finish_reason
+        return "a" if text or refusal else "t" if called else "r" if reasoning else "o"
+
+    def _call(self, delta: Any) -> bool:
+        """Take the pieces of tool calls: the first has the name, all have a part of the arguments."""
+        pieces = delta.get("tool_calls") if isinstance(delta, dict) else None
+        found = [piece for piece in pieces if isinstance(piece, dict)] if isinstance(pieces, list) else []
+        for piece in found:
+            index, function = piece.get("index", 0), piece.get("function")
+            if type(index) is not int or not isinstance(function, dict):
+                continue
+            call = self._calls.setdefault(index, {"function": {"name": "", "arguments": ""}})["function"]
+            for name in call:
+                call[name] += function[name] if isinstance(function.get(name), str) else ""
+        return bool(found)

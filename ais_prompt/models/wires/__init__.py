@@ -1,1 +1,0 @@
-"""Wire formats of servers: OpenAI, Anthropic, Triton."""

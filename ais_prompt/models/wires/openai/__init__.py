@@ -1,1 +1,0 @@
-"""Language models behind servers with the wire format of OpenAI."""

@@ -1,0 +1,93 @@
+"""Where the answer to a request is found again, and what is written down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from ais_prompt.engine import EarlierAnswers
+from ais_prompt.store import Journal, JournalView, RequestKeys
+from ais_prompt.types import Completion, Decoding, Failure, Request
+
+KEY_OF = RequestKeys({"model": "one"})
+REQUEST = Request("a", "1+1=", Decoding(8))
+FAILURE = Completion(failure=Failure("timeout", "no answer"))
+TRUNCATED = Completion("1 and 1", "length")
+
+
+def answer(text: str) -> Completion:
+    return Completion(text, "stop")
+
+
+def write(path: Path, *completions: Completion) -> Path:
+    with Journal.open(path) as journal:
+        for completion in completions:
+            journal.append(KEY_OF(REQUEST), REQUEST, completion)
+    return path
+
+
+@contextmanager
+def opened(folder: Path, *, retry_truncated: int | None = None) -> Iterator[EarlierAnswers]:
+    """The memory of a task with the files journal, cache and shard of a folder."""
+    with Journal.open(folder / "journal") as journal, Journal.open(folder / "cache") as cache:
+        shards = JournalView(folder / "shard")
+        yield EarlierAnswers(journal, KEY_OF, cache, of_shards=shards, retry_truncated=retry_truncated)
+
+
+@pytest.mark.parametrize(
+    ("places", "found", "from_cache"),
+    [
+        (["journal", "shard", "cache"], "journal", 0),
+        (["shard", "cache"], "shard", 0),
+        (["cache"], "cache", 1),
+    ],
+)
+def test_the_journal_counts_before_other_shards_and_those_before_the_cache(
+    tmp_path: Path, places: list[str], found: str, from_cache: int
+) -> None:
+    for place in places:
+        write(tmp_path / place, answer(place))
+    with opened(tmp_path) as memory:
+        assert memory.recall(REQUEST) == answer(found)
+        assert memory.recall(replace(REQUEST, prompt="2+2=")) is None
+        assert memory.from_cache == from_cache
+    with Journal.open(tmp_path / "journal") as journal:  # complete by itself, but for what other shards have
+        assert (journal.get(KEY_OF(REQUEST)) is None) == (found == "shard")
+
+
+def test_failures_are_no_answers_and_do_not_get_into_the_cache(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        assert memory.record(REQUEST, FAILURE) == FAILURE
+        assert memory.record(replace(REQUEST, prompt="2+2="), answer("4")) == answer("4")
+    assert [len((tmp_path / name).read_bytes().splitlines()) for name in ("journal", "cache")] == [2, 1]
+    with opened(tmp_path) as memory:
+        assert memory.recall(REQUEST) is None
+
+
+@pytest.mark.parametrize("place", ["journal", "cache"])
+def test_a_truncated_answer_is_asked_again_until_there_is_a_longer_one(tmp_path: Path, place: str) -> None:
+    write(tmp_path / place, TRUNCATED)
+    for limit in (None, 8):
+        with opened(tmp_path, retry_truncated=limit) as memory:
+            assert memory.recall(REQUEST) == TRUNCATED
+            assert not memory.truncated
+    longer = replace(REQUEST, decoding=Decoding(9), retries=KEY_OF(REQUEST))
+    with opened(tmp_path, retry_truncated=9) as memory:
+        assert memory.recall(REQUEST) == longer
+        assert memory.truncated == {KEY_OF(REQUEST)}
+        assert memory.record(longer, FAILURE) == TRUNCATED
+    with opened(tmp_path, retry_truncated=9) as memory:
+        assert memory.recall(REQUEST) == longer
+        kept = replace(answer("1 and 1 is 2"), retried_with=9)
+        assert memory.record(longer, answer("1 and 1 is 2")) == kept
+    with opened(tmp_path, retry_truncated=9) as memory:
+        assert memory.recall(REQUEST) == kept
+        assert not memory.truncated
+    # Another run that asks with this length from the beginning finds it in the cache.
+    with Journal.open(tmp_path / "cache") as cache:
+        assert cache.get(KEY_OF(replace(REQUEST, decoding=Decoding(9)))) == answer("1 and 1 is 2")
+        assert cache.get(KEY_OF(REQUEST)) == (TRUNCATED if place == "cache" else None)
