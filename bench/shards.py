@@ -26,10 +26,10 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-from ais_prompt.checks import Source, checked, checked_for_scoring
+from ais_prompt.checks import checked, checked_for_scoring
 from ais_prompt.config import render_config
 from ais_prompt.engine import conversations_of
-from ais_prompt.plan import Task
+from ais_prompt.plan import Source, Task
 from ais_prompt.shards import agreement, merge_journals
 from ais_prompt.store import RequestKeys, RunFolder, write_json_atomic
 from ais_prompt.types import Completion, Prediction, Shard, Usage

@@ -13,10 +13,10 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.checks import FaultList, ReadConfig, Source, check_plan, read_spec
+from ais_prompt.checks import FaultList, check_plan
 from ais_prompt.config import load_config
 from ais_prompt.errors import AisPromptError, MissingExtra, PartError, faults_of
-from ais_prompt.plan import Plan
+from ais_prompt.plan import Plan, ReadConfig, Source, read_spec
 from ais_prompt.registry import READERS
 from ais_prompt.types import DatasetSpec, PartSpec, RunSpec
 from ais_prompt.utils import digest

@@ -18,12 +18,11 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.checks import Source, read_spec
 from ais_prompt.config import LoadedConfig, compose_config
 from ais_prompt.errors import AisPromptError, MissingExtra, faults_of
 from ais_prompt.extensions.peers.packages import peer_package
 from ais_prompt.inferencers import Conversation
-from ais_prompt.plan import Plan, Task
+from ais_prompt.plan import Plan, Source, Task, read_spec
 from ais_prompt.types import (
     Completion,
     DatasetSpec,

@@ -15,7 +15,6 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.checks.asked_rows import check_media, taken_kinds
 from ais_prompt.checks.faults import (
     FaultList,
     call_inferencer,
@@ -32,6 +31,7 @@ from ais_prompt.checks.leaks.proof import (
     shown_questions_warning,
 )
 from ais_prompt.checks.leaks.search import search_leaks
+from ais_prompt.checks.media import check_media, taken_kinds
 from ais_prompt.checks.prompt_warning import MisspeltPlaceholder, PromptProbe, PromptWarning, probe_prompts
 from ais_prompt.checks.scorable import check_scorable
 from ais_prompt.checks.warnings import label_warnings, prompt_warnings

@@ -20,7 +20,12 @@ from ais_prompt.cli.verb import CONFIG_DIR, GIVEN, SPREAD
 from ais_prompt.steps import brought_options, steps
 
 if TYPE_CHECKING:
-    from ais_prompt.checks import DataFile, HfType, SampleOption, Source
+    from ais_prompt.plan import (
+        DataFile,
+        HfType,
+        SampleOption,
+        Source,
+    )
 
 
 def _only_once(ctx: click.Context, parameter: click.Parameter, values: tuple[Any, ...]) -> Any:
@@ -217,7 +222,7 @@ def source(
         ConfigError: an option describes the file of ``--data`` or the draw of ``--sample``, which is not given; or an
             extension refuses its options.
     """
-    from ais_prompt.checks import Source
+    from ais_prompt.plan import Source
 
     brought = given_options(others)
     others = {name: value for name, value in others.items() if name not in BROUGHT}
@@ -247,8 +252,8 @@ def source(
 
 def _data_file(values: Mapping[str, Any]) -> DataFile | None:
     """Return the file that ``--data`` names."""
-    from ais_prompt.checks import DataFile
     from ais_prompt.errors import ConfigError
+    from ais_prompt.plan import DataFile
 
     given = {name: value for name, value in values.items() if value is not None}
     path = given.pop("data", None)
@@ -263,8 +268,8 @@ def _data_file(values: Mapping[str, Any]) -> DataFile | None:
 
 def _sample(size: str | None, by: str | None, seed: int | None) -> SampleOption | None:
     """Return what ``--sample`` says; None without it."""
-    from ais_prompt.checks import SampleOption
     from ais_prompt.errors import ConfigError
+    from ais_prompt.plan import SampleOption
 
     if size is not None:
         return SampleOption(size, by, seed or 0)

@@ -34,7 +34,8 @@ def requests(run_or_config: str, output: Path, work_dir: str | None, debug: bool
     A CONFIG begins a new run; of a RUN only what has no answer is written. Send the file to a batch service or to
     `vllm run-batch`, and give the answers to `aisprompt answers`. Dialogues take one file for each turn.
     """
-    from ais_prompt.checks import Source, checked, open_stored
+    from ais_prompt.checks import checked, open_stored
+    from ais_prompt.plan import Source
     from ais_prompt.verbs import begin_run, write_requests
 
     source = Source(work_dir=work_dir)
@@ -61,7 +62,8 @@ def requests(run_or_config: str, output: Path, work_dir: str | None, debug: bool
 @_DEBUG
 def answers(run: str, files: tuple[Path, ...], work_dir: str | None, debug: bool) -> None:  # noqa: ARG001
     """Put the answers that a batch service wrote into FILEs into a run."""
-    from ais_prompt.checks import Source, open_stored
+    from ais_prompt.checks import open_stored
+    from ais_prompt.plan import Source
     from ais_prompt.verbs import read_answer_files
 
     plan, folder = open_stored(run, Source(work_dir=work_dir))

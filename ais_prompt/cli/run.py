@@ -49,9 +49,9 @@ from ais_prompt.cli.verb import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ais_prompt.checks import PromptWarning, Source
+    from ais_prompt.checks import PromptWarning
     from ais_prompt.cli.gate_options import GateKeeper
-    from ais_prompt.plan import Plan, Task
+    from ais_prompt.plan import Plan, Source, Task
     from ais_prompt.verbs import RunResult
 
 _SESSION = {"cache", "max_num_workers", *BUDGET_OPTIONS}

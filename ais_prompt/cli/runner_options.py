@@ -21,9 +21,9 @@ from ais_prompt.utils import counted
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ais_prompt.checks import PromptWarning, Source
+    from ais_prompt.checks import PromptWarning
     from ais_prompt.cli.gate_options import GateKeeper
-    from ais_prompt.plan import Plan
+    from ais_prompt.plan import Plan, Source
     from ais_prompt.shards import Runner, ShardWork
     from ais_prompt.store import RunFolder
     from ais_prompt.types import Shard

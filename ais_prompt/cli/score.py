@@ -17,8 +17,7 @@ from ais_prompt.cli.options import CODE_EXECUTION, shown_command
 from ais_prompt.cli.verb import Verb, hanging, hint, json_option, quiet_option, speed_option, verbose_option
 
 if TYPE_CHECKING:
-    from ais_prompt.checks import Source
-    from ais_prompt.plan import Plan
+    from ais_prompt.plan import Plan, Source
     from ais_prompt.store import RunFolder
 
 
@@ -81,7 +80,7 @@ def score(
     RUN is the path of a run folder, or below the work dir a name (its latest run), name/time, a time, or latest.
     Answers made elsewhere come with --predictions FILE --config CONFIG, and get a run folder of their own.
     """
-    from ais_prompt.checks import Source
+    from ais_prompt.plan import Source
     from ais_prompt.verbs import run_source, with_found_models
 
     options = given_options(others)

@@ -104,7 +104,8 @@ def merge(
     PARTs are copies of the run folder from machines without a shared file system; their shards are copied into RUN.
     Exit code 1 if samples are missing; then what is there is scored and shown as n of N.
     """
-    from ais_prompt.checks import Source, open_stored
+    from ais_prompt.checks import open_stored
+    from ais_prompt.plan import Source
     from ais_prompt.store import join_shards
     from ais_prompt.utils import counted
 
@@ -125,8 +126,7 @@ def serve(reuse: str, **options: Any) -> None:
     Their addresses are announced in the run folder; shards read them there, and follow changes. Start it on as many
     machines as you like. It ends when all shards have ended, or with Ctrl-C; the servers stop with it.
     """
-    from ais_prompt.checks import read_spec
-    from ais_prompt.plan import Plan
+    from ais_prompt.plan import Plan, read_spec
     from ais_prompt.store import shared_run_folder
     from ais_prompt.utils import interruption
     from ais_prompt.verbs import serve as start

@@ -16,8 +16,7 @@ from ais_prompt.cli.options import MODEL_AND_DATA, source, source_options
 from ais_prompt.cli.verb import Verb, echo
 
 if TYPE_CHECKING:
-    from ais_prompt.checks import Source
-    from ais_prompt.plan import Task
+    from ais_prompt.plan import Source, Task
     from ais_prompt.preview import PromptView
 
     Shown: TypeAlias = Sequence[tuple[str, Iterator[PromptView]]]
@@ -90,7 +89,7 @@ def view_prompt(
 
     from msgspec.structs import replace
 
-    from ais_prompt.checks import STAND_IN
+    from ais_prompt.plan import STAND_IN
     from ais_prompt.utils import encode
 
     page = _page_path(html)
@@ -150,8 +149,9 @@ def _names_of(sources: Sequence[Source]) -> list[str]:
 
 
 def _views(one: Source, chosen: Choice, rows: range, *, origins: bool, tokens: bool) -> Iterator[PromptView]:
-    from ais_prompt.checks import STAND_IN, checked_with_places
+    from ais_prompt.checks import checked_with_places
     from ais_prompt.errors import ConfigError
+    from ais_prompt.plan import STAND_IN
     from ais_prompt.preview import previews
 
     plan, _, place = checked_with_places(one)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Final, Protocol
 
-from ais_prompt.checks import NO_VALUE
+from ais_prompt.engine.asked_rows import NO_VALUE
 from ais_prompt.engine.signs import Signs
 from ais_prompt.errors import DataError, PartError
 from ais_prompt.inferencers import RAISED, RETRY_HINT, UNUSABLE_ROW

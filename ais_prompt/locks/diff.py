@@ -13,12 +13,13 @@ from typing import cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.checks import Source, checked, stored_spec
+from ais_prompt.checks import checked
 from ais_prompt.config import find_config
 from ais_prompt.errors import ConfigError
 from ais_prompt.locks.drift import Drift, TaskDrift, compare_task
 from ais_prompt.locks.prompt_lock import count_tokens, render_tasks, task_prompts, template_parts
 from ais_prompt.models import Model
+from ais_prompt.plan import Source, stored_spec
 from ais_prompt.preview import TaskPrompts, text_of_prompt
 from ais_prompt.store import RunFolder, locate_run, read_predictions
 from ais_prompt.types import ChatMessage, Prediction, Prompt, RunSpec, prompt_from_json

@@ -128,6 +128,7 @@ if TYPE_CHECKING:
         advice,
         counted,
         escaped,
+        is_missing,
         kind_of,
         listed,
         near_miss,

@@ -97,3 +97,8 @@ def _nearest(name: str, names: list[str], cutoff: float) -> str | None:
     from difflib import get_close_matches  # only mistakes need it, and `aisprompt list` starts quickly without
 
     return next(iter(get_close_matches(name, names, n=1, cutoff=cutoff)), None)
+
+
+def is_missing(value: object) -> bool:
+    """Return whether a value is none: None, NaN, or a text without a character that can be seen."""
+    return value is None or value != value or (isinstance(value, str) and not value.strip())

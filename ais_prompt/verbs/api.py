@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, TypedDict, Unpack
 
-from ais_prompt.checks import SampleOption, Source, checked
+from ais_prompt.checks import checked
 from ais_prompt.comparison import RunComparison, compare_runs, open_sides
 from ais_prompt.config import (
     CONFIG,
@@ -29,7 +29,7 @@ from ais_prompt.config import (
 from ais_prompt.data import LocalDataset, hold_rows
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.locks import Drift, find_drift, make_prompt_lock, prompt_lock_path, write_prompt_lock
-from ais_prompt.plan import Plan
+from ais_prompt.plan import Plan, SampleOption, Source
 from ais_prompt.preview import PromptView, previews
 from ais_prompt.utils import NORMAL, QUIET, listed, verbosity, wakeable
 from ais_prompt.verbs import check as check_workflow

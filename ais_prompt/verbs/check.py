@@ -16,7 +16,6 @@ from ais_prompt.checks import (
     ExtractionTrial,
     PromptWarning,
     ScorerAudit,
-    Source,
     audit_scorer,
     checked,
     faults_of_gates,
@@ -24,7 +23,7 @@ from ais_prompt.checks import (
 )
 from ais_prompt.config import parse_gate
 from ais_prompt.errors import ConfigError, ConfigFaults
-from ais_prompt.plan import Plan
+from ais_prompt.plan import Plan, Source
 from ais_prompt.scoring import Row
 from ais_prompt.steps import metrics_of_modes, mode_of_metric
 from ais_prompt.store import Baseline

@@ -10,10 +10,16 @@ from typing import Any, Final, TypeAlias, TypedDict, Unpack
 
 from msgspec.structs import replace
 
-from ais_prompt.checks import DataFile, Description, describe_file, describe_rows, served_model
 from ais_prompt.config import compose_config, plain_value
 from ais_prompt.data import hold_rows
 from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.plan import (
+    DataFile,
+    Description,
+    describe_file,
+    describe_rows,
+    served_model,
+)
 from ais_prompt.verbs.api import load_config, run
 from ais_prompt.verbs.open_run import Run, public_errors
 

@@ -15,11 +15,11 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.checks import Source, checked_for_scoring
+from ais_prompt.checks import checked_for_scoring
 from ais_prompt.engine import conversations_of
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.models import OpenAIModel, OpenAIResponsesModel, batch_answer, batch_request
-from ais_prompt.plan import Plan, Task, record_of
+from ais_prompt.plan import Plan, Source, Task, record_of
 from ais_prompt.scoring import match, predictions, read_answers
 from ais_prompt.shards import journals_of, merge_journals
 from ais_prompt.store import (

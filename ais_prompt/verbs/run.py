@@ -1,6 +1,6 @@
 """Run every model on every dataset. The steps, for the command line and Python alike:
 
-1. Load and check the config, and plan its tasks: `ais_prompt.checks.source.checked`.
+1. Load and check the config, and plan its tasks: `ais_prompt.checks.checked_config.checked`.
 2. Ask servers for the name of their only model, where the config leaves it out: `with_found_models`.
 3. Check that the models can be used, and find or make the run folder: `open_run_folder`.
 4. Ask and score: `run`, which begins a session, leaves the tasks to `ais_prompt.verbs.tasks.ask_and_score`, and then

@@ -19,13 +19,13 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec import Struct
 
-from ais_prompt.checks import Source, checked, open_stored
+from ais_prompt.checks import checked, open_stored
 from ais_prompt.engine import stored_predictions
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.extensions.evidence.seal_file import LOCK, SEAL, SIGNATURE, Seal, root_of, signer_of
 from ais_prompt.locks import find_drift
 from ais_prompt.models import identity_in_keys
-from ais_prompt.plan import Plan, Task
+from ais_prompt.plan import Plan, Source, Task
 from ais_prompt.scoring import score_task
 from ais_prompt.shards import journals_of
 from ais_prompt.store import RunFolder, read_predictions, read_results, read_run_file

@@ -36,10 +36,11 @@ def seal(
     It has the config, prompts, answers, keys of requests, scores, versions, a lock of all prompts, and the digests of
     the data, but not the data. Publish the root that is printed: with the file and the data, anybody can verify it.
     """
-    from ais_prompt.checks import Source, open_stored
+    from ais_prompt.checks import open_stored
     from ais_prompt.errors import AisPromptError
     from ais_prompt.extensions.evidence.seal_file import LOCK, write_seal
     from ais_prompt.locks import make_prompt_lock, write_prompt_lock
+    from ais_prompt.plan import Source
     from ais_prompt.utils import temporary_folder
 
     plan, folder = open_stored(run, Source(work_dir=work_dir, allow_code_execution="unsafe"))  # nothing is executed
@@ -89,9 +90,9 @@ def verify(
 
     Nothing of the sealed config is executed, and no server of it is asked.
     """
-    from ais_prompt.checks import Source
     from ais_prompt.extensions.evidence.seal_file import unpack
     from ais_prompt.extensions.evidence.verify import ask_again, verify_content, verify_run
+    from ais_prompt.plan import Source
     from ais_prompt.store import RunFolder
     from ais_prompt.utils import temporary_folder
 

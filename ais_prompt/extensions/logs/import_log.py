@@ -18,7 +18,6 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from ais_prompt.checks import Source, read_spec
 from ais_prompt.config import DEFAULT_WORK_DIR, LoadedConfig, expand
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.extension import all_of, import_object
@@ -27,7 +26,7 @@ from ais_prompt.extensions.logs.record import as_written_by
 from ais_prompt.extensions.logs.rules import RuleSearch
 from ais_prompt.extensions.logs.samples import SeenAnswers, read_samples
 from ais_prompt.metrics import Estimate, estimated_means, mean_scores
-from ais_prompt.plan import Plan, record_of
+from ais_prompt.plan import Plan, Source, read_spec, record_of
 from ais_prompt.report import write_summary
 from ais_prompt.scoring import SampleScores, TaskOutcome, summary_rows
 from ais_prompt.store import (

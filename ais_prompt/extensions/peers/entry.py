@@ -9,9 +9,9 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from ais_prompt.catalog import PARTS
-from ais_prompt.checks import Source
 from ais_prompt.config import CONFIG, Note
 from ais_prompt.errors import ConfigError
+from ais_prompt.plan import Source
 from ais_prompt.utils import part_types
 
 _OWN: Final = {name for parts in PARTS.values() for name in parts}

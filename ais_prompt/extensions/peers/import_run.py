@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from ais_prompt.checks import Source, checked_for_scoring, is_code
+from ais_prompt.checks import checked_for_scoring
 from ais_prompt.config import LoadedConfig, unusable_parts, without_permissions
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.extensions.peers.agent import steps_of
@@ -18,7 +18,7 @@ from ais_prompt.extensions.peers.old_run import OldAnswer, OldRun, find_old_run,
 from ais_prompt.extensions.peers.simulated_calls import SimulatedToolCallInferencer
 from ais_prompt.extensions.peers.translate import translate
 from ais_prompt.inferencers import DialogueInferencer, Inferencer, RepeatingInferencer, ToolCallInferencer
-from ais_prompt.plan import Plan, Task, record_of
+from ais_prompt.plan import Plan, Source, Task, is_code, record_of
 from ais_prompt.postprocess import calls_as_text
 from ais_prompt.scoring import Answer, match, predictions, score_task
 from ais_prompt.store import (

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from ais_prompt.checks import PromptWarning, Source, TranslationNote, read_spec
+from ais_prompt.checks import PromptWarning, TranslationNote, translation_notes
 from ais_prompt.config import CONFIG, render_config
+from ais_prompt.plan import Source, read_spec
 from ais_prompt.store import replacing
 from ais_prompt.utils import HIDDEN
 
@@ -36,7 +37,7 @@ def migrate(source: Source, file: Path) -> Sequence[PromptWarning]:
     values = {key: config.loaded.values[key] for key in CONFIG.names if key in config.loaded.values}
     text = render_config(values, header=f'"""Written by `aisprompt migrate` from {source.config}."""\n\n')
     head, _, body = text.partition("\n\n")
-    notes = [*config.warnings, *([_SECRETS] if f"{HIDDEN}'" in body else [])]
+    notes = [*translation_notes(config.notes, config.loaded.place), *([_SECRETS] if f"{HIDDEN}'" in body else [])]
     with replacing(file) as stream:
         stream.write("\n\n".join([head, *_comments(notes), body]).encode("utf-8", "backslashreplace"))
     return notes

@@ -13,10 +13,10 @@ from click.testing import CliRunner
 
 import ais_prompt
 from ais_prompt.catalog import PROTOCOLS
-from ais_prompt.checks import Source, checked
+from ais_prompt.checks import checked
 from ais_prompt.cli import main
 from ais_prompt.errors import AisPromptError, InternalError
-from ais_prompt.plan import Plan
+from ais_prompt.plan import Plan, Source
 from ais_prompt.registry import import_dotted
 from ais_prompt.shards import Runner
 from ais_prompt.store import RunFolder

@@ -14,9 +14,8 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.checks import Source, read_spec
 from ais_prompt.models import AnnouncedServer
-from ais_prompt.plan import Plan
+from ais_prompt.plan import Plan, Source, read_spec
 from tests.core.e2e.project import Project, read_lines
 from tests.support.cli import ROOT
 from tests.support.waiting import WATCHDOG_SECONDS, wait_until

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.checks import Source, checked
+from ais_prompt.checks import checked
 from ais_prompt.config import list_shipped, load_config
+from ais_prompt.plan import Source
 from tests.extensions.benchmarks.benchmark_samples import NAMES, bring
 
 

@@ -17,9 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ais_prompt.checks import Source
 from ais_prompt.extensions.evidence.seal_file import LOCK, SEAL, SIGNATURE, Seal, merkle_root, statement_leaf, unpack
 from ais_prompt.extensions.evidence.verify import ask_again
+from ais_prompt.plan import Source
 from ais_prompt.store import RunFolder
 from tests.core.unit.cli.test_output import document
 from tests.support.cli import run_cli

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.checks import Source, stored_spec
 from ais_prompt.cli import VERBS
 from ais_prompt.extensions.logs import log_files
 from ais_prompt.extensions.logs.import_log import import_log
 from ais_prompt.extensions.logs.rules import logged_choice, logged_letters, logged_marked_letter
+from ais_prompt.plan import Source, stored_spec
 from ais_prompt.report import StoredTask, read_stored_results
 from ais_prompt.store import ImportedLog, RunFolder
 from tests.core.unit.cli.test_output import document

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
 
-from ais_prompt.checks import Source
 from ais_prompt.errors import AisPromptError
 from ais_prompt.extensions.logs.import_log import import_log
+from ais_prompt.plan import Source
 from ais_prompt.report import read_stored_results
 from ais_prompt.store import RunFolder
 from tests.extensions.logs.writers import WRITERS

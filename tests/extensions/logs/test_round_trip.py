@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ais_prompt.checks import Source
 from ais_prompt.extensions.logs.import_log import import_log
+from ais_prompt.plan import Source
 from ais_prompt.report import StoredSample, StoredTask, read_stored_results
 from ais_prompt.store import RunFolder
 from tests.support.cli import run_cli

@@ -95,11 +95,12 @@ def explain(
 def _asked_again(ladders: Sequence[Ladder], name: str, most: int, reuse: str | None, work_dir: str | None) -> Ladder:
     """Ask a model again, and return the explanation with the steps that this separates."""
     from ais_prompt import load_config, run
-    from ais_prompt.checks import Source, checked, named_model
+    from ais_prompt.checks import checked
     from ais_prompt.cli.limit_options import show_estimate
     from ais_prompt.config import DEFAULT_WORK_DIR
     from ais_prompt.errors import ConfigError, Interrupted
     from ais_prompt.extensions.logs.explain.asking_again import choose_questions, config_of, dataset_name, separate
+    from ais_prompt.plan import Source, named_model
     from ais_prompt.store import RunFolder, read_predictions
     from ais_prompt.utils import listed
 

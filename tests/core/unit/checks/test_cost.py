@@ -9,7 +9,8 @@ from typing import Any, Final
 
 import pytest
 
-from ais_prompt.checks import Source, checked
+from ais_prompt.checks import checked
+from ais_prompt.plan import Source
 from tests.core.unit.plan.test_plan import CONFIG
 from tests.support.parts import write_rows
 

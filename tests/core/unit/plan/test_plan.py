@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from ais_prompt.checks import Source, checked
+from ais_prompt.checks import checked
 from ais_prompt.cli import main
-from ais_prompt.plan import build
+from ais_prompt.plan import Source, build
 from tests.support.parts import write_rows
 
 CONFIG = """

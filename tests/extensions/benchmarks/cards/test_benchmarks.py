@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from ais_prompt import run
-from ais_prompt.checks import Source, read_spec
 from ais_prompt.config import compose_config, find_shipped, list_shipped
 from ais_prompt.errors import ConfigError
 from ais_prompt.extensions.benchmarks.card import find_card, read_cards
 from ais_prompt.extensions.benchmarks.cards.catalog_dataset import CatalogDataset
 from ais_prompt.extensions.benchmarks.cards.publisher_rows import LETTERS
+from ais_prompt.plan import Source, read_spec
 from ais_prompt.registry import READERS
 from tests.extensions.benchmarks.benchmark_samples import CONFIGS, NAMES, bring, sample
 from tests.support.cli import run_cli

@@ -10,8 +10,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.checks import Findings, Source, check_plan, checked, drawn
-from ais_prompt.plan import Plan
+from ais_prompt.checks import (
+    Findings,
+    check_plan,
+    checked,
+    drawn,
+)
+from ais_prompt.plan import Plan, Source
 from ais_prompt.types import PartSpec, RunSpec, Sample
 from tests.support.parts import dataset_spec, write_rows
 

@@ -8,12 +8,21 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.checks import KINDS as KINDS_OF_GOLDS
-from ais_prompt.checks import SHAPES, DataFile, GoldKind, Golds, Shape, Source, describe_file, find_shape, read_spec
+from ais_prompt.data import SHAPES, Shape, find_shape
 from ais_prompt.errors import DataError
-from ais_prompt.plan import Plan, PlannedDataset
+from ais_prompt.plan import KINDS as KINDS_OF_GOLDS
+from ais_prompt.plan import (
+    DataFile,
+    GoldKind,
+    Golds,
+    Plan,
+    PlannedDataset,
+    Source,
+    describe_file,
+    read_spec,
+)
 from ais_prompt.verbs import load_config
-from tests.core.unit.checks.data_rows import KINDS, FileKind, raw_text
+from tests.core.unit.plan.data_rows import KINDS, FileKind, raw_text
 
 
 def planned(path: Path, **said: Any) -> PlannedDataset:

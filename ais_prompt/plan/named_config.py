@@ -1,24 +1,14 @@
-"""Read and check a config that the command line names: by file, by names, or by a model and data without a config.
-
-`checked` returns a plan without faults. A model without a config is a server with a name, or a folder with weights.
-"""
+"""Read the config that a command line names: by file, by names, or by a model and data without a config."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.catalog import PROVIDERS
-from ais_prompt.checks.check import check_plan
-from ais_prompt.checks.control_option import with_control
-from ais_prompt.checks.data_file import DataFile, describe_file
-from ais_prompt.checks.faults import check_scoring
-from ais_prompt.checks.prompt_warning import PromptWarning, translation_notes
-from ais_prompt.checks.sample_option import SampleOption, with_sample
 from ais_prompt.config import (
     LoadedConfig,
     Note,
@@ -27,14 +17,16 @@ from ais_prompt.config import (
     find_config,
     load_config,
     parse_run,
+    with_control,
     with_summarizer,
 )
-from ais_prompt.errors import ConfigError, ConfigFaults, ModelError
-from ais_prompt.models import served_models
-from ais_prompt.plan import Plan
+from ais_prompt.errors import ConfigError, ModelError
+from ais_prompt.plan.data_file import DataFile, describe_file
+from ais_prompt.plan.described_model import HfType, local_model, served_model
+from ais_prompt.plan.sample_option import SampleOption, with_sample
 from ais_prompt.steps import steps
 from ais_prompt.types import Budget, RunSpec, SummarySpec
-from ais_prompt.utils import advice, listed, place
+from ais_prompt.utils import listed, place
 
 
 class Source(Struct, frozen=True):
@@ -122,62 +114,6 @@ class ReadConfig(Struct, frozen=True):
     spec: RunSpec
     notes: tuple[Note, ...]
 
-    @property
-    def warnings(self) -> list[PromptWarning]:
-        """The notes, each once, with the places where the config was written."""
-        return translation_notes(self.notes, self.loaded.place)
-
-
-TasksOf: TypeAlias = Callable[[RunSpec], Collection[str] | None]
-"""Returns the names of the tasks of a config to check and to plan; None for all."""
-
-
-def checked(
-    source: Source, *, thorough: bool = False, tasks_of: TasksOf = lambda _: None
-) -> tuple[Plan, list[PromptWarning]]:
-    """Load, parse and check a config.
-
-    Args:
-        source: where it comes from.
-        thorough: as in `check_plan`.
-        tasks_of: which tasks are checked and planned.
-
-    Returns:
-        The plan of the config, and the warnings of its prompts.
-
-    Raises:
-        ConfigFaults: everything that is wrong, each with its config path, file and line.
-    """
-    plan, warnings, _ = checked_with_places(source, thorough=thorough, tasks_of=tasks_of)
-    return plan, warnings
-
-
-def checked_with_places(
-    source: Source, *, thorough: bool = False, tasks_of: TasksOf = lambda _: None
-) -> tuple[Plan, list[PromptWarning], Callable[[str], str]]:
-    """Do the same as `checked`; also return what adds ``file:line`` to a config path."""
-    config = read_spec(source)
-    plan, tasks = Plan(config.spec), tasks_of(config.spec)
-    if tasks is not None:
-        plan = plan.only(tasks)
-    found = check_plan(plan, config.loaded.place, thorough=thorough)
-    if found.faults:
-        raise ConfigFaults(found.faults)
-    return plan, [*config.warnings, *found.warnings], config.loaded.place
-
-
-def checked_for_scoring(source: Source) -> Plan:
-    """Load and parse a config, and check what scoring needs: neither models nor data must exist.
-
-    Raises:
-        ConfigFaults: everything that is wrong, each with its config path, file and line.
-    """
-    config = read_spec(source)
-    plan = Plan(config.spec)
-    if faults := check_scoring(plan, config.loaded.place):
-        raise ConfigFaults(faults)
-    return plan
-
 
 def read_spec(source: Source) -> ReadConfig:
     """Load, translate and parse a config.
@@ -223,79 +159,6 @@ def refuse_lists_only(loaded: LoadedConfig, path: str) -> None:
             where=place(loaded.path or Path(path)),
             fix=f"aisprompt run … --summarizer {path}",
         )
-
-
-HfType = Literal["chat", "base"]
-
-STAND_IN: Final = {"type": "ScriptedModel", "abbr": "any-chat-model"}
-"""The model of datasets that are named without one. It gets the messages of a chat model without a meta template."""
-
-
-def served_model(urls: Sequence[str], name: str | None) -> dict[str, Any]:
-    """Return the config of a model behind a server, or behind several.
-
-    Args:
-        urls: addresses of the servers up to their version, or names of providers.
-        name: the model, as the servers know it; None if they serve only one in common.
-
-    Raises:
-        ModelError: a server has to be asked for its models, and does not list any.
-        ConfigError: they have no model in common, or several; or a word is neither an address nor a provider.
-    """
-    _refuse_unknown_providers(urls)
-    provider = PROVIDERS.get(urls[0]) if len(urls) == 1 else None
-    if provider is None:
-        model = _common_model([served_models(url) for url in urls]) if name is None else name
-        return {"type": "OpenAIChatModel", "model": model, "base_url": urls[0] if len(urls) == 1 else list(urls)}
-    if name is None:
-        name = _common_model([served_models(provider.base_url, provider.key, api=provider.api)])
-    kind = "AnthropicModel" if provider.api == "anthropic" else "OpenAIChatModel"
-    return {"type": kind, "model": name, "provider": urls[0]}
-
-
-def named_model(text: str) -> dict[str, Any]:
-    """Return the config of a model that one word of the command line names.
-
-    Args:
-        text: an address (``http://127.0.0.1:8000/v1``, with ``#model`` if the server has several), a model config, or a
-            folder or GGUF file with weights.
-
-    Raises:
-        ConfigError: it is none of them, or the config has several models.
-        ModelError: the server does not list its models.
-    """
-    name, _, chosen = text.partition("#")
-    if name.startswith(("http://", "https://")):
-        return served_model((name,), chosen or None)
-    if Path(name).is_dir() or name.endswith(".gguf"):
-        return local_model(name, "chat")
-    known = compose_config([name], []).values["models"]
-    models = [one for one in known if chosen in ("", one.get("abbr"))]
-    if len(models) != 1:
-        abbrs = listed(str(one.get("abbr")) for one in known)
-        what = f"{name} has {len(models)} models" + (f" {chosen!r}" if chosen else "")
-        raise ConfigError(what, where=text, fix=f"write {name}#ABBR with one of: {abbrs}")
-    return dict(models[0])
-
-
-def local_model(path: str, hf_type: HfType, gpus: int | None = None) -> dict[str, Any]:
-    """Return the config of a Hugging Face model: a folder, or a hub id.
-
-    Args:
-        path: the folder or id.
-        hf_type: whether it is a chat model or a base model.
-        gpus: over how many GPUs its layers are spread; None or 1 leaves it on one device, 0 on the processor.
-    """
-    spread = {None: None, 0: "cpu", 1: None}.get(gpus, "auto")
-    return {
-        "type": _HF_TYPES[hf_type],
-        "path": path,
-        **({"model_kwargs": {"device_map": spread}} if spread else {}),
-        **({"run_cfg": {"num_gpus": gpus}} if gpus else {}),
-    }
-
-
-_HF_TYPES: Final = {"chat": "HuggingFaceChatModel", "base": "HuggingFaceBaseModel"}
 
 
 def _with_named_values(loaded: LoadedConfig, source: Source) -> LoadedConfig:
@@ -438,21 +301,3 @@ def _with_one_dataset(spec: RunSpec, abbr: str | None) -> RunSpec:
     resolved["gates"] = [gate.text for gate in gates]
     resolved["datasets"] = [spec.resolved["datasets"][index]]
     return replace(spec, datasets=(spec.datasets[index],), resolved=resolved, summary=SummarySpec(), gates=gates)
-
-
-def _refuse_unknown_providers(urls: Sequence[str]) -> None:
-    unknown = next((url for url in urls if url.isalpha() and url not in PROVIDERS), None)
-    if unknown is not None:
-        fix = f"write an address such as http://127.0.0.1:8000/v1, or a provider: {advice(unknown, PROVIDERS)}"
-        raise ConfigError(f"there is no provider {unknown!r}", where="--url", fix=fix)
-
-
-def _common_model(lists: Sequence[Sequence[str]]) -> str:
-    """Return the only model that is in all lists, one of each server."""
-    found = [model for model in lists[0] if all(model in names for names in lists)]
-    if not found:
-        raise ConfigError("the servers have no model in common", where="--url", fix="leave out the other servers")
-    if len(found) > 1:
-        has = "the server has" if len(lists) == 1 else "the servers have"
-        raise ConfigError(f"{has} {len(found)} models", where="--url", fix=f"--model with: {listed(found)}")
-    return found[0]

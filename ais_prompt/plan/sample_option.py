@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ais_prompt.config import EXAMPLES, parse_draw
 from ais_prompt.data import allot, number_drawn
 from ais_prompt.errors import AisPromptError, ConfigError
-from ais_prompt.plan import read_dataset
+from ais_prompt.plan.build import read_dataset
 from ais_prompt.types import DatasetSpec, DrawSpec, RunSpec, SummaryGroup
 from ais_prompt.utils import listed
 
