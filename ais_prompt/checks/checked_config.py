@@ -8,8 +8,9 @@ from typing import TypeAlias
 from ais_prompt.checks.check import check_plan
 from ais_prompt.checks.faults import check_scoring
 from ais_prompt.checks.prompt_warning import PromptWarning, translation_notes
+from ais_prompt.config import Options
 from ais_prompt.errors import ConfigFaults
-from ais_prompt.plan import Plan, Source, read_spec, with_stored_config
+from ais_prompt.plan import Plan, read_spec, with_stored_config
 from ais_prompt.store import RunFolder, locate_run
 from ais_prompt.types import RunSpec
 
@@ -18,12 +19,12 @@ TasksOf: TypeAlias = Callable[[RunSpec], Collection[str] | None]
 
 
 def checked(
-    source: Source, *, thorough: bool = False, tasks_of: TasksOf = lambda _: None
+    options: Options, *, thorough: bool = False, tasks_of: TasksOf = lambda _: None
 ) -> tuple[Plan, list[PromptWarning]]:
     """Load, parse and check a config.
 
     Args:
-        source: where it comes from.
+        options: where it comes from.
         thorough: as in `check_plan`.
         tasks_of: which tasks are checked and planned.
 
@@ -33,15 +34,15 @@ def checked(
     Raises:
         ConfigFaults: everything that is wrong, each with its config path, file and line.
     """
-    plan, warnings, _ = checked_with_places(source, thorough=thorough, tasks_of=tasks_of)
+    plan, warnings, _ = checked_with_places(options, thorough=thorough, tasks_of=tasks_of)
     return plan, warnings
 
 
 def checked_with_places(
-    source: Source, *, thorough: bool = False, tasks_of: TasksOf = lambda _: None
+    options: Options, *, thorough: bool = False, tasks_of: TasksOf = lambda _: None
 ) -> tuple[Plan, list[PromptWarning], Callable[[str], str]]:
     """Do the same as `checked`; also return what adds ``file:line`` to a config path."""
-    config = read_spec(source)
+    config = read_spec(options)
     plan, tasks = Plan(config.spec), tasks_of(config.spec)
     if tasks is not None:
         plan = plan.only(tasks)
@@ -52,32 +53,32 @@ def checked_with_places(
     return plan, [*notes, *found.warnings], config.loaded.place
 
 
-def checked_for_scoring(source: Source) -> Plan:
+def checked_for_scoring(options: Options) -> Plan:
     """Load and parse a config, and check what scoring needs: neither models nor data must exist.
 
     Raises:
         ConfigFaults: everything that is wrong, each with its config path, file and line.
     """
-    config = read_spec(source)
+    config = read_spec(options)
     plan = Plan(config.spec)
     if faults := check_scoring(plan, config.loaded.place):
         raise ConfigFaults(faults)
     return plan
 
 
-def open_stored(run: str, source: Source) -> tuple[Plan, RunFolder]:
+def open_stored(run: str, options: Options) -> tuple[Plan, RunFolder]:
     """Return the plan and folder of a stored run, to be scored again.
 
     Args:
         run: its path, or its name below the work dir.
-        source: the config to score with; the run's own if it names none.
+        options: the config to score with; the run's own if it names none.
 
     Raises:
         ConfigError: there is no such run, the config has faults, or this user did not make the run and its scoring
             needs what only the user may allow.
     """
-    if source.config is not None:
-        plan = checked_for_scoring(source)
+    if options.config is not None:
+        plan = checked_for_scoring(options)
         return plan, locate_run(plan.spec.work_dir, run)
-    source, folder = with_stored_config(run, source)
-    return checked_for_scoring(source), folder
+    options, folder = with_stored_config(run, options)
+    return checked_for_scoring(options), folder

@@ -25,6 +25,16 @@ if TYPE_CHECKING:
         shipped_root,
     )
     from ais_prompt.config.notes import Note, NoteList
+    from ais_prompt.config.options import (
+        HfType,
+        OptionGroup,
+        Options,
+        OptionSpec,
+        ToldOption,
+        in_python,
+        refuse_lone_options,
+        told_options,
+    )
     from ais_prompt.config.overrides import apply_overrides
     from ais_prompt.config.parse.dataset import parse_reader
     from ais_prompt.config.parse.model import is_token_id, parse_meta_template

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.config import resolve_data_path
+from ais_prompt.config import Options, resolve_data_path
 from ais_prompt.data import (
     ANSWERS,
     LETTERS,
@@ -73,6 +73,12 @@ class DataFile(Struct, frozen=True):
     evaluator: str | None = None
     few_shot: int = 0
     kind: Kind | None = None
+
+    @classmethod
+    def named(cls, options: Options) -> DataFile | None:
+        """Return the file of ``--data``; None if there is none."""
+        told = (options.prompt, options.answer, options.postprocessor, options.evaluator, options.few_shot or 0)
+        return None if options.data is None else cls(options.data, *told)
 
 
 class Description(NamedTuple):

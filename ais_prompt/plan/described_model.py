@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from ais_prompt.catalog import PROVIDERS
-from ais_prompt.config import compose_config
+from ais_prompt.config import HfType, compose_config
 from ais_prompt.errors import ConfigError
 from ais_prompt.models import served_models
 from ais_prompt.utils import advice, listed
-
-HfType = Literal["chat", "base"]
 
 STAND_IN: Final = {"type": "ScriptedModel", "abbr": "any-chat-model"}
 """The model of datasets that are named without one. It gets the messages of a chat model without a meta template."""

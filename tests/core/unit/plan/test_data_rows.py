@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ais_prompt.config import Options
 from ais_prompt.data import SHAPES, Shape, find_shape
 from ais_prompt.errors import DataError
 from ais_prompt.plan import KINDS as KINDS_OF_GOLDS
@@ -17,7 +18,6 @@ from ais_prompt.plan import (
     Golds,
     Plan,
     PlannedDataset,
-    Source,
     describe_file,
     read_spec,
 )
@@ -28,7 +28,7 @@ from tests.core.unit.plan.data_rows import KINDS, FileKind, raw_text
 def planned(path: Path, **said: Any) -> PlannedDataset:
     dataset = describe_file(DataFile(str(path), **said)).dataset
     config = {"models": [{"type": "ScriptedModel", "abbr": "m"}], "datasets": [dataset]}
-    return Plan(read_spec(Source(loaded=load_config(config))).spec).datasets[0]
+    return Plan(read_spec(Options(loaded=load_config(config))).spec).datasets[0]
 
 
 def written(folder: Path, rows: list[dict[str, Any]]) -> Path:
