@@ -85,11 +85,12 @@ def option_of(owner: type, name: str, more: str = "", **changes: Any) -> Callabl
         more: what only the command line knows, at the end of its help.
         changes: arguments of `click.option` that differ in the command.
     """
-    _, kind, default, spec = told_options(owner)[name]
+    option = told_options(owner)[name]
+    spec, default = option.spec, option.default
     arguments = {"help": spec.meaning + more, "metavar": spec.metavar, "shell_complete": _COMPLETED.get(name)}
     if default:
         arguments |= {"default": default, "show_default": "(default" not in spec.meaning}
-    return click.option(*spec.flags.split(), name, **{**arguments, **_value_of(kind, spec), **changes})
+    return click.option(*option.flags, name, **{**arguments, **_value_of(option.kind, spec), **changes})
 
 
 def _value_of(kind: Any, spec: OptionSpec) -> Mapping[str, Any]:

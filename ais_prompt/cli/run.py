@@ -57,7 +57,7 @@ _MADE_HERE = {
     "runner": runner_option,
 }
 _SESSION_OPTIONS = [
-    _MADE_HERE.get(name) or option_of(Session, name) for name, one in told_options(Session).items() if one.spec.flags
+    _MADE_HERE.get(name) or option_of(Session, name) for name, one in told_options(Session).items() if one.flags
 ]
 
 

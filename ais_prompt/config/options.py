@@ -7,7 +7,7 @@ From the fields come the options of the command line (`ais_prompt.cli.options`),
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from ais_prompt.errors import ConfigError
@@ -41,7 +41,8 @@ class OptionSpec:
 
     Attributes:
         meaning: what it does, for ``--help`` and for the keyword of the Python API.
-        flags: its names on the command line, separated by blanks; empty for a keyword of Python alone.
+        flags: its names on the command line, separated by blanks; empty for that of the field, None for a keyword of
+            Python alone.
         group: of the options of `Options`; commands have some groups.
         metavar: what ``--help`` shows for its value.
         least, most: the range of a number.
@@ -49,11 +50,11 @@ class OptionSpec:
         parse: makes the value of a text; raises ValueError with what is wrong.
         once: refuse it if it is given several times.
         needs: the option that it belongs to.
-        in_python: whether it is a keyword of the Python API.
+        is_keyword: whether it is a keyword of the Python API too.
     """
 
     meaning: str
-    flags: str = ""
+    flags: str | None = ""
     group: OptionGroup = "config"
     metavar: str | None = None
     least: int | None = None
@@ -62,19 +63,18 @@ class OptionSpec:
     parse: Callable[[str], object] | None = None
     once: bool = False
     needs: Need | None = None
-    in_python: bool = False
-
-    @property
-    def in_words_of_python(self) -> str:
-        """The meaning for a keyword, with the form of the option."""
-        flag = " ".join(filter(None, (max(self.flags.split(), key=len, default=""), self.metavar)))
-        return f"{in_python(self.meaning).rstrip('.')}{f' (``{flag}``)' if flag else ''}."
+    is_keyword: bool = False
 
 
-_OF_DATA = Need(
-    "data",
-    "describes the file of --data",
-    "add --data FILE; in a config it is in infer_cfg or eval_cfg of the dataset",
+_everywhere = partial(OptionSpec, is_keyword=True)
+_of_data = partial(
+    OptionSpec,
+    once=True,
+    needs=Need(
+        "data",
+        "describes the file of --data",
+        "add --data FILE; in a config it is in infer_cfg or eval_cfg of the dataset",
+    ),
 )
 _OF_SAMPLE = Need("sample", "is about the questions that --sample draws", "add --sample N")
 
@@ -98,222 +98,129 @@ class Options:
     config: str | None = None
     url: Annotated[
         tuple[str, ...],
-        OptionSpec(
-            "A server, such as http://127.0.0.1:8000/v1, or a provider. Repeat it for replicas.",
-            "--url",
-            metavar="URL",
-            in_python=True,
+        _everywhere(
+            "A server, such as http://127.0.0.1:8000/v1, or a provider. Repeat it for replicas.", metavar="URL"
         ),
     ] = ()
     model: Annotated[
         str | None,
-        OptionSpec(
+        _everywhere(
             "With --url: the model (default: its only one).",
-            "--model",
             metavar="NAME",
             needs=Need("url", "is the model of a server", "add --url http://…/v1, or a provider: --url openai"),
-            in_python=True,
         ),
     ] = None
     data: Annotated[
-        str | None,
-        OptionSpec("A file with your questions: CSV, Excel, JSONL, …", "--data", metavar="FILE", once=True),
+        str | None, OptionSpec("A file with your questions: CSV, Excel, JSONL, …", metavar="FILE", once=True)
     ] = None
     prompt: Annotated[
         str | None,
-        OptionSpec(
-            'With --data: "Translate: {question}" (default: the column of the question).',
-            "--prompt",
-            metavar="TEXT",
-            once=True,
-            needs=_OF_DATA,
-        ),
+        _of_data('With --data: "Translate: {question}" (default: the column of the question).', metavar="TEXT"),
     ] = None
     answer: Annotated[
-        str | None,
-        OptionSpec(
-            "With --data: the column of the right answer (default: by name).",
-            "--answer",
-            metavar="COLUMN",
-            once=True,
-            needs=_OF_DATA,
-        ),
+        str | None, _of_data("With --data: the column of the right answer (default: by name).", metavar="COLUMN")
     ] = None
     postprocessor: Annotated[
-        str | None,
-        OptionSpec(
-            "With --data: extracts the answer; none scores the whole text.",
-            "--postprocessor",
-            metavar="NAME",
-            once=True,
-            needs=_OF_DATA,
-        ),
+        str | None, _of_data("With --data: extracts the answer; none scores the whole text.", metavar="NAME")
     ] = None
     evaluator: Annotated[
-        str | None,
-        OptionSpec(
-            "With --data: compares the answer with the right one.",
-            "--evaluator",
-            metavar="NAME",
-            once=True,
-            needs=_OF_DATA,
-        ),
+        str | None, _of_data("With --data: compares the answer with the right one.", metavar="NAME")
     ] = None
     few_shot: Annotated[
-        int | None,
-        OptionSpec(
-            "With --data: show N other rows before each question.",
-            "--few-shot",
-            metavar="N",
-            least=1,
-            once=True,
-            needs=_OF_DATA,
-        ),
+        int | None, _of_data("With --data: show N other rows before each question.", metavar="N", least=1)
     ] = None
-    models: Annotated[
-        Sequence[str],
-        OptionSpec("Model configs by name; see `aisprompt list`.", "--models", metavar="NAME…", in_python=True),
-    ] = ()
+    models: Annotated[Sequence[str], _everywhere("Model configs by name; see `aisprompt list`.", metavar="NAME…")] = ()
     datasets: Annotated[
         Sequence[str],
-        OptionSpec(
-            "Dataset configs by name or pattern, or benchmarks: gsm8k is gsm8k_gen.",
-            "--datasets",
-            metavar="NAME…",
-            in_python=True,
-        ),
+        _everywhere("Dataset configs by name or pattern, or benchmarks: gsm8k is gsm8k_gen.", metavar="NAME…"),
     ] = ()
     hf_path: Annotated[
-        str | None,
-        OptionSpec(
-            "A local model, in place of a model config: a folder or hub id.",
-            "--hf-path",
-            metavar="PATH",
-            in_python=True,
-        ),
+        str | None, _everywhere("A local model, in place of a model config: a folder or hub id.", metavar="PATH")
     ] = None
-    hf_type: Annotated[HfType, OptionSpec("With --hf-path (default: chat).", "--hf-type", in_python=True)] = "chat"
+    hf_type: Annotated[HfType, _everywhere("With --hf-path (default: chat).")] = "chat"
     overrides: Annotated[
-        Sequence[str],
-        OptionSpec("Change one value: models.0.max_out_len=64.", "--set", metavar="PATH=VALUE", in_python=True),
+        Sequence[str], _everywhere("Change one value: models.0.max_out_len=64.", "--set", metavar="PATH=VALUE")
     ] = ()
     control: Annotated[
         str | None,
-        OptionSpec(
+        _everywhere(
             "Spoil the questions: blank or swap columns, or shuffle options. A score above chance needs no reading.",
-            "--control",
             metavar="KIND[=COLUMN,…]",
-            in_python=True,
         ),
     ] = None
-    summarizer: Annotated[str | None, OptionSpec("The config of the summary.", "--summarizer", metavar="NAME")] = None
+    summarizer: Annotated[str | None, OptionSpec("The config of the summary.", metavar="NAME")] = None
     dataset_num_runs: Annotated[
-        int | None,
-        OptionSpec(
-            "Ask every question N times (n of a dataset).", "--dataset-num-runs", metavar="N", least=1, most=10_000
-        ),
+        int | None, OptionSpec("Ask every question N times (n of a dataset).", metavar="N", least=1, most=10_000)
     ] = None
-    hf_num_gpus: Annotated[
-        int | None,
-        OptionSpec("With --hf-path: spread it over GPUs.", "--hf-num-gpus", metavar="N", least=0),
-    ] = None
+    hf_num_gpus: Annotated[int | None, OptionSpec("With --hf-path: spread it over GPUs.", metavar="N", least=0)] = None
     num_prompts: Annotated[
         int | None,
-        OptionSpec(
+        _everywhere(
             "Only the first N questions of each, which are no random sample: see --sample.",
             "--num-prompts --limit",
-            "run",
             metavar="N",
             least=1,
-            in_python=True,
+            group="run",
         ),
     ] = None
     work_dir: Annotated[
         str | None,
-        OptionSpec(
-            "Where run folders are made (default: the config's).",
-            "-w --work-dir",
-            "run",
-            metavar="DIR",
-            in_python=True,
-        ),
+        _everywhere("Where run folders are made (default: the config's).", "-w --work-dir", metavar="DIR", group="run"),
     ] = None
     allow_code_execution: Annotated[
         bool | Literal["unsafe"],
-        OptionSpec(
+        _everywhere(
             "Let evaluators run programs that a model wrote, in a sandbox; =unsafe also where there is none.",
-            "--allow-code-execution",
-            "run",
             metavar="[=unsafe]",
             words={"sandboxed": True, "unsafe": "unsafe"},
-            in_python=True,
+            group="run",
         ),
     ] = False
     sample: Annotated[
         str | None,
-        OptionSpec(
+        _everywhere(
             "Draw N questions at random, or as many as an interval of ±POINTS needs. ± is then that of all questions.",
-            "--sample",
-            "sample",
             metavar="N|±POINTS",
-            in_python=True,
+            group="sample",
         ),
     ] = None
     sample_by: Annotated[
         str | None,
-        OptionSpec(
+        _everywhere(
             "With --sample: each value of the column gets its part of the questions, and at least one.",
-            "--sample-by",
-            "sample",
             metavar="COLUMN",
             needs=_OF_SAMPLE,
-            in_python=True,
+            group="sample",
         ),
     ] = None
     sample_seed: Annotated[
         int | None,
-        OptionSpec(
-            "With --sample: other questions (default: 0).",
-            "--sample-seed",
-            "sample",
-            metavar="N",
-            least=0,
-            needs=_OF_SAMPLE,
-            in_python=True,
+        _everywhere(
+            "With --sample: other questions (default: 0).", metavar="N", least=0, needs=_OF_SAMPLE, group="sample"
         ),
     ] = None
     cache: Annotated[
         str | None,
-        OptionSpec(
-            "Answers that runs share: what any of them has asked is not asked again.",
-            "--cache",
-            "cache",
-            metavar="DIR",
-            in_python=True,
+        _everywhere(
+            "Answers that runs share: what any of them has asked is not asked again.", metavar="DIR", group="cache"
         ),
     ] = None
     max_requests: Annotated[
         int | None,
         OptionSpec(
             "Pause after so many requests of this session (exit code 4); -r resumes.",
-            "--max-requests",
-            "budget",
             metavar="N",
             least=1,
+            group="budget",
         ),
     ] = None
     max_tokens_total: Annotated[
-        int | None,
-        OptionSpec("Pause after so many tokens, in and out.", "--max-tokens-total", "budget", metavar="N", least=1),
+        int | None, OptionSpec("Pause after so many tokens, in and out.", metavar="N", least=1, group="budget")
     ] = None
     max_cost: Annotated[
         float | None,
         OptionSpec(
-            "Pause at this cost; every model needs a price in the config.",
-            "--max-cost",
-            "budget",
-            metavar="X",
-            least=0,
+            "Pause at this cost; every model needs a price in the config.", metavar="X", least=0, group="budget"
         ),
     ] = None
     answered_by: str | None = None
@@ -357,6 +264,17 @@ class ToldOption(NamedTuple):
     default: Any
     spec: OptionSpec
 
+    @property
+    def flags(self) -> list[str]:
+        """Its names on the command line."""
+        return [f"--{self.name.replace('_', '-')}"] if self.spec.flags == "" else (self.spec.flags or "").split()
+
+    @property
+    def in_words_of_python(self) -> str:
+        """The meaning for a keyword, with the form of the option."""
+        form = " ".join(filter(None, [max(self.flags, key=len, default=""), self.spec.metavar]))
+        return f"{in_python(self.spec.meaning).rstrip('.')}{f' (``{form}``)' if form else ''}."
+
 
 @cache
 def told_options(owner: type) -> Mapping[str, ToldOption]:
@@ -378,7 +296,7 @@ def refuse_lone_options(options: Options) -> None:
     for option in told_options(Options).values():
         need = option.spec.needs
         if need and getattr(options, option.name) != option.default and not getattr(options, need.name):
-            flag = option.spec.flags
+            [flag] = option.flags
             raise ConfigError(f"{flag} {need.what}", where=flag, fix=need.fix)
 
 

@@ -62,7 +62,7 @@ class EvaluateOptions(TypedDict, total=False):
 
 for _keywords in (ConfigOptions, RunOptions, EvaluateOptions):
     _told = {**told_options(Options), **told_options(Session)}
-    _meanings = (f"    {name}: {_told[name].spec.in_words_of_python}\n" for name in _keywords.__annotations__)
+    _meanings = (f"    {name}: {_told[name].in_words_of_python}\n" for name in _keywords.__annotations__)
     _keywords.__doc__ = f"{_keywords.__doc__}\n\nAttributes:\n{''.join(_meanings)}"
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from ais_prompt.config import OptionSpec
@@ -63,6 +64,9 @@ def _longer(text: str) -> int:
     return int(number)
 
 
+_everywhere = partial(OptionSpec, is_keyword=True)
+
+
 @dataclass(frozen=True)
 class Session:
     """One session of a run.
@@ -75,81 +79,51 @@ class Session:
 
     mode: Annotated[
         RunMode,
-        OptionSpec(
-            "All, only predictions, only scores of stored predictions, or only the summary",
-            "-m --mode",
-            in_python=True,
-        ),
+        _everywhere("All, only predictions, only scores of stored predictions, or only the summary", "-m --mode"),
     ] = "all"
     reuse: Annotated[
         str | None,
-        OptionSpec(
-            "Go on with a run: ask only what is missing.",
-            "-r --reuse",
-            metavar="[latest|TIMESTAMP]",
-            in_python=True,
-        ),
+        _everywhere("Go on with a run: ask only what is missing.", "-r --reuse", metavar="[latest|TIMESTAMP]"),
     ] = None
     retry_truncated: Annotated[
         int | None,
-        OptionSpec(
+        _everywhere(
             "With -r: ask truncated answers again with this max_out_len. Both answers are kept.",
-            "--retry-truncated",
             metavar="max_out_len=N",
             parse=_longer,
-            in_python=True,
         ),
     ] = None
-    locked: Annotated[
-        bool,
-        OptionSpec("Ask nothing, exit code 1, if a prompt is not that of the lock.", "--locked"),
-    ] = False
+    locked: Annotated[bool, OptionSpec("Ask nothing, exit code 1, if a prompt is not that of the lock.")] = False
     lock_file: Annotated[
-        str | None,
-        OptionSpec("The lock of --locked (default: eval.lock beside eval.py).", "--lock-file", metavar="FILE"),
+        str | None, OptionSpec("The lock of --locked (default: eval.lock beside eval.py).", metavar="FILE")
     ] = None
     save_config: Annotated[
-        str | None,
-        OptionSpec("Write the config of this command line; ask nothing.", "--save-config", metavar="FILE"),
+        str | None, OptionSpec("Write the config of this command line; ask nothing.", metavar="FILE")
     ] = None
     max_num_workers: Annotated[
         int | None,
-        OptionSpec(
+        _everywhere(
             "Compute local models in N worker processes, each with GPUs of its own (default: in this process).",
-            "--max-num-workers",
             metavar="N",
             least=1,
             most=1000,
-            in_python=True,
         ),
     ] = None
-    dry_run: Annotated[bool, OptionSpec("Show the tasks, requests, tokens and cost; ask nothing.", "--dry-run")] = False
+    dry_run: Annotated[bool, OptionSpec("Show the tasks, requests, tokens and cost; ask nothing.")] = False
     max_failures: Annotated[
         FailureLimit,
-        OptionSpec(
-            "More samples than this that failed: exit code 1.",
-            "--max-failures",
-            metavar="N|N%",
-            parse=FailureLimit.parse,
-        ),
+        OptionSpec("More samples than this that failed: exit code 1.", metavar="N|N%", parse=FailureLimit.parse),
     ] = FailureLimit(Fraction(0))
     shard: Annotated[
         str | None,
-        OptionSpec(
-            "Ask one part of N of the samples: 0/8 to 7/8, or auto/8 in an array job.",
-            "--shard",
-            metavar="I/N",
-        ),
+        OptionSpec("Ask one part of N of the samples: 0/8 to 7/8, or auto/8 in an array job.", metavar="I/N"),
     ] = None
-    runner: Annotated[
-        str | None,
-        OptionSpec("Start shards and follow them", "--runner", metavar="NAME"),
-    ] = None
-    report: Annotated[bool, OptionSpec("Whether ``report.html`` is written.", in_python=True)] = True
+    runner: Annotated[str | None, OptionSpec("Start shards and follow them", metavar="NAME")] = None
+    report: Annotated[bool, _everywhere("Whether ``report.html`` is written.", flags=None)] = True
     quiet: Annotated[
         bool,
-        OptionSpec(
-            "Show neither progress nor warnings; ``warnings`` of the run has those of the prompts.", in_python=True
+        _everywhere(
+            "Show neither progress nor warnings; ``warnings`` of the run has those of the prompts.", flags=None
         ),
     ] = False
     audits: bool = False
