@@ -50,6 +50,8 @@ CONFIG_NAMES: Final = {"config", "config_dir", *names_of("config"), *BROUGHT}
 """The parameters that say which config a command means."""
 SOURCE_NAMES: Final = {*CONFIG_NAMES, *names_of("run")}
 """The parameters that say which config a command means, and how it runs."""
+SESSION_NAMES: Final = [name for name, option in told_options(Session).items() if option.flags]
+"""The parameters of one session of a run."""
 
 
 def with_options(*groups: OptionGroup) -> Callable[[Command], Command]:

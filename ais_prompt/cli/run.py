@@ -16,6 +16,7 @@ from ais_prompt.cli.lock import lock_command, show_drift, tell_drift
 from ais_prompt.cli.modes import Mode, mode_help, mode_of, mode_options, modes, take_mode_options
 from ais_prompt.cli.options import (
     MODEL_AND_DATA,
+    SESSION_NAMES,
     SOURCE_NAMES,
     added,
     given_words,
@@ -39,7 +40,6 @@ from ais_prompt.cli.verb import (
     speed_option,
     verbose_option,
 )
-from ais_prompt.config import told_options
 from ais_prompt.verbs import Session
 
 if TYPE_CHECKING:
@@ -56,9 +56,6 @@ _MADE_HERE = {
     "mode": option_of(Session, "mode", f"; {mode_help()}.", type=Mode(["all", "infer", "eval", "viz", *modes()])),
     "runner": runner_option,
 }
-_SESSION_OPTIONS = [
-    _MADE_HERE.get(name) or option_of(Session, name) for name, one in told_options(Session).items() if one.flags
-]
 
 
 @click.command(
@@ -66,7 +63,7 @@ _SESSION_OPTIONS = [
     first={**MODEL_AND_DATA, "Run": ("--num-prompts", "--sample", "-r", "-w", "--dry-run", "--save-config", "-h")},
 )
 @with_options("config", "run", "sample", "cache", "budget")
-@added(_SESSION_OPTIONS)
+@added([_MADE_HERE.get(name) or option_of(Session, name) for name in SESSION_NAMES])
 @gate_options
 @mode_options
 @json_option

@@ -12,9 +12,8 @@ import click
 from ais_prompt.catalog import PARTS
 from ais_prompt.cli.ending import exit_code, show
 from ais_prompt.cli.gate_options import GATE_OPTIONS
-from ais_prompt.cli.options import given_words, names_of, option_of
+from ais_prompt.cli.options import SESSION_NAMES, given_words, names_of, option_of
 from ais_prompt.cli.verb import echo, hint, repeat_mistakes
-from ais_prompt.config import told_options
 from ais_prompt.extension import REINSTALL, missing_extension
 from ais_prompt.utils import counted
 from ais_prompt.verbs import Session
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from ais_prompt.store import RunFolder
     from ais_prompt.types import Budget, Shard
 
-NOT_FOR_SHARDS = (*told_options(Session), *names_of("budget"), *GATE_OPTIONS)
+NOT_FOR_SHARDS = (*SESSION_NAMES, *names_of("budget"), *GATE_OPTIONS)
 """Options of the whole run, or that a shard has with another value."""
 _RUNNER = re.compile(r"\s*runner\s*[.=]")
 """The start of an override of the runner, which a shard does not use."""
