@@ -84,6 +84,7 @@ class Options:
     """What a command line, or a call of the Python API, names: a config, and what of it is run.
 
     Attributes:
+        config: path or shipped name of a config; None if models and datasets are named.
         answered_by: who answered elsewhere; takes the place of the config's models, which are not needed then.
             They answered one dataset, so only one is left.
         answered: ``abbr`` of the dataset that was answered elsewhere; None if the config has only one.

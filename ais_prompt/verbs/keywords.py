@@ -68,8 +68,9 @@ for _keywords in (ConfigOptions, RunOptions, EvaluateOptions):
 
 def split_keywords(keywords: RunOptions) -> tuple[Session, ConfigOptions]:
     """Return the session that keywords are about, and the keywords of the config."""
-    of_session = {name: value for name, value in keywords.items() if name in told_options(Session)}
-    of_config = {name: value for name, value in keywords.items() if name not in of_session}
+    names = RunOptions.__annotations__.keys() - ConfigOptions.__annotations__.keys()
+    of_session = {name: value for name, value in keywords.items() if name in names}
+    of_config = {name: value for name, value in keywords.items() if name not in names}
     return Session(**cast(Any, of_session)), cast(ConfigOptions, of_config)
 
 

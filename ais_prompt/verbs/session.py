@@ -69,7 +69,7 @@ _everywhere = partial(OptionSpec, is_keyword=True)
 
 @dataclass(frozen=True)
 class Session:
-    """One session of a run.
+    """One session of a run. What only a command does before or after it, such as ``dry_run``, is not for `run_source`.
 
     Attributes:
         audits: find out whether scores depend on how answers are read.

@@ -106,6 +106,14 @@ def test_an_option_without_the_option_that_it_belongs_to_is_refused() -> None:
                 read_keywords({name: getattr(taken(Options, values), name)})  # type: ignore[misc]
 
 
+@pytest.mark.parametrize("name", [name for name, option in TOLD.items() if not option.spec.is_keyword])
+def test_what_python_does_not_have_is_refused(name: str) -> None:
+    session, keywords = split_keywords({name: 1})  # type: ignore[misc]
+    assert session == Session()
+    with pytest.raises(ConfigError, match=f"no option {name}"):
+        read_keywords(keywords)
+
+
 def test_values_of_python_are_those_of_the_command_line(tmp_path: Any) -> None:
     session, keywords = split_keywords(
         {
