@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         shown_questions_warning,
     )
     from ais_prompt.checks.leaks.search import is_garbled
-    from ais_prompt.checks.media import check_media, taken_kinds
     from ais_prompt.checks.prompt_warning import (
         MisspeltPlaceholder,
         PromptWarning,
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
         translation_notes,
     )
     from ais_prompt.checks.scorer_audit import FooledScorer, ScorerAudit, audit_scorer
+    from ais_prompt.checks.sendable_media import check_media, taken_kinds
     from ais_prompt.checks.warnings import is_one_edit, label_warnings, prompt_warnings, shows_gold
 else:
     __getattr__, __dir__ = offered(__name__)

@@ -7,7 +7,7 @@ from ais_prompt.rooms import offered
 if TYPE_CHECKING:
     from ais_prompt.config.command_secrets import secrets_in_command, takes_secret
     from ais_prompt.config.compose import compose_config, with_summarizer
-    from ais_prompt.config.control import with_control
+    from ais_prompt.config.control_option import with_control
     from ais_prompt.config.custom_imports import Surroundings, import_custom_modules, make_importable
     from ais_prompt.config.literals import literals_of, parse_literal
     from ais_prompt.config.load import LoadedConfig, load_config, plain_config, plain_value

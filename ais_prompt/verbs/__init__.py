@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         started_parts,
         with_found_models,
     )
-    from ais_prompt.verbs.session import FailureLimit, RunMode, Session
+    from ais_prompt.verbs.run_session import FailureLimit, RunMode, Session
     from ais_prompt.verbs.shards import is_asked, run_shard, serve, shard_tasks
 else:
     __getattr__, __dir__ = offered(__name__)

@@ -39,7 +39,7 @@ from ais_prompt.verbs.check import CheckResult
 from ais_prompt.verbs.keywords import ConfigOptions, RunOptions, override_texts, read_keywords, split_keywords
 from ais_prompt.verbs.open_run import Run, hide_secrets, public_errors
 from ais_prompt.verbs.run import with_found_models
-from ais_prompt.verbs.session import RunMode
+from ais_prompt.verbs.run_session import RunMode
 
 Config: TypeAlias = str | os.PathLike[str] | Mapping[str, Any] | LoadedConfig
 """A config: a path, the name of a shipped config, a dict with ``models`` and ``datasets``, or a loaded config."""

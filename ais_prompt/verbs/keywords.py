@@ -13,7 +13,7 @@ from typing import Any, Literal, TypedDict, cast
 from ais_prompt.config import HfType, Options, in_python, plain_value, refuse_lone_options, told_options
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.utils import listed
-from ais_prompt.verbs.session import RunMode, Session
+from ais_prompt.verbs.run_session import RunMode, Session
 
 
 class ConfigOptions(TypedDict, total=False):

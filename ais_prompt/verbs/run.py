@@ -44,7 +44,7 @@ from ais_prompt.store import (
 )
 from ais_prompt.types import DatasetSpec, ModelSpec, Speed, TaskSpec, Used
 from ais_prompt.utils import NOTE, logging_to, remove_leftovers
-from ais_prompt.verbs.session import RunMode, Session
+from ais_prompt.verbs.run_session import RunMode, Session
 from ais_prompt.verbs.tasks import ask_and_score, stored_outcomes
 
 logger = logging.getLogger(__name__)

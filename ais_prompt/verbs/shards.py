@@ -33,7 +33,7 @@ from ais_prompt.store import (
 )
 from ais_prompt.types import Failure, Shard
 from ais_prompt.verbs.run import RunResult, run_source
-from ais_prompt.verbs.session import Session
+from ais_prompt.verbs.run_session import Session
 
 WATCH_SECONDS: Final = 1.0
 """Seconds between two looks at the processes of the servers."""
